@@ -2,7 +2,7 @@
 
 use candor_analysis::estimate::{Interval, Method, Options, Target, analyse, test_independence};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts};
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
 use candor_base::randomize::{Sets, UNANSWERED};
@@ -74,7 +74,7 @@ pub fn estimate(data: &[u8]) {
     for tables in ["marginals", "pairs", "joint"] {
         let Ok(tables) = TableList::parse(tables, plan.schema()) else { continue };
         for table in tables.lists() {
-            let mut tally = TableTally::new(CountLayout::new(&plan, table)).keeping_sets(&plan);
+            let mut tally = TableCounts::new(CountLayout::new(&plan, table)).keeping_sets(&plan);
             tally.add(&plan, &codes, rows_are, |_| true);
             analyse_all(&plan, &tally);
         }
@@ -82,7 +82,7 @@ pub fn estimate(data: &[u8]) {
 }
 
 /// Estimates a table by every method; no number may be infinite or none.
-pub fn analyse_all(plan: &Plan, tally: &TableTally) {
+pub fn analyse_all(plan: &Plan, tally: &TableCounts) {
     use Method::{Clipped, Iterative, PlugIn, Projected, Unbiased};
     let small = tally.layout().dims().iter().product::<usize>() <= 8;
     for method in [Unbiased, PlugIn, Projected, Clipped, Iterative] {
@@ -201,7 +201,7 @@ fn plan(bytes: &mut Bytes<'_>) -> Option<Plan> {
         blocks.push(Block::lottery((start..end).collect(), channels.collect::<Option<Vec<(u64, Channel)>>>()?));
         start = end;
     }
-    Plan::new(Schema::of_sizes(&sizes).ok()?, blocks).ok()
+    Plan::new(Schema::with_sizes(&sizes).ok()?, blocks).ok()
 }
 
 fn pattern(sizes: &[usize], bytes: &mut Bytes<'_>) -> Option<Pattern> {
@@ -216,7 +216,7 @@ fn pattern(sizes: &[usize], bytes: &mut Bytes<'_>) -> Option<Pattern> {
             3 => PatternSet::Threshold { weights: (0..n).map(|_| bytes.integer()).collect(), limit: bytes.integer() },
             _ => {
                 let listed = bytes.byte();
-                PatternSet::Bitmap(Bitmap::of(n, |pattern| listed >> pattern & 1 == 1))
+                PatternSet::Bitmap(Bitmap::new(n, |pattern| listed >> pattern & 1 == 1))
             }
         };
         Part { set, weight: bytes.integer() }

@@ -10,16 +10,16 @@ use std::sync::OnceLock;
 
 use candor::schema::to_toml;
 use candor_analysis::condition::Condition;
-use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::plan::{Content, Plan};
 use candor_base::randomize::{Client, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_privacy::{Question, Requirement, audit};
+use candor_privacy::certain_disclosure::{Exclusion, exclusion};
+use candor_privacy::{AuditRequest, Requirement, audit};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::counts::tally_counts;
-use candor_tables::infer::{Bins, Wishes, infer};
+use candor_tables::infer::{Bins, InferOptions, infer};
 use candor_tables::input::{Input, Inputs, Location, cells};
 use candor_tables::responses::{ResponseReader, response_line};
 use candor_tables::{check, tally};
@@ -69,7 +69,7 @@ pub fn plan(data: &[u8]) {
 
 /// Audits a plan and draws from it by both samplers.
 fn answer(plan: &Plan) {
-    for finding in audit(&Question::new(plan)) {
+    for finding in audit(&AuditRequest::new(plan)) {
         let values = finding.details.iter().filter_map(|detail| detail.value).chain(finding.value);
         assert!({ values }.all(|value| !value.is_nan()), "{}", finding.name());
     }
@@ -114,7 +114,7 @@ pub fn table(data: &[u8]) {
     std::io::Write::write_all(&mut file, data).expect("a temporary file");
     let location = Location::File(file.path().to_owned());
     let open = || Input::open(&location, None);
-    let wishes = Wishes {
+    let wishes = InferOptions {
         bins: Vec::new(),
         bins_elsewhere: Some(Bins::Quantile(3)),
         public: Vec::new(),
@@ -134,8 +134,8 @@ pub fn table(data: &[u8]) {
         let public = |content: &Content| matches!(content, Content::Public { .. });
         let weights = plan.columns().iter().any(|column| public(&column.content)).then_some("weight");
         let inputs = || Inputs::new([location.clone()], None).expect("one file").unmarked(true);
-        let job = tally::Job { plan, tables: &tables, by: &[], weights };
-        if let Ok(tallied) = tally::tally(&job, inputs(), Watch::nobody()) {
+        let job = tally::TallyJob { plan, tables: &tables, by: &[], weights };
+        if let Ok(tallied) = tally::tally(&job, inputs(), ProgressSink::none()) {
             tallied.groups.values().flatten().for_each(|tally| built::analyse_all(plan, tally));
         }
         if let Ok(tallies) = tally_counts(plan, &tables, inputs()) {
@@ -149,7 +149,7 @@ fn matrix(path: &Path) {
     let Ok(cells) = cells(path) else { return };
     let inputs = cells.iter().map(Vec::len).max().unwrap_or(0);
     for size in [inputs, inputs.saturating_sub(1), cells.len()].into_iter().filter(|size| *size <= 50) {
-        if let Ok(schema) = Schema::of_sizes(&[size]) {
+        if let Ok(schema) = Schema::with_sizes(&[size]) {
             let _ = candor_design::matrix::matrix(&schema, &cells, None);
         }
     }
@@ -177,7 +177,7 @@ fn sample_plans() -> [Plan; 2] {
 /// What users write after flags: tables, requirements, bins, conditions.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let schema = Schema::of_sizes(&[2, 3, 4]).expect("a schema");
+    let schema = Schema::with_sizes(&[2, 3, 4]).expect("a schema");
     if let Ok(tables) = TableList::parse(text, &schema) {
         assert!(tables.lists().iter().flatten().all(|&attribute| attribute < 3), "{text}");
     }

@@ -1,6 +1,6 @@
 //! What the Python package is compared with: the same batches, randomized by the library alone.
 //!
-//! Usage: `randomize PLAN ROWS REPEATS`; the attributes of the plan are those of `Schema::of_sizes`. Prints wall and CPU seconds of each
+//! Usage: `randomize PLAN ROWS REPEATS`; the attributes of the plan are those of `Schema::with_sizes`. Prints wall and CPU seconds of each
 //! repetition as JSON.
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor::counts::{self, CountOptions, public_attributes};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
+use candor_runtime::progress::ProgressSink;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -109,11 +109,11 @@ impl Responses {
         plan: &candor_base::plan::Plan,
         tables: &TableList,
         options: CountOptions<'_>,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<counts::Counts, Failure> {
         match self {
-            Responses::Read(inputs) => Ok(counts::Counts::read(plan, inputs, tables, options, watch)?),
-            Responses::Elsewhere(inputs) => Ok(counts::Counts::made_elsewhere(plan, inputs, tables)?),
+            Responses::Read(inputs) => Ok(counts::Counts::read(plan, inputs, tables, options, progress)?),
+            Responses::Elsewhere(inputs) => Ok(counts::Counts::from_precomputed(plan, inputs, tables)?),
             Responses::Counted(counts) => match options == CountOptions::default() {
                 true => Ok(counts.only(tables)?),
                 false => {
@@ -152,11 +152,11 @@ impl Grouping {
         plan: &candor_base::plan::Plan,
         responses: Responses,
         tables: &TableList,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<counts::Counts, Failure> {
         let by = public_attributes(plan.schema(), &self.by)?;
         let options = CountOptions { by: &by, weights: self.weights.as_deref(), keep_sets: self.keep_sets };
-        responses.counts(plan, tables, options, watch)
+        responses.counts(plan, tables, options, progress)
     }
 }
 
@@ -175,7 +175,7 @@ pub fn tally(
     let keep_sets = options.or("keep_sets", false)?;
     let grouping = Grouping::take(&mut options, keep_sets)?;
     options.finish()?;
-    run(py, progress, |watch| grouping.counts(&plan.0, responses, &tables, watch)).map(Counts::of)
+    run(py, progress, |progress| grouping.counts(&plan.0, responses, &tables, progress)).map(Counts::of)
 }
 
 /// Reads counts made elsewhere, by the query of `sql` or otherwise.
@@ -190,5 +190,5 @@ pub fn counts_made_elsewhere(
     let inputs = inputs(given, options.take("delimiter")?)?.unmarked(options.or("unmarked", false)?);
     let tables = options.tables(plan.0.schema(), "marginals")?;
     options.finish()?;
-    run(py, None, |_| Ok(counts::Counts::made_elsewhere(&plan.0, inputs, &tables)?)).map(Counts::of)
+    run(py, None, |_| Ok(counts::Counts::from_precomputed(&plan.0, inputs, &tables)?)).map(Counts::of)
 }

@@ -28,8 +28,8 @@ impl Schema {
 
     /// Attributes `a1`, `a2`, .. with so many categories each.
     #[staticmethod]
-    fn of_sizes(sizes: Vec<usize>) -> PyResult<Schema> {
-        let schema = Attributes::of_sizes(&sizes).map_err(|error| of_schema(&error))?;
+    fn with_sizes(sizes: Vec<usize>) -> PyResult<Schema> {
+        let schema = Attributes::with_sizes(&sizes).map_err(|error| of_schema(&error))?;
         Ok(Schema(Arc::new(schema)))
     }
 

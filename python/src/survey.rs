@@ -1,12 +1,12 @@
 //! Whose responses are analysed, how they were drawn, and what is asked of them: parameters that several verbs share.
 
 use candor::StudyError;
-use candor::asked::Asked;
+use candor::query_spec::TableQuery;
 use candor::counts::Counts;
-use candor::numbers::NumbersAsked;
-use candor::survey::{Survey, SurveyOptions};
+use candor::moments::MomentQuery;
+use candor::sampling::{SamplingDesign, SamplingOptions};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
+use candor_runtime::progress::ProgressSink;
 use candor_base::schema::Schema;
 use candor_tables::input::Inputs;
 use candor_tables::margins::{MarginRow, read_margins};
@@ -18,14 +18,14 @@ use crate::options::Options;
 
 /// The parameters of a survey that were given.
 pub struct SurveyWords {
-    options: SurveyOptions,
+    options: SamplingOptions,
 }
 
 impl SurveyWords {
     /// Takes them; `condition` is what the verb calls a condition on public attributes, if it has one.
     pub fn take(options: &mut Options, condition: Option<&str>) -> Result<SurveyWords, Failure> {
         let calibrate = options.take::<Value>("benchmarks")?;
-        let options = SurveyOptions {
+        let options = SamplingOptions {
             by: options.or("by", Vec::new())?,
             condition: condition.map_or(Ok(None), |name| options.take(name))?,
             weights: options.take("weights")?,
@@ -46,12 +46,12 @@ impl SurveyWords {
 
     /// Whether nothing was said.
     pub fn is_plain(&self) -> bool {
-        self.options == SurveyOptions::default()
+        self.options == SamplingOptions::default()
     }
 
     /// The survey of a schema.
-    pub fn survey(&self, schema: &Schema) -> Result<Survey, Failure> {
-        Ok(Survey::new(schema, &self.options)?)
+    pub fn survey(&self, schema: &Schema) -> Result<SamplingDesign, Failure> {
+        Ok(SamplingDesign::new(schema, &self.options)?)
     }
 
     /// The counts of these tables.
@@ -61,21 +61,21 @@ impl SurveyWords {
         responses: Responses,
         tables: &TableList,
         keep_sets: bool,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<Counts, Failure> {
         let survey = self.survey(plan.schema())?;
         match responses {
             Responses::Read(inputs) => {
-                let counts = survey.read(plan, inputs, tables, keep_sets, watch)?;
+                let counts = survey.read(plan, inputs, tables, keep_sets, progress)?;
                 Ok(survey.weighed(plan, counts)?)
             }
             Responses::Elsewhere(inputs) => {
-                let tables = survey.tables_elsewhere(plan.schema(), tables)?;
-                Ok(survey.weighed(plan, Counts::made_elsewhere(plan, inputs, &tables)?)?)
+                let tables = survey.required_tables(plan.schema(), tables)?;
+                Ok(survey.weighed(plan, Counts::from_precomputed(plan, inputs, &tables)?)?)
             }
             Responses::Counted(counts) if self.is_plain() => Ok(counts.only(tables)?),
             Responses::Counted(counts) => {
-                let tables = survey.tables_elsewhere(plan.schema(), tables)?;
+                let tables = survey.required_tables(plan.schema(), tables)?;
                 Ok(survey.weighed(plan, counts.only(&tables)?)?)
             }
         }
@@ -136,15 +136,15 @@ impl AskedWords {
     }
 
     /// What is asked of a schema.
-    pub fn read(&self, schema: &Schema) -> Result<(Asked, NumbersAsked), Failure> {
-        let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values)?;
+    pub fn read(&self, schema: &Schema) -> Result<(TableQuery, MomentQuery), Failure> {
+        let wanted = MomentQuery::parse(schema, &self.mean, &self.quantile, &self.values)?;
         let nothing =
-            || TableList::of(Vec::new(), schema).map_err(|error| StudyError::Tables { parameter: "tables", error });
+            || TableList::new(Vec::new(), schema).map_err(|error| StudyError::Tables { parameter: "tables", error });
         let asked = match &self.tables {
-            None if !wanted.is_empty() => Asked::tables(nothing()?),
+            None if !wanted.is_empty() => TableQuery::tables(nothing()?),
             tables => {
                 let named = tables.as_deref().unwrap_or("marginals");
-                Asked::parse(named, schema, self.without_missing, self.compare.as_deref())?
+                TableQuery::parse(named, schema, self.without_missing, self.compare.as_deref())?
             }
         };
         Ok((asked, wanted))

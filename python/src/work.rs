@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use candor_analysis::watch::{Step, Watch};
+use candor_runtime::progress::{Progress, ProgressSink};
 use pyo3::prelude::*;
 
 use crate::errors::{Error, Failure};
@@ -26,10 +26,10 @@ const STACK: usize = 8 << 20;
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Bound<'_, PyAny>>,
-    work: impl FnOnce(Watch<'_>) -> Result<T, Failure> + Send,
+    work: impl FnOnce(ProgressSink<'_>) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    let (stopped, latest) = (AtomicBool::new(false), Mutex::new(None::<Step>));
-    let goes_on = |step: &Step| {
+    let (stopped, latest) = (AtomicBool::new(false), Mutex::new(None::<Progress>));
+    let goes_on = |step: &Progress| {
         *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(step.clone());
         !stopped.load(Ordering::Relaxed)
     };
@@ -40,7 +40,7 @@ pub fn run<T: Send>(
     let mut interrupted = None;
     let finished = thread::scope(|scope| {
         let worker = || {
-            let worked = catch_unwind(AssertUnwindSafe(|| work(Watch::new(&goes_on))));
+            let worked = catch_unwind(AssertUnwindSafe(|| work(ProgressSink::new(&goes_on))));
             drop(done.send(worked));
         };
         thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker).ok()?;
@@ -67,7 +67,7 @@ pub fn run<T: Send>(
     }
 }
 
-fn tell(progress: &Bound<'_, PyAny>, latest: &Mutex<Option<Step>>) -> PyResult<()> {
+fn tell(progress: &Bound<'_, PyAny>, latest: &Mutex<Option<Progress>>) -> PyResult<()> {
     let step = latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match step {
         Some(step) => progress.call1((step.what, step.done, step.total)).map(drop),

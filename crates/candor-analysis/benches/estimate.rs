@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::association::{Measure, estimated};
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{
-    Codes, CountLayout, Group, Rows, TableTally, answer_codes, count_categories, count_tables,
+    Codes, CountLayout, Group, Rows, TableCounts, answer_codes, count_categories, count_tables,
 };
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
@@ -55,16 +55,16 @@ fn count_pairs(bencher: Bencher) {
 
 fn plan(sizes: &[usize], epsilon: f64) -> Plan {
     let block = |i: usize| Block::new(vec![i], Pattern::k_ary(vec![Axis::single(sizes[i])], epsilon).unwrap());
-    Plan::new(Schema::of_sizes(sizes).unwrap(), (0..sizes.len()).map(block).collect()).unwrap()
+    Plan::new(Schema::with_sizes(sizes).unwrap(), (0..sizes.len()).map(block).collect()).unwrap()
 }
 
-fn tally(plan: &Plan, estimator: &TableEstimator<'_>, cells: usize, respondents: f64) -> TableTally {
+fn tally(plan: &Plan, estimator: &TableEstimator<'_>, cells: usize, respondents: f64) -> TableCounts {
     let weights: Vec<f64> = (0..cells).map(|cell| (cell * 7919 % 101) as f64 + 1.0).collect();
     let sum: f64 = weights.iter().sum();
     let counts = weights.iter().map(|w| (w / sum * respondents).round()).collect::<Vec<f64>>();
     let total = counts.iter().sum();
     let group = Group { total, squares: total, counts, square_counts: Vec::new() };
-    TableTally::from_groups(plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
+    TableCounts::from_groups(plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
 }
 
 /// The joint table of all eight attributes, 1.8 million cells, with standard errors.
@@ -95,7 +95,7 @@ fn estimate_subsets(bencher: Bencher) {
     const RESPONSES: usize = 1_000_000;
     let part = Part { set: PatternSet::no_miss(), weight: 1 };
     let channel = Pattern::new(vec![Axis::set(100, 10)], vec![part]).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[100]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[100]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let truths = vec![(0..RESPONSES).map(|i| (i * 7919 % 100) as u16).collect()];
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0)).unwrap();
     let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!("answers are sets") };
@@ -114,7 +114,7 @@ fn dependences(bencher: Bencher) {
         Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(size)], 3.0).unwrap())
     };
     let blocks = ADULT.iter().enumerate().map(block).collect();
-    let plan = Plan::new(Schema::of_sizes(&ADULT).unwrap(), blocks).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&ADULT).unwrap(), blocks).unwrap();
     let columns = columns();
     let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
     let pairs = (0..8).flat_map(|b| (0..b).map(move |a| vec![a, b]));
@@ -142,7 +142,7 @@ fn count_strips(bencher: Bencher, epsilon: f64) {
         (1, Channel::from(Strip::within(pair.clone(), sizes, cells, epsilon).unwrap()))
     };
     let block = Block::lottery((0..8).collect(), pairs.iter().map(strip).collect());
-    let plan = Plan::new(Schema::of_sizes(&ADULT).unwrap(), vec![block]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&ADULT).unwrap(), vec![block]).unwrap();
     let truths: Vec<Vec<u16>> =
         ADULT.iter().map(|&size| (0..BATCH).map(|i| (i * 7919 % size) as u16).collect()).collect();
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0)).unwrap();

@@ -2,11 +2,11 @@
 //!
 //! `cargo run --release -p candor-analysis --example coverage [small | ratios]`
 
-use candor_analysis::among::{Among, shares_among};
+use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Interval, Options, TableEstimator, Target, Uncertainty, analyse};
-use candor_analysis::numbers::{Values, numbers};
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, answer_codes};
+use candor_analysis::moments::{Values, numbers};
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::{BlockAnswers, Randomizer};
@@ -41,17 +41,17 @@ fn draw(shares: &[f64], sizes: &[usize], people: usize, rng: &mut impl Rng) -> V
     columns
 }
 
-fn count(plan: &Plan, table: &[usize], answers: &[BlockAnswers]) -> TableTally {
+fn count(plan: &Plan, table: &[usize], answers: &[BlockAnswers]) -> TableCounts {
     let codes = answer_codes(plan, answers, &[]);
     let layout = TableEstimator::new(plan, table).expect("an invertible plan").layout().clone();
-    let mut tally = TableTally::new(layout);
+    let mut tally = TableCounts::new(layout);
     tally.add(plan, &codes, Rows::Single, |_| true);
     tally
 }
 
 fn plans() -> Vec<(&'static str, Plan)> {
     let k_ary = |axes: &[Axis], epsilon| -> Channel { Pattern::k_ary(axes.to_vec(), epsilon).expect("valid").into() };
-    let plan = |sizes: &[usize], blocks| Plan::new(Schema::of_sizes(sizes).expect("valid"), blocks).expect("valid");
+    let plan = |sizes: &[usize], blocks| Plan::new(Schema::with_sizes(sizes).expect("valid"), blocks).expect("valid");
     let two = [Axis::single(3), Axis::single(4)];
     let hits = |list: Vec<usize>| -> Channel {
         let part = |set, weight| Part { set, weight };
@@ -159,9 +159,9 @@ fn small_groups() {
 /// The interval of the first of two categories where `seen` of `people` answered with it.
 fn interval_of(epsilon: f64, seen: u32, people: u32, interval: Interval) -> (f64, f64) {
     let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).expect("valid");
-    let plan = Plan::new(Schema::of_sizes(&[2]).expect("valid"), vec![Block::new(vec![0], channel)]).expect("valid");
+    let plan = Plan::new(Schema::with_sizes(&[2]).expect("valid"), vec![Block::new(vec![0], channel)]).expect("valid");
     let answers: Vec<u16> = (0..people).map(|row| u16::from(row >= seen)).collect();
-    let mut tally = TableTally::new(CountLayout::new(&plan, &[0]));
+    let mut tally = TableCounts::new(CountLayout::new(&plan, &[0]));
     tally.add(&plan, &[Codes::One(&answers)], Rows::Single, |_| true);
     let options = Options { interval, ..Options::default() };
     match analyse(&plan, &tally, &options).cells {
@@ -213,7 +213,7 @@ fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
     let among = |column: usize, row: usize| shares[row * columns + column] / of(column);
     let truth: f64 =
         (0..rows).map(|row| row as f64 * (0..columns).map(|c| shares[row * columns + c]).sum::<f64>()).sum();
-    let values = Values::of(&plan.schema().attributes()[0]).expect("labels are numbers");
+    let values = Values::new(&plan.schema().attributes()[0]).expect("labels are numbers");
     let options = Options::default();
     let randomizer = Randomizer::new(plan);
     let mut held = [vec![0.0; rows * columns], vec![0.0; rows * (columns - 1)], vec![0.0]];
@@ -221,8 +221,12 @@ fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
     for survey in 0..SURVEYS {
         let drawn = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
         let answers = randomizer.batch(&drawn, &mut Source::from_seed(2).stream(survey)).expect("records of the plan");
-        let found =
-            shares_among(plan, &count(plan, &[1, 0], &answers), Among { given: 1, without_missing: false }, &options);
+        let found = shares_among(
+            plan,
+            &count(plan, &[1, 0], &answers),
+            Conditioning { given: 1, without_missing: false },
+            &options,
+        );
         let cells = found.cells.as_ref().expect("an invertible plan");
         let holds = |u: Option<Uncertainty>, truth: f64| u.is_none_or(|u| u.low <= truth && truth <= u.high);
         for (at, cell) in cells.iter().enumerate() {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use nalgebra::DMatrix;
 
 use crate::adjust::{Margin, Options, rake_weights};
-use crate::tally::{Calibration, Drawn, Sample, TableTally};
+use crate::tally::{Calibration, Sample, TableCounts, VarianceMethod};
 
 /// Counts of tables, by categories of public attributes.
-pub type Groups = BTreeMap<Vec<u16>, Vec<TableTally>>;
+pub type Groups = BTreeMap<Vec<u16>, Vec<TableCounts>>;
 
 /// Why weights cannot agree with margins.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum CalibrateError {
 }
 
 /// How often the margins may be fitted, and how near.
-const MOST_ROUNDS: usize = 10_000;
+const MAX_ROUNDS: usize = 10_000;
 const NEAR: f64 = 1e-12;
 
 /// Multiplies the weights of all counts, which are by categories of the attributes at these `places` of their keys, so that each of
@@ -50,20 +50,20 @@ pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) ->
     numbers.values_mut().enumerate().for_each(|(number, held)| *held = number);
     let number = |key: &[u16]| numbers[&combination(key)];
     let combinations: Vec<&Vec<u16>> = numbers.keys().collect();
-    let sums = |of: &dyn Fn(&TableTally) -> f64| {
+    let sums = |of: &dyn Fn(&TableCounts) -> f64| {
         let mut sums = vec![0.0; numbers.len()];
         groups.iter().for_each(|(key, tallies)| sums[number(key)] += tallies.first().map_or(0.0, of));
         sums
     };
-    let before = sums(&TableTally::total);
+    let before = sums(&TableCounts::total);
     let factors = rake(&combinations, &before, margins)?;
-    let replicates = match groups.values().flatten().find_map(TableTally::drawn) {
-        Some(Drawn::Replicates(_, tallies)) => tallies.len(),
+    let replicates = match groups.values().flatten().find_map(TableCounts::drawn) {
+        Some(VarianceMethod::Replicates(_, tallies)) => tallies.len(),
         _ => 0,
     };
     let of_replicate = |replicate: usize| {
-        let total = |tally: &TableTally| match tally.drawn() {
-            Some(Drawn::Replicates(_, tallies)) => tallies[replicate].total(),
+        let total = |tally: &TableCounts| match tally.drawn() {
+            Some(VarianceMethod::Replicates(_, tallies)) => tallies[replicate].total(),
             _ => 0.0,
         };
         rake(&combinations, &sums(&total), margins)
@@ -75,13 +75,13 @@ pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) ->
         for tally in tallies {
             let drawn = match tally.drawn() {
                 None => None,
-                Some(Drawn::Units(units)) => {
+                Some(VarianceMethod::Linearization(units)) => {
                     let sample = sample.clone().unwrap_or_else(|| units.sample().clone());
-                    Some(Drawn::Units(units.calibrated(sample, at, factors[at])))
+                    Some(VarianceMethod::Linearization(units.calibrated(sample, at, factors[at])))
                 }
-                Some(Drawn::Replicates(method, tallies)) => {
+                Some(VarianceMethod::Replicates(method, tallies)) => {
                     let scaled = tallies.iter().zip(&replicates).map(|(tally, factors)| tally.scaled(factors[at]));
-                    Some(Drawn::Replicates(method.clone(), scaled.collect()))
+                    Some(VarianceMethod::Replicates(method.clone(), scaled.collect()))
                 }
             };
             let scaled = tally.scaled(factors[at]);
@@ -102,8 +102,8 @@ fn calibrated_sample(
     margins: &[Vec<f64>],
     number: &dyn Fn(&[u16]) -> usize,
 ) -> Option<Arc<Sample>> {
-    let units = |tally: &TableTally| match tally.drawn() {
-        Some(Drawn::Units(units)) => Some(units.clone()),
+    let units = |tally: &TableCounts| match tally.drawn() {
+        Some(VarianceMethod::Linearization(units)) => Some(units.clone()),
         _ => None,
     };
     let sample = groups.values().flatten().find_map(units)?.sample().clone();
@@ -150,7 +150,7 @@ pub(crate) fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>
         shares: shares.clone(),
     };
     let margins: Vec<Margin> = margins.iter().enumerate().map(margin).collect();
-    let options = Options { tolerance: NEAR, max_iterations: MOST_ROUNDS };
+    let options = Options { tolerance: NEAR, max_iterations: MAX_ROUNDS };
     let raked = rake_weights(sums.to_vec(), &margins, &options).ok().filter(|raked| raked.converged);
     let raked = raked.ok_or(CalibrateError::NotConverged)?;
     let total: f64 = sums.iter().sum();

@@ -13,7 +13,7 @@ use candor_base::schema::{Kind, Schema, nearest};
 /// use candor_analysis::condition::Condition;
 /// use candor_base::schema::Schema;
 ///
-/// let schema = Schema::of_sizes(&[2, 3])?;
+/// let schema = Schema::with_sizes(&[2, 3])?;
 /// let condition = Condition::parse("a1 = 1 and not a2 in (0, 2)", &schema)?;
 /// assert_eq!(condition.attributes(), [0, 1]);
 /// assert!(condition.holds(|attribute| [1, 1][attribute]));

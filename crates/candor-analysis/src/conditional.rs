@@ -1,17 +1,17 @@
 //! Shares and means among those for whom a condition holds, and how they differ between groups: all from one table of all attributes involved.
 //!
 //! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients; intervals are those of
-//! [`among`](crate::among). What two groups share of their errors is known from the same table.
+//! [`among`](crate::conditional_shares). What two groups share of their errors is known from the same table.
 
 use candor_base::plan::Plan;
 
 use crate::condition::Condition;
 use crate::difference::{RatioOfTwo, difference, ratio};
 use crate::estimate::{Cell, EstimateError, Options, TableEstimator};
-use crate::numbers::Values;
+use crate::moments::Values;
 use crate::ratio::Ratios;
 use crate::table_list::MAX_CELLS;
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +78,7 @@ impl Conditional<'_> {
 pub fn conditional(
     plan: &Plan,
     asked: &Conditional<'_>,
-    tally: &TableTally,
+    tally: &TableCounts,
     options: &Options,
 ) -> Result<Vec<GroupNumber>, EstimateError> {
     let attributes = asked.attributes();

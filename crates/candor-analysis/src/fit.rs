@@ -14,7 +14,7 @@ use candor_base::randomize::AnswerColumn;
 pub const FALSE_ALARM: f64 = 1e-6;
 
 /// Beyond so many channels times attributes, only the draws of a lottery are checked: bounds of answers would take long.
-const MOST_BOUNDED: usize = 20_000;
+const MAX_BOUNDED: usize = 20_000;
 
 /// The bounds of a plan, column by column.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl FitCounts {
 
 /// Between which probabilities each answer at a place of a block is given, over the lottery and all true categories.
 fn answer_bounds(block: &Block, place: usize, labels: usize) -> Vec<(f64, f64)> {
-    if block.channels().len() * block.attributes().len() > MOST_BOUNDED {
+    if block.channels().len() * block.attributes().len() > MAX_BOUNDED {
         return Vec::new();
     }
     let mut bounds = vec![(0.0, 0.0); labels];
@@ -152,20 +152,20 @@ mod tests {
     fn plan_of(size: usize, answer: usize, epsilon: f64) -> Plan {
         let axis = Axis { categories: size, answer };
         let channel = Pattern::k_ary(vec![axis], epsilon).unwrap();
-        Plan::new(Schema::of_sizes(&[size]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
+        Plan::new(Schema::with_sizes(&[size]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
     }
 
     fn lottery(weights: [u64; 2]) -> Plan {
         let channel = |epsilon| Channel::from(Pattern::k_ary(vec![Axis::single(3)], epsilon).unwrap());
         let block = Block::lottery(vec![0], vec![(weights[0], channel(1.0)), (weights[1], channel(2.0))]);
-        Plan::new(Schema::of_sizes(&[3]).unwrap(), vec![block]).unwrap()
+        Plan::new(Schema::with_sizes(&[3]).unwrap(), vec![block]).unwrap()
     }
 
     fn matrix(keep: f64) -> Plan {
         let columns = [vec![keep, 1.0 - keep], vec![1.0 - keep, keep]];
         let labels = vec!["0".to_owned(), "1".to_owned()];
         let channel = Matrix::rounded(vec![2], labels, &columns).unwrap();
-        Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
+        Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
     }
 
     /// Whether responses made under one plan are implausible under another.

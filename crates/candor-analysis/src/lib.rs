@@ -1,19 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod watch;
-
-pub mod crew;
-
-pub mod exclusion;
-
 pub mod fit;
 
 pub mod repeats;
 
-pub mod names;
-
-pub mod structure;
+pub mod structural_zeros;
 
 pub mod condition;
 
@@ -26,19 +18,19 @@ pub mod selection;
 /// Which shares are precise enough to publish.
 pub mod reliability;
 
-pub mod comply;
+pub mod compliance;
 
 pub mod power;
 
 mod ratio;
 
-pub mod among;
+pub mod conditional_shares;
 
 pub mod difference;
 
 pub mod significance;
 
-pub mod numbers;
+pub mod moments;
 
 pub mod adjust;
 
@@ -50,12 +42,8 @@ pub mod query;
 
 pub mod conditional;
 
-pub mod secure_sum;
-
-pub mod dependence;
+pub mod association;
 
 pub mod synthesize;
-
-pub mod shuffled;
 
 pub mod mechanism;

@@ -5,7 +5,7 @@
 use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::comply::{Lottery, fit};
+use crate::compliance::{Lottery, fit};
 
 fn quantile(p: f64) -> f64 {
     Normal::standard().inverse_cdf(p)

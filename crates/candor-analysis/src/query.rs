@@ -10,7 +10,7 @@ use candor_base::shape::Shape;
 use crate::condition::Condition;
 use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
 use crate::table_list::MAX_CELLS;
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// What is taken to be independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usiz
 pub fn share_where(
     plan: &Plan,
     condition: &Condition,
-    tallies: &[&TableTally],
+    tallies: &[&TableCounts],
     target: Target,
 ) -> Result<Linear, EstimateError> {
     let shape = plan.schema().shape(condition.attributes());
@@ -131,7 +131,7 @@ mod tests {
             Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap()
         };
         let blocks = vec![Block::new(vec![2, 0], k_ary(&[2, 3], 3.0)), Block::new(vec![1], k_ary(&[4], 2.0))];
-        Plan::new(Schema::of_sizes(&[3, 4, 2]).unwrap(), blocks).unwrap()
+        Plan::new(Schema::with_sizes(&[3, 4, 2]).unwrap(), blocks).unwrap()
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
         let codes = answer_codes(&plan, &answers, &truths);
         let tally = |table: &Vec<usize>| {
-            let mut tally = TableTally::new(CountLayout::new(&plan, table));
+            let mut tally = TableCounts::new(CountLayout::new(&plan, table));
             tally.add(&plan, &codes, Rows::Single, |_| true);
             tally
         };
@@ -165,7 +165,7 @@ mod tests {
         };
         let answer = |text: &str, assume| {
             let condition = Condition::parse(text, plan.schema()).unwrap();
-            let tallies: Vec<TableTally> = parts(&plan, &condition, assume).iter().map(tally).collect();
+            let tallies: Vec<TableCounts> = parts(&plan, &condition, assume).iter().map(tally).collect();
             share_where(&plan, &condition, &tallies.iter().collect::<Vec<_>>(), Target::Population).unwrap()
         };
         let (joint, pair, [a, b, c]) = (shares(&[0, 1, 2]), shares(&[0, 2]), [0, 1, 2].map(|i| shares(&[i])));

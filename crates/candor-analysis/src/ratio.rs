@@ -5,7 +5,7 @@ use crate::estimate::structure::Structure;
 use crate::estimate::{
     Cell, Estimate, EstimateError, MAX_DENSE, Options, TableEstimator, Target, Uncertainty, simplex,
 };
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// A share that is no more than rounding.
 const NOBODY: f64 = 1e-12;
@@ -13,7 +13,7 @@ const NOBODY: f64 = 1e-12;
 /// A table whose ratios are to be estimated.
 pub(crate) struct Ratios<'a> {
     estimator: &'a TableEstimator<'a>,
-    tally: &'a TableTally,
+    tally: &'a TableCounts,
     pub(crate) estimate: Estimate,
     options: &'a Options,
     /// What cannot be, if anything.
@@ -39,7 +39,7 @@ impl<'a> Ratios<'a> {
     /// If it cannot be estimated, or answers are sets and it is too large.
     pub(crate) fn new(
         estimator: &'a TableEstimator<'a>,
-        tally: &'a TableTally,
+        tally: &'a TableCounts,
         groups: usize,
         options: &'a Options,
     ) -> Result<Ratios<'a>, EstimateError> {

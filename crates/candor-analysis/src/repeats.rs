@@ -24,10 +24,10 @@ use statrs::function::factorial::ln_binomial;
 pub const FALSE_ALARM: f64 = 1e-6;
 
 /// How many distinct responses are kept at most. With more, all counts are lowered alike: a count is too low then, never too high.
-const MOST_KEPT: usize = 1 << 16;
+const MAX_KEPT: usize = 1 << 16;
 
 /// How many relabelings of a strip are sought at most: those found are a lower bound of how many there are.
-const MOST_RELABELINGS: usize = 4_096;
+const MAX_RELABELINGS: usize = 4_096;
 
 /// How often each response was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,11 +92,11 @@ impl Repeats {
 
     /// Lowers all counts alike once there are twice as many as are kept, so that no more are kept.
     fn prune(&mut self) {
-        if self.times.len() < 2 * MOST_KEPT {
+        if self.times.len() < 2 * MAX_KEPT {
             return;
         }
         let mut counts: Vec<u64> = self.times.values().copied().collect();
-        let (_, &mut less, _) = counts.select_nth_unstable_by(MOST_KEPT, |a, b| b.cmp(a));
+        let (_, &mut less, _) = counts.select_nth_unstable_by(MAX_KEPT, |a, b| b.cmp(a));
         self.times.retain(|_, times| {
             *times = times.saturating_sub(less);
             *times > 0
@@ -198,7 +198,7 @@ fn relabelings(strip: &Strip) -> f64 {
     }
     let mut found = BTreeSet::from([strip.members().to_vec()]);
     let mut next: Vec<Vec<u16>> = found.iter().cloned().collect();
-    while let Some(cells) = next.pop().filter(|_| found.len() < MOST_RELABELINGS) {
+    while let Some(cells) = next.pop().filter(|_| found.len() < MAX_RELABELINGS) {
         for (axis, &size) in sizes.iter().enumerate() {
             for code in 1..size {
                 let swapped = swapped(strip.table(), &cells, axis, code);
@@ -236,7 +236,7 @@ mod tests {
     fn binary(questions: usize, epsilon: f64) -> Plan {
         let channel = || Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap();
         let blocks = (0..questions).map(|question| Block::new(vec![question], channel())).collect();
-        Plan::new(Schema::of_sizes(&vec![2; questions]).unwrap(), blocks).unwrap()
+        Plan::new(Schema::with_sizes(&vec![2; questions]).unwrap(), blocks).unwrap()
     }
 
     /// So many people with the same true answers: no population repeats itself more.
@@ -300,7 +300,7 @@ mod tests {
             repeats.count(&[AnswerColumn::One(vec![9; 100]), AnswerColumn::One(vec![9; 100])], 100);
         }
         assert_eq!(repeats.responses, 4 * (u64::from(u16::MAX) + 100));
-        assert!(repeats.times.len() < 2 * MOST_KEPT);
+        assert!(repeats.times.len() < 2 * MAX_KEPT);
         let most = repeats.times.values().copied().max().unwrap();
         assert!((390..=400).contains(&most), "{most}");
         let mut twice = repeats.clone();

@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::estimate::Cell;
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// The two-sided test that a number is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct ZeroTest {
 const MANY: f64 = 1e5;
 
 /// The degrees of freedom of the errors of a table: those of how respondents were drawn, if that tells them.
-pub fn degrees(tally: &TableTally) -> Option<f64> {
+pub fn degrees(tally: &TableCounts) -> Option<f64> {
     tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < MANY)
 }
 

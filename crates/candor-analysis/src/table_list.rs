@@ -8,7 +8,7 @@
 use candor_base::plan::Plan;
 use candor_base::schema::{Schema, SchemaError};
 
-use crate::names::{self, OpenQuote};
+use candor_runtime::names::{self, OpenQuote};
 
 /// The largest number of cells of one table.
 pub const MAX_CELLS: usize = 1 << 24;
@@ -22,7 +22,7 @@ pub const MAX_ATTRIBUTES: usize = 20;
 /// use candor_base::schema::Schema;
 /// use candor_analysis::table_list::TableList;
 ///
-/// let schema = Schema::of_sizes(&[2, 3, 4])?;
+/// let schema = Schema::with_sizes(&[2, 3, 4])?;
 /// assert_eq!(TableList::parse("a1,a3;a2", &schema)?.lists(), [vec![0, 2], vec![1]]);
 /// assert_eq!(TableList::parse("pairs", &schema)?.lists().len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,7 +41,7 @@ impl TableList {
         for item in names::split(text, ';')? {
             tables.extend(parse_item(item, schema)?);
         }
-        TableList::of(tables, schema)
+        TableList::new(tables, schema)
     }
 
     /// The same where a table may be of shares among those with the same categories of other attributes, `a | b, c`: those come first in
@@ -68,7 +68,7 @@ impl TableList {
             tables.extend(listed);
             given.resize(tables.len(), 0);
         }
-        Ok((TableList::of(tables, schema)?, given))
+        Ok((TableList::new(tables, schema)?, given))
     }
 
     /// The same with a weight for each table, 1 where none is said.
@@ -101,7 +101,7 @@ impl TableList {
     ///
     /// # Panics
     /// If the schema has no attribute at a position.
-    pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<TableList, TableListError> {
+    pub fn new(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<TableList, TableListError> {
         lists.iter().try_for_each(|table| check_size(table, schema))?;
         Ok(TableList(lists))
     }
@@ -114,12 +114,12 @@ impl TableList {
         let schema = plan.schema();
         let blocks = plan.blocks().iter().map(|block| block.attributes().to_vec());
         let public = (0..schema.attributes().len()).filter(|&a| schema.attributes()[a].is_public()).map(|a| vec![a]);
-        TableList::of(blocks.chain(public).collect(), schema)
+        TableList::new(blocks.chain(public).collect(), schema)
     }
 
     /// All one-way tables of the attributes that are randomized.
     pub fn marginals(schema: &Schema) -> TableList {
-        TableList(subsets(&schema.private(), 1))
+        TableList(subsets(&schema.randomized(), 1))
     }
 
     /// The tables.
@@ -130,7 +130,7 @@ impl TableList {
 
 /// The tables that a word stands for, or the one named.
 fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TableListError> {
-    let private = schema.private();
+    let private = schema.randomized();
     let tables = match item {
         "marginals" => subsets(&private, 1),
         "pairs" => subsets(&private, 2),
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn words_and_names() {
-        let schema = Schema::of_sizes(&[2, 3, 4, 5]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3, 4, 5]).unwrap();
         let parse = |text: &str| TableList::parse(text, &schema).map(|tables| tables.0);
         assert_eq!(parse("marginals").unwrap(), [[0], [1], [2], [3]]);
         assert_eq!(parse("pairs").unwrap().len(), 6);
@@ -251,9 +251,9 @@ mod tests {
         assert!(among("a1 | a2 | a3").unwrap_err().to_string().contains("more than one"));
         assert!(among("a1 | a2, a1").unwrap_err().to_string().contains("twice"));
         assert!(among("a1 |").unwrap_err().to_string().contains("no attribute"));
-        let two = Schema::of_sizes(&[2, 3]).unwrap();
+        let two = Schema::with_sizes(&[2, 3]).unwrap();
         assert!(TableList::parse("triples", &two).unwrap_err().to_string().contains("not enough"));
-        let large = Schema::of_sizes(&[60_000, 60_000]).unwrap();
+        let large = Schema::with_sizes(&[60_000, 60_000]).unwrap();
         assert!(TableList::parse("joint", &large).unwrap_err().to_string().contains("3600000000 cells"));
     }
 

@@ -39,7 +39,7 @@ fn generator(bencher: Bencher) {
 #[divan::bench(args = [(2, 1.0), (16, 1.0), (16, 4.0), (16, 8.0), (100, 4.0)])]
 fn k_ary_column(bencher: Bencher, (categories, epsilon): (usize, f64)) {
     let channel = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let randomizer = Randomizer::new(&plan);
     let truths = [(0..RECORDS).map(|i| (i * 7919 % categories) as u16).collect::<Vec<u16>>()];
     let mut rng = Source::from_seed(1).stream(0);
@@ -64,12 +64,12 @@ fn records(bencher: Bencher, plan: Plan) {
 #[divan::bench]
 fn records_independent(bencher: Bencher) {
     let block = |i: usize| Block::new(vec![i], Pattern::k_ary(vec![Axis::single(ADULT[i])], 0.5).unwrap());
-    records(bencher, Plan::new(Schema::of_sizes(&ADULT).unwrap(), (0..8).map(block).collect()).unwrap());
+    records(bencher, Plan::new(Schema::with_sizes(&ADULT).unwrap(), (0..8).map(block).collect()).unwrap());
 }
 
 fn one_block(channel: Pattern) -> Plan {
     let blocks = vec![Block::new((0..channel.axes().len()).collect(), channel)];
-    Plan::new(Schema::of_sizes(&ADULT).unwrap(), blocks).unwrap()
+    Plan::new(Schema::with_sizes(&ADULT).unwrap(), blocks).unwrap()
 }
 
 /// Eight attributes, one joint randomized response.
@@ -81,7 +81,7 @@ fn records_joint(bencher: Bencher) {
 /// Eight attributes, a general set of patterns with probability 0.9, else uniform.
 #[divan::bench]
 fn records_bitmap(bencher: Bencher) {
-    let set = PatternSet::Bitmap(Bitmap::of(8, |p| p.count_ones() <= 4 && p % 3 != 2));
+    let set = PatternSet::Bitmap(Bitmap::new(8, |p| p.count_ones() <= 4 && p % 3 != 2));
     let parts = vec![Part { set, weight: 9 }, Part { set: PatternSet::All, weight: 1 }];
     records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
 }
@@ -97,7 +97,7 @@ fn thresholds(bencher: Bencher, attributes: usize, weight: impl Fn(u64) -> u64, 
     let set = PatternSet::Threshold { weights, limit: (mean - deviations * spread) as u64 };
     let parts = vec![Part { set, weight: 3 }, Part { set: PatternSet::All, weight: 2 }];
     let blocks = vec![Block::new((0..attributes).collect(), Pattern::new(axes, parts).unwrap())];
-    records(bencher, Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap());
+    records(bencher, Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap());
 }
 
 /// One answer in about fourteen is in the set, as in optimal plans for small epsilons.
@@ -121,7 +121,10 @@ fn records_subsets(bencher: Bencher, (method, categories, size): (&str, usize, u
         "minimax" => Pattern::k_ary(axes, 2.0).unwrap(),
         _ => Pattern::new(axes, vec![Part { set: PatternSet::no_miss(), weight: 1 }]).unwrap(),
     };
-    records(bencher, Plan::new(Schema::of_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap());
+    records(
+        bencher,
+        Plan::new(Schema::with_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap(),
+    );
 }
 
 /// Records of eight attributes under a lottery of strips, one for each pair, of about the best sizes.
@@ -133,7 +136,7 @@ fn strips_of_pairs(bencher: Bencher, epsilon: f64) {
         (1, Channel::from(Strip::within(vec![a, b], vec![ADULT[a], ADULT[b]], cells, epsilon).unwrap()))
     };
     let block = Block::lottery((0..8).collect(), pairs.map(strip).collect());
-    let plan = Plan::new(Schema::of_sizes(&ADULT).unwrap(), vec![block]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&ADULT).unwrap(), vec![block]).unwrap();
     let randomizer = Randomizer::new(&plan);
     let truths: Vec<Vec<u16>> =
         ADULT.iter().map(|&size| (0..RECORDS).map(|i| (i * 7919 % size) as u16).collect()).collect();

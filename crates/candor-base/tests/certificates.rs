@@ -184,7 +184,7 @@ fn check(certified: Option<f64>, decimal: Option<&str>, truth: &Option<BigUint>,
 /// The worst channel of a lottery counts; the plan file states no less than the truth either.
 fn certified(sizes: &[usize], lottery: Vec<(u64, Channel)>, truths: &[Truth]) {
     let attributes = (0..sizes.len()).collect();
-    let plan = Plan::new(Schema::of_sizes(sizes).unwrap(), vec![Block::lottery(attributes, lottery)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(sizes).unwrap(), vec![Block::lottery(attributes, lottery)]).unwrap();
     let file: serde_json::Value = serde_json::from_str(&plan.to_json()).unwrap();
     let guarantee = &file["guarantee"];
     let record = worst(truths.iter().map(|truth| truth.record.clone()));
@@ -208,7 +208,7 @@ fn set(k: usize) -> BoxedStrategy<PatternSet> {
         2 => any_mask.clone().prop_map(move |mask| PatternSet::Only(list(mask))),
         2 => any_mask.prop_map(move |mask| PatternSet::Hits(list(mask))),
         2 => (prop::collection::vec(0u64..4, k), 0u64..8).prop_map(|(weights, limit)| PatternSet::Threshold { weights, limit }),
-        1 => (1u32..u32::MAX).prop_map(move |salt| PatternSet::Bitmap(Bitmap::of(k, |p| {
+        1 => (1u32..u32::MAX).prop_map(move |salt| PatternSet::Bitmap(Bitmap::new(k, |p| {
             p == 0 || p.wrapping_mul(salt).wrapping_add(salt >> 7).count_ones() % 3 == 1
         }))),
     ]

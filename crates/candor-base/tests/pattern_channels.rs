@@ -153,7 +153,7 @@ fn sets(k: usize, seed: u32) -> Vec<PatternSet> {
             weights: (0..k).map(|i| u64::from(seed >> i & 3)).collect(),
             limit: u64::from(seed >> 4 & 3),
         },
-        PatternSet::Bitmap(Bitmap::of(k, |p| p == 0 || seed >> (p % 31) & 1 == 1)),
+        PatternSet::Bitmap(Bitmap::new(k, |p| p == 0 || seed >> (p % 31) & 1 == 1)),
     ]
 }
 
@@ -346,8 +346,8 @@ fn what_is_not_a_channel_is_refused() {
     assert!(message(new(&two, &set(PatternSet::Only(vec![2])))).contains("does not fit"));
     assert!(message(new(&two, &set(PatternSet::Hits(vec![1, 0])))).contains("does not fit"));
     assert!(message(new(&two, &set(PatternSet::Threshold { weights: vec![1], limit: 1 }))).contains("does not fit"));
-    assert!(message(new(&two, &set(PatternSet::Bitmap(Bitmap::of(3, |_| true))))).contains("does not fit"));
-    assert!(message(new(&two, &set(PatternSet::Bitmap(Bitmap::of(2, |_| false))))).contains("no answer"));
+    assert!(message(new(&two, &set(PatternSet::Bitmap(Bitmap::new(3, |_| true))))).contains("does not fit"));
+    assert!(message(new(&two, &set(PatternSet::Bitmap(Bitmap::new(2, |_| false))))).contains("no answer"));
     assert!(message(new(&[Axis::set(3, 3)], &set(PatternSet::Only(vec![0])))).contains("no answer"));
 }
 

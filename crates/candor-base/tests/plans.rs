@@ -143,7 +143,7 @@ fn k_ary(sizes: &[usize], epsilon: f64) -> Pattern {
 
 #[test]
 fn losses_add_over_blocks_and_the_worst_channel_of_a_lottery_counts() {
-    let schema = Schema::of_sizes(&[2, 3, 4]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3, 4]).unwrap();
     let lottery: Vec<(u64, Channel)> = vec![(1, k_ary(&[2, 3], 0.5).into()), (9, k_ary(&[2, 3], 1.5).into())];
     let blocks = vec![Block::lottery(vec![0, 1], lottery), Block::new(vec![2], k_ary(&[4], 2.0))];
     let plan = Plan::new(schema, blocks).unwrap();
@@ -186,7 +186,7 @@ fn columns_of_responses() {
 
 #[test]
 fn plans_that_could_not_be_carried_out_are_refused() {
-    let schema = || Schema::of_sizes(&[2, 3]).unwrap();
+    let schema = || Schema::with_sizes(&[2, 3]).unwrap();
     let refused = |schema: Schema, blocks: Vec<Block>| Plan::new(schema, blocks).unwrap_err();
     let two = || vec![Block::new(vec![0], k_ary(&[2], 1.0)), Block::new(vec![1], k_ary(&[3], 1.0))];
     assert!(Plan::new(schema(), two()).is_ok());
@@ -203,12 +203,12 @@ fn plans_that_could_not_be_carried_out_are_refused() {
         (1, Matrix::new(vec![2], labels(&["0", "1"]), 1, vec![vec![1, 1]; 2]).unwrap().into()),
     ];
     assert!(matches!(
-        refused(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], mixed)]),
+        refused(Schema::with_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], mixed)]),
         PlanError::MixedLottery { .. }
     ));
     let zero = vec![(0, Channel::from(k_ary(&[2], 1.0)))];
     assert!(matches!(
-        refused(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], zero)]),
+        refused(Schema::with_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], zero)]),
         PlanError::LotteryWeights { .. }
     ));
     let semicolon = Schema::new(vec![Attribute::new("a", labels(&["x;y", "z", "w"])).unwrap()]).unwrap();

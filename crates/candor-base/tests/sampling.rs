@@ -178,7 +178,7 @@ type Draw = fn(&Plan, &[u16], u64) -> HashMap<Response, usize>;
 fn prove_samplers(samplers: &[(&str, Draw)], name: &str, lottery: Vec<(u64, Channel)>, telling: Option<Response>) {
     let sizes = lottery[0].1.sizes();
     let block = Block::lottery((0..sizes.len()).collect(), lottery);
-    let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![block]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), vec![block]).unwrap();
     let truths: [Vec<u16>; 2] = [vec![0; sizes.len()], sizes.iter().map(|&size| size as u16 - 1).collect()];
     for (sampler, draw) in samplers {
         let seen: Vec<HashMap<Response, usize>> =
@@ -240,7 +240,7 @@ fn devices() {
     let device = |total: u128, columns: &[&[u64]]| -> Channel {
         let labels = (0..columns[0].len()).map(|z| z.to_string()).collect();
         let columns: Vec<Vec<u64>> = columns.iter().map(|column| column.to_vec()).collect();
-        Matrix::of_total(vec![columns.len()], labels, total, columns).unwrap().into()
+        Matrix::with_total(vec![columns.len()], labels, total, columns).unwrap().into()
     };
     prove("a die", alone(device(6, &[&[4, 1, 1], &[1, 4, 1], &[1, 1, 4]])), None);
     prove("sums of dice", alone(device(36, &[&[30, 6], &[3, 33]])), None);
@@ -260,7 +260,7 @@ fn joint() {
 fn general_pattern_sets() {
     let axes = [2, 3, 4].map(Axis::single);
     let threshold = PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 };
-    let bitmap = PatternSet::Bitmap(Bitmap::of(3, |p| p == 0 || p == 3 || p == 6));
+    let bitmap = PatternSet::Bitmap(Bitmap::new(3, |p| p == 0 || p == 3 || p == 6));
     let channel = |set: PatternSet| patterns(&axes, &[(set, 2), (PatternSet::All, 1)]);
     prove("threshold", alone(channel(threshold)), Some(response(0, &[vec![0], vec![0], vec![0]])));
     prove("bitmap", alone(channel(bitmap)), None);
@@ -271,7 +271,7 @@ fn general_pattern_sets() {
         let many = PatternSet::Threshold { weights: (0..13).map(|i| 1 + i % 3).collect(), limit };
         prove(&format!("threshold {limit} of thirteen"), thirteen(many), None);
     }
-    let listed = PatternSet::Bitmap(Bitmap::of(13, |p| p % 11 == 3));
+    let listed = PatternSet::Bitmap(Bitmap::new(13, |p| p % 11 == 3));
     prove("bitmap of thirteen", thirteen(listed), None);
 }
 
@@ -349,7 +349,7 @@ fn thresholds_over_many_attributes_in_bulk() {
             let shown = [0, 7, k / 2, k - 1];
             let expected = pattern.marginal(&shown);
             let blocks = vec![Block::new((0..k).collect(), pattern)];
-            let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap();
+            let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap();
             let truths = vec![vec![1u16; 50_000]; k];
             let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(6).stream(0)).unwrap();
             let misses = |i: usize, row: usize| match &answers[0].columns[i] {
@@ -411,7 +411,7 @@ fn half_of_ten_thousand() {
     const CATEGORIES: usize = 10_000;
     const SETS: usize = 2_000;
     let channel = patterns(&[Axis::set(CATEGORIES, CATEGORIES / 2)], &[(PatternSet::no_miss(), 1)]);
-    let plan = Plan::new(Schema::of_sizes(&[CATEGORIES]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[CATEGORIES]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let truths = vec![(0..SETS).map(|i| (i * 7 % CATEGORIES) as u16).collect::<Vec<u16>>()];
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
     let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!("answers are sets") };
@@ -442,7 +442,7 @@ fn half_of_ten_thousand() {
 fn a_wrong_sampler_is_found_out() {
     let claimed = patterns(&[Axis::single(4)], &[(PatternSet::no_miss(), 1_000), (PatternSet::All, 1_000)]);
     let actual = patterns(&[Axis::single(4)], &[(PatternSet::no_miss(), 1_010), (PatternSet::All, 990)]);
-    let plan = |channel| Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = |channel| Plan::new(Schema::with_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let (claimed, actual) = (plan(claimed), plan(actual));
     let [x, y] = [0, 3].map(|truth| bulk(&actual, &[truth], 5));
     let caught = std::panic::catch_unwind(|| fits(&x, &law(&claimed.blocks()[0], &[0]), "wrong"));

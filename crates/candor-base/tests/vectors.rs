@@ -51,7 +51,7 @@ fn part(set: PatternSet, weight: u64) -> Part {
 }
 
 fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
-    Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+    Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
 }
 
 fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Strip {
@@ -100,7 +100,7 @@ fn devices() -> Vec<(&'static str, Plan)> {
     let labels = |n: usize| (0..n).map(|z| format!("z{z}")).collect::<Vec<String>>();
     let matrix = |sizes: &[usize], total: u128, columns: &[&[u64]]| -> Channel {
         let columns: Vec<Vec<u64>> = columns.iter().map(|column| column.to_vec()).collect();
-        Matrix::of_total(sizes.to_vec(), labels(columns[0].len()), total, columns).unwrap().into()
+        Matrix::with_total(sizes.to_vec(), labels(columns[0].len()), total, columns).unwrap().into()
     };
     let die = matrix(&[3], 6, &[&[4, 1, 1], &[1, 4, 1], &[1, 1, 4]]);
     let lottery = vec![
@@ -134,7 +134,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
                  [[attribute]]\nname = \"Daily\"\nasked_if = \"Smokes in (yes, former)\"\ncategories = [\"few\", \"many\"]\n";
     let asked = Schema::from_toml(asked).unwrap();
     let threshold = PatternSet::Threshold { weights: vec![3, 1, 2, 1], limit: 3 };
-    let bitmap = PatternSet::Bitmap(Bitmap::of(4, |p| p.count_ones() != 2));
+    let bitmap = PatternSet::Bitmap(Bitmap::new(4, |p| p.count_ones() != 2));
     let axes = || [4, 3, 2, 5].map(Axis::single).to_vec();
     let general = Pattern::new(
         axes(),

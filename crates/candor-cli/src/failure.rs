@@ -8,8 +8,8 @@ use candor::StudyError;
 use candor_analysis::adjust::AdjustError;
 use candor_design::DesignError;
 use candor_tables::TableError;
+use candor_tables::escape_control::visible;
 use candor_tables::output::Target;
-use candor_tables::visible::visible;
 
 use crate::flags::with_flags;
 
@@ -71,7 +71,7 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Failure {
         let told = with_flags(&error.to_string());
         match error {
-            StudyError::Needs(_) | StudyError::InTable(_) | StudyError::Design(DesignError::Needs(_)) => {
+            StudyError::Needs(_) | StudyError::InTable(_) | StudyError::Design(DesignError::MissingParameter(_)) => {
                 Failure::Usage(told)
             }
             StudyError::Adjust(

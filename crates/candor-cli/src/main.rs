@@ -9,7 +9,7 @@ mod help;
 mod interruption;
 mod progress;
 mod show;
-mod verbs;
+mod commands;
 
 use std::process::ExitCode;
 
@@ -38,111 +38,111 @@ struct Command {
 #[derive(Subcommand)]
 enum Verb {
     /// Infer a schema from a data file, or check a data file against a schema
-    Schema(verbs::schema::SchemaArgs),
+    Schema(commands::schema::SchemaArgs),
     /// Design a plan: how answers are randomized, with which guarantee
-    Design(Box<verbs::design::DesignArgs>),
+    Design(Box<commands::design::DesignArgs>),
     /// Combine plans over disjoint attributes into one plan
-    Combine(verbs::combine::CombineArgs),
+    Combine(commands::combine::CombineArgs),
     /// Design a face-to-face survey with dice, coins, cards or wheels, and print its instruction cards
-    Device(verbs::device::DeviceArgs),
+    Device(commands::device::DeviceArgs),
     /// Compute the sample size for a margin of error, a difference or a coefficient
     #[command(name = "sample-size", alias = "size")]
-    Size(verbs::size::SizeArgs),
+    Size(commands::sample_size::SizeArgs),
     /// Compare design methods at equal privacy and recommend one
-    Compare(Box<verbs::compare::CompareArgs>),
+    Compare(Box<commands::compare::CompareArgs>),
     /// Audit a plan by every privacy criterion
-    Audit(verbs::audit::AuditArgs),
+    Audit(commands::audit::AuditArgs),
     /// Sign a plan, or generate a signing key
-    Sign(verbs::sign::SignArgs),
+    Sign(commands::sign::SignArgs),
     /// Verify the signature of a plan
-    Verify(verbs::verify::VerifyArgs),
+    Verify(commands::verify::VerifyArgs),
     /// Write the page that explains a plan to respondents
-    Explain(verbs::explain::ExplainArgs),
+    Explain(commands::explain::ExplainArgs),
     /// Write the evidence that data-protection officers, ethics boards and funders ask for
-    Evidence(verbs::evidence::EvidenceArgs),
+    Evidence(commands::evidence::EvidenceArgs),
     /// Randomize data files, or a stream of records
-    Randomize(verbs::randomize::RandomizeArgs),
+    Randomize(commands::randomize::RandomizeArgs),
     /// Import answers that interviewers recorded, as responses
     #[command(name = "import", alias = "enter")]
-    Enter(verbs::enter::EnterArgs),
+    Enter(commands::import::EnterArgs),
     /// Print the SQL query that counts responses in a database
-    Sql(verbs::sql::SqlArgs),
+    Sql(commands::sql::SqlArgs),
     /// Estimate tables of the population, with confidence intervals
-    Estimate(verbs::estimate::EstimateArgs),
+    Estimate(commands::estimate::EstimateArgs),
     /// Test for noncompliance with the randomization device
     #[command(name = "compliance", alias = "comply")]
-    Comply(verbs::comply::ComplyArgs),
+    Comply(commands::compliance::ComplyArgs),
     /// Test independence of two attributes, or differences between groups or waves
-    Test(verbs::test::TestArgs),
+    Test(commands::test::TestArgs),
     /// Fit a regression, corrected for the randomization
-    Regress(verbs::regress::RegressArgs),
+    Regress(commands::regress::RegressArgs),
     /// Estimate the share of people for whom a condition holds
-    Query(verbs::query::QueryArgs),
+    Query(commands::query::QueryArgs),
     /// Measure associations between attributes and group them into clusters
     #[command(name = "associations", alias = "cluster")]
-    Cluster(verbs::cluster::ClusterArgs),
+    Cluster(commands::associations::ClusterArgs),
     /// Rake answers: weight them to agree with the estimates (RR-Adjustment)
     #[command(name = "rake", alias = "adjust")]
-    Adjust(verbs::adjust::AdjustArgs),
+    Adjust(commands::rake::AdjustArgs),
     /// Generate synthetic records from the estimates
-    Synthesize(verbs::synthesize::SynthesizeArgs),
+    Synthesize(commands::synthesize::SynthesizeArgs),
     /// Print the transition matrix of a plan as probabilities, with its eigenvalues
-    Matrix(verbs::matrix::MatrixArgs),
+    Matrix(commands::matrix::MatrixArgs),
     /// Compute the privacy–error trade-off of one attribute, with a proven optimum
     #[command(name = "pareto", alias = "front")]
-    Front(verbs::front::FrontArgs),
+    Front(commands::pareto::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
-    Refine(verbs::refine::RefineArgs),
+    Refine(commands::refine::RefineArgs),
     /// Write a report of the results and the guarantee
-    Report(verbs::report::ReportArgs),
+    Report(commands::report::ReportArgs),
     /// Reproduce the tables and figures of the papers
-    Reproduce(verbs::reproduce::ReproduceArgs),
+    Reproduce(commands::reproduce::ReproduceArgs),
     /// Run a demo of all commands on bundled data
-    Demo(verbs::demo::DemoArgs),
+    Demo(commands::demo::DemoArgs),
     /// Print shell completions
-    Completions(verbs::completions::CompletionsArgs),
+    Completions(commands::completions::CompletionsArgs),
     /// Print or write manual pages
-    Man(verbs::man::ManArgs),
+    Man(commands::man::ManArgs),
 }
 
 fn run(command: Command) -> Result<(), Failure> {
     if command.allow_costly_plan {
-        verbs::allow_costly_plans();
+        commands::allow_costly_plans();
     }
     if command.verbose {
         show::show_everything();
     }
     match command.verb {
-        Verb::Schema(args) => verbs::schema::run(args),
-        Verb::Design(args) => verbs::design::run(*args),
-        Verb::Combine(args) => verbs::combine::run(args),
-        Verb::Device(args) => verbs::device::run(args),
-        Verb::Enter(args) => verbs::enter::run(args),
-        Verb::Size(args) => verbs::size::run(args),
-        Verb::Compare(args) => verbs::compare::run(*args),
-        Verb::Audit(args) => verbs::audit::run(args),
-        Verb::Explain(args) => verbs::explain::run(args),
-        Verb::Evidence(args) => verbs::evidence::run(args),
-        Verb::Randomize(args) => verbs::randomize::run(args),
-        Verb::Sign(args) => verbs::sign::run(args),
-        Verb::Verify(args) => verbs::verify::run(args),
-        Verb::Sql(args) => verbs::sql::run(args),
-        Verb::Comply(args) => verbs::comply::run(args),
-        Verb::Test(args) => verbs::test::run(args),
-        Verb::Estimate(args) => verbs::estimate::run(args),
-        Verb::Regress(args) => verbs::regress::run(args),
-        Verb::Query(args) => verbs::query::run(args),
-        Verb::Cluster(args) => verbs::cluster::run(args),
-        Verb::Adjust(args) => verbs::adjust::run(args),
-        Verb::Synthesize(args) => verbs::synthesize::run(args),
-        Verb::Matrix(args) => verbs::matrix::run(args),
-        Verb::Front(args) => verbs::front::run(args),
-        Verb::Refine(args) => verbs::refine::run(args),
-        Verb::Report(args) => verbs::report::run(args),
-        Verb::Reproduce(args) => verbs::reproduce::run(args),
-        Verb::Demo(args) => verbs::demo::run(args),
-        Verb::Completions(args) => verbs::completions::run(args),
-        Verb::Man(args) => verbs::man::run(args),
+        Verb::Schema(args) => commands::schema::run(args),
+        Verb::Design(args) => commands::design::run(*args),
+        Verb::Combine(args) => commands::combine::run(args),
+        Verb::Device(args) => commands::device::run(args),
+        Verb::Enter(args) => commands::import::run(args),
+        Verb::Size(args) => commands::sample_size::run(args),
+        Verb::Compare(args) => commands::compare::run(*args),
+        Verb::Audit(args) => commands::audit::run(args),
+        Verb::Explain(args) => commands::explain::run(args),
+        Verb::Evidence(args) => commands::evidence::run(args),
+        Verb::Randomize(args) => commands::randomize::run(args),
+        Verb::Sign(args) => commands::sign::run(args),
+        Verb::Verify(args) => commands::verify::run(args),
+        Verb::Sql(args) => commands::sql::run(args),
+        Verb::Comply(args) => commands::compliance::run(args),
+        Verb::Test(args) => commands::test::run(args),
+        Verb::Estimate(args) => commands::estimate::run(args),
+        Verb::Regress(args) => commands::regress::run(args),
+        Verb::Query(args) => commands::query::run(args),
+        Verb::Cluster(args) => commands::associations::run(args),
+        Verb::Adjust(args) => commands::rake::run(args),
+        Verb::Synthesize(args) => commands::synthesize::run(args),
+        Verb::Matrix(args) => commands::matrix::run(args),
+        Verb::Front(args) => commands::pareto::run(args),
+        Verb::Refine(args) => commands::refine::run(args),
+        Verb::Report(args) => commands::report::run(args),
+        Verb::Reproduce(args) => commands::reproduce::run(args),
+        Verb::Demo(args) => commands::demo::run(args),
+        Verb::Completions(args) => commands::completions::run(args),
+        Verb::Man(args) => commands::man::run(args),
     }
 }
 

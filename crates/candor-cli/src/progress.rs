@@ -4,20 +4,20 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use candor_analysis::watch::{Step, Watch};
+use candor_runtime::progress::{Progress, ProgressSink};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::interruption;
 
 /// Long work, with a progress bar if somebody watches; the bar is taken away in the end. An interruption ends a search, which gives the best so far;
 /// anything else it ends with the whole program.
-pub fn watched<T>(work: impl FnOnce(Watch<'_>) -> T) -> T {
-    let progress = Progress::new();
-    let goes_on = |step: &Step| {
+pub fn watched<T>(work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
+    let progress = Bar::new();
+    let goes_on = |step: &Progress| {
         progress.show(step);
         interruption::goes_on(step.is_search)
     };
-    let done = work(Watch::new(&goes_on));
+    let done = work(ProgressSink::new(&goes_on));
     interruption::goes_on(false);
     progress.bar.finish_and_clear();
     done
@@ -25,31 +25,31 @@ pub fn watched<T>(work: impl FnOnce(Watch<'_>) -> T) -> T {
 
 /// Work of which nobody knows how far it is: what is done, and for how long, if somebody watches.
 pub fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    let progress = Progress::new();
+    let progress = Bar::new();
     progress.bar.set_style(style(&format!("{{spinner}} {what}, {{elapsed}}")));
     let done = work();
     progress.bar.finish_and_clear();
     done
 }
 
-struct Progress {
+struct Bar {
     bar: ProgressBar,
     /// What is counted now, and whether with how good it is.
     shown: Mutex<(&'static str, bool)>,
 }
 
-impl Progress {
-    fn new() -> Progress {
+impl Bar {
+    fn new() -> Bar {
         let bar = ProgressBar::no_length();
         if !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         bar.enable_steady_tick(Duration::from_millis(200));
         bar.set_style(style("{spinner} {elapsed}"));
-        Progress { bar, shown: Mutex::default() }
+        Bar { bar, shown: Mutex::default() }
     }
 
-    fn show(&self, step: &Step) {
+    fn show(&self, step: &Progress) {
         let kind = (step.what, step.best.is_some());
         if let Ok(mut shown) = self.shown.lock()
             && *shown != kind
@@ -68,7 +68,7 @@ impl Progress {
 }
 
 /// How a kind of step is shown.
-fn layout(step: &Step) -> String {
+fn layout(step: &Progress) -> String {
     let what = step.what;
     match (step.total, step.best) {
         (None, None) => format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}, {{elapsed}}"),

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use candor::words::{capital, count, label, paragraph, plural, table};
-use candor_tables::visible::{is_hidden, visible};
+pub use candor::format::{capital, count, label, paragraph, plural, table};
+use candor_tables::escape_control::{is_hidden, visible};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -55,7 +55,7 @@ async fn answer(server: SocketAddr, body: String) -> Duration {
 
 fn make(folder: &std::path::Path) -> Survey {
     std::fs::create_dir_all(folder).expect("a folder");
-    let schema = Schema::of_sizes(&[2, 3]).expect("a schema");
+    let schema = Schema::with_sizes(&[2, 3]).expect("a schema");
     let request: Request = serde_json::from_str(r#"{"method": "independent", "epsilon": 2}"#).expect("a request");
     let plan = design(&schema, &request).expect("a plan").plan;
     std::fs::write(folder.join("given.json"), plan.to_json()).expect("a file");

@@ -29,7 +29,7 @@ const TOKEN: &str = "a token that is long enough for a bench";
 
 fn make(folder: &Path) -> Survey {
     std::fs::create_dir_all(folder).expect("a folder");
-    let schema = Schema::of_sizes(&[2, 3, 4, 5, 2, 3, 4, 5]).expect("a schema");
+    let schema = Schema::with_sizes(&[2, 3, 4, 5, 2, 3, 4, 5]).expect("a schema");
     let request: Request = serde_json::from_str(r#"{"method": "independent", "epsilon": 8}"#).expect("a request");
     let plan = design(&schema, &request).expect("a plan").plan;
     std::fs::write(folder.join("given.json"), plan.to_json()).expect("a file");

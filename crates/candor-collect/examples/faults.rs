@@ -126,7 +126,7 @@ fn make(folder: &Path) -> Survey {
     use candor_base::channel::{Axis, Part, Pattern, PatternSet};
     use candor_base::plan::{Block, Plan};
     use candor_base::schema::Schema;
-    let schema = Schema::of_sizes(&[CATEGORIES; 3]).expect("a schema");
+    let schema = Schema::with_sizes(&[CATEGORIES; 3]).expect("a schema");
     let part = |set, weight| Part { set, weight };
     let parts = vec![part(PatternSet::no_miss(), 1), part(PatternSet::All, 1)];
     let block = |attribute| {

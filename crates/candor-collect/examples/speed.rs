@@ -67,7 +67,7 @@ fn bodies(plan: &Plan, ids: &IdKey, count: usize) -> Arc<Vec<String>> {
 async fn main() {
     let folder = std::env::temp_dir().join(format!("candor-collect-speed-{}", &secret()[..8]));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let schema = Schema::of_sizes(&[2, 3, 4, 5, 2, 3, 4, 5]).expect("a schema");
+    let schema = Schema::with_sizes(&[2, 3, 4, 5, 2, 3, 4, 5]).expect("a schema");
     let request: Request = serde_json::from_str(r#"{"method": "independent", "epsilon": 8}"#).expect("a request");
     let plan = design(&schema, &request).expect("a plan").plan;
     std::fs::write(folder.join("given.json"), plan.to_json()).expect("a file");

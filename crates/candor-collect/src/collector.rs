@@ -23,7 +23,7 @@ use crate::server;
 use crate::store::{Store, StoreError, hold};
 use crate::survey::{Survey, SurveyError};
 use crate::tokens::TokenKey;
-use crate::writer::{Desk, Writer};
+use crate::writer::{Writer, WriterHandle};
 
 /// Where and how to serve.
 #[derive(Clone, Debug)]
@@ -148,7 +148,7 @@ async fn reload_when_told(service: Arc<Service>, reload: Arc<Notify>) {
 async fn write(
     survey: &Arc<Survey>,
     database: Option<String>,
-) -> Result<(Desk, JoinHandle<Result<(), StoreError>>), CollectError> {
+) -> Result<(WriterHandle, JoinHandle<Result<(), StoreError>>), CollectError> {
     let survey = Arc::clone(survey);
     let (started, desk) = oneshot::channel();
     let runtime = Builder::new_current_thread().enable_all().build();

@@ -22,7 +22,7 @@ enum Place {
 }
 
 /// Lines are remembered up to this length; a length of a body stands in none that is longer.
-const MOST_LINE: usize = 200;
+const MAX_LINE: usize = 200;
 
 /// Looks at what is read.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Lines {
                         b'\n' => ended(line, body),
                         byte => {
                             // The last byte is always known: it may be the CR.
-                            if line.len() >= MOST_LINE {
+                            if line.len() >= MAX_LINE {
                                 line.pop();
                             }
                             line.push(byte);

@@ -15,43 +15,43 @@ use axum::routing::get;
 use candor_tables::responses::ResponseReader;
 use serde_json::{Value, json};
 
-use crate::admission::Outcome;
+use crate::http_problem::Problem;
 use crate::ids::IdKey;
 use crate::pages::{self, PAGES};
-use crate::problem::Problem;
 use crate::random::same_secret;
 use crate::repeated::Repeated;
 use crate::requests::{submission, token_request};
-use crate::results::{Said, public_results, report_page, results};
+use crate::results::{CachedStatement, public_results, report_page, results};
 use crate::senders::{Sender, Senders};
 use crate::server::Busy;
 use crate::store::Store;
 use crate::survey::Survey;
 use crate::tokens::{Evaluation, TokenKey};
-use crate::writer::Desk;
+use crate::validation::Outcome;
+use crate::writer::WriterHandle;
 
 /// The longest body of a request.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// How long a body may take.
 const BODY_TIME: Duration = Duration::from_secs(15);
 
 /// How many responses are handed out over HTTP at most; `export` hands out all.
-const MOST_DOWNLOADED: i64 = 200_000;
+const MAX_DOWNLOADED: i64 = 200_000;
 
 /// What all requests share.
 pub struct Service {
     survey: Arc<Survey>,
     reader: ResponseReader,
-    desk: Desk,
+    desk: WriterHandle,
     store: Store,
     keys: Keys,
     access: Access,
     /// What is known of identical responses.
     repeated: Arc<Repeated>,
     /// What was said last about publication, to who has the token and to everybody.
-    said: Said,
-    said_to_all: Said,
+    said: CachedStatement,
+    said_to_all: CachedStatement,
     /// The public results, and of how many batches.
     public: Mutex<Option<(u64, Arc<str>)>>,
     /// Who sent how much in the current second.
@@ -90,9 +90,9 @@ pub struct Access {
 
 impl Service {
     /// A service that stores through this desk, and gives out tokens if there is a key.
-    pub fn new(survey: Arc<Survey>, desk: Desk, store: Store, keys: Keys, access: Access) -> Service {
+    pub fn new(survey: Arc<Survey>, desk: WriterHandle, store: Store, keys: Keys, access: Access) -> Service {
         let reader = ResponseReader::new(&survey.plan);
-        let (said, said_to_all) = (Said::default(), Said::default());
+        let (said, said_to_all) = (CachedStatement::default(), CachedStatement::default());
         let senders = Mutex::new(Senders::new(survey.wording.per_second));
         let shown = RwLock::new(Shown::new(Arc::clone(&survey), keys.tokens.as_ref()));
         let (public, answered) = (Mutex::new(None), Default::default());
@@ -320,10 +320,9 @@ async fn read_body(
 ) -> Result<axum::body::Bytes, Problem> {
     service.admit(headers)?;
     let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "slow", "the request took too long; please send it again");
-    let large = |_| {
-        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a request is at most {MOST_BYTES} bytes"))
-    };
-    let read = tokio::time::timeout(BODY_TIME, to_bytes(body, MOST_BYTES)).await.map_err(late)?.map_err(large)?;
+    let large =
+        |_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a request is at most {MAX_BYTES} bytes"));
+    let read = tokio::time::timeout(BODY_TIME, to_bytes(body, MAX_BYTES)).await.map_err(late)?.map_err(large)?;
     busy.0.store(true, Ordering::Relaxed);
     Ok(read)
 }
@@ -432,10 +431,10 @@ async fn report(State(service): State<Arc<Service>>, headers: HeaderMap) -> Resu
 async fn download(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     service.check_token(&headers)?;
     let failed = |detail: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "download", detail);
-    let page = service.store.page(0, MOST_DOWNLOADED + 1).await.map_err(|error| failed(error.to_string()))?;
-    if page.len() as i64 > MOST_DOWNLOADED {
+    let page = service.store.page(0, MAX_DOWNLOADED + 1).await.map_err(|error| failed(error.to_string()))?;
+    if page.len() as i64 > MAX_DOWNLOADED {
         return Err(failed(format!(
-            "more than {MOST_DOWNLOADED} responses; candor-collect export hands out all of them"
+            "more than {MAX_DOWNLOADED} responses; candor-collect export hands out all of them"
         )));
     }
     let lines: String = page.into_iter().flat_map(|(_, line)| [line, "\n".to_owned()]).collect();

@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod random;
-pub mod day;
+pub mod date;
 pub mod log;
 pub mod words;
 pub mod wording;
@@ -15,7 +15,7 @@ pub mod survey;
 pub mod simulate;
 pub mod tokens;
 pub mod ids;
-pub mod admission;
+pub mod validation;
 pub mod tallies;
 pub mod batches;
 pub mod waiting;
@@ -24,7 +24,7 @@ pub mod store;
 pub mod writer;
 pub mod repeated;
 pub mod pages;
-pub mod problem;
+pub mod http_problem;
 pub mod requests;
 pub mod results;
 pub mod senders;

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 
 use axum::http::StatusCode;
 use candor::explain::explain;
+use candor::format::capital;
 use candor::guarantee::{CertifiedAttribute, certified};
 use candor::texts::{Language, OwnTexts, languages, sheet_texts, texts};
-use candor::words::capital;
 use candor_base::channel::Channel;
 use serde_json::{Value, json};
 

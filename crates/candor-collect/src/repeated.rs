@@ -15,7 +15,7 @@ use crate::survey::Survey;
 use crate::writer::Snapshot;
 
 /// How many of the responses that came most often are judged.
-const MOST_JUDGED: i64 = 100;
+const MAX_JUDGED: i64 = 100;
 
 /// How long a page waits for the database; then it says what was known before.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -66,7 +66,7 @@ impl Repeated {
 }
 
 async fn most_repeated(survey: &Survey, store: &Store, settled: u64) -> Result<Option<u64>, StoreError> {
-    let found = store.most_repeated(MOST_JUDGED).await?;
+    let found = store.most_repeated(MAX_JUDGED).await?;
     let (reader, mut batch) = (ResponseReader::new(&survey.plan), ResponseBatch::none(&survey.plan));
     for (line, _) in &found {
         let damaged = |error: &dyn std::fmt::Display| StoreError::Damaged(error.to_string());

@@ -8,12 +8,12 @@ use candor_tables::responses::{ResponseReader, response_line};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::admission::{Response, Submission};
+use crate::http_problem::Problem;
 use crate::ids::IdKey;
-use crate::problem::Problem;
 use crate::random::hash;
 use crate::survey::Survey;
 use crate::tokens::{TokenKey, token_tags};
+use crate::validation::{Response, Submission};
 
 /// How many hexadecimal digits an id has; where there are tokens, it is the token.
 const ID_DIGITS: usize = 32;

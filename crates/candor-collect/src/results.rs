@@ -3,16 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use candor::StudyError;
-use candor::asked::Asked;
 use candor::counts::Counts;
 use candor::estimate::{EstimateOptions, estimate};
-use candor::numbers::NumbersAsked;
+use candor::format::{capital, count};
+use candor::moments::MomentQuery;
+use candor::query_spec::TableQuery;
 use candor::report::{ReportOptions, report};
+use candor::sample_size::size;
 use candor::shuffled::{ShuffleOptions, shuffled};
-use candor::size::size;
 use candor::test::test;
 use candor::texts::{Language, OwnTexts};
-use candor::words::{capital, count};
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -31,7 +31,12 @@ const CONFIDENCE: f64 = 0.95;
 ///
 /// # Errors
 /// If the counts do not fit the plan.
-pub fn results(survey: &Survey, snapshot: &Snapshot, repeated: Option<u64>, said: &Said) -> Result<Value, StudyError> {
+pub fn results(
+    survey: &Survey,
+    snapshot: &Snapshot,
+    repeated: Option<u64>,
+    said: &CachedStatement,
+) -> Result<Value, StudyError> {
     let plan = &survey.plan;
     let Snapshot { tallies, days, closed, .. } = snapshot;
     let mut shown = found(survey, tallies, repeated)?;
@@ -78,7 +83,7 @@ fn hidden_among(smallest: u64, responses: u64) -> String {
 ///
 /// # Errors
 /// If the counts do not fit the plan.
-pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Result<Value, StudyError> {
+pub fn public_results(survey: &Survey, published: &Published, said: &CachedStatement) -> Result<Value, StudyError> {
     let Published { tallies, batches, smallest } = published;
     let least = survey.wording.public_results.unwrap_or(0);
     let mut shown = found(survey, tallies, None)?;
@@ -137,8 +142,8 @@ pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) ->
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
     let language = Language::new(None, Some(&own), plan.schema())?;
     let options = ReportOptions { title: Some(words.title.clone()), language, ..ReportOptions::default() };
-    let asked = Asked::tables(TableList::marginals(plan.schema()));
-    Ok(report(plan, &asked, &NumbersAsked::default(), &counts, &options)?.page.html())
+    let asked = TableQuery::tables(TableList::marginals(plan.schema()));
+    Ok(report(plan, &asked, &MomentQuery::default(), &counts, &options)?.page.html())
 }
 
 /// How strongly the attributes of each pair depend on each other.
@@ -168,9 +173,9 @@ fn local(plan: &Plan) -> String {
 
 /// What is said about the publication of so many responses; the last is remembered, because it takes a moment to compute.
 #[derive(Debug, Default)]
-pub struct Said(Mutex<Option<(u64, String)>>);
+pub struct CachedStatement(Mutex<Option<(u64, String)>>);
 
-impl Said {
+impl CachedStatement {
     /// The sentence, as `candor audit --respondents --colluding` prints it. It is computed for a round number of respondents that is not
     /// larger, so that it changes rarely: fewer hide less well.
     fn of(&self, plan: &Plan, respondents: u64, colluding: u64) -> String {
@@ -209,7 +214,7 @@ mod tests {
             let options = ShuffleOptions { respondents, colluding, ..ShuffleOptions::default() };
             shuffled(&plan, &options).unwrap().sentence
         };
-        let said = Said::default();
+        let said = CachedStatement::default();
         assert_eq!(said.of(&plan, 5_049, 4_000), audit(5_000, 4_000));
         assert_ne!(audit(5_000, 4_000), audit(5_000, 0));
         assert!(said.of(&plan, 10, 10).contains("hide nobody"));
@@ -239,22 +244,22 @@ mod tests {
     /// differ, and the responses themselves do if they are the same. Honest responses show neither.
     #[test]
     fn two_hundred_invented_responses_among_twenty_thousand_show() {
-        use candor_analysis::watch::Watch;
         use candor_base::randomize::Client;
         use candor_base::randomness::Source;
         use candor_base::schema::Schema;
+        use candor_runtime::progress::ProgressSink;
         use candor_tables::input::{Input, Inputs};
-        use candor_tables::tally::{Job, tally};
-        let schema = Schema::of_sizes(&[3, 3, 4, 4, 5, 2]).unwrap();
+        use candor_tables::tally::{TallyJob, tally};
+        let schema = Schema::with_sizes(&[3, 3, 4, 4, 5, 2]).unwrap();
         let request = serde_json::from_str(r#"{"method": "workload", "epsilon": 1, "tables": "pairs"}"#).unwrap();
         let plan = candor_design::design(&schema, &request).unwrap().plan;
         let lines = crate::simulate::responses(&plan, &Client::new(&plan), &mut Source::from_seed(9).stream(0), 30_000);
         let (honest, more) = lines.split_at(20_000);
-        let lists = TableList::of(vec![vec![3, 5], vec![0, 1]], plan.schema()).unwrap();
+        let lists = TableList::new(vec![vec![3, 5], vec![0, 1]], plan.schema()).unwrap();
         let found = |lines: Vec<String>| {
-            let job = Job { plan: &plan, tables: &lists, by: &[], weights: None };
+            let job = TallyJob { plan: &plan, tables: &lists, by: &[], weights: None };
             let input = Input::from_bytes("responses", lines.join("\n"), None).unwrap();
-            let tallied = tally(&job, Inputs::from(input).unmarked(true), Watch::nobody()).unwrap();
+            let tallied = tally(&job, Inputs::from(input).unmarked(true), ProgressSink::none()).unwrap();
             let groups = tallied.groups.into_values().next().unwrap();
             (candor_analysis::estimate::channel_law(&plan, &groups).unwrap(), tallied.read.repeated)
         };

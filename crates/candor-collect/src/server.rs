@@ -20,7 +20,7 @@ use tokio::sync::{Notify, Semaphore};
 use crate::head::Strict;
 
 /// How many connections are served at once; for a further one the oldest ends that has no whole request under way.
-const MOST_CONNECTIONS: usize = 800;
+const MAX_CONNECTIONS: usize = 800;
 
 /// How long the head of a request may take, and a connection may stay without one.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ impl Open {
 
 /// Serves until `stop`, then until the requests under way are answered.
 pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
-    let slots = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let under_way = GracefulShutdown::new();
     let open = Open::default();
     let accept = async {

@@ -12,7 +12,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyPool, Row, Transaction};
 
 use crate::random::secret;
-pub use crate::tables::{Kept, StoreError, hold};
+pub use crate::tables::{CountScope, StoreError, hold};
 use crate::tables::{VERSION, list, owner_only, steps, unfolded};
 use crate::tallies::KeptRow;
 use crate::waiting::{Key, KeyFile, Waiting, new_key, opened, sealed};
@@ -293,7 +293,7 @@ impl Store {
     ///
     /// # Errors
     /// If the database is not to be had.
-    pub async fn kept(&self, kept: Kept) -> Result<(Option<String>, Vec<KeptRow>), StoreError> {
+    pub async fn kept(&self, kept: CountScope) -> Result<(Option<String>, Vec<KeptRow>), StoreError> {
         let mut transaction = self.begin().await?;
         let (table, name) = kept.names();
         let numbers = meta(&mut transaction, name).await?;
@@ -483,7 +483,7 @@ async fn count_day(transaction: &mut Transaction<'_, Any>, day: &str, responses:
 /// Keeps counts and their numbers.
 pub(crate) async fn keep(
     transaction: &mut Transaction<'_, Any>,
-    kept: Kept,
+    kept: CountScope,
     numbers: &str,
     rows: Vec<KeptRow>,
 ) -> Result<(), StoreError> {

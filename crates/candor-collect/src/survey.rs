@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use candor::texts::Question;
+pub use candor::texts::QuestionText;
 use candor::texts::{Texts, texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
@@ -67,7 +67,7 @@ impl Survey {
         let text = std::fs::read_to_string(plan).map_err(|error| SurveyError::File { path, error })?;
         let read = Plan::from_json(&text)
             .map_err(|error| SurveyError::Plan { path: plan.to_owned(), message: error.to_string() })?;
-        let wording = Wording { invitations, tokens_until, ..Wording::of(&read) };
+        let wording = Wording { invitations, tokens_until, ..Wording::new(&read) };
         let survey = Survey::new(folder, text, wording)?;
         if folder.join("survey.toml").exists() {
             return Err(SurveyError::Exists(folder.to_owned()));
@@ -155,7 +155,7 @@ mod tests {
 
     fn with(change: impl Fn(&mut Wording)) -> String {
         let text = plan_text();
-        let mut wording = Wording::of(&Plan::from_json(&text).unwrap());
+        let mut wording = Wording::new(&Plan::from_json(&text).unwrap());
         change(&mut wording);
         let written = toml::to_string(&wording).unwrap();
         assert_eq!(toml::from_str::<Wording>(&written).unwrap(), wording, "survey.toml reads back");
@@ -168,7 +168,7 @@ mod tests {
         assert!(with(|w| drop(w.first.questions.remove("answer"))).contains("[questions.\"answer\"] has no text"));
         assert!(
             with(|w| drop(
-                w.first.questions.insert("age".into(), Question { text: "?".into(), ..Question::default() })
+                w.first.questions.insert("age".into(), QuestionText { text: "?".into(), ..QuestionText::default() })
             ))
             .contains("no such attribute")
         );
@@ -212,7 +212,7 @@ mod tests {
                 demo_plan(),
                 Wording {
                     ranges: [("Age".to_owned(), range)].into(),
-                    ..Wording::of(&Plan::from_json(&demo_plan()).unwrap())
+                    ..Wording::new(&Plan::from_json(&demo_plan()).unwrap())
                 },
             );
             demo.err().map_or(String::new(), |error| error.to_string())
@@ -268,9 +268,9 @@ mod tests {
         use candor_base::schema::Schema;
         let notes = |attributes: usize| {
             let block = |attribute| Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap());
-            let schema = Schema::of_sizes(&vec![2; attributes]).unwrap();
+            let schema = Schema::with_sizes(&vec![2; attributes]).unwrap();
             let plan = Plan::new(schema, (0..attributes).map(block).collect()).unwrap();
-            Survey::new(Path::new("."), plan.to_json(), Wording::of(&plan)).unwrap().notes()
+            Survey::new(Path::new("."), plan.to_json(), Wording::new(&plan)).unwrap().notes()
         };
         assert!(notes(100).is_empty());
         assert!(notes(101)[0].contains("101 questions with 202 categories take long to ask"), "{:?}", notes(101));

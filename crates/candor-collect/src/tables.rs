@@ -57,19 +57,19 @@ pub enum StoreError {
 
 /// Which counts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum CountScope {
     /// Those of all responses.
     All,
     /// Those of the batches that are public.
     Public,
 }
 
-impl Kept {
+impl CountScope {
     /// The table they are kept in, and under which name their numbers are.
     pub(crate) fn names(self) -> (&'static str, &'static str) {
         match self {
-            Kept::All => ("tallies", "tallied"),
-            Kept::Public => ("published", "published"),
+            CountScope::All => ("tallies", "tallied"),
+            CountScope::Public => ("published", "published"),
         }
     }
 }

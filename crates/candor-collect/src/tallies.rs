@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use candor::counts::Counts;
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableTally, count_tables};
-use candor_analysis::watch::Watch;
+use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableCounts, count_tables};
 use candor_base::plan::Plan;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::responses::ResponseBatch;
-use candor_tables::tally::{Job, tally};
+use candor_tables::tally::{TallyJob, tally};
 
 /// A pair of attributes is counted if their table has no more cells than this.
-const MOST_CELLS: usize = 600;
+const MAX_CELLS: usize = 600;
 
 /// How many tables are counted at most, so that they are kept in a moment.
-const MOST_TABLES: usize = 300;
+const MAX_TABLES: usize = 300;
 
 /// The groups of public attributes are counted if there are no more of them than this.
-const MOST_GROUPS: usize = 10_000;
+const MAX_GROUPS: usize = 10_000;
 
 /// Counts as they are kept: the number of the table, tags, total and counts.
 pub type KeptRow = (usize, String, u64, String);
@@ -32,14 +32,14 @@ pub fn tables(plan: &Plan) -> TableList {
     let mut lists: Vec<Vec<usize>> = attributes.clone().map(|attribute| vec![attribute]).collect();
     let public = public(plan);
     let groups = public.iter().map(|&attribute| schema.size(attribute)).try_fold(1usize, usize::checked_mul);
-    if public.len() > 1 && groups.is_some_and(|groups| groups <= MOST_GROUPS) {
+    if public.len() > 1 && groups.is_some_and(|groups| groups <= MAX_GROUPS) {
         lists.push(public.clone());
     }
     let mut pairs: Vec<Vec<usize>> = attributes.flat_map(|a| (0..a).map(move |b| vec![b, a])).collect();
-    pairs.retain(|pair| schema.size(pair[0]) * schema.size(pair[1]) <= MOST_CELLS && *pair != public);
+    pairs.retain(|pair| schema.size(pair[0]) * schema.size(pair[1]) <= MAX_CELLS && *pair != public);
     pairs.sort_by_key(|pair| pair.iter().any(|attribute| public.contains(attribute)));
-    lists.extend(pairs.into_iter().take(MOST_TABLES.saturating_sub(schema.attributes().len())));
-    TableList::of(lists, schema).unwrap_or_else(|_| TableList::marginals(schema))
+    lists.extend(pairs.into_iter().take(MAX_TABLES.saturating_sub(schema.attributes().len())));
+    TableList::new(lists, schema).unwrap_or_else(|_| TableList::marginals(schema))
 }
 
 /// The positions of the public attributes.
@@ -52,7 +52,7 @@ fn public(plan: &Plan) -> Vec<usize> {
 #[derive(Clone, Debug)]
 pub struct Tallies {
     tables: TableList,
-    tallies: Vec<TableTally>,
+    tallies: Vec<TableCounts>,
     responses: u64,
 }
 
@@ -60,7 +60,7 @@ impl Tallies {
     /// No responses yet.
     pub fn new(plan: &Plan) -> Tallies {
         let tables = tables(plan);
-        let tallies = tables.lists().iter().map(|table| TableTally::new(CountLayout::new(plan, table))).collect();
+        let tallies = tables.lists().iter().map(|table| TableCounts::new(CountLayout::new(plan, table))).collect();
         Tallies { tables, tallies, responses: 0 }
     }
 
@@ -109,9 +109,9 @@ impl Tallies {
         if lines.is_empty() {
             return Ok(());
         }
-        let job = Job { plan, tables: &self.tables, by: &[], weights: None };
+        let job = TallyJob { plan, tables: &self.tables, by: &[], weights: None };
         let input = Input::from_bytes("the stored responses", lines.join("\n"), None)?;
-        let counted = tally(&job, Inputs::from(input).unmarked(true), Watch::nobody())?;
+        let counted = tally(&job, Inputs::from(input).unmarked(true), ProgressSink::none())?;
         self.responses += counted.responses;
         for tallies in counted.groups.into_values() {
             self.tallies.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more));
@@ -149,8 +149,8 @@ impl Tallies {
             let total = *total as f64;
             groups[*number].insert(tags, Group { total, squares: total, counts, square_counts: Vec::new() });
         }
-        let made = |(tally, groups): (&TableTally, _)| TableTally::from_groups(plan, tally.layout().clone(), groups);
-        let tallies: Vec<TableTally> = tallies.iter().zip(groups).map(made).collect();
+        let made = |(tally, groups): (&TableCounts, _)| TableCounts::from_groups(plan, tally.layout().clone(), groups);
+        let tallies: Vec<TableCounts> = tallies.iter().zip(groups).map(made).collect();
         tallies.iter().all(|tally| tally.total() == responses as f64).then_some(Tallies { tables, tallies, responses })
     }
 }

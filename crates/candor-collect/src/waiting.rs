@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::random::fresh;
 
 /// Versions are padded to a power of two of bytes, at least this, so that their lengths tell nothing about responses.
-const LEAST_BYTES: usize = 1 << 14;
+const MIN_BYTES: usize = 1 << 14;
 
 /// The bytes before the encrypted text: a nonce, and a checksum under the key.
 const NONCE: usize = 8;
@@ -134,7 +134,7 @@ impl KeyFile {
 /// Encrypts a text under a key.
 pub fn sealed(key: &Key, text: &str) -> Vec<u8> {
     let nonce: [u8; NONCE] = fresh();
-    let length = (text.len() + 1).next_power_of_two().max(LEAST_BYTES);
+    let length = (text.len() + 1).next_power_of_two().max(MIN_BYTES);
     let mut plain = text.as_bytes().to_vec();
     // JSON may end in spaces.
     plain.resize(length, b' ');

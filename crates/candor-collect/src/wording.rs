@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use candor::texts::{Question, names, texts};
+use candor::texts::{QuestionText, names, texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
 use serde::{Deserialize, Serialize};
@@ -66,19 +66,19 @@ pub struct Wording {
 }
 
 /// The maximum of `batch`: what waits is written again with every response.
-const MOST_WAITING: usize = 1_000;
+const MAX_WAITING: usize = 1_000;
 
 /// A smaller batch would hide nobody.
-const LEAST_BATCH: u64 = 20;
+const MIN_BATCH: u64 = 20;
 
 /// So many groups of public attributes are told apart, at most.
-const MOST_GROUPS: usize = 10_000;
+const MAX_GROUPS: usize = 10_000;
 
 impl Wording {
     /// Names and categories as they are, to be edited.
-    pub(crate) fn of(plan: &Plan) -> Wording {
+    pub(crate) fn new(plan: &Plan) -> Wording {
         let question = |attribute: &Attribute| {
-            let asked = Question { text: format!("{}?", attribute.name()), ..Question::default() };
+            let asked = QuestionText { text: format!("{}?", attribute.name()), ..QuestionText::default() };
             (attribute.name().to_owned(), asked)
         };
         let first = Words {
@@ -144,8 +144,8 @@ impl Wording {
         if self.address.as_ref().is_some_and(|address| !is_address(address)) {
             return Err("address: where the survey is found, such as \"https://survey.example\"".to_owned());
         }
-        if !(1..=MOST_WAITING).contains(&self.batch) {
-            return Err(format!("batch: how many responses are settled together, from 1 to {MOST_WAITING}"));
+        if !(1..=MAX_WAITING).contains(&self.batch) {
+            return Err(format!("batch: how many responses are settled together, from 1 to {MAX_WAITING}"));
         }
         self.check_ranges(plan)?;
         self.check_tokens()?;
@@ -211,11 +211,11 @@ impl Wording {
             Some(least) if self.colluding.is_some_and(|colluding| colluding >= least) => {
                 Err("colluding: less than public_results, because a batch hides nobody from all of its members".to_owned())
             }
-            Some(least) if least < LEAST_BATCH => {
-                Err(format!("public_results: the least number of responses in a batch, {LEAST_BATCH} or more"))
+            Some(least) if least < MIN_BATCH => {
+                Err(format!("public_results: the least number of responses in a batch, {MIN_BATCH} or more"))
             }
-            Some(_) if groups.is_none_or(|groups| groups > MOST_GROUPS) => Err(format!(
-                "public_results: the public attributes make more than {MOST_GROUPS} groups, too many to hide in"
+            Some(_) if groups.is_none_or(|groups| groups > MAX_GROUPS) => Err(format!(
+                "public_results: the public attributes make more than {MAX_GROUPS} groups, too many to hide in"
             )),
             _ => Ok(()),
         }

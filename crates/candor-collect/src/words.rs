@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use candor::texts::{Question, Texts};
+use candor::texts::{QuestionText, Texts};
 use serde::{Deserialize, Serialize};
 
 /// What is written on the page in one language.
@@ -20,7 +20,7 @@ pub struct Words {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
     /// The questions, by the names of attributes.
-    pub questions: BTreeMap<String, Question>,
+    pub questions: BTreeMap<String, QuestionText>,
     /// Texts of the page that are to be others, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: Texts,

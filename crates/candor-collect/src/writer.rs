@@ -9,23 +9,23 @@ use sqlx::{Any, AnyConnection, Connection, Row, Transaction};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::admission::{Admission, Outcome, Submission};
 use crate::batches::Published;
-use crate::day::today;
+use crate::date::today;
 use crate::log::{Level, log};
 use crate::random::place;
 use crate::store::{
-    Kept, Store, StoreError, find, keep, meta, put_waiting, set_meta, settle, settle_waiting, stay, waiting,
+    CountScope, Store, StoreError, find, keep, meta, put_waiting, set_meta, settle, settle_waiting, stay, waiting,
 };
 use crate::survey::Survey;
 use crate::tallies::Tallies;
+use crate::validation::{Admission, Outcome, Submission};
 use crate::waiting::Waiting;
 
 /// How many requests share a commit at most.
-const MOST_TOGETHER: usize = 1_000;
+const MAX_TOGETHER: usize = 1_000;
 
 /// How many requests wait at most; further ones are told to come again.
-const MOST_WAITING: usize = 4_000;
+const MAX_WAITING: usize = 4_000;
 
 /// How long counts in memory may be ahead of those in the database, and how often SQLite's log is emptied at most.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ enum Message {
 
 /// What the rest of the server knows of the writer.
 #[derive(Clone)]
-pub struct Desk {
+pub struct WriterHandle {
     messages: mpsc::Sender<Message>,
     published: watch::Receiver<Arc<Published>>,
 }
@@ -70,7 +70,7 @@ pub enum DeskError {
     Failed(String),
 }
 
-impl Desk {
+impl WriterHandle {
     /// Stores a response; when this returns, it is on the disk.
     ///
     /// # Errors
@@ -135,21 +135,21 @@ impl Writer {
     ///
     /// # Errors
     /// If the database is not to be had, or damaged.
-    pub async fn start(survey: Arc<Survey>, store: Store) -> Result<(Desk, Writer), StoreError> {
+    pub async fn start(survey: Arc<Survey>, store: Store) -> Result<(WriterHandle, Writer), StoreError> {
         let server = store.take_over().await?;
         let (tallies, waiting) = counted(&survey, &store).await?;
-        let (numbers, rows) = store.kept(Kept::Public).await?;
+        let (numbers, rows) = store.kept(CountScope::Public).await?;
         let published = match numbers {
             None => Published::nothing(&survey.plan),
             Some(numbers) => Published::from_rows(&survey.plan, &numbers, &rows)
                 .ok_or_else(|| StoreError::Damaged("public counts of another plan".to_owned()))?,
         };
-        let (messages, inbox) = mpsc::channel(MOST_WAITING);
+        let (messages, inbox) = mpsc::channel(MAX_WAITING);
         let (published, shown) = watch::channel(Arc::new(published));
         let kept = (Instant::now(), 0);
         let (uncounted, chores) = (ResponseBatch::none(&survey.plan), Chores { waiting, ..Chores::default() });
         let writer = Writer { survey, store, server, inbox, tallies, published, uncounted, chores, kept, looked: None };
-        Ok((Desk { messages, published: shown }, writer))
+        Ok((WriterHandle { messages, published: shown }, writer))
     }
 
     /// Writes until nobody asks any more, then keeps the counts.
@@ -200,7 +200,7 @@ impl Writer {
                 }
                 Message::Snapshot(asker) => askers.push(asker),
             }
-            next = if submissions.len() < MOST_TOGETHER { self.inbox.try_recv().ok() } else { None };
+            next = if submissions.len() < MAX_TOGETHER { self.inbox.try_recv().ok() } else { None };
         }
         if !submissions.is_empty() {
             match self.store_all(&submissions).await {
@@ -427,7 +427,7 @@ impl Writer {
         } else if !waiting(&mut transaction, &hold).await?.is_empty() {
             return Ok(transaction.rollback().await?);
         }
-        keep(&mut transaction, Kept::All, &self.tallies.responses().to_string(), self.tallies.rows()).await?;
+        keep(&mut transaction, CountScope::All, &self.tallies.responses().to_string(), self.tallies.rows()).await?;
         transaction.commit().await?;
         self.kept = (Instant::now(), self.tallies.responses());
         self.chores = Chores { waiting: 0, log: true, ..self.chores };
@@ -451,7 +451,7 @@ impl Writer {
         let next = next.filter(|_| due && before.as_deref() != Some(ENDED));
         set_meta(&mut transaction, LOOKED, &day).await?;
         if let Some(next) = &next {
-            keep(&mut transaction, Kept::Public, &next.numbers(), next.tallies.rows()).await?;
+            keep(&mut transaction, CountScope::Public, &next.numbers(), next.tallies.rows()).await?;
         }
         transaction.commit().await?;
         self.looked = Some(day);
@@ -475,7 +475,7 @@ async fn counted(survey: &Survey, store: &Store) -> Result<(Tallies, usize), Sto
 
 async fn settled(survey: &Survey, store: &Store) -> Result<Tallies, StoreError> {
     let stored = store.responses().await?;
-    let (numbers, rows) = store.kept(Kept::All).await?;
+    let (numbers, rows) = store.kept(CountScope::All).await?;
     let kept = numbers.and_then(|numbers| numbers.parse().ok()).unwrap_or(0);
     if kept == stored
         && let Some(tallies) = Tallies::from_rows(&survey.plan, kept, &rows)

@@ -57,7 +57,7 @@ struct Scene {
 impl Scene {
     fn new(database: Option<String>) -> Scene {
         let folder = tempfile::tempdir().unwrap();
-        let schema = Schema::of_sizes(&[CATEGORIES; 3]).unwrap();
+        let schema = Schema::with_sizes(&[CATEGORIES; 3]).unwrap();
         let part = |set, weight| Part { set, weight };
         let parts = vec![part(PatternSet::no_miss(), 1), part(PatternSet::All, 1)];
         let block = |attribute| {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use candor_base::plan::Plan;
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
-use candor_collect::admission::{Outcome, Submission};
 use candor_collect::collector::open_store;
 use candor_collect::random::{hash, place, secret};
 use candor_collect::simulate::responses;
 use candor_collect::survey::Survey;
+use candor_collect::validation::{Outcome, Submission};
 use candor_collect::writer::Writer;
 use sqlx::{AnyPool, Row};
 

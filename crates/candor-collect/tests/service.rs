@@ -175,7 +175,7 @@ async fn responses_are_stored_once_counted_and_exported() {
         store.close().await.unwrap();
         for name in ["all.csv", "all.parquet"] {
             let target = Target::new(&place.folder.path().join(name).display().to_string());
-            let format = Format::of(&target);
+            let format = Format::for_target(&target);
             assert_eq!(export(&survey, &store, target, format).await.unwrap(), 41);
         }
         let page: Vec<String> = store.page(0, 100).await.unwrap().into_iter().map(|(_, line)| line).collect();

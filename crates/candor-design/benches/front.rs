@@ -7,15 +7,15 @@
 
 use std::time::Instant;
 
-use candor_analysis::watch::Watch;
-use candor_design::front::Goal;
-use candor_design::front::evolve::polishing::{fill_in, polish_front};
-use candor_design::front::evolve::{Parameters, evolve};
-use candor_design::front::hypervolume::hypervolume;
-use candor_design::front::measure::{Measures, measure_square};
-use candor_design::front::polish::polish;
-use candor_design::front::prior::Prior;
-use candor_design::front::{exact, warner};
+use candor_design::pareto::Goal;
+use candor_design::pareto::evolve::polishing::{fill_in, polish_front};
+use candor_design::pareto::evolve::{Parameters, evolve};
+use candor_design::pareto::hypervolume::hypervolume;
+use candor_design::pareto::measure::{Measures, measure_square};
+use candor_design::pareto::polish::polish;
+use candor_design::pareto::prior::Prior;
+use candor_design::pareto::{exact, warner};
+use candor_runtime::progress::ProgressSink;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -85,7 +85,7 @@ fn summary() {
     for (n, points) in [(10, 50), (20, 4)] {
         let (before, clock) = (cpu_seconds(start), Instant::now());
         let goal = self::goal(n);
-        let front = exact::front(&goal, &goal.spread(points), Watch::default());
+        let front = exact::front(&goal, &goal.spread(points), ProgressSink::default());
         let gap = front.iter().flatten().map(exact::ExactPoint::gap).fold(0.0, f64::max);
         println!(
             "exact front, n = {n}, {points} points: {:.1} s of CPU, {:.1} s on the clock, largest gap {gap:.1e}",

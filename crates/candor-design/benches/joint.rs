@@ -7,8 +7,8 @@ use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
 use candor_design::joint::optimal::alike_epsilon;
-use candor_design::joint::optimal::levels::Levels;
-use candor_design::joint::optimal::search::{Effort, search};
+use candor_design::joint::optimal::levels::EpsilonTargets;
+use candor_design::joint::optimal::search::{SearchLimits, search};
 use candor_design::joint::single_miss::heuristic_outcome;
 use candor_design::joint::workload::{lottery, single};
 use divan::{Bencher, black_box};
@@ -32,7 +32,7 @@ const CASES: [(usize, f64, f64); 9] = [
 ];
 
 /// Random numbers of categories from 2 to 5 and epsilons: xorshift, so that a script can make the same.
-fn instance(k: usize, low: f64, high: f64) -> Levels {
+fn instance(k: usize, low: f64, high: f64) -> EpsilonTargets {
     let mut state = 12_345u64;
     let mut uniform = || {
         state ^= state << 13;
@@ -42,12 +42,12 @@ fn instance(k: usize, low: f64, high: f64) -> Levels {
     };
     let sizes = (0..k).map(|_| 2 + (4.0 * uniform()) as usize).collect();
     let epsilons = (0..k).map(|_| low + (high - low) * uniform()).collect();
-    Levels::new(sizes, epsilons).expect("positive epsilons")
+    EpsilonTargets::new(sizes, epsilons).expect("positive epsilons")
 }
 
 /// What is asked of the gap: rounding up to 20 attributes, 1e-4 at 30, what comes beyond.
-fn effort(k: usize) -> Effort<'static> {
-    Effort::to(if k <= 20 { 1e-9 } else { 1e-4 })
+fn effort(k: usize) -> SearchLimits<'static> {
+    SearchLimits::to(if k <= 20 { 1e-9 } else { 1e-4 })
 }
 
 /// The optima themselves, so that speed is of something.
@@ -79,14 +79,14 @@ fn heuristic_of_a_thousand(bencher: Bencher) {
 
 #[divan::bench(args = [1.0, 2.0, 4.0, 8.0], sample_count = 5, sample_size = 1)]
 fn workload_of_adult(bencher: Bencher, epsilon: f64) {
-    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
+    let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
     let tables = TableList::parse("pairs", &schema).expect("pairs");
     bencher.bench(|| lottery(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
 }
 
 #[divan::bench(args = [1.0, 2.0, 4.0, 8.0], sample_count = 5, sample_size = 1)]
 fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
-    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
+    let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
     let tables = TableList::parse("pairs", &schema).expect("pairs");
     bencher.bench(|| single(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
 }
@@ -94,14 +94,14 @@ fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
 /// The proven least error of tables of two and three attributes, and its check.
 #[divan::bench(args = [("pairs", 1.0), ("pairs", 4.0), ("pairs", 8.0), ("triples", 1.0), ("triples", 8.0)], sample_count = 5, sample_size = 1)]
 fn least_error_of_adult(bencher: Bencher, (tables, epsilon): (&str, f64)) {
-    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
+    let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
     bencher.bench(|| least_error(&schema, tables, epsilon));
 }
 
 /// The same for pairs of ten attributes of ten sizes.
 #[divan::bench(args = [1.0, 4.0, 8.0, 12.0], sample_count = 5, sample_size = 1)]
 fn least_error_of_ten(bencher: Bencher, epsilon: f64) {
-    let schema = Schema::of_sizes(&(2..12).collect::<Vec<usize>>()).expect("sizes");
+    let schema = Schema::with_sizes(&(2..12).collect::<Vec<usize>>()).expect("sizes");
     bencher.bench(|| least_error(&schema, "pairs", epsilon));
 }
 

@@ -6,11 +6,11 @@
 use std::time::Instant;
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Clock, Watch};
 use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::lottery;
+use candor_runtime::progress::{Deadline, ProgressSink};
 
 /// Sizes of attributes, and epsilons.
 const ROWS: [(&[usize], &[f64]); 19] = [
@@ -51,15 +51,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (sizes, epsilons) in ROWS.into_iter().skip(first) {
-        let schema = Schema::of_sizes(sizes)?;
+        let schema = Schema::with_sizes(sizes)?;
         let (tables, weights) = TableList::parse_weighted("pairs", &schema)?;
         let costs = Costs::of_tables(&schema, &tables, &weights)?;
         for &epsilon in epsilons {
-            let plan = lottery(&schema, epsilon, &tables, &weights, Effort::to(1e-10))?.error;
+            let plan = lottery(&schema, epsilon, &tables, &weights, SearchLimits::to(1e-10))?.error;
             let three = Bound::by_pairs(costs.clone(), epsilon).at(epsilon);
             let began = Instant::now();
-            let clock = Clock::starts(Some(arguments.first().copied().unwrap_or(30.0)), Watch::nobody());
-            let four = Bound::within(costs.clone(), epsilon, &clock).at(epsilon);
+            let deadline = Deadline::start(Some(arguments.first().copied().unwrap_or(30.0)), ProgressSink::none());
+            let four = Bound::within(costs.clone(), epsilon, &deadline).at(epsilon);
             let seconds = began.elapsed().as_secs_f64();
             let (was, is) = (plan / three, plan / four);
             let names: Vec<String> = sizes.iter().map(ToString::to_string).collect();

@@ -9,12 +9,12 @@
 //! Run with `cargo run --release -p candor-design --example projected_gradient`; results are kept in benches/results/.
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::lottery;
+use candor_runtime::progress::ProgressSink;
 use nalgebra::{DMatrix, DVector};
 
 const STEPS: usize = 1_500;
@@ -24,11 +24,11 @@ const RATES: [f64; 3] = [0.02, 0.1, 0.5];
 fn main() {
     println!("domain     epsilon      bound    candor  projected gradient");
     for (sizes, epsilon) in [([2, 3, 4], 1.0), ([2, 3, 4], 2.0), ([3, 3, 3], 1.0), ([3, 3, 3], 2.0)] {
-        let schema = Schema::of_sizes(&sizes).expect("a schema");
+        let schema = Schema::with_sizes(&sizes).expect("a schema");
         let (tables, weights) = TableList::parse_weighted(&each_component_once(&sizes), &schema).expect("tables");
         let costs = Costs::of_tables(&schema, &tables, &weights).expect("costs");
         let bound = Bound::new(costs, epsilon).at(epsilon);
-        let effort = Effort::within(3, None, Watch::nobody());
+        let effort = SearchLimits::within(3, None, ProgressSink::none());
         let ours = lottery(&schema, epsilon, &tables, &weights, effort).expect("a plan").error;
         let gram = gram(&sizes, &tables, &weights);
         let runs = RATES.into_iter().flat_map(|rate| (0..STARTS).map(move |start| (rate, start)));

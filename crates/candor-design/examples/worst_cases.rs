@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use candor_analysis::crew::{cores, share};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::tally::{CountLayout, Rows, answer_codes, count_tables};
 use candor_base::plan::Plan;
@@ -15,7 +14,8 @@ use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_design::joint::workload::asked_tables;
-use candor_design::{Designed, Request, design};
+use candor_design::{DesignOutcome, Request, design};
+use candor_runtime::parallel;
 use serde_json::json;
 
 /// How many records are randomized under each plan.
@@ -133,7 +133,7 @@ fn main() {
     let mut numbers = Numbers(2_026);
     let cases: Vec<Case> = (0..schemas).map(|_| Case::drawn(&mut numbers)).collect();
     let first = only.unwrap_or(0);
-    let found = share(schemas - first, 2 * cores(), |at| outcomes(first + at, &cases[first + at]));
+    let found = parallel::map(schemas - first, 2 * parallel::threads(), |at| outcomes(first + at, &cases[first + at]));
     let mut worst: BTreeMap<(usize, usize), (&str, Worst)> = BTreeMap::new();
     for (number, outcomes) in (first..).zip(found) {
         let attributes = cases[number].sizes.len();
@@ -171,7 +171,7 @@ fn tell(worst: &BTreeMap<(usize, usize), (&str, Worst)>) {
 
 /// Whether the search was cut, and what everything took.
 fn measure(case: &Case, request: serde_json::Value) -> Result<Measured, Box<dyn std::error::Error>> {
-    let schema = Schema::of_sizes(&case.sizes)?;
+    let schema = Schema::with_sizes(&case.sizes)?;
     let request: Request = serde_json::from_value(request)?;
     let (designed, design) = timed(|| judged(&schema, &request));
     let designed = designed?;
@@ -192,7 +192,7 @@ fn measure(case: &Case, request: serde_json::Value) -> Result<Measured, Box<dyn 
 }
 
 /// The plan, and for a workload how far it is at most from the least error that any method can have, as a user is told.
-fn judged(schema: &Schema, request: &Request) -> Result<Designed, Box<dyn std::error::Error>> {
+fn judged(schema: &Schema, request: &Request) -> Result<DesignOutcome, Box<dyn std::error::Error>> {
     let mut designed = design(schema, request)?;
     if let Request::Workload(asked) = request {
         let (tables, weights) = asked_tables(schema, asked.tables.as_deref())?;
@@ -202,7 +202,7 @@ fn judged(schema: &Schema, request: &Request) -> Result<Designed, Box<dyn std::e
 }
 
 /// How far the plan may be from the best one, in percent of its epsilon, or of its squared error.
-fn gap(designed: &Designed) -> Option<f64> {
+fn gap(designed: &DesignOutcome) -> Option<f64> {
     let certified = designed.plan.guarantee().epsilon().get();
     let of_epsilon = designed.lower_bound.map(|bound| 100.0 * (certified - bound) / certified);
     of_epsilon.or(designed.standing.map(|standing| standing.percent()))

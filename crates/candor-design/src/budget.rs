@@ -2,7 +2,7 @@
 
 use candor_base::schema::Schema;
 
-use crate::{DesignError, private};
+use crate::{DesignError, randomized_attributes};
 
 /// The ways to say how much each attribute may spend; exactly one of `epsilon`, `attribute_epsilon` and `q`.
 pub(crate) struct Budget<'a> {
@@ -19,15 +19,17 @@ pub(crate) struct Budget<'a> {
 impl Budget<'_> {
     /// One epsilon for each attribute that is randomized.
     pub(crate) fn epsilons(&self, schema: &Schema) -> Result<Vec<f64>, DesignError> {
-        let private = private(schema)?;
+        let private = randomized_attributes(schema)?;
         match (self.attribute_epsilon, self.epsilon, self.q) {
             (Some(epsilons), None, None) => Ok(epsilons.to_vec()),
             (None, Some(total), None) => share(total, &ratio(self.ratio, private.len())?),
             (None, None, Some(q)) => private.iter().map(|&(_, size)| up_epsilon(size, q)).collect(),
-            (None, None, None) => Err(DesignError::Needs(
+            (None, None, None) => Err(DesignError::MissingParameter(
                 "this method needs `epsilon` (a total), `attribute_epsilon` (one per attribute) or `q` (one for all)",
             )),
-            _ => Err(DesignError::Needs("`epsilon`, `attribute_epsilon` and `q` say the same; give one of them")),
+            _ => Err(DesignError::MissingParameter(
+                "`epsilon`, `attribute_epsilon` and `q` say the same; give one of them",
+            )),
         }
     }
 }
@@ -37,7 +39,9 @@ pub(crate) fn ratio(given: Option<&[f64]>, attributes: usize) -> Result<Vec<f64>
     match given {
         None => Ok(vec![1.0; attributes]),
         Some(ratio) if ratio.len() == attributes => Ok(ratio.to_vec()),
-        Some(ratio) => Err(DesignError::Count { what: "budget_split", found: ratio.len(), expected: attributes }),
+        Some(ratio) => {
+            Err(DesignError::CountMismatch { what: "budget_split", found: ratio.len(), expected: attributes })
+        }
     }
 }
 

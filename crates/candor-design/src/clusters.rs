@@ -6,19 +6,19 @@
 //! probability.)
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
-use crate::designed::Designed;
-use crate::joint::optimal::search::Effort;
+use crate::joint::optimal::search::SearchLimits;
 use crate::joint::optimal::{optimal, optimal_within};
 use crate::joint::workload::lottery;
-use crate::method::{Candidates, Design, Goal, Skipped};
-use crate::{DesignError, private};
+use crate::method::{Candidates, Design, Goal, NotApplicable};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, randomized_attributes};
 
 /// How the attributes of a cluster are randomized together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct ClustersRequest {
     /// The epsilon that those who took part in finding the clusters have spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
+    /// Stop searching after so many seconds; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
@@ -89,7 +89,7 @@ fn is_joint(inside: &Together) -> bool {
 }
 
 impl Design for ClustersRequest {
-    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let inside = match self.inside {
             Together::Joint => Inside::Joint,
             Together::Optimal if self.epsilon.is_some() => Inside::OptimalWithin,
@@ -101,10 +101,10 @@ impl Design for ClustersRequest {
         let position = |name: &String| schema.position(name);
         let positions = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, _>>();
         let together = self.clusters.iter().map(positions).collect::<Result<Vec<_>, _>>()?;
-        let effort = Effort::within(schema.private().len(), self.time_limit, watch);
+        let effort = SearchLimits::within(schema.randomized().len(), self.time_limit, progress);
         let plan = clusters(schema, &together, &budget.epsilons(schema)?, inside, effort)?;
         let notes = self.spent.map(|spent| spent_note(spent, plan.guarantee().epsilon().get()));
-        Ok(Designed { notes: notes.into_iter().collect(), stopped: effort.stopped(), ..Designed::from(plan) })
+        Ok(DesignOutcome { notes: notes.into_iter().collect(), stopped: effort.stopped(), ..DesignOutcome::from(plan) })
     }
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -114,15 +114,15 @@ impl Design for ClustersRequest {
             let clusters = several.map(|cluster| cluster.iter().map(name).collect()).collect();
             ClustersRequest { clusters, epsilon: Some(goal.epsilon), ..ClustersRequest::default() }
         };
-        let together = goal.clusters.ok_or(Skipped::NoClusters);
+        let together = goal.clusters.ok_or(NotApplicable::NoClusters);
         vec![(None, together.map(request).and_then(ClustersRequest::of_several))]
     }
 }
 
 impl ClustersRequest {
     /// The same, unless nothing is taken together.
-    fn of_several(self) -> Result<Self, Skipped> {
-        if self.clusters.is_empty() { Err(Skipped::NothingTogether) } else { Ok(self) }
+    fn of_several(self) -> Result<Self, NotApplicable> {
+        if self.clusters.is_empty() { Err(NotApplicable::NothingTogether) } else { Ok(self) }
     }
 }
 
@@ -148,12 +148,12 @@ pub fn clusters(
     clusters: &[Vec<usize>],
     epsilons: &[f64],
     inside: Inside,
-    effort: Effort,
+    effort: SearchLimits,
 ) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
+    let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {
         let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
-        return Err(DesignError::Count { what, found, expected });
+        return Err(DesignError::CountMismatch { what, found, expected });
     }
     let mut blocks = Vec::new();
     let mut requested = vec![None; private.len()];
@@ -215,7 +215,7 @@ fn complete(schema: &Schema, clusters: &[Vec<usize>]) -> Result<Vec<Vec<usize>>,
         }
         complete.push(members);
     }
-    let alone = schema.private().into_iter().filter(|a| !complete.iter().any(|cluster| cluster.contains(a)));
+    let alone = schema.randomized().into_iter().filter(|a| !complete.iter().any(|cluster| cluster.contains(a)));
     complete.extend(alone.map(|attribute| vec![attribute]).collect::<Vec<_>>());
     complete.sort();
     Ok(complete)
@@ -231,10 +231,10 @@ mod tests {
     /// Wor, Edu, Mar, Occ, Rel, Race, Sex, Inc of the Adult data.
     const SIZES: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 
-    const EFFORT: Effort = Effort::to(1e-9);
+    const EFFORT: SearchLimits = SearchLimits::to(1e-9);
 
     fn made(of: &[Vec<usize>], epsilons: &[f64], inside: Inside) -> Plan {
-        clusters(&Schema::of_sizes(&SIZES).unwrap(), of, epsilons, inside, EFFORT).unwrap()
+        clusters(&Schema::with_sizes(&SIZES).unwrap(), of, epsilons, inside, EFFORT).unwrap()
     }
 
     fn kept(plan: &Plan, cluster: &[usize]) -> f64 {
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn clusters_must_not_overlap() {
-        let schema = Schema::of_sizes(&[2, 3, 4]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3, 4]).unwrap();
         let refused =
             |of: &[Vec<usize>]| clusters(&schema, of, &[1.0; 3], Inside::Joint, EFFORT).unwrap_err().to_string();
         assert_eq!(

@@ -95,7 +95,7 @@ fn moved(plan: &Plan, schema: &Schema) -> Result<Vec<Block>, DesignError> {
 fn origin(plans: &[Plan]) -> Origin {
     let requested = |plan: &Plan| {
         let asked = &plan.origin().requested;
-        (0..plan.schema().private().len()).map(|place| asked.get(place).copied().flatten()).collect::<Vec<_>>()
+        (0..plan.schema().randomized().len()).map(|place| asked.get(place).copied().flatten()).collect::<Vec<_>>()
     };
     Origin { method: "combine".to_owned(), requested: plans.iter().flat_map(requested).collect() }
 }
@@ -107,7 +107,7 @@ fn request(plans: &[Plan]) -> String {
         .map(|plan| plan.request().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null))
         .collect();
     let part = |(plan, told): (&Plan, &Value)| {
-        let names: Vec<&str> = plan.schema().private().iter().map(|&place| plan.schema().name(place)).collect();
+        let names: Vec<&str> = plan.schema().randomized().iter().map(|&place| plan.schema().name(place)).collect();
         json!({"attributes": names, "request": told["request"], "fingerprint": plan.fingerprint().as_str()})
     };
     let parts: Vec<Value> = plans.iter().zip(&told).map(part).collect();
@@ -133,7 +133,7 @@ mod tests {
     /// The combined plan is the plan that one method would have made, where one could; epsilons add up where none could.
     #[test]
     fn blocks_are_those_of_the_parts() {
-        let schema = Schema::of_sizes(&[3, 4, 2, 5]).unwrap();
+        let schema = Schema::with_sizes(&[3, 4, 2, 5]).unwrap();
         let parts = [
             planned(&schema, &["a1"], r#"{"method": "independent", "epsilon": 1}"#),
             planned(&schema, &["a2", "a3", "a4"], r#"{"method": "independent", "attribute_epsilon": [2, 0.5, 1.5]}"#),
@@ -157,7 +157,7 @@ mod tests {
     /// A prior that one plan was certified for stays; of two the combined plan states none, and says whose.
     #[test]
     fn priors() {
-        let schema = Schema::of_sizes(&[3, 3, 2]).unwrap();
+        let schema = Schema::with_sizes(&[3, 3, 2]).unwrap();
         let front = r#"{"method": "front", "prior": [0.5, 0.3, 0.2], "privacy": 0.3}"#;
         let other = planned(&schema, &["a3"], r#"{"method": "warner", "p": 0.7}"#);
         let (first, second) = (planned(&schema, &["a1"], front), planned(&schema, &["a2"], front));
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_combined() {
-        let schema = Schema::of_sizes(&[3, 4]).unwrap();
+        let schema = Schema::with_sizes(&[3, 4]).unwrap();
         let one = planned(&schema, &["a1"], r#"{"method": "warner", "p": 0.7}"#);
         let message = |plans: &[Plan]| combine(plans).unwrap_err().to_string();
         assert!(message(std::slice::from_ref(&one)).contains("two plans or more"));

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn combinations_take_the_place_of_the_first() {
-        let schema = Schema::of_sizes(&[2, 3, 2]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
         let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
         let found = crossed(&schema, &names(&["a3", "a1"])).unwrap();
         let attributes: Vec<&str> = found.attributes().iter().map(Attribute::name).collect();
@@ -87,7 +87,7 @@ mod tests {
         assert!(message(&["a1"]).contains("two attributes or more"));
         assert!(message(&["a1", "a1"]).contains("named twice"));
         assert!(message(&["a1", "b"]).contains("no attribute \"b\""));
-        let large = Schema::of_sizes(&[60_000, 60_000]).unwrap();
+        let large = Schema::with_sizes(&[60_000, 60_000]).unwrap();
         assert!(crossed(&large, &names(&["a1", "a2"])).unwrap_err().to_string().contains("3600000000 categories"));
     }
 }

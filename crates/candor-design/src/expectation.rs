@@ -1,8 +1,8 @@
 //! The standard errors to expect from a plan.
 
-use candor_analysis::crew;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_base::plan::Plan;
+use candor_runtime::parallel;
 use serde::Serialize;
 
 /// With this confidence all shares of a table's answers are as near as the errors of the answers say.
@@ -45,7 +45,7 @@ pub fn groups(plan: &Plan, table: &[usize]) -> f64 {
 
 /// What to expect of each table from so many respondents, if the truth is uniform. On all cores.
 pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
-    crew::share(tables.len(), crew::cores(), |number| {
+    parallel::map(tables.len(), parallel::threads(), |number| {
         let table = &tables[number];
         let estimator = TableEstimator::new(plan, table);
         let answers = estimator.as_ref().ok().and_then(|e| e.answer_errors(respondents, CONFIDENCE));
@@ -67,18 +67,23 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
 
 /// The standard errors of tables of a plan for other truths than the uniform one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OtherTruths {
+pub struct ErrorScenarios {
     /// The root mean square over all cells if the truth is as anticipated; `None` if nothing is, or it is not worked out for a table.
     pub anticipated: Option<f64>,
     /// The largest of any cell, whatever the truth; `None` if it is not worked out for a table.
     pub worst: Option<f64>,
 }
 
-impl OtherTruths {
+impl ErrorScenarios {
     /// Of tables that the plan leaves enough of; `anticipated` has the share of each cell of each table, if something is anticipated.
-    pub fn of(plan: &Plan, tables: &[Vec<usize>], anticipated: Option<&[Vec<f64>]>, respondents: f64) -> OtherTruths {
+    pub fn new(
+        plan: &Plan,
+        tables: &[Vec<usize>],
+        anticipated: Option<&[Vec<f64>]>,
+        respondents: f64,
+    ) -> ErrorScenarios {
         let worst = |table: &Vec<usize>| TableEstimator::new(plan, table).ok()?.worst_error(respondents).ok()?;
-        let worst = crew::share(tables.len(), crew::cores(), |number| worst(&tables[number]));
+        let worst = parallel::map(tables.len(), parallel::threads(), |number| worst(&tables[number]));
         let worst: Option<Vec<f64>> = worst.into_iter().collect();
         let squares = |(table, truth): (&Vec<usize>, &Vec<f64>)| {
             let predicted = TableEstimator::new(plan, table).ok()?.predict_at(respondents, truth).ok()??;
@@ -88,7 +93,7 @@ impl OtherTruths {
             let sum = tables.iter().zip(truths).map(squares).sum::<Option<f64>>()?;
             Some((sum / truths.iter().map(Vec::len).sum::<usize>().max(1) as f64).sqrt())
         };
-        OtherTruths {
+        ErrorScenarios {
             anticipated: anticipated.and_then(root_mean),
             worst: worst.map(|worst| worst.into_iter().fold(0.0, f64::max)),
         }

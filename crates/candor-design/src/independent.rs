@@ -1,17 +1,17 @@
 //! RR-Independent: every attribute on its own (Domingo-Ferrer and Soria-Comas 2020, section 3; the Kronecker product of
 //! Yamamoto and Shibuya 2024).
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
-use crate::designed::Designed;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, mirrored, private};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, compliance_check, randomized_attributes};
 
 /// What RR-Independent takes: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,13 +44,13 @@ pub struct IndependentRequest {
 }
 
 impl Design for IndependentRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
         let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
         let epsilons = budget.epsilons(schema)?;
         let plan = if self.mirrored { mirrored_plan(schema, &epsilons)? } else { independent(schema, &epsilons)? };
-        let recommend_workload = self.epsilon.is_some() && schema.private().len() > 1;
-        Ok(Designed { recommend_workload, ..Designed::from(plan) })
+        let recommend_workload = self.epsilon.is_some() && schema.randomized().len() > 1;
+        Ok(DesignOutcome { recommend_workload, ..DesignOutcome::from(plan) })
     }
 
     fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -64,10 +64,10 @@ impl Design for IndependentRequest {
 /// # Errors
 /// If there is not one epsilon per attribute, or one is not a privacy loss.
 pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
+    let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {
         let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
-        return Err(DesignError::Count { what, found, expected });
+        return Err(DesignError::CountMismatch { what, found, expected });
     }
     let block = |(&(attribute, size), &epsilon): (&(usize, usize), &f64)| {
         Ok(Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(size)], epsilon)?))
@@ -82,7 +82,7 @@ fn mirrored_plan(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError>
     let plain = independent(schema, epsilons)?;
     let block = |(block, &epsilon): (&Block, &f64)| {
         let attribute = block.attributes()[0];
-        let lottery = mirrored::k_ary(schema.attributes()[attribute].categories(), epsilon)?;
+        let lottery = compliance_check::k_ary(schema.attributes()[attribute].categories(), epsilon)?;
         Ok(Block::lottery(vec![attribute], lottery))
     };
     let blocks = plain.blocks().iter().zip(epsilons).map(block).collect::<Result<_, DesignError>>()?;
@@ -102,7 +102,7 @@ mod tests {
             total in 0.0f64..20.0,
             uneven in any::<bool>(),
         ) {
-            let schema = Schema::of_sizes(&sizes).unwrap();
+            let schema = Schema::with_sizes(&sizes).unwrap();
             let ratio: Vec<f64> = (0..sizes.len()).map(|i| if uneven { 1.0 + i as f64 } else { 1.0 }).collect();
             let plan = independent(&schema, &share(total, &ratio).unwrap()).unwrap();
             let certified = plan.guarantee().epsilon().get();
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn one_epsilon_per_attribute() {
-        let schema = Schema::of_sizes(&[2, 3]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3]).unwrap();
         let error = independent(&schema, &[1.0]).unwrap_err().to_string();
         assert_eq!(error, "`attribute_epsilon` has 1 value, but there are 2 attributes to randomize");
         assert!(independent(&schema, &[1.0, -1.0]).is_err());

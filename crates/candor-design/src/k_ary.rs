@@ -6,16 +6,16 @@
 //! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the truth is made *less*
 //! likely than the others, which is a channel too.
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern, PatternSet, Rational, exact};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 pub use crate::budget::up_epsilon;
-use crate::designed::Designed;
 use crate::method::Design;
-use crate::{DesignError, only};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, single_attribute};
 
 /// What Warner's scheme takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct WarnerRequest {
 }
 
 impl Design for WarnerRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(warner(schema, self.p)?.into())
     }
 }
@@ -40,7 +40,7 @@ pub struct UpRequest {
 }
 
 impl Design for UpRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(up(schema, self.q)?.into())
     }
 }
@@ -54,7 +54,7 @@ pub struct FrappRequest {
 }
 
 impl Design for FrappRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(frapp(schema, self.lambda)?.into())
     }
 }
@@ -64,7 +64,7 @@ impl Design for FrappRequest {
 /// # Errors
 /// Unless there is one attribute and `0 < p < 1`.
 pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
-    let (_, size) = only(schema, "warner")?;
+    let (_, size) = single_attribute(schema, "warner")?;
     let range = || "it must be above 0 and below 1: otherwise some answers rule out the truth or reveal it".to_owned();
     let keep = exact(p).filter(|_| p > 0.0 && p < 1.0).ok_or_else(|| parameter("p", p, range()))?;
     let (n, one) = (integer(size), integer(1));
@@ -80,7 +80,7 @@ pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
 /// # Errors
 /// Unless there is one attribute and `-1/(n - 1) < q < 1`.
 pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
-    let (_, size) = only(schema, "up")?;
+    let (_, size) = single_attribute(schema, "up")?;
     let least = -1.0 / (size - 1) as f64;
     let range = || format!("it must be above {least} (= -1/(n - 1) for the {size} categories) and below 1");
     let share = exact(q.abs()).filter(|_| q > least && q < 1.0).ok_or_else(|| parameter("q", q, range()))?;
@@ -95,7 +95,7 @@ pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
 /// # Errors
 /// Unless there is one attribute and `lambda` is positive and finite.
 pub fn frapp(schema: &Schema, lambda: f64) -> Result<Plan, DesignError> {
-    let (_, size) = only(schema, "frapp")?;
+    let (_, size) = single_attribute(schema, "frapp")?;
     let range = || "it must be a positive number".to_owned();
     let odds = exact(lambda).filter(|_| lambda > 0.0).ok_or_else(|| parameter("lambda", lambda, range()))?;
     let (others, one) = (integer(size - 1), integer(1));
@@ -107,7 +107,7 @@ pub fn frapp(schema: &Schema, lambda: f64) -> Result<Plan, DesignError> {
 }
 
 fn plan(schema: &Schema, method: &'static str, set: PatternSet, fraction: &Rational) -> Result<Plan, DesignError> {
-    let (attribute, size) = only(schema, method)?;
+    let (attribute, size) = single_attribute(schema, method)?;
     let block = Block::new(vec![attribute], Pattern::mixture(vec![Axis::single(size)], set, fraction)?);
     let origin = Origin { method: method.to_owned(), requested: vec![None] };
     Ok(Plan::new(schema.clone(), vec![block])?.with_origin(origin))
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn schema(n: usize) -> Schema {
-        Schema::of_sizes(&[n]).unwrap()
+        Schema::with_sizes(&[n]).unwrap()
     }
 
     fn epsilon(plan: &Plan) -> f64 {
@@ -181,7 +181,7 @@ mod tests {
         for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(frapp(&schema(4), lambda), Err(DesignError::Parameter { .. })), "{lambda}");
         }
-        let error = warner(&Schema::of_sizes(&[2, 2]).unwrap(), 0.7).unwrap_err().to_string();
+        let error = warner(&Schema::with_sizes(&[2, 2]).unwrap(), 0.7).unwrap_err().to_string();
         assert!(error.contains("for one attribute, but the schema has 2"), "{error}");
     }
 }

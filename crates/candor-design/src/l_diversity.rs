@@ -4,16 +4,16 @@
 //! All `l` are equally plausible to whoever reads the answer, and the others are ruled out: there is no epsilon.
 //! What is certified is `l` itself (crate `candor-privacy`).
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::designed::Designed;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, minimax, private, repeated};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, broadcast, minimax, randomized_attributes};
 
 /// The variance that the randomization adds, `(k-1)(l-1)/(k-l)`, for one respondent and summed over the
 /// categories, whatever the truth (eq. 4.4). Infinite for `l = k`: such answers tell nothing.
@@ -40,7 +40,7 @@ pub struct LDiversityRequest {
 }
 
 impl Design for LDiversityRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(l_diversity(&crossed_if_asked(schema, self.cross.as_deref())?, &self.l)?.into())
     }
 
@@ -51,7 +51,8 @@ impl Design for LDiversityRequest {
                 let parity = epsilon.exp();
                 minimax::added_variance(size, minimax::best_size(size, parity), parity)
             };
-            let variances: Vec<f64> = private(schema)?.iter().zip(&goal.shares(schema)?).map(added).collect();
+            let variances: Vec<f64> =
+                randomized_attributes(schema)?.iter().zip(&goal.shares(schema)?).map(added).collect();
             Ok(LDiversityRequest { l: l_near(schema, &variances)?, cross: None })
         };
         vec![(None, request())]
@@ -63,8 +64,8 @@ impl Design for LDiversityRequest {
 /// # Errors
 /// If there is another number of values than attributes, or one is below 2 or beyond the categories.
 pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
-    let l = repeated("l", l, private.len())?;
+    let private = randomized_attributes(schema)?;
+    let l = broadcast("l", l, private.len())?;
     let block = |(&(attribute, categories), &l): (&(usize, usize), &usize)| {
         let name = schema.name(attribute);
         let wrong = |why: String| DesignError::Parameter { name: "l", value: l as f64, range: why };
@@ -90,8 +91,8 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
 /// # Errors
 /// If there is another number of variances than attributes, or an attribute has two categories only.
 pub(crate) fn l_near(schema: &Schema, variances: &[f64]) -> Result<Vec<usize>, DesignError> {
-    let private = private(schema)?;
-    let variances = repeated("variances", variances, private.len())?;
+    let private = randomized_attributes(schema)?;
+    let variances = broadcast("variances", variances, private.len())?;
     let nearest = |(&(attribute, categories), &variance): (&(usize, usize), &f64)| {
         if categories < 3 {
             let attribute = schema.name(attribute).to_owned();
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn the_variance_is_what_the_estimator_predicts() {
         for (k, l) in [(3, 2), (7, 3), (20, 5), (50, 10), (100, 60)] {
-            let plan = l_diversity(&Schema::of_sizes(&[k]).unwrap(), &[l]).unwrap();
+            let plan = l_diversity(&Schema::with_sizes(&[k]).unwrap(), &[l]).unwrap();
             let estimator = TableEstimator::new(&plan, &[0]).unwrap();
             let predicted = estimator.predict(1.0, Target::Population).unwrap();
             let variance: f64 = predicted.standard_errors.iter().map(|se| se * se).sum();
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_nearest_l_adds_the_nearest_variance() {
-        let schema = Schema::of_sizes(&[7, 20]).unwrap();
+        let schema = Schema::with_sizes(&[7, 20]).unwrap();
         for variance in [0.01, 0.9, 2.0, 5.07, 40.0, 1e6, f64::INFINITY] {
             let plan = l_diversity(&schema, &l_near(&schema, &[variance]).unwrap()).unwrap();
             let best = |k: usize| {
@@ -140,13 +141,13 @@ mod tests {
             };
             assert_eq!(plan, l_diversity(&schema, &[best(7), best(20)]).unwrap(), "{variance}");
         }
-        let binary = l_near(&Schema::of_sizes(&[7, 2]).unwrap(), &[1.0]).unwrap_err().to_string();
+        let binary = l_near(&Schema::with_sizes(&[7, 2]).unwrap(), &[1.0]).unwrap_err().to_string();
         assert!(binary.contains("\"a2\" has two"), "{binary}");
     }
 
     #[test]
     fn one_l_for_all_or_one_each() {
-        let schema = Schema::of_sizes(&[4, 9]).unwrap();
+        let schema = Schema::with_sizes(&[4, 9]).unwrap();
         assert_eq!(l_diversity(&schema, &[3]).unwrap(), l_diversity(&schema, &[3, 3]).unwrap());
         assert_eq!(l_diversity(&schema, &[2, 5]).unwrap().guarantee().epsilon().value(), None);
         let message = |l: &[usize]| l_diversity(&schema, l).unwrap_err().to_string();

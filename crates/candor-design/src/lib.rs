@@ -3,7 +3,7 @@
 
 pub mod bound;
 pub mod budget;
-pub mod designed;
+pub mod outcome;
 pub mod method;
 pub mod expectation;
 pub mod predict;
@@ -13,14 +13,14 @@ pub mod written;
 pub mod combine;
 pub mod eigenvalues;
 pub mod k_ary;
-pub mod mirrored;
+pub mod compliance_check;
 pub mod independent;
 pub mod device;
 pub mod minimax;
 pub mod l_diversity;
 pub mod matrix;
 pub mod mean;
-pub mod front;
+pub mod pareto;
 pub mod joint;
 pub mod clusters;
 mod promise;
@@ -29,14 +29,14 @@ pub mod rappor;
 pub mod compare;
 pub mod blackwell;
 
-pub use designed::Designed;
+pub use outcome::DesignOutcome;
 pub use request::{Method, Request, RequestError, design};
 
 use candor_analysis::table_list::TableListError;
-use candor_analysis::watch::Cancelled;
 use candor_base::channel::ChannelError;
 use candor_base::plan::PlanError;
 use candor_base::schema::{Schema, SchemaError};
+use candor_runtime::progress::Cancelled;
 
 /// The number of respondents for which errors are told if none is said.
 pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;
@@ -70,7 +70,7 @@ pub enum DesignError {
     },
     /// Another number of values than attributes.
     #[error("`{what}` has {found} {}, but there are {expected} attributes to randomize", if *found == 1 { "value" } else { "values" })]
-    Count {
+    CountMismatch {
         /// The values' name.
         what: &'static str,
         /// How many were given.
@@ -83,7 +83,7 @@ pub enum DesignError {
     Epsilon(f64),
     /// A parameter is missing, or parameters contradict each other.
     #[error("{0}")]
-    Needs(&'static str),
+    MissingParameter(&'static str),
     /// A method would give less than was asked for.
     #[error(
         "the heuristic would give {} of {attributes} attributes a weaker protection than asked for: {}. Use \
@@ -195,7 +195,7 @@ pub enum DesignError {
     Cancelled(#[from] Cancelled),
     /// There is no such channel on the front.
     #[error(transparent)]
-    Front(#[from] front::FrontError),
+    Front(#[from] pareto::FrontError),
     /// What was asked for is no channel.
     #[error(transparent)]
     Channel(#[from] ChannelError),
@@ -208,25 +208,25 @@ pub enum DesignError {
 }
 
 /// The attributes to be randomized: their positions and sizes.
-fn private(schema: &Schema) -> Result<Vec<(usize, usize)>, DesignError> {
+fn randomized_attributes(schema: &Schema) -> Result<Vec<(usize, usize)>, DesignError> {
     let size = |attribute: usize| (attribute, schema.size(attribute));
-    let private: Vec<(usize, usize)> = schema.private().into_iter().map(size).collect();
+    let private: Vec<(usize, usize)> = schema.randomized().into_iter().map(size).collect();
     if private.is_empty() { Err(DesignError::NothingPrivate) } else { Ok(private) }
 }
 
 /// The one attribute to be randomized.
-fn only(schema: &Schema, method: &'static str) -> Result<(usize, usize), DesignError> {
-    match private(schema)?[..] {
+fn single_attribute(schema: &Schema, method: &'static str) -> Result<(usize, usize), DesignError> {
+    match randomized_attributes(schema)?[..] {
         [one] => Ok(one),
         ref several => Err(DesignError::OneAttribute { method, attributes: several.len() }),
     }
 }
 
 /// One value for each attribute, from as many or from one for all.
-fn repeated<T: Copy>(what: &'static str, values: &[T], attributes: usize) -> Result<Vec<T>, DesignError> {
+fn broadcast<T: Copy>(what: &'static str, values: &[T], attributes: usize) -> Result<Vec<T>, DesignError> {
     match *values {
         [one] => Ok(vec![one; attributes]),
         ref each if each.len() == attributes => Ok(each.to_vec()),
-        ref each => Err(DesignError::Count { what, found: each.len(), expected: attributes }),
+        ref each => Err(DesignError::CountMismatch { what, found: each.len(), expected: attributes }),
     }
 }

@@ -4,15 +4,15 @@
 //! matrix is a different mechanism that often still looks like one, so the convention is checked
 //! against the sums and asked for where they cannot tell.
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{COLUMN_TOLERANCE, Matrix};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::designed::Designed;
 use crate::method::Design;
-use crate::{DesignError, only, private};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, randomized_attributes, single_attribute};
 
 /// Which way the matrix was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,11 +43,11 @@ pub struct MatrixRequest {
 }
 
 impl Design for MatrixRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let plan = matrix(schema, &self.matrix, self.inputs)?;
         match &self.prior {
             None => Ok(plan.into()),
-            Some(prior) => Ok(plan.with_prior(only(schema, "a prior")?.0, prior.clone())?.into()),
+            Some(prior) => Ok(plan.with_prior(single_attribute(schema, "a prior")?.0, prior.clone())?.into()),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Design for MatrixRequest {
 /// If the cells are no matrix of numbers, do not fit the attributes, do not sum to one in the
 /// direction stated, or sum to one both ways without `inputs` saying which is meant.
 pub fn matrix(schema: &Schema, cells: &[Vec<String>], inputs: Option<Inputs>) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
+    let private = randomized_attributes(schema)?;
     let inputs_wanted = private.iter().map(|&(_, size)| size).fold(1usize, usize::saturating_mul);
     if inputs_wanted > MAX_CATEGORIES {
         let problem = format!(
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(outputs(&plan), ["says x", "says y", "says z", "silent"]);
         assert!((probabilities(&plan)[0][0] - 1.0 / 3.0).abs() < 1e-15, "columns follow their labels");
         assert_eq!(plan.guarantee().epsilon().value(), None);
-        let numbers = Schema::of_sizes(&[2]).unwrap();
+        let numbers = Schema::with_sizes(&[2]).unwrap();
         let text = ",1,0\n10,0,1/3\n20,1/3,0\n30,2/3,2/3";
         let plan = matrix(&numbers, &cells(text), None).unwrap();
         assert_eq!(outputs(&plan), ["10", "20", "30"]);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn cross_classifications() {
-        let schema = Schema::of_sizes(&[2, 2]).unwrap();
+        let schema = Schema::with_sizes(&[2, 2]).unwrap();
         let rows: Vec<String> =
             (0..4).map(|z| (0..4).map(|x| if x == z { "0.7" } else { "0.1" }).collect::<Vec<_>>().join(",")).collect();
         let plan = matrix(&schema, &cells(&rows.join("\n")), None).unwrap();
@@ -310,7 +310,7 @@ mod tests {
         assert!(message("1.5,1,1\n-0.5,0,0").contains("not a probability"));
         assert!(message("x,y,w\n1,1,1").contains("\"w\" is not a category"));
         assert!(message("x,y,y\n1,1,1").contains("two inputs are labelled \"y\""));
-        let huge = Schema::of_sizes(&[65_535, 65_535]).unwrap();
+        let huge = Schema::with_sizes(&[65_535, 65_535]).unwrap();
         assert!(matrix(&huge, &cells("1,0\n0,1"), None).unwrap_err().to_string().contains("combinations"));
         assert!(message("NaN,1,1\n0,0,0").contains("sum"));
     }

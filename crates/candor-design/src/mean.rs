@@ -12,14 +12,14 @@
 //! numbers, for a range from -1 to 1; for another range they grow with the square of its half width.
 
 /// The most points that are tried.
-const MOST_POINTS: usize = 1000;
+const MAX_POINTS: usize = 1000;
 
 /// Below this epsilon the hybrid mechanism is Duchi's (Wang et al. 2019).
 const HYBRID_FROM: f64 = 0.61;
 
 /// The variance of one number, by how it is randomized.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ForMean {
+pub enum MeanMechanism {
     /// Dithered to so many points, two or more, and k-ary randomized response.
     Grid(usize),
     /// Duchi, Jordan and Wainwright 2018, for one number.
@@ -30,30 +30,31 @@ pub enum ForMean {
     Hybrid,
 }
 
-impl ForMean {
+impl MeanMechanism {
     /// The variance of the estimate of one number `x` from -1 to 1, at an epsilon above 0.
     ///
     /// ```
-    /// use candor_design::mean::ForMean;
+    /// use candor_design::mean::MeanMechanism;
     ///
     /// // Two points are Duchi's mechanism.
-    /// assert!((ForMean::Grid(2).variance(1.0, 0.3) - ForMean::Duchi.variance(1.0, 0.3)).abs() < 1e-12);
+    /// assert!((MeanMechanism::Grid(2).variance(1.0, 0.3) - MeanMechanism::Duchi.variance(1.0, 0.3)).abs() < 1e-12);
     /// ```
     pub fn variance(self, epsilon: f64, x: f64) -> f64 {
         match self {
-            ForMean::Grid(points) => {
+            MeanMechanism::Grid(points) => {
                 let Terms { slope, step, constant } = Terms::new(points, epsilon);
                 let t = ((x + 1.0) / step).fract();
                 (slope - 1.0) * x * x + slope * step * step * t * (1.0 - t) + constant
             }
-            ForMean::Duchi => (1.0 / (epsilon / 2.0).tanh()).powi(2) - x * x,
-            ForMean::Piecewise => {
+            MeanMechanism::Duchi => (1.0 / (epsilon / 2.0).tanh()).powi(2) - x * x,
+            MeanMechanism::Piecewise => {
                 let (half, less) = ((epsilon / 2.0).exp(), (epsilon / 2.0).exp_m1());
                 x * x / less + (half + 3.0) / (3.0 * less * less)
             }
-            ForMean::Hybrid => {
+            MeanMechanism::Hybrid => {
                 let share = if epsilon > HYBRID_FROM { -(-epsilon / 2.0).exp_m1() } else { 0.0 };
-                share * ForMean::Piecewise.variance(epsilon, x) + (1.0 - share) * ForMean::Duchi.variance(epsilon, x)
+                share * MeanMechanism::Piecewise.variance(epsilon, x)
+                    + (1.0 - share) * MeanMechanism::Duchi.variance(epsilon, x)
             }
         }
     }
@@ -61,7 +62,7 @@ impl ForMean {
     /// The largest variance of any number.
     pub fn worst(self, epsilon: f64) -> f64 {
         match self {
-            ForMean::Grid(points) => {
+            MeanMechanism::Grid(points) => {
                 // In the outermost stretch, where the variance is a concave function of the place in it.
                 let Terms { slope, step, .. } = Terms::new(points, epsilon);
                 let from = 1.0 - step;
@@ -98,8 +99,8 @@ impl Terms {
 /// assert_eq!((best_points(0.5), best_points(4.0)), (2, 5));
 /// ```
 pub fn best_points(epsilon: f64) -> usize {
-    let worst = |points: &usize| ForMean::Grid(*points).worst(epsilon);
-    (2..=MOST_POINTS).min_by(|one, other| worst(one).total_cmp(&worst(other))).unwrap_or(2)
+    let worst = |points: &usize| MeanMechanism::Grid(*points).worst(epsilon);
+    (2..=MAX_POINTS).min_by(|one, other| worst(one).total_cmp(&worst(other))).unwrap_or(2)
 }
 
 #[cfg(test)]
@@ -127,11 +128,11 @@ mod tests {
                         }
                     }
                     assert!((mean - x).abs() < 1e-9, "{points} {epsilon} {x}: {mean}");
-                    let formula = ForMean::Grid(points).variance(epsilon, x);
+                    let formula = MeanMechanism::Grid(points).variance(epsilon, x);
                     assert!((square - mean * mean - formula).abs() < 1e-9 * square.max(1.0), "{points} {epsilon} {x}");
                     largest = largest.max(formula);
                 }
-                let worst = ForMean::Grid(points).worst(epsilon);
+                let worst = MeanMechanism::Grid(points).worst(epsilon);
                 assert!(worst >= largest - 1e-9 && worst < largest * 1.001, "{points} {epsilon}: {worst} {largest}");
             }
         }
@@ -160,14 +161,17 @@ mod tests {
                 };
                 assert!((moment(0) - 1.0).abs() < 1e-9 && (moment(1) - x).abs() < 1e-9, "{epsilon} {x}");
                 let found = moment(2) - x * x;
-                assert!((found / ForMean::Piecewise.variance(epsilon, x) - 1.0).abs() < 1e-6, "{epsilon} {x}: {found}");
+                assert!(
+                    (found / MeanMechanism::Piecewise.variance(epsilon, x) - 1.0).abs() < 1e-6,
+                    "{epsilon} {x}: {found}"
+                );
                 // Duchi's answers are plus and minus B with probability (1 +- x/B) / 2.
                 let answer = (epsilon.exp() + 1.0) / (epsilon.exp() - 1.0);
                 let duchi = answer * answer - x * x;
-                assert!((ForMean::Duchi.variance(epsilon, x) / duchi - 1.0).abs() < 1e-12);
+                assert!((MeanMechanism::Duchi.variance(epsilon, x) / duchi - 1.0).abs() < 1e-12);
                 let share = if epsilon > 0.61 { 1.0 - (-epsilon / 2.0).exp() } else { 0.0 };
                 let hybrid = share * found + (1.0 - share) * duchi;
-                assert!((ForMean::Hybrid.variance(epsilon, x) / hybrid - 1.0).abs() < 1e-6);
+                assert!((MeanMechanism::Hybrid.variance(epsilon, x) / hybrid - 1.0).abs() < 1e-6);
             }
         }
     }
@@ -178,8 +182,8 @@ mod tests {
         let best: Vec<usize> = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0].iter().map(|&epsilon| best_points(epsilon)).collect();
         assert!(best.windows(2).all(|two| two[0] <= two[1]) && best[0] == 2 && best[5] > 8, "{best:?}");
         for epsilon in [0.1, 0.5, 1.0, 2.0, 4.0, 8.0] {
-            let least = ForMean::Grid(best_points(epsilon)).worst(epsilon);
-            assert!(least <= ForMean::Duchi.worst(epsilon) * (1.0 + 1e-12), "{epsilon}");
+            let least = MeanMechanism::Grid(best_points(epsilon)).worst(epsilon);
+            assert!(least <= MeanMechanism::Duchi.worst(epsilon) * (1.0 + 1e-12), "{epsilon}");
         }
     }
 }

@@ -3,20 +3,20 @@
 use std::time::{Duration, Instant};
 
 use candor_analysis::table_list::TableListError;
-use candor_analysis::watch::Watch;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 
-use crate::designed::Designed;
-use crate::{DesignError, budget, private};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, budget, randomized_attributes};
 
 /// A method's parameters, and what it makes of them. Every method implements it in its own file.
 pub trait Design: Sized {
-    /// The plan for a schema, with what is known of it. A search that takes long asks `watch` whether to go on, and otherwise ends with what
+    /// The plan for a schema, with what is known of it. A search that takes long asks `progress` whether to go on, and otherwise ends with what
     /// it has.
     ///
     /// # Errors
     /// If a parameter is missing or out of range, or the method does not apply to the schema.
-    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError>;
+    fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError>;
 
     /// How the method is asked for a given record epsilon, where methods are compared. None for methods that are not.
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -26,7 +26,7 @@ pub trait Design: Sized {
 }
 
 /// Requests of one method, each by the name that it is shown under if that is not the method's own; or why it is left out.
-pub type Candidates<T> = Vec<(Option<&'static str>, Result<T, Skipped>)>;
+pub type Candidates<T> = Vec<(Option<&'static str>, Result<T, NotApplicable>)>;
 
 /// What the methods are compared for.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,8 @@ pub struct Goal<'a> {
 
 impl Goal<'_> {
     /// An equal share of epsilon for each attribute.
-    pub(crate) fn shares(&self, schema: &Schema) -> Result<Vec<f64>, Skipped> {
-        Ok(budget::share(self.epsilon, &vec![1.0; private(schema)?.len()])?)
+    pub(crate) fn shares(&self, schema: &Schema) -> Result<Vec<f64>, NotApplicable> {
+        Ok(budget::share(self.epsilon, &vec![1.0; randomized_attributes(schema)?.len()])?)
     }
 
     /// When something that begins now must end.
@@ -58,7 +58,7 @@ impl Goal<'_> {
 /// Why a method is left out.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Skipped {
+pub enum NotApplicable {
     /// It does not apply.
     #[error(transparent)]
     Design(#[from] DesignError),

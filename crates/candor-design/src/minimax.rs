@@ -13,16 +13,16 @@
 //! (eq. 3.3, with `f(q) = k^2 (q g^2 + k - q)/(q g + k - q)^2`), for one respondent and summed over the
 //! categories.
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::designed::Designed;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, private, repeated};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, broadcast, randomized_attributes};
 
 /// The probability that the reported set holds the truth, `q g/(q g + k - q)`.
 pub fn hit_probability(categories: usize, size: usize, parity: f64) -> f64 {
@@ -92,15 +92,17 @@ pub struct MinimaxRequest {
 }
 
 impl Design for MinimaxRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let schema = &crossed_if_asked(schema, self.cross.as_deref())?;
         match (&self.parity, &self.attribute_epsilon) {
             (Some(parities), None) => Ok(minimax_by_parity(schema, parities)?.into()),
             (None, Some(epsilons)) => Ok(minimax(schema, epsilons)?.into()),
-            (None, None) => Err(DesignError::Needs("this method needs `likelihood_ratio` or `attribute_epsilon`")),
-            (Some(_), Some(_)) => {
-                Err(DesignError::Needs("`likelihood_ratio` and `attribute_epsilon` say the same; give one of them"))
+            (None, None) => {
+                Err(DesignError::MissingParameter("this method needs `likelihood_ratio` or `attribute_epsilon`"))
             }
+            (Some(_), Some(_)) => Err(DesignError::MissingParameter(
+                "`likelihood_ratio` and `attribute_epsilon` say the same; give one of them",
+            )),
         }
     }
 
@@ -119,8 +121,8 @@ impl Design for MinimaxRequest {
 /// # Errors
 /// If there is another number of epsilons than attributes, or one is not a privacy loss.
 pub fn minimax(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
-    let epsilons = repeated("attribute_epsilon", epsilons, private.len())?;
+    let private = randomized_attributes(schema)?;
+    let epsilons = broadcast("attribute_epsilon", epsilons, private.len())?;
     let block = |(&(attribute, categories), &epsilon): (&(usize, usize), &f64)| {
         if !(epsilon.is_finite() && epsilon >= 0.0) {
             return Err(DesignError::Epsilon(epsilon));
@@ -148,7 +150,7 @@ pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, Desi
             false => Err(DesignError::Parameter { name: "likelihood_ratio", value: parity, range: range() }),
         }
     };
-    let parities = repeated("likelihood_ratio", parities, private(schema)?.len())?;
+    let parities = broadcast("likelihood_ratio", parities, randomized_attributes(schema)?.len())?;
     minimax(schema, &parities.iter().map(epsilon).collect::<Result<Vec<f64>, _>>()?)
 }
 
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn the_variance_is_what_the_estimator_predicts() {
         for (k, g) in [(2, 1.5), (5, 3.0), (10, 2.0), (20, 14.19), (50, 5.0)] {
-            let plan = minimax_by_parity(&Schema::of_sizes(&[k]).unwrap(), &[g]).unwrap();
+            let plan = minimax_by_parity(&Schema::with_sizes(&[k]).unwrap(), &[g]).unwrap();
             let q = size_of(&plan, 0);
             let estimator = TableEstimator::new(&plan, &[0]).unwrap();
             let predicted = estimator.predict(1.0, Target::Population).unwrap();
@@ -202,7 +204,7 @@ mod tests {
 
         #[test]
         fn what_is_asked_is_never_exceeded(k in 2usize..60, g in 1.0f64..200.0) {
-            let plan = minimax_by_parity(&Schema::of_sizes(&[k, 3]).unwrap(), &[g]).unwrap();
+            let plan = minimax_by_parity(&Schema::with_sizes(&[k, 3]).unwrap(), &[g]).unwrap();
             for attribute in plan.guarantee().attributes() {
                 prop_assert!(attribute.conditional.get() <= g.ln());
                 prop_assert!(attribute.conditional.get() >= g.ln() - 1e-8);
@@ -212,18 +214,18 @@ mod tests {
 
     #[test]
     fn examples_of_section_4_3() {
-        let plan = minimax_by_parity(&Schema::of_sizes(&[20]).unwrap(), &[14.19]).unwrap();
+        let plan = minimax_by_parity(&Schema::with_sizes(&[20]).unwrap(), &[14.19]).unwrap();
         assert_eq!(size_of(&plan, 0), 1);
         assert!((hit_probability(20, 1, 14.19) - 0.4275).abs() < 5e-5);
         assert!((plan.guarantee().epsilon().get() - 2.6525).abs() < 5e-5);
-        let plan = minimax(&Schema::of_sizes(&[50]).unwrap(), &[18.023_183f64.ln()]).unwrap();
+        let plan = minimax(&Schema::with_sizes(&[50]).unwrap(), &[18.023_183f64.ln()]).unwrap();
         assert_eq!(size_of(&plan, 0), 3);
         assert!((guessing(50, 3, 18.023_183) - 0.1783).abs() < 5e-5);
     }
 
     #[test]
     fn wrong_goals_are_told() {
-        let schema = Schema::of_sizes(&[4, 5, 6]).unwrap();
+        let schema = Schema::with_sizes(&[4, 5, 6]).unwrap();
         let message = |error: DesignError| error.to_string();
         for parity in [0.5, 0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(message(minimax_by_parity(&schema, &[parity]).unwrap_err()).contains("1 or more"), "{parity}");

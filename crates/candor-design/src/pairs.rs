@@ -33,8 +33,8 @@ pub struct Pairs {
 
 impl Pairs {
     /// `None` for plans with fewer than two attributes, where every pair is too large to be estimated, or with matrices, whose eigenvalues these are not.
-    pub fn of(plan: &Plan, respondents: f64) -> Option<Pairs> {
-        let attributes = plan.schema().private();
+    pub fn new(plan: &Plan, respondents: f64) -> Option<Pairs> {
+        let attributes = plan.schema().randomized();
         let k = attributes.len();
         if k < 2
             || plan.blocks().iter().any(|block| block.channels().iter().any(|(_, c)| matches!(c, Channel::Matrix(_))))

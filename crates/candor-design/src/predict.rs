@@ -8,7 +8,7 @@ use candor_base::channel::Channel;
 use candor_base::plan::{Block, Plan};
 
 use crate::expectation::groups;
-use crate::method::Skipped;
+use crate::method::NotApplicable;
 
 /// The root mean square standard error over all cells of all tables, if the truth is uniform.
 ///
@@ -56,7 +56,7 @@ impl Squares {
 }
 
 /// The number of cells by channels up to which errors are predicted: some ten seconds.
-const MOST_CELLS: usize = 1 << 23;
+const MAX_CELLS: usize = 1 << 23;
 
 /// The squared errors of each list, `None` where a table is not identifiable.
 ///
@@ -67,17 +67,17 @@ pub(crate) fn errors_within(
     lists: &[TableList],
     respondents: f64,
     deadline: Option<Instant>,
-) -> Result<Vec<Option<Squares>>, Skipped> {
+) -> Result<Vec<Option<Squares>>, NotApplicable> {
     let size = |&attribute: &usize| plan.schema().size(attribute);
     let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
     let tables = || lists.iter().flat_map(TableList::lists);
     let work = tables().map(|table| cells(table).saturating_mul(asking(plan, table))).fold(0, usize::saturating_add);
-    let too_large = || Skipped::TooLarge {
+    let too_large = || NotApplicable::TooLarge {
         tables: tables().count(),
         cells: tables().map(cells).fold(0, usize::saturating_add),
         channels: plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1),
     };
-    if work > MOST_CELLS {
+    if work > MAX_CELLS {
         return Err(too_large());
     }
     let error = |list: &TableList| {

@@ -1,10 +1,10 @@
 //! The postcondition of every design: no plan guarantees less than was asked for, and every plan tells its request.
 
-use candor_analysis::watch::Stopped;
+use candor_runtime::progress::Stopped;
 use serde_json::{Value, json};
 
 use crate::DesignError;
-use crate::designed::Designed;
+use crate::outcome::DesignOutcome;
 
 /// Checks a plan against its request, as JSON, and has it carry the request.
 ///
@@ -13,13 +13,13 @@ use crate::designed::Designed;
 ///
 /// # Errors
 /// Returns [`DesignError::GuaranteesLess`] if the plan guarantees less than was asked for.
-pub(crate) fn kept(request: &Value, designed: Designed) -> Result<Designed, DesignError> {
+pub(crate) fn kept(request: &Value, designed: DesignOutcome) -> Result<DesignOutcome, DesignError> {
     check(request, &designed)?;
     let plan = designed.plan.with_request(Some(recorded(request, designed.stopped)));
-    Ok(Designed { plan, ..designed })
+    Ok(DesignOutcome { plan, ..designed })
 }
 
-fn check(request: &Value, designed: &Designed) -> Result<(), DesignError> {
+fn check(request: &Value, designed: &DesignOutcome) -> Result<(), DesignError> {
     let plan = &designed.plan;
     let within = |what: &dyn Fn() -> String, asked: f64, certified: f64| match certified <= asked {
         true => Ok(()),
@@ -72,9 +72,9 @@ mod tests {
     use crate::request::{Request, design};
     use candor_base::schema::Schema;
 
-    fn designed(request: &Value) -> Designed {
+    fn designed(request: &Value) -> DesignOutcome {
         let request: Request = request.to_string().parse().unwrap();
-        design(&Schema::of_sizes(&[3, 4]).unwrap(), &request).unwrap()
+        design(&Schema::with_sizes(&[3, 4]).unwrap(), &request).unwrap()
     }
 
     /// A method that guarantees less than was asked, by however little, makes no plan.

@@ -41,7 +41,7 @@ pub enum WrittenError {
     TooLarge(usize),
     /// An attribute whose answers are about a table.
     #[error("answers are about tables of several attributes, none is about this one alone")]
-    NoAnswer,
+    EstimateUnavailable,
     /// Too many attributes in one channel to count exactly.
     #[error("its channel is about too many attributes for exact numbers")]
     NotExact,
@@ -100,7 +100,7 @@ fn of_block(plan: &Plan, block: &Block, entries: usize) -> Result<Written, Writt
 /// If answers are about tables, too many, or too many attributes share its channel for exact numbers.
 pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool) -> Result<Written, WrittenError> {
     let of_it = |block: &&Block| block.attributes().contains(&attribute);
-    let block = plan.blocks().iter().find(of_it).ok_or(WrittenError::NoAnswer)?;
+    let block = plan.blocks().iter().find(of_it).ok_or(WrittenError::EstimateUnavailable)?;
     let place = block.attributes().iter().position(|&other| other == attribute).unwrap_or(0);
     let labels = plan.schema().attributes()[attribute].categories();
     let most = entries / labels.len();
@@ -112,7 +112,7 @@ pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool
             });
             of_set(pattern.axes()[place], &hit.ok_or(WrittenError::NotExact)?, labels, most)
         }
-        _ if block.attributes().len() > 1 => Err(WrittenError::NoAnswer),
+        _ if block.attributes().len() > 1 => Err(WrittenError::EstimateUnavailable),
         other => of_channel(plan, block, other, most),
     };
     mixed(block, block.channels().iter().map(|(weight, channel)| (*weight, alone(channel))))
@@ -366,12 +366,12 @@ mod tests {
     const ENTRIES: usize = 1 << 16;
 
     fn all(plan: &Plan) -> Result<Written, WrittenError> {
-        of_blocks(plan, &plan.blocks().iter().collect::<Vec<_>>(), &plan.schema().private(), ENTRIES)
+        of_blocks(plan, &plan.blocks().iter().collect::<Vec<_>>(), &plan.schema().randomized(), ENTRIES)
     }
 
     fn plan(sizes: &[usize], request: &str) -> Plan {
         let request: Request = request.parse().unwrap();
-        design(&Schema::of_sizes(sizes).unwrap(), &request).unwrap().plan
+        design(&Schema::with_sizes(sizes).unwrap(), &request).unwrap().plan
     }
 
     /// The largest ratio within a row of the matrix written out is the exact parity that is certified, and every column sums to 1
@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn strips_are_written_out() {
         let strip = Strip::within(vec![0, 2], vec![3, 4], 3, 1.0).unwrap();
-        let schema = Schema::of_sizes(&[3, 2, 4]).unwrap();
+        let schema = Schema::with_sizes(&[3, 2, 4]).unwrap();
         let plan = Plan::new(schema, vec![Block::new(vec![0, 1, 2], strip.clone())]).unwrap();
         let Written { answers, columns } = all(&plan).unwrap();
         assert_eq!((columns.len(), answers.len()), (24, 24), "4 choices of columns, 3! ways to match rows to them");
@@ -441,7 +441,7 @@ mod tests {
             assert_eq!(column, &columns[record ^ 4], "the second attribute does not matter");
             assert_eq!(column.iter().max().unwrap() / column.iter().min().unwrap(), strip.parity());
         }
-        assert_eq!(of_attribute(&plan, 0, ENTRIES, true), Err(WrittenError::NoAnswer));
+        assert_eq!(of_attribute(&plan, 0, ENTRIES, true), Err(WrittenError::EstimateUnavailable));
         let large = Strip::within(vec![0, 1], vec![8, 9], 3, 1.0).unwrap();
         assert!(relabelled(&large, ENTRIES).is_err());
     }

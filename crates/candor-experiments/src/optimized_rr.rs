@@ -7,8 +7,8 @@ mod ratios;
 use std::time::Instant;
 
 use candor_base::randomness::Source;
-use candor_design::joint::optimal::levels::Levels;
-use candor_design::joint::optimal::search::{Effort, search};
+use candor_design::joint::optimal::levels::EpsilonTargets;
+use candor_design::joint::optimal::search::{SearchLimits, search};
 use candor_design::joint::single_miss::heuristic_outcome;
 use rand_core::Rng;
 
@@ -97,9 +97,9 @@ fn run_times(settings: &Settings) -> Outcome {
         for _ in 0..runs {
             let sizes = (0..k).map(|_| uniform(&mut rng, 2.0, 6.0) as usize).collect();
             let epsilons = (0..k).map(|_| uniform(&mut rng, 1.0, 10.0)).collect();
-            let levels = Levels::new(sizes, epsilons).expect("positive epsilons");
+            let levels = EpsilonTargets::new(sizes, epsilons).expect("positive epsilons");
             let started = Instant::now();
-            let found = search(&levels, Effort::to(1e-7));
+            let found = search(&levels, SearchLimits::to(1e-7));
             searching += started.elapsed().as_secs_f64();
             gap = gap.max((found.upper - found.lower) / found.upper);
             let started = Instant::now();

@@ -8,15 +8,15 @@ mod iterative;
 
 use std::fmt::Write;
 
-use candor::front::front_plot;
-use candor_analysis::watch::Watch;
-use candor_design::front::evolve::{Evolved, Parameters, evolve};
-use candor_design::front::exact::{self, ExactPoint};
-use candor_design::front::hypervolume::hypervolume;
-use candor_design::front::measure::Measures;
-use candor_design::front::prior::Prior;
-use candor_design::front::warner::{self, STEPS, WarnerPoint};
-use candor_design::front::{FrontError, Goal};
+use candor::pareto::front_plot;
+use candor_design::pareto::evolve::{Evolved, Parameters, evolve};
+use candor_design::pareto::exact::{self, ExactPoint};
+use candor_design::pareto::hypervolume::hypervolume;
+use candor_design::pareto::measure::Measures;
+use candor_design::pareto::prior::Prior;
+use candor_design::pareto::warner::{self, STEPS, WarnerPoint};
+use candor_design::pareto::{FrontError, Goal};
+use candor_runtime::progress::ProgressSink;
 
 use crate::adult::Adult;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
@@ -183,7 +183,7 @@ impl Fronts {
         let goal = Goal::new(subject.prior.clone()?, subject.bound)?;
         let parameters = Parameters { generations, islands: 1, seed, ..Parameters::default() };
         let evolved = evolve(&goal, &parameters, |_, _| Ok(()))?;
-        let exact = exact::front(&goal, &goal.spread(subject.points), Watch::default())
+        let exact = exact::front(&goal, &goal.spread(subject.points), ProgressSink::default())
             .into_iter()
             .collect::<Result<_, _>>()?;
         Ok(Fronts { warner: warner::front(&goal, STEPS), goal, evolved, exact })

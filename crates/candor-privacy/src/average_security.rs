@@ -1,6 +1,6 @@
 //! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its warning.
 
-use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
@@ -25,7 +25,7 @@ pub(crate) static AVERAGE_SECURITY: Criterion = Criterion {
 ///
 /// The criterion is *not* enough: a plan that discloses the truth outright to every tenth respondent passes with
 /// `phi = 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
-fn average_security(question: &Question<'_>) -> Finding {
+fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
     let Distance { half, exact } = of_plan(question.plan);
     let phi = 1.0 + half;
     let sentence = format!(
@@ -39,7 +39,7 @@ fn average_security(question: &Question<'_>) -> Finding {
     };
     let mut details = vec![Detail { about: "l1".to_owned(), value: Some(2.0 * half) }];
     details.extend(question.by_variable(own));
-    let mut finding = Finding::new(&AVERAGE_SECURITY, Some(phi), sentence)
+    let mut finding = CriterionResult::new(&AVERAGE_SECURITY, Some(phi), sentence)
         .with_details(details)
         .judged(question, |required| matches!(*required, [limit] if phi <= limit + ROUNDING));
     if question.plan.guarantee().parity().is_none() {

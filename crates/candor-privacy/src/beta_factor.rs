@@ -1,6 +1,6 @@
 //! beta-factor privacy (Nayak, Zhang and Adeshiyan 2015; Nayak and Zhai 2019, section 2.1).
 
-use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::times;
 use crate::parity::{at_most, factor};
 
@@ -17,7 +17,7 @@ pub(crate) static BETA_FACTOR: Criterion = Criterion {
 
 /// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response: it is the
 /// parity. (The supremum is approached by properties that are all but impossible beforehand.)
-fn beta_factor(question: &Question<'_>) -> Finding {
+fn beta_factor(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
@@ -28,6 +28,6 @@ fn beta_factor(question: &Question<'_>) -> Finding {
             "Reading a response can make something about a person many times as probable, without limit.".to_owned()
         }
     };
-    Finding::new(&BETA_FACTOR, factor(epsilon), sentence)
+    CriterionResult::new(&BETA_FACTOR, factor(epsilon), sentence)
         .judged(question, |required| matches!(*required, [limit] if at_most(question, limit)))
 }

@@ -26,7 +26,7 @@ pub struct Criterion {
     /// To which side a value may be rounded without promising too much.
     pub rounding: Rounding,
     /// What the criterion says about a plan.
-    pub find: fn(&Question<'_>) -> Finding,
+    pub find: fn(&AuditRequest<'_>) -> CriterionResult,
 }
 
 /// To which side the value of a criterion may be rounded.
@@ -162,17 +162,17 @@ pub enum RequirementError {
 /// use candor_base::channel::{Axis, Pattern};
 /// use candor_base::plan::{Block, Plan};
 /// use candor_base::schema::Schema;
-/// use candor_privacy::{Question, audit};
+/// use candor_privacy::{AuditRequest, audit};
 ///
 /// let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0)?;
-/// let plan = Plan::new(Schema::of_sizes(&[4])?, vec![Block::new(vec![0], channel)])?;
-/// let question = Question::new(&plan).with_prior("a1", &[0.4, 0.3, 0.2, 0.1])?.requiring("ldp=1".parse()?)?;
+/// let plan = Plan::new(Schema::with_sizes(&[4])?, vec![Block::new(vec![0], channel)])?;
+/// let question = AuditRequest::new(&plan).with_prior("a1", &[0.4, 0.3, 0.2, 0.1])?.requiring("ldp=1".parse()?)?;
 /// let findings = audit(&question);
 /// assert_eq!(findings[0].name(), "ldp");
 /// assert_eq!(findings[0].holds, Some(true));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Question<'a> {
+pub struct AuditRequest<'a> {
     pub(crate) plan: &'a Plan,
     /// By position in the schema.
     priors: Vec<Vec<f64>>,
@@ -181,23 +181,23 @@ pub struct Question<'a> {
     pub(crate) variables: Vec<Variable>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> AuditRequest<'a> {
     /// A plan, a uniform prior, and nothing required.
-    pub fn new(plan: &'a Plan) -> Question<'a> {
+    pub fn new(plan: &'a Plan) -> AuditRequest<'a> {
         let uniform = |n: usize| vec![1.0 / n as f64; n];
         let priors: Vec<Vec<f64>> =
             plan.schema().attributes().iter().map(|attribute| uniform(attribute.categories().len())).collect();
         let variables = variables(plan, &priors);
-        Question { plan, priors, uniform: true, requirements: Vec::new(), variables }
+        AuditRequest { plan, priors, uniform: true, requirements: Vec::new(), variables }
     }
 
     /// The same with a prior for one attribute: a probability for each of its categories.
     ///
     /// # Errors
     /// If the attribute is not randomized, or the numbers are not a distribution over its categories.
-    pub fn with_prior(mut self, attribute: &str, prior: &[f64]) -> Result<Question<'a>, RequirementError> {
+    pub fn with_prior(mut self, attribute: &str, prior: &[f64]) -> Result<AuditRequest<'a>, RequirementError> {
         let position = self.plan.schema().position(attribute).ok();
-        let position = position.filter(|position| self.plan.schema().private().contains(position));
+        let position = position.filter(|position| self.plan.schema().randomized().contains(position));
         let position = position.ok_or_else(|| RequirementError::NoAttribute(attribute.to_owned()))?;
         let categories = self.plan.schema().size(position);
         let refuse = |problem| Err(RequirementError::Prior { attribute: attribute.to_owned(), problem });
@@ -222,7 +222,7 @@ impl<'a> Question<'a> {
     /// # Errors
     /// Returns [`RequirementError::Twice`] if the criterion has a threshold already, and [`RequirementError::Plan`] if no
     /// plan over these attributes could meet it.
-    pub fn requiring(mut self, requirement: Requirement) -> Result<Question<'a>, RequirementError> {
+    pub fn requiring(mut self, requirement: Requirement) -> Result<AuditRequest<'a>, RequirementError> {
         let several = requirement.name() == AT_SEVERAL_POINTS;
         let same = |other: &&Requirement| !several || other.numbers.first() == requirement.numbers.first();
         if self.all_required(requirement.criterion).any(|other| same(&other)) {
@@ -276,7 +276,7 @@ impl<'a> Question<'a> {
 
 /// One criterion's verdict on a plan.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct CriterionResult {
     /// The criterion.
     pub criterion: &'static Criterion,
     /// Its value; `None` if unbounded or not applicable.
@@ -304,9 +304,9 @@ pub struct Detail {
     pub value: Option<f64>,
 }
 
-impl Finding {
-    pub(crate) fn new(criterion: &'static Criterion, value: Option<f64>, sentence: String) -> Finding {
-        Finding {
+impl CriterionResult {
+    pub(crate) fn new(criterion: &'static Criterion, value: Option<f64>, sentence: String) -> CriterionResult {
+        CriterionResult {
             criterion,
             value,
             sentence,
@@ -328,13 +328,13 @@ impl Finding {
         self.criterion.shown(self.value)
     }
 
-    pub(crate) fn with_details(mut self, details: Vec<Detail>) -> Finding {
+    pub(crate) fn with_details(mut self, details: Vec<Detail>) -> CriterionResult {
         self.details = details;
         self
     }
 
     /// Decides the requirement on this criterion, if there is one.
-    pub(crate) fn judged(mut self, question: &Question<'_>, holds: impl Fn(&[f64]) -> bool) -> Finding {
+    pub(crate) fn judged(mut self, question: &AuditRequest<'_>, holds: impl Fn(&[f64]) -> bool) -> CriterionResult {
         self.required = question.requirement(self.criterion).cloned();
         self.holds = self.required.as_ref().map(|required| holds(required.numbers()));
         self

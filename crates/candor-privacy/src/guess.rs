@@ -109,7 +109,7 @@ pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
         Channel::Matrix(matrix) => {
             let posteriors = posteriors(matrix, place);
             let worst = posteriors.iter().map(|told| told.posterior).fold(0.0, f64::max);
-            let is_worst = |told: &&Told| told.posterior >= worst - SAME;
+            let is_worst = |told: &&OutputPosterior| told.posterior >= worst - SAME;
             Guess {
                 probability: posteriors.iter().map(|told| told.chance * told.posterior).sum::<f64>().min(1.0),
                 worst_posterior: worst,
@@ -144,7 +144,7 @@ fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
 
 /// What one output of a matrix tells about one attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told {
+pub struct OutputPosterior {
     /// How often the output is sent.
     pub chance: f64,
     /// The likeliest category.
@@ -154,7 +154,7 @@ pub struct Told {
 }
 
 /// What each output of a matrix tells about the attribute at a place.
-pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<Told> {
+pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<OutputPosterior> {
     let (shape, size) = (matrix.shape(), matrix.sizes()[place]);
     let others = (matrix.columns().len() / size) as f64;
     let told = |output: usize| {
@@ -170,7 +170,7 @@ pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<Told> {
             }
         }
         let posterior = if sum > 0.0 { likelihoods[category] / sum } else { 0.0 };
-        Told { chance: sum / size as f64, category, posterior }
+        OutputPosterior { chance: sum / size as f64, category, posterior }
     };
     (0..matrix.labels().len()).map(told).collect()
 }
@@ -190,7 +190,7 @@ mod tests {
     fn worst_replies_are_counted() {
         // Three of four people draw odds of 3, one odds of 9: guesses right 75 and 90 of 100 times.
         let lottery = |attribute| Block::lottery(vec![attribute], vec![(3, binary(3.0)), (1, binary(9.0))]);
-        let one = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![lottery(0)]).unwrap();
+        let one = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![lottery(0)]).unwrap();
         let near = |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-6, "{found:?}");
         near(chance_of(&one, 0.899), 0.25);
         near(chance_of(&one, 0.749), 1.0);
@@ -199,7 +199,7 @@ mod tests {
         near(guess.worst_chance, 0.25);
         near(Some(guess.probability), 0.75 * 0.75 + 0.25 * 0.9);
         // Of two such questions, either may be the one that tells most.
-        let two = Plan::new(Schema::of_sizes(&[2, 2]).unwrap(), vec![lottery(0), lottery(1)]).unwrap();
+        let two = Plan::new(Schema::with_sizes(&[2, 2]).unwrap(), vec![lottery(0), lottery(1)]).unwrap();
         near(chance_of(&two, 0.899), 1.0 - 0.75 * 0.75);
     }
 }

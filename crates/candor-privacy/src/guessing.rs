@@ -1,6 +1,6 @@
 //! Guessing: how often somebody without any prior knowledge guesses right (Nayak and Zhai 2019, section 4.3).
 
-use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
 use crate::tied;
 use crate::variables::Variable;
@@ -22,7 +22,7 @@ pub(crate) static GUESSING: Criterion = Criterion {
 /// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
 /// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all attributes not tied to it; and
 /// of guessing the whole record. The value is the largest about one attribute.
-fn guessing(question: &Question<'_>) -> Finding {
+fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
     let plan = question.plan;
     let mut details = Vec::new();
     let mut largest: f64 = 0.0;
@@ -56,7 +56,7 @@ fn guessing(question: &Question<'_>) -> Finding {
         at_most(largest),
         record.map_or(String::new(), |p| format!(", and the whole record with probability {}", at_most(p)))
     );
-    Finding::new(&GUESSING, Some(largest), sentence)
+    CriterionResult::new(&GUESSING, Some(largest), sentence)
         .with_details(details)
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }

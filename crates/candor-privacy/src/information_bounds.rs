@@ -1,6 +1,6 @@
 //! Strict information privacy: how far any belief can move (Chai and Nayak 2018; Nayak and Zhai 2019, eq. 2.3).
 
-use crate::criterion::{Criterion, Detail, Finding, Question, Requirement, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Requirement, Rounding};
 use crate::figures::ROUNDING;
 use candor_base::channel::Epsilon;
 
@@ -21,18 +21,18 @@ pub(crate) static INFORMATION_BOUNDS: Criterion = Criterion {
 
 /// With `g` the parity, something of probability `a` beforehand has afterwards a probability between
 /// `a/(1 + (g-1)(1-a))` and `g a/(1 + (g-1) a)`, whatever the prior otherwise is; both bounds are attained.
-fn information_bounds(question: &Question<'_>) -> Finding {
+fn information_bounds(question: &AuditRequest<'_>) -> CriterionResult {
     at(question, question.all_required(&INFORMATION_BOUNDS).next())
 }
 
 /// A finding for each point that is required, or one if none is: the points of a pair of functions (Nayak and Zhai 2019, definition 2.1).
-pub(crate) fn at_every_point(question: &Question<'_>) -> Vec<Finding> {
-    let points: Vec<Finding> =
+pub(crate) fn at_every_point(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
+    let points: Vec<CriterionResult> =
         question.all_required(&INFORMATION_BOUNDS).map(|required| at(question, Some(required))).collect();
     if points.is_empty() { vec![information_bounds(question)] } else { points }
 }
 
-fn at(question: &Question<'_>, required: Option<&Requirement>) -> Finding {
+fn at(question: &AuditRequest<'_>, required: Option<&Requirement>) -> CriterionResult {
     let event = required.map_or(DEFAULT_EVENT, |required| required.numbers()[0]);
     let (low, high) = belief_bounds(question.plan.guarantee().epsilon(), event);
     let sentence = format!(
@@ -43,7 +43,7 @@ fn at(question: &Question<'_>, required: Option<&Requirement>) -> Finding {
         percent(high)
     );
     let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
-    let mut finding = Finding::new(&INFORMATION_BOUNDS, Some(high), sentence).with_details(vec![
+    let mut finding = CriterionResult::new(&INFORMATION_BOUNDS, Some(high), sentence).with_details(vec![
         detail("before", event),
         detail("lowest", low),
         detail("highest", high),

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use crate::criterion::{Criterion, Detail, Finding, Question, RequirementError, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, RequirementError, Rounding};
 use crate::figures::ROUNDING;
 use crate::view::View;
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
@@ -21,7 +21,7 @@ pub(crate) static L_DIVERSITY: Criterion = Criterion {
 
 /// No attribute can keep more categories plausible than it has.
 fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementError> {
-    let smallest = plan.schema().private().into_iter().min_by_key(|&attribute| plan.schema().size(attribute));
+    let smallest = plan.schema().randomized().into_iter().min_by_key(|&attribute| plan.schema().size(attribute));
     match (smallest.map(|attribute| (plan.schema().name(attribute), plan.schema().size(attribute))), required) {
         (Some((name, size)), &[l]) if (size as f64) < l => Err(RequirementError::Plan(format!(
             "l-diversity={l}: \"{name}\" has only {size} categories; l must be from 2 to the number of categories"
@@ -35,7 +35,7 @@ fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementEr
 /// whatever has an `l`, nobody without prior knowledge can be right about that attribute with probability above `1/l`.
 ///
 /// Exact, from the plan's integers; beyond 20 attributes in one channel a lower bound.
-fn l_diversity(question: &Question<'_>) -> Finding {
+fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
     let mut details = of_attributes(question.plan);
     for (about, l) in &mut details {
         if let Some(variable) = question.variables.iter().find(|variable| variable.tied && variable.name == *about) {
@@ -51,7 +51,7 @@ fn l_diversity(question: &Question<'_>) -> Finding {
         ),
     };
     let detail = |(about, l): (String, usize)| Detail { about, value: Some(l as f64) };
-    Finding::new(&L_DIVERSITY, Some(least as f64), sentence)
+    CriterionResult::new(&L_DIVERSITY, Some(least as f64), sentence)
         .with_details(details.into_iter().map(detail).collect())
         .judged(question, |required| matches!(*required, [l] if least as f64 >= l))
 }

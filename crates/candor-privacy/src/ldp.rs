@@ -1,6 +1,6 @@
 //! Local differential privacy: the record epsilon.
 
-use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::times;
 
 /// The criterion.
@@ -16,7 +16,7 @@ pub(crate) static LDP: Criterion = Criterion {
 
 /// `epsilon = ln max P(response | x) / P(response | y)` over all responses and all pairs of
 /// records; certified, so never below the true value (Nayak and Zhai 2019, definition 2.3).
-fn local_differential_privacy(question: &Question<'_>) -> Finding {
+fn local_differential_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
@@ -26,6 +26,6 @@ fn local_differential_privacy(question: &Question<'_>) -> Finding {
         None => "Some responses are possible under some records and impossible under others: there is no epsilon."
             .to_owned(),
     };
-    Finding::new(&LDP, epsilon.value(), sentence)
+    CriterionResult::new(&LDP, epsilon.value(), sentence)
         .judged(question, |required| matches!(*required, [limit] if epsilon.get() <= limit))
 }

@@ -1,8 +1,8 @@
 //! What a plan guarantees, by every privacy criterion.
 //!
 //! The certificate of a plan, its epsilons, is computed by the trusted base. This crate derives every other statement
-//! about privacy from the same integers. A [`Criterion`] answers a [`Question`] (a plan, priors, requirements)
-//! with a [`Finding`]: a value, one sentence, and whether the requirement holds. Nothing here builds the matrix of
+//! about privacy from the same integers. A [`Criterion`] answers a [`AuditRequest`] (a plan, priors, requirements)
+//! with a [`CriterionResult`]: a value, one sentence, and whether the requirement holds. Nothing here builds the matrix of
 //! whole records: products are handled block by block, pattern channels by their patterns, one attribute's answers by
 //! their own small channel.
 //!
@@ -15,6 +15,7 @@ mod view;
 mod tied;
 mod variables;
 pub mod guess;
+pub mod certain_disclosure;
 mod breaking_prior;
 mod criterion;
 mod ldp;
@@ -28,11 +29,12 @@ mod map_privacy;
 mod worst_posterior;
 mod average_security;
 mod mutual_information;
+pub mod shuffle_model;
 
 use std::str::FromStr;
 
 pub use breaking_prior::BreakingPrior;
-pub use criterion::{Criterion, Detail, Finding, Question, Requirement, RequirementError, Rounding};
+pub use criterion::{AuditRequest, Criterion, CriterionResult, Detail, Requirement, RequirementError, Rounding};
 pub use figures::{at_least, at_most, times};
 pub use information_bounds::belief_bounds;
 pub use rho::largest_parity;
@@ -58,7 +60,7 @@ pub fn criterion(name: &str) -> Option<&'static Criterion> {
 }
 
 /// The findings of every criterion, in the order of [`CRITERIA`]; information bounds that are required at several points are a finding each.
-pub fn audit(question: &Question<'_>) -> Vec<Finding> {
+pub fn audit(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     let findings = |criterion: &&'static Criterion| match **criterion == information_bounds::INFORMATION_BOUNDS {
         true => information_bounds::at_every_point(question),
         false => vec![(criterion.find)(question)],

@@ -1,6 +1,6 @@
 //! MAP privacy: how often the best guess is wrong (Huang and Du 2008, eq. 8).
 
-use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::{ROUNDING, at_least};
 
 /// The criterion.
@@ -16,7 +16,7 @@ pub(crate) static MAP_PRIVACY: Criterion = Criterion {
 
 /// `1 - sum_z max_x P(z | x) prior(x)` for each attribute and a reader of its own answer; the value is the smallest.
 /// Several tags of a lottery: their mean, because the tag is seen.
-fn map_privacy(question: &Question<'_>) -> Finding {
+fn map_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let details = question.by_variable(|v| {
         1.0 - v.views.iter().map(|(weight, view)| weight * view.guess(&v.prior)).sum::<f64>().min(1.0)
     });
@@ -29,7 +29,7 @@ fn map_privacy(question: &Question<'_>) -> Finding {
         at_least(value.unwrap_or(0.0)),
         question.prior_in_words()
     );
-    Finding::new(&MAP_PRIVACY, value, sentence)
+    CriterionResult::new(&MAP_PRIVACY, value, sentence)
         .with_details(details)
         .judged(question, |required| matches!((required, value), (&[least], Some(value)) if value >= least - ROUNDING))
 }

@@ -1,6 +1,6 @@
 //! Mutual information: how many bits an answer carries about the truth, on average.
 
-use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
 use crate::view::View;
 use candor_base::channel::{Channel, Pattern};
@@ -25,7 +25,7 @@ pub(crate) static MUTUAL_INFORMATION: Criterion = Criterion {
 ///
 /// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`. That is
 /// also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to list.
-fn mutual_information(question: &Question<'_>) -> Finding {
+fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
     let mut bounded = !question.bounded("at most").is_empty();
     let mut details = Vec::new();
     for variable in &question.variables {
@@ -52,7 +52,7 @@ fn mutual_information(question: &Question<'_>) -> Finding {
             at_most(bits)
         ))
     );
-    Finding::new(&MUTUAL_INFORMATION, Some(largest), sentence)
+    CriterionResult::new(&MUTUAL_INFORMATION, Some(largest), sentence)
         .with_details(details)
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::times;
 use candor_base::channel::{Channel, Epsilon, Rational, exact};
 use candor_base::plan::Plan;
@@ -23,7 +23,7 @@ pub(crate) static PARITY: Criterion = Criterion {
 ///
 /// The details are the row parities: for each output of a matrix the largest ratio within its row. All answers of
 /// a pattern channel or a strip have the same one.
-fn parity(question: &Question<'_>) -> Finding {
+fn parity(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
@@ -31,7 +31,7 @@ fn parity(question: &Question<'_>) -> Finding {
         ),
         None => "Reading a response can change the odds between two records without limit.".to_owned(),
     };
-    Finding::new(&PARITY, factor(epsilon), sentence)
+    CriterionResult::new(&PARITY, factor(epsilon), sentence)
         .with_details(row_parities(question.plan))
         .judged(question, |required| matches!(*required, [limit] if at_most(question, limit)))
 }
@@ -43,7 +43,7 @@ pub(crate) fn factor(epsilon: Epsilon) -> Option<f64> {
 }
 
 /// Whether the exact parity does not exceed a factor.
-pub(crate) fn at_most(question: &Question<'_>, factor: f64) -> bool {
+pub(crate) fn at_most(question: &AuditRequest<'_>, factor: f64) -> bool {
     let limit = exact(factor);
     question.plan.guarantee().parity().zip(limit).is_some_and(|(parity, limit)| *parity <= limit)
 }

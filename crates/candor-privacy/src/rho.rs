@@ -2,7 +2,7 @@
 
 use num_traits::One;
 
-use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::information_bounds::{belief_bounds, percent};
 use candor_base::channel::{Rational, exact};
 
@@ -23,7 +23,7 @@ pub(crate) static RHO: Criterion = Criterion {
 /// The smallest `rho2` such that nothing that is at most `rho1` probable beforehand becomes more than `rho2`
 /// probable (upward), and nothing that is at least `rho2` probable falls below `rho1` (downward): both hold if and only if
 /// the parity is at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
-fn rho(question: &Question<'_>) -> Finding {
+fn rho(question: &AuditRequest<'_>) -> CriterionResult {
     let rho1 = match question.required(&RHO) {
         Some(&[rho1, ..]) => rho1,
         _ => DEFAULT_RHO1,
@@ -41,14 +41,13 @@ fn rho(question: &Question<'_>) -> Finding {
         false => format!("Something thought {} likely can become certain by reading the response.", percent(rho1)),
     };
     let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
-    Finding::new(&RHO, Some(rho2), sentence).with_details(vec![detail("rho1", rho1), detail("rho2", rho2)]).judged(
-        question,
-        |required| {
+    CriterionResult::new(&RHO, Some(rho2), sentence)
+        .with_details(vec![detail("rho1", rho1), detail("rho2", rho2)])
+        .judged(question, |required| {
             matches!(*required, [rho1, rho2] if largest_parity(rho1, rho2).is_some_and(|limit| {
                 question.plan.guarantee().parity().is_some_and(|parity| *parity <= limit)
             }))
-        },
-    )
+        })
 }
 
 /// The largest parity of plans that keep rho1-to-rho2 privacy: `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly; `None` unless both are

@@ -1,7 +1,7 @@
 //! Worst posterior: how sure of one category a reader can become (Huang and Du 2008, eq. 9).
 
 use crate::breaking_prior::closest;
-use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::{ROUNDING, at_most};
 
 /// The criterion.
@@ -17,7 +17,7 @@ pub(crate) static WORST_POSTERIOR: Criterion = Criterion {
 
 /// `max P(x | z)` over all answers `z` that can occur and all categories `x`, for each attribute and a reader of its own
 /// answer; the value is the largest. With a bound required, also the closest prior that breaks it.
-fn worst_posterior(question: &Question<'_>) -> Finding {
+fn worst_posterior(question: &AuditRequest<'_>) -> CriterionResult {
     let details =
         question.by_variable(|v| v.views.iter().map(|(_, view)| view.worst_posterior(&v.prior)).fold(0.0, f64::max));
     let worst = details.iter().max_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
@@ -43,7 +43,7 @@ fn worst_posterior(question: &Question<'_>) -> Finding {
             );
         }
     }
-    let mut finding = Finding::new(&WORST_POSTERIOR, value, sentence)
+    let mut finding = CriterionResult::new(&WORST_POSTERIOR, value, sentence)
         .with_details(details)
         .judged(question, |required| matches!((required, value), (&[bound], Some(value)) if value <= bound + ROUNDING));
     finding.breaking_prior = breaking;

@@ -10,13 +10,13 @@ use std::time::Instant;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Schema};
-use candor_tables::BATCH;
+use candor_runtime::progress::ProgressSink;
+use candor_tables::BATCH_ROWS;
 use candor_tables::input::{Input, Inputs};
-use candor_tables::tally::{Job, tally};
+use candor_tables::tally::{TallyJob, tally};
 
 const SIZES: [usize; 5] = [40, 40, 5, 4, 3];
 
@@ -37,7 +37,7 @@ fn batch(schema: &Arc<ArrowSchema>, state: &mut u64) -> RecordBatch {
             *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((*state >> 33) % *size as u64).to_string()
         };
-        Arc::new(StringArray::from((0..BATCH).map(|_| code()).collect::<Vec<String>>()))
+        Arc::new(StringArray::from((0..BATCH_ROWS).map(|_| code()).collect::<Vec<String>>()))
     };
     RecordBatch::try_new(schema.clone(), SIZES.iter().map(column).collect()).unwrap()
 }
@@ -49,13 +49,13 @@ fn main() {
     let fields = (1..=SIZES.len()).map(|i| Field::new(format!("a{i}"), DataType::Utf8, false));
     let schema = Arc::new(ArrowSchema::new(fields.collect::<Vec<Field>>()));
     let mut state = 7;
-    let batches: Vec<RecordBatch> = (0..rows.div_ceil(BATCH)).map(|_| batch(&schema, &mut state)).collect();
+    let batches: Vec<RecordBatch> = (0..rows.div_ceil(BATCH_ROWS)).map(|_| batch(&schema, &mut state)).collect();
     for by in [&[][..], &[0], &[0, 1]] {
         let input = Input::from_batches("responses", schema.clone(), batches.clone().into_iter().map(Ok)).unwrap();
         let inputs = Inputs::from(input).unmarked(true);
         let started = Instant::now();
-        let job = Job { plan: &plan, tables: &tables, by, weights: None };
-        let counted = tally(&job, inputs, Watch::nobody()).unwrap();
+        let job = TallyJob { plan: &plan, tables: &tables, by, weights: None };
+        let counted = tally(&job, inputs, ProgressSink::none()).unwrap();
         println!("{} groups: {:.3} s", counted.groups.len(), started.elapsed().as_secs_f64());
     }
 }

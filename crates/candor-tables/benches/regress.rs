@@ -13,15 +13,15 @@ use arrow_array::types::UInt16Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
 use candor_analysis::regress::{Batch, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress};
 use candor_analysis::tally::answer_codes;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
-use candor_tables::BATCH;
+use candor_runtime::progress::ProgressSink;
+use candor_tables::BATCH_ROWS;
 use candor_tables::input::Inputs;
-use candor_tables::model::{Beside, model_rows};
+use candor_tables::model::{DesignColumns, model_rows};
 use parquet::arrow::ArrowWriter;
 
 /// A cheap generator of numbers from 0 to 1.
@@ -64,7 +64,7 @@ fn categorical() -> Plan {
 
 fn batch(draws: &mut Draws) -> RecordBatch {
     let mut columns = vec![Vec::new(); 5];
-    for _ in 0..BATCH {
+    for _ in 0..BATCH_ROWS {
         let x = PREDICTORS.map(|size| draws.below(size));
         let odds = -0.8 + x.iter().zip([0.5, -0.2, 0.3, 0.1]).map(|(&x, b)| f64::from(x) * b).sum::<f64>();
         let yes = 1.0 / 6.0 + 2.0 / 3.0 * logistic(odds);
@@ -92,14 +92,15 @@ fn write(path: &Path, batches: usize) {
 fn many(rows: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("responses.parquet");
-    let batches = rows.div_ceil(BATCH);
+    let batches = rows.div_ceil(BATCH_ROWS);
     write(&path, batches);
     let plan = categorical();
     let started = Instant::now();
     let model = Model::new(&plan, &"y ~ x0 + x1 + x2 + x3".parse().unwrap(), &ModelOptions::default()).unwrap();
     let layout = Layout::new(&plan, &model).unwrap();
     let inputs = Inputs::new([path], None).unwrap();
-    let (rows, read) = model_rows(&plan, &model, &layout, Beside::default(), inputs, Watch::nobody()).unwrap();
+    let (rows, read) =
+        model_rows(&plan, &model, &layout, DesignColumns::default(), inputs, ProgressSink::none()).unwrap();
     let reading = started.elapsed().as_secs_f64();
     let fit = regress(&model, &rows, None, false).unwrap();
     let all = started.elapsed().as_secs_f64();

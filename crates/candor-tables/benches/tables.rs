@@ -13,15 +13,15 @@ use std::time::Instant;
 use arrow_array::types::UInt16Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_tables::BATCH;
+use candor_runtime::progress::ProgressSink;
+use candor_tables::BATCH_ROWS;
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{Existing, Target};
-use candor_tables::randomize::{Job, randomize_to};
+use candor_tables::randomize::{RandomizeJob, randomize_to};
 use candor_tables::responses::Format;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -31,7 +31,7 @@ const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 
 fn plan() -> Plan {
     let block = |i: usize| Block::new(vec![i], Pattern::k_ary(vec![Axis::single(ADULT[i])], 0.5).unwrap());
-    Plan::new(Schema::of_sizes(&ADULT).unwrap(), (0..8).map(block).collect()).unwrap()
+    Plan::new(Schema::with_sizes(&ADULT).unwrap(), (0..8).map(block).collect()).unwrap()
 }
 
 /// Rows that are not all alike: categories by a cheap generator, the low ones more often.
@@ -42,7 +42,7 @@ fn batch(schema: &Arc<ArrowSchema>, state: &mut u64) -> RecordBatch {
             let u = (*state >> 40) as f64 / (1u64 << 24) as f64;
             (u * u * *size as f64) as u16
         };
-        let keys = UInt16Array::from((0..BATCH).map(|_| code()).collect::<Vec<u16>>());
+        let keys = UInt16Array::from((0..BATCH_ROWS).map(|_| code()).collect::<Vec<u16>>());
         let labels = StringArray::from((0..*size).map(|c| c.to_string()).collect::<Vec<String>>());
         Arc::new(DictionaryArray::<UInt16Type>::try_new(keys, Arc::new(labels)).unwrap())
     };
@@ -76,8 +76,8 @@ fn run(input: &Path, output: &Path) -> f64 {
     let target = Target::File(output.into());
     let started = Instant::now();
     let inputs = Inputs::new([input.to_owned()], None).unwrap();
-    let job = Job { plan: &plan, keep: &[], source: &source };
-    randomize_to(&job, inputs, &target, Format::of(&target), Existing::Replace, Watch::nobody()).unwrap();
+    let job = RandomizeJob { plan: &plan, keep: &[], source: &source };
+    randomize_to(&job, inputs, &target, Format::for_target(&target), Existing::Replace, ProgressSink::none()).unwrap();
     started.elapsed().as_secs_f64()
 }
 
@@ -101,10 +101,10 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     let (people, responses) = (place("people.parquet"), place("responses.parquet"));
-    let batches = rows.div_ceil(BATCH);
+    let batches = rows.div_ceil(BATCH_ROWS);
     let mut state = 1;
     encode(&people, (0..batches).map(|_| batch(&schema(), &mut state)));
-    let rows = batches * BATCH;
+    let rows = batches * BATCH_ROWS;
     println!("{rows} rows, 8 categorical columns, {} MiB of Parquet", people.metadata().unwrap().len() >> 20);
 
     let started = Instant::now();

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::Input;
-use candor_tables::randomize::{Job, randomize};
+use candor_tables::randomize::{RandomizeJob, randomize};
 use candor_tables::tally::{self, tally};
 
 /// Randomizes and estimates a table in memory.
@@ -28,15 +28,15 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let people = Input::from_batches("people", people.schema(), [Ok(people)])?;
     let mut responses = Vec::new();
-    randomize(&Job { plan: &plan, keep: &[], source: &Source::from_os()? }, people.into(), |batch| {
+    randomize(&RandomizeJob { plan: &plan, keep: &[], source: &Source::from_os()? }, people.into(), |batch| {
         responses.push(batch);
         Ok::<(), TableError>(())
     })?;
 
     let responses = Input::from_batches("responses", responses[0].schema(), responses.into_iter().map(Ok))?;
     let tables = TableList::marginals(plan.schema());
-    let job = tally::Job { plan: &plan, tables: &tables, by: &[], weights: None };
-    for counted in tally(&job, responses.into(), Watch::nobody())?.groups.values().flatten() {
+    let job = tally::TallyJob { plan: &plan, tables: &tables, by: &[], weights: None };
+    for counted in tally(&job, responses.into(), ProgressSink::none())?.groups.values().flatten() {
         for (label, cell) in ["no", "yes"].iter().zip(analyse(&plan, counted, &Options::default()).cells?) {
             println!("{label}: {:.3}", cell.estimate);
         }

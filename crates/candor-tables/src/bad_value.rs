@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::visible::visible;
+use crate::escape_control::visible;
 
 /// A value that does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ impl fmt::Display for BadValue {
 /// A value as it may be shown: short, on one line, and nothing hidden in it. Whatever a table of true records says is shown like this,
 /// also names and types of its columns: it may lack its header, and types hold whatever their fields are called.
 pub fn shown(value: &str) -> String {
-    const MOST: usize = 60;
-    let short: String = value.chars().take(MOST).collect();
+    const MAX: usize = 60;
+    let short: String = value.chars().take(MAX).collect();
     let text = visible(&short).replace('\n', "\\n");
-    if value.chars().nth(MOST).is_some() { text + "..." } else { text }
+    if value.chars().nth(MAX).is_some() { text + "..." } else { text }
 }

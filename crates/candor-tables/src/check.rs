@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use candor_base::schema::Schema;
 
 use crate::TableError;
-use crate::asked::unsettled;
 use crate::codes::codes;
-use crate::dither::fixed;
 use crate::error::BadValue;
 use crate::input::{Batch, Input};
+use crate::skip_logic::unsettled;
+use crate::stochastic_rounding::fixed;
 
 /// Reads a whole table and reports every value that does not fit the schema, the first of each column with the category that
 /// may have been meant; gives the number of records.

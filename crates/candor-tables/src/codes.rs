@@ -9,11 +9,11 @@ use candor_base::schema::{Attribute, CROSS};
 use rand_core::CryptoRng;
 
 use crate::TableError;
-use crate::dither::dithered;
 use crate::error::BadValue;
 use crate::input::Batch;
-use crate::misfit::{Misfit, list_missing, misfit};
+use crate::invalid_value::{InvalidValue, list_missing, misfit};
 use crate::missing::Missing;
+use crate::stochastic_rounding::dithered;
 use crate::types::{cast, for_each_text, is_categorical, text_dictionary};
 
 /// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
@@ -43,7 +43,7 @@ impl Unfit<'_> {
 
     fn described(&self, suggest: bool) -> BadValue {
         let parts = self.batch.parts(self.column, self.index);
-        let Misfit { column, value, mut hint } =
+        let InvalidValue { column, value, mut hint } =
             misfit(self.attribute, parts.as_deref().unwrap_or(&[self.value]), suggest);
         if self.batch.missing.is(value) {
             hint = format!("stands for a missing value; {}", list_missing(column));

@@ -1,13 +1,13 @@
 //! The different responses, with how often each occurs: in one pass, on all cores.
 
 use candor_analysis::adjust::DistinctRecords;
-use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
 use candor_base::randomize::AnswerColumn;
+use candor_runtime::progress::ProgressSink;
 
 use crate::TableError;
 use crate::input::Inputs;
-use crate::responses::{Read, ResponseBatch, read_batches};
+use crate::responses::{ReadSummary, ResponseBatch, read_batches};
 
 /// Counts the different responses of tables made under a plan that [answers with records](candor_analysis::adjust::check_plan): one column per
 /// attribute, in the order of the schema. Memory is proportional to their number, not to that of the responses.
@@ -20,8 +20,8 @@ use crate::responses::{Read, ResponseBatch, read_batches};
 pub fn distinct_responses(
     plan: &Plan,
     inputs: Inputs,
-    watch: Watch<'_>,
-) -> Result<(DistinctRecords, Read), TableError> {
+    progress: ProgressSink<'_>,
+) -> Result<(DistinctRecords, ReadSummary), TableError> {
     let width = plan.columns().len();
     let mut records = DistinctRecords::new(width);
     let count = |batch: ResponseBatch| {
@@ -34,6 +34,6 @@ pub fn distinct_responses(
         records.add_rows(&columns);
         records
     };
-    let read = read_batches(plan, inputs, None, watch, count, |counted| records.merge(&counted))?;
+    let read = read_batches(plan, inputs, None, progress, count, |counted| records.merge(&counted))?;
     Ok((records, read))
 }

@@ -1,8 +1,8 @@
 //! What can be wrong with a table, said so that its owner can find it.
 
-use candor_analysis::tally::Misfit;
-use candor_analysis::watch::Cancelled;
+use candor_analysis::tally::InconsistentCounts;
 use candor_base::randomize::RandomizeError;
+use candor_runtime::progress::Cancelled;
 
 use sentences::{by_hand, did_you_mean, given_twice, single_column_hint};
 
@@ -280,11 +280,11 @@ pub enum TableError {
         /// Which responses, by their tags.
         tags: String,
         /// What is wrong.
-        misfit: Misfit,
+        misfit: InconsistentCounts,
     },
     /// More counted responses than floats can tell apart.
     #[error(
-        "the counts for the table \"{table}\" sum to {total}; at most {MOST_COUNTED} (2^53) responses can be counted exactly"
+        "the counts for the table \"{table}\" sum to {total}; at most {MAX_COUNTED} (2^53) responses can be counted exactly"
     )]
     TooManyCounted {
         /// The table.
@@ -488,7 +488,7 @@ pub enum TableError {
 }
 
 /// The most responses that can be counted: beyond it, floats do not tell a number from the next.
-pub const MOST_COUNTED: u64 = 1 << 53;
+pub const MAX_COUNTED: u64 = 1 << 53;
 
 impl TableError {
     /// Text that is not UTF-8, at a place of a file.

@@ -10,7 +10,7 @@ pub use crate::bins::Bins;
 use crate::bins::{edges, suggested};
 use crate::error::shown;
 use crate::input::Input;
-use crate::missing::{Missing, USUAL};
+use crate::missing::{DEFAULT_MISSING, Missing};
 use crate::natural::ordered;
 use crate::types::{for_each_text, is_categorical};
 
@@ -22,7 +22,7 @@ const DECIMAL_COMMAS: &str = "these look like numbers with decimal commas; with 
 
 /// What the user wants of the inferred schema.
 #[derive(Clone, Debug)]
-pub struct Wishes {
+pub struct InferOptions {
     /// Bins for numeric columns, by name.
     pub bins: Vec<(String, Bins)>,
     /// Bins for every other column of numbers with too many distinct values.
@@ -49,14 +49,14 @@ pub struct Known {
     pub ordinal: bool,
 }
 
-impl Default for Wishes {
-    fn default() -> Wishes {
+impl Default for InferOptions {
+    fn default() -> InferOptions {
         let (bins, bins_elsewhere, public, drop) = (Vec::new(), None, Vec::new(), Vec::new());
-        Wishes { bins, bins_elsewhere, public, drop, max_categories: 100, known: Vec::new() }
+        InferOptions { bins, bins_elsewhere, public, drop, max_categories: 100, known: Vec::new() }
     }
 }
 
-impl Wishes {
+impl InferOptions {
     /// Whether something is said of this column.
     fn names(&self, column: &str) -> bool {
         let of_bins = self.bins.iter().map(|(name, _)| name);
@@ -117,7 +117,7 @@ fn published(name: &str, bins: &Bins) -> Option<String> {
 /// # Errors
 /// If the table cannot be read, or columns cannot be described; names all of them, each with what
 /// to do about it.
-pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
+pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError> {
     let file = input.name().to_owned();
     for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
         input.position(name)?;
@@ -160,7 +160,7 @@ pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
 }
 
 /// Reads the columns of these names, and counts the records.
-fn read(input: Input, names: &[String], wishes: &Wishes) -> Result<(Vec<Column>, u64), TableError> {
+fn read(input: Input, names: &[String], wishes: &InferOptions) -> Result<(Vec<Column>, u64), TableError> {
     let (file, words) = (input.name().to_owned(), input.missing().clone());
     let column = |name: &String| {
         let binned = wishes.bins_elsewhere.is_some() || wishes.bins.iter().any(|(binned, _)| binned == name);
@@ -192,7 +192,7 @@ fn is_unnamed(name: &str) -> bool {
 /// What who reads the same table must say again: words that are not the usual ones.
 fn named_again(words: &Missing) -> Option<String> {
     let Missing::Named(words) = words else { return None };
-    let unusual = words.iter().any(|word| !USUAL.contains(&word.as_str()));
+    let unusual = words.iter().any(|word| !DEFAULT_MISSING.contains(&word.as_str()));
     unusual.then(|| {
         let words = words.join(",");
         format!("the schema does not hold the words for what is missing: say `missing {words}` again wherever this table is read")
@@ -231,7 +231,7 @@ impl Column {
         &self,
         name: &str,
         bins: Option<&Bins>,
-        wishes: &Wishes,
+        wishes: &InferOptions,
         notes: &mut Vec<String>,
         quote: bool,
     ) -> Result<Attribute, String> {
@@ -353,7 +353,13 @@ impl Column {
     }
 
     /// The values that occur, as categories.
-    fn categorical(&self, name: &str, extra: Vec<String>, wishes: &Wishes, public: bool) -> Result<Attribute, String> {
+    fn categorical(
+        &self,
+        name: &str,
+        extra: Vec<String>,
+        wishes: &InferOptions,
+        public: bool,
+    ) -> Result<Attribute, String> {
         let distinct = self.values.len();
         let more = if self.too_many { "more than " } else { "" };
         if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
@@ -408,11 +414,11 @@ mod tests {
         };
         let mut column = Column::default();
         ["b", "a", ""].iter().for_each(|value| column.see(value, &Missing::Usual, 10));
-        let wishes = Wishes { known: vec![known(&["c", "b", "a"], true)], ..Wishes::default() };
+        let wishes = InferOptions { known: vec![known(&["c", "b", "a"], true)], ..InferOptions::default() };
         let attribute = column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap();
         assert_eq!(attribute.categories(), ["c", "b", "a", ""]);
         assert_eq!(attribute.kind(), candor_base::schema::Kind::Ordinal);
-        let wishes = Wishes { known: vec![known(&["b", "c"], false)], ..Wishes::default() };
+        let wishes = InferOptions { known: vec![known(&["b", "c"], false)], ..InferOptions::default() };
         assert!(
             column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("none of its categories")
         );

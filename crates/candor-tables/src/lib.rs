@@ -6,8 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-pub mod visible;
-pub mod marks;
+pub mod escape_control;
+pub mod metadata_keys;
 mod guard;
 mod types;
 mod bad_value;
@@ -16,17 +16,17 @@ pub mod limits;
 mod cross;
 pub mod missing;
 pub mod input;
-pub mod misfit;
-pub mod dither;
+pub mod invalid_value;
+pub mod stochastic_rounding;
 pub mod codes;
-mod asked;
+mod skip_logic;
 pub mod check;
 mod bins;
 mod natural;
 pub mod infer;
 mod sidecar;
 pub mod spreadsheet;
-mod unfinished;
+mod temporary_file;
 mod publish;
 pub mod output;
 pub mod estimates;
@@ -39,12 +39,12 @@ pub mod model;
 pub mod margins;
 pub mod records;
 pub mod tally;
-pub mod truth;
-mod kept;
+pub mod true_records;
+mod passthrough;
 pub mod randomize;
-pub mod enter;
+pub mod import;
 
 pub use error::TableError;
 
 /// How many records are worked on together; see docs/reference/sampling-algorithm.md.
-pub const BATCH: usize = 65_536;
+pub const BATCH_ROWS: usize = 65_536;

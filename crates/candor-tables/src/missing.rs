@@ -3,13 +3,13 @@
 use candor_base::schema::Attribute;
 
 /// What other programs write for a value that is missing.
-pub const USUAL: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];
+pub const DEFAULT_MISSING: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];
 
 /// The words of a table that stand for what is missing. What a schema lists is a category all the same, and where it does not list the missing
 /// category a word does not fit, like nothing at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// The [`USUAL`] words, where a value would not fit otherwise.
+    /// The [`DEFAULT_MISSING`] words, where a value would not fit otherwise.
     #[default]
     Usual,
     /// These, in every column; also where they are numbers.
@@ -26,7 +26,7 @@ impl Missing {
     /// Whether a value is one of the words; a number may be written with a point, `-9.0`.
     pub fn is(&self, value: &str) -> bool {
         match self {
-            Missing::Usual => USUAL.contains(&value),
+            Missing::Usual => DEFAULT_MISSING.contains(&value),
             Missing::Named(words) => {
                 let whole = value.strip_suffix(".0");
                 words.iter().any(|word| word == value || whole == Some(word))

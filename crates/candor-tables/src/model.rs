@@ -6,13 +6,13 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use candor_analysis::regress::{self, Layout, Model, ModelRows, Sample};
 use candor_analysis::tally::Codes;
-use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
+use candor_runtime::progress::ProgressSink;
 
 use crate::TableError;
 use crate::input::{Batch, Inputs};
 use crate::responses::{
-    Columns, Read, ResponseBatch, bad_value, matches, read_batches_beside, unsupported, weights_of, written,
+    Columns, ReadSummary, ResponseBatch, bad_value, matches, read_batches_beside, unsupported, weights_of, written,
 };
 use crate::types::cast;
 
@@ -29,7 +29,7 @@ const POPULATIONS: &str =
 
 /// What is read beside the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beside<'a> {
+pub struct DesignColumns<'a> {
     /// A column of survey weights.
     pub weights: Option<&'a str>,
     /// A column of sampling clusters.
@@ -51,10 +51,10 @@ pub fn model_rows(
     plan: &Plan,
     model: &Model,
     layout: &Layout,
-    beside: Beside<'_>,
+    beside: DesignColumns<'_>,
     inputs: Inputs,
-    watch: Watch<'_>,
-) -> Result<(ModelRows, Read), TableError> {
+    progress: ProgressSink<'_>,
+) -> Result<(ModelRows, ReadSummary), TableError> {
     let labels = [beside.clusters, beside.strata];
     let named: Vec<String> = model
         .numbers()
@@ -91,7 +91,7 @@ pub fn model_rows(
     let mut all = ModelRows::new(layout.clone());
     let columns = Columns { named: &named, matching: beside.replicates };
     let mut wrong = None;
-    let read = read_batches_beside(plan, inputs, beside.weights, columns, watch, map, |(file, rows)| {
+    let read = read_batches_beside(plan, inputs, beside.weights, columns, progress, map, |(file, rows)| {
         let (known, found) = (all.replicates(), rows.replicates());
         match beside.replicates {
             Some(pattern) if found < 2 || (known > 0 && known != found) => {

@@ -10,11 +10,11 @@ use flate2::write::GzEncoder;
 use crate::TableError;
 use crate::publish::{place, publish};
 use crate::sidecar::Sidecar;
-use crate::unfinished::Unfinished;
+use crate::temporary_file::Unfinished;
 
 pub use crate::publish::Existing;
 pub(crate) use crate::publish::is_taken;
-pub use crate::unfinished::abandon_unfinished;
+pub use crate::temporary_file::abandon_unfinished;
 
 /// Where output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

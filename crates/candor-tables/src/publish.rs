@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use crate::TableError;
 use crate::sidecar::{Found, REPLACING, Sidecar};
-use crate::unfinished::{Unfinished, Uninterrupted, folder, sync_folder};
+use crate::temporary_file::{Unfinished, Uninterrupted, folder, sync_folder};
 
 /// How many links are followed.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// How long to wait for a folder that another program has locked; candor itself holds it for a few moves.
 const WAIT: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_secs(60);
 /// Where a path leads: links are followed, also to what does not exist yet.
 pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match place.symlink_metadata() {
             Ok(metadata) if metadata.is_symlink() => place = folder(&place).join(place.read_link()?),
             _ => return Ok(place),

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, FieldRef};
-use candor_analysis::watch::{Step, Watch};
 use candor_base::plan::{Content, Plan, SET_SEPARATOR};
 use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
+use candor_runtime::progress::{Progress, ProgressSink};
 
-use crate::dither::STREAMS;
 use crate::existing::check_release;
 use crate::input::{Batch, Batches, Inputs, Location};
 use crate::output::{Existing, Target};
@@ -18,11 +17,12 @@ use crate::parallel::in_order;
 use crate::responses::{self, Encoded, FINGERPRINT_KEY, Format, Layout, Provenance, ResponseWriter, SIMULATION_KEY};
 use crate::sidecar::Sidecar;
 use crate::spreadsheet::is_formula;
-use crate::truth::truths;
-use crate::{TableError, kept};
+use crate::stochastic_rounding::STREAMS;
+use crate::true_records::truths;
+use crate::{TableError, passthrough};
 
 /// What to randomize, and how.
-pub struct Job<'a> {
+pub struct RandomizeJob<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Columns to pass on: their names, types and values, and none that the plan [protects](candor_base::schema::Schema::protects).
@@ -33,7 +33,7 @@ pub struct Job<'a> {
 
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct RandomizeSummary {
     /// The number of records randomized.
     pub records: u64,
 }
@@ -48,15 +48,15 @@ pub struct Done {
 /// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`. What was handed on
 /// before stays so.
 pub fn randomize<E: From<TableError>>(
-    job: &Job<'_>,
+    job: &RandomizeJob<'_>,
     inputs: Inputs,
     mut take: impl FnMut(RecordBatch) -> Result<(), E>,
-) -> Result<Done, E> {
+) -> Result<RandomizeSummary, E> {
     let truth = Truth::open(job, inputs)?;
     let layout = Layout::new(job.plan, truth.copied_fields(job)?, Format::Parquet);
     let metadata = metadata(job).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let schema = Arc::new(layout.schema().with_metadata(metadata));
-    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout, pass_on: kept::copied };
+    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout, pass_on: passthrough::copied };
     worker.answer_all(truth, |encoded, _| {
         let Encoded::Batch(batch) = encoded else { unreachable!("the layout is one of batches") };
         take(batch.with_schema(schema.clone()).expect("the same columns"))
@@ -66,31 +66,31 @@ pub fn randomize<E: From<TableError>>(
 /// Randomizes tables to a file; it appears when it is complete, or not at all. With [`Existing::Keep`], a file that is
 /// there already is an error: to randomize the same people twice adds to their loss. (A simulation may replace another.)
 ///
-/// Memory does not grow with the tables: a few batches of [`BATCH`](crate::BATCH) rows are under
-/// way at any time. `watch` is told the records done and, where known, how many there are.
+/// Memory does not grow with the tables: a few batches of [`BATCH_ROWS`](crate::BATCH_ROWS) rows are under
+/// way at any time. `progress` is told the records done and, where known, how many there are.
 ///
 /// # Errors
 /// [`TableError::Occupied`] if something is there; the first row that does not fit, in order;
 /// whatever cannot be read or written; whoever watches ends it.
 pub fn randomize_to(
-    job: &Job<'_>,
+    job: &RandomizeJob<'_>,
     inputs: Inputs,
     output: &Target,
     format: Format,
     existing: Existing,
-    watch: Watch<'_>,
-) -> Result<Done, TableError> {
+    progress: ProgressSink<'_>,
+) -> Result<RandomizeSummary, TableError> {
     check_places(&inputs, output)?;
     let existing = check_release(job.plan, output, existing, job.source.seed().is_some())?;
     check_cells(job.plan, format)?;
     let truth = Truth::open(job, inputs)?;
     let layout = Layout::new(job.plan, truth.kept_fields(job, format)?, format);
     let mut writer = ResponseWriter::new(output, &layout, &metadata(job), true)?;
-    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout, pass_on: kept::bare };
+    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout, pass_on: passthrough::bare };
     let total = truth.total;
     let done = worker.answer_all(truth, |encoded, records| {
         writer.write(&encoded, output)?;
-        Ok::<(), TableError>(watch.tell(Step::of("records", records, total))?)
+        Ok::<(), TableError>(progress.report(Progress::new("records", records, total))?)
     })?;
     let fingerprint = job.plan.fingerprint().to_string();
     let sidecar = Sidecar { fingerprint, records: done.records, simulation: job.source.seed() };
@@ -99,7 +99,7 @@ pub fn randomize_to(
 }
 
 /// What travels with responses.
-fn metadata(job: &Job<'_>) -> Vec<(&'static str, String)> {
+fn metadata(job: &RandomizeJob<'_>) -> Vec<(&'static str, String)> {
     let mut metadata = vec![(FINGERPRINT_KEY, job.plan.fingerprint().to_string())];
     metadata.extend(job.source.seed().map(|seed| (SIMULATION_KEY, seed.to_string())));
     metadata
@@ -115,8 +115,8 @@ struct Truth {
 }
 
 impl Truth {
-    fn open(job: &Job<'_>, inputs: Inputs) -> Result<Truth, TableError> {
-        kept::check_names(job.plan, job.keep)?;
+    fn open(job: &RandomizeJob<'_>, inputs: Inputs) -> Result<Truth, TableError> {
+        passthrough::check_names(job.plan, job.keep)?;
         let attributes = job.plan.schema().attributes();
         let names: Vec<String> = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
         let name = inputs.name();
@@ -139,22 +139,22 @@ impl Truth {
     }
 
     /// The columns that are passed on in a file.
-    fn kept_fields(&self, job: &Job<'_>, format: Format) -> Result<Vec<Field>, TableError> {
+    fn kept_fields(&self, job: &RandomizeJob<'_>, format: Format) -> Result<Vec<Field>, TableError> {
         let (file, kept) = &self.first;
-        let kept = kept::fields(job.plan, kept)?;
+        let kept = passthrough::fields(job.plan, kept)?;
         kept.iter().try_for_each(|field| responses::check_kept(field, format, file))?;
         Ok(kept)
     }
 
     /// The columns that are passed on in memory.
-    fn copied_fields(&self, job: &Job<'_>) -> Result<Vec<Field>, TableError> {
+    fn copied_fields(&self, job: &RandomizeJob<'_>) -> Result<Vec<Field>, TableError> {
         let (file, kept) = &self.first;
-        kept::fields(job.plan, kept)?.into_iter().map(|field| kept::copied_field(field, file)).collect()
+        passthrough::fields(job.plan, kept)?.into_iter().map(|field| passthrough::copied_field(field, file)).collect()
     }
 }
 
 struct Worker<'a> {
-    job: &'a Job<'a>,
+    job: &'a RandomizeJob<'a>,
     randomizer: Randomizer<'a>,
     layout: &'a Layout,
     /// What becomes of a kept column; `None` if it is not of the type of its field.
@@ -167,7 +167,7 @@ impl Worker<'_> {
         &self,
         truth: Truth,
         mut take: impl FnMut(Encoded, u64) -> Result<(), E>,
-    ) -> Result<Done, E> {
+    ) -> Result<RandomizeSummary, E> {
         let mut records = 0;
         in_order(
             truth.batches,
@@ -178,7 +178,7 @@ impl Worker<'_> {
                 take(encoded, records)
             },
         )?;
-        Ok(Done { records })
+        Ok(RandomizeSummary { records })
     }
 
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {

@@ -9,10 +9,10 @@ use candor_base::plan::Fingerprint;
 use candor_base::schema::Schema;
 
 use crate::existing::check_document;
-use crate::marks::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
+use crate::metadata_keys::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
 use crate::output::{Existing, Target};
 use crate::responses::{Encoded, Format, Layout, ResponseWriter};
-use crate::{BATCH, TableError};
+use crate::{BATCH_ROWS, TableError};
 
 /// Columns of codes, and of numbers beside them.
 type Part = (Vec<Vec<u16>>, Vec<ArrayRef>);
@@ -84,8 +84,8 @@ fn weighted<'a>(
     records: &'a DistinctRecords,
     weights: &'a [f64],
 ) -> impl Iterator<Item = Part> + 'a {
-    (0..records.len()).step_by(BATCH).map(move |start| {
-        let range = start..records.len().min(start + BATCH);
+    (0..records.len()).step_by(BATCH_ROWS).map(move |start| {
+        let range = start..records.len().min(start + BATCH_ROWS);
         let mut columns = vec![Vec::with_capacity(range.len()); schema.attributes().len()];
         for number in range.clone() {
             columns.iter_mut().zip(records.record(number)).for_each(|(column, &code)| column.push(code));
@@ -98,8 +98,8 @@ fn weighted<'a>(
 
 fn synthetic(columns: &[Vec<u16>]) -> impl Iterator<Item = Part> + '_ {
     let records = columns.first().map_or(0, Vec::len);
-    (0..records).step_by(BATCH).map(move |start| {
-        let range = start..records.min(start + BATCH);
+    (0..records).step_by(BATCH_ROWS).map(move |start| {
+        let range = start..records.min(start + BATCH_ROWS);
         (columns.iter().map(|column| column[range.clone()].to_vec()).collect(), Vec::new())
     })
 }

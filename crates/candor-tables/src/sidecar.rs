@@ -23,7 +23,7 @@ pub struct Sidecar {
 pub(crate) const REPLACING: &str = "{\"complete\":false}\n";
 
 /// No file beside responses is longer than this.
-const MOST_BYTES: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 16;
 
 /// What is found beside a table.
 pub(crate) enum Found {
@@ -68,7 +68,7 @@ impl Sidecar {
     pub(crate) fn find(sidecar: &Path) -> Result<Found, TableError> {
         let file = || sidecar.display().to_string();
         let mut text = String::new();
-        let read = File::open(sidecar).and_then(|opened| opened.take(MOST_BYTES).read_to_string(&mut text));
+        let read = File::open(sidecar).and_then(|opened| opened.take(MAX_BYTES).read_to_string(&mut text));
         match read {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
             Err(error) => return Err(TableError::Read { file: file(), error }),

@@ -4,7 +4,7 @@ use candor::prelude::*;
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let schema = Schema::of_sizes(&[3])?;
+    let schema = Schema::with_sizes(&[3])?;
     // Columns are truths, rows are answers; entries as they are printed.
     let matrix = [["0.7", "0.2", "0.1"], ["0.2", "0.6", "0.2"], ["0.1", "0.2", "0.7"]];
     let request = format!(r#"{{"method": "matrix", "matrix": {matrix:?}}}"#).parse()?;

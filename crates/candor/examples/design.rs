@@ -4,7 +4,7 @@ use candor::prelude::*;
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let schema = Schema::of_sizes(&[9, 16, 7])?;
+    let schema = Schema::with_sizes(&[9, 16, 7])?;
     let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
     let design = design(&schema, &request, &DesignOptions::default())?;
     assert!(design.epsilon.certified <= Some(4.0));

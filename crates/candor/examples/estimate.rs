@@ -4,7 +4,7 @@ use candor::prelude::*;
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let schema = Schema::of_sizes(&[2, 3])?;
+    let schema = Schema::with_sizes(&[2, 3])?;
     let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 
@@ -13,7 +13,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
 
     let tables = TableList::parse("pairs", &schema)?;
-    let counts = Counts::of(&plan, &answer_codes(&plan, &answers, &truths), &tables, &[])?;
+    let counts = Counts::from_codes(&plan, &answer_codes(&plan, &answers, &truths), &tables, &[])?;
     let estimates = estimate(&plan, &counts, &EstimateOptions::default())?;
     for cell in &estimates.tables[0].cells {
         let (Some(low), Some(high)) = (cell.low, cell.high) else { continue };

@@ -8,11 +8,11 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options =
         FrontOptions { method: FrontMethod::Exact, posterior_bound: 0.75, points: 8, ..FrontOptions::default() };
     // Whoever waits is told how far it is, and may end it.
-    let goes_on = |step: &Step| {
+    let goes_on = |step: &Progress| {
         println!("{} of {:?} {}", step.done, step.total, step.what);
         true
     };
-    let fronts = front(prior, &options, Watch::new(&goes_on))?;
+    let fronts = front(prior, &options, ProgressSink::new(&goes_on))?;
     for point in fronts.points.iter().flatten() {
         let gap = point.lower_bound.map_or(1.0, |bound| 1.0 - bound / point.utility);
         println!("privacy {:.3}, error {:.2e}, at most {gap:.1e} from the best", point.privacy, point.utility);

@@ -12,7 +12,7 @@ use std::time::Instant;
 use candor::plot::{Plot, Scale, Series};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_tables};
+use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::plan::Plan;
 use candor_base::randomize::{BlockAnswers, Randomizer};
 use candor_base::randomness::Source;
@@ -137,7 +137,7 @@ fn main() -> Result<(), Failure> {
 
 /// Returns the plan of a request, and the seconds that its design took.
 pub fn planned(sizes: &[usize], request: &Value) -> Result<(Plan, f64), Failure> {
-    let (schema, request): (Schema, Request) = (Schema::of_sizes(sizes)?, serde_json::from_value(request.clone())?);
+    let (schema, request): (Schema, Request) = (Schema::with_sizes(sizes)?, serde_json::from_value(request.clone())?);
     let (designed, seconds) = timed(|| design(&schema, &request));
     Ok((designed?.plan, seconds))
 }
@@ -152,12 +152,12 @@ fn truths(sizes: &[usize], records: usize) -> Vec<Vec<u16>> {
     sizes.iter().enumerate().map(column).collect()
 }
 
-fn counted(plan: &Plan, tables: &TableList, answers: &[BlockAnswers], truths: &[Vec<u16>]) -> Vec<TableTally> {
+fn counted(plan: &Plan, tables: &TableList, answers: &[BlockAnswers], truths: &[Vec<u16>]) -> Vec<TableCounts> {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
     count_tables(plan, &layouts, &answer_codes(plan, answers, truths), Rows::Single)
 }
 
-fn estimated(plan: &Plan, tallies: &[TableTally]) -> f64 {
+fn estimated(plan: &Plan, tallies: &[TableCounts]) -> f64 {
     timed(|| tallies.iter().filter(|tally| analyse(plan, tally, &Options::default()).cells.is_ok()).count()).1
 }
 
@@ -237,14 +237,14 @@ fn by_records() -> Result<Growth, Failure> {
 }
 
 /// Randomizes and counts so many records, batch by batch; gives what was counted and the seconds of both.
-fn streamed(plan: &Plan, sizes: &[usize], records: usize) -> Result<(Vec<TableTally>, [f64; 2]), Failure> {
+fn streamed(plan: &Plan, sizes: &[usize], records: usize) -> Result<(Vec<TableCounts>, [f64; 2]), Failure> {
     let (randomizer, tables, source) =
         (Randomizer::new(plan), TableList::marginals(plan.schema()), Source::from_seed(1));
     let batches: Vec<usize> = (0..records).step_by(BATCH).map(|start| BATCH.min(records - start)).collect();
     let of_length: BTreeMap<usize, Vec<Vec<u16>>> = batches.iter().map(|&rows| (rows, truths(sizes, rows))).collect();
     let (mut spent, mut runs) = ([0.0; 2], 0.0);
     loop {
-        let mut all: Vec<TableTally> = Vec::new();
+        let mut all: Vec<TableCounts> = Vec::new();
         for (number, rows) in (0..).zip(&batches) {
             let truths = &of_length[rows];
             let (answers, seconds) = once(|| randomizer.batch(truths, &mut source.stream(number)));
@@ -273,7 +273,7 @@ fn by_tables() -> Result<Growth, Failure> {
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
     let pairs = TableList::parse("pairs", plan.schema())?;
     for tables in [10, 30, 100, 300, 1_000, 4_950] {
-        let first = TableList::of(pairs.lists()[..tables].to_vec(), plan.schema())?;
+        let first = TableList::new(pairs.lists()[..tables].to_vec(), plan.schema())?;
         let (tallies, count) = timed(|| counted(&plan, &first, &answers, &truths));
         growth.add("tally", tables, count);
         growth.add("estimate", tables, estimated(&plan, &tallies));

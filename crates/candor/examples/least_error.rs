@@ -13,10 +13,10 @@ const EPSILONS: [f64; 11] = [0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 
 
 /// The picture, at the given epsilons, for all pairs of attributes with these numbers of categories.
 pub fn picture(categories: &[usize], epsilons: &[f64]) -> Result<Plot, Box<dyn std::error::Error>> {
-    let schema = Schema::of_sizes(categories)?;
+    let schema = Schema::with_sizes(categories)?;
     let mut series: Vec<Series> = Vec::new();
     for &epsilon in epsilons {
-        let compared = compare(&schema, epsilon, &CompareOptions::default(), Watch::nobody())?;
+        let compared = compare(&schema, epsilon, &CompareOptions::default(), ProgressSink::none())?;
         for method in compared.methods.iter() {
             let Some(times) = method.times_the_bound.filter(|times| *times < 1e5) else { continue };
             match series.iter_mut().find(|series| series.name == method.method) {

@@ -12,7 +12,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let table = || Input::from_batches("people", people.schema(), [Ok(people.clone())]);
 
     // A schema of what occurs; for a real survey, write down what could be answered.
-    let schema = infer(table()?, &Wishes::default())?.schema;
+    let schema = infer(table()?, &InferOptions::default())?.schema;
     let request = r#"{"method": "independent", "epsilon": 1}"#.parse()?;
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 

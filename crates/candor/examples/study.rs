@@ -21,7 +21,7 @@ categories = ["none", "some", "much"]
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Before anybody is asked: which method, at which price?
     let schema = Schema::from_toml(SCHEMA)?;
-    let compared = compare(&schema, 3.0, &CompareOptions::default(), Watch::nobody())?;
+    let compared = compare(&schema, 3.0, &CompareOptions::default(), ProgressSink::none())?;
     let request = compared.best().and_then(|best| best.request.clone()).ok_or("no method can answer")?;
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
     println!("{}\n{}", compared.recommended.unwrap_or("none"), explain(&plan, &Language::default()).page.text());
@@ -42,10 +42,10 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The analyst, who has the plan and the responses.
     let (asked, numbers) =
-        (Asked::parse("smokes;school;smokes,school", &schema, false, None)?, NumbersAsked::default());
+        (TableQuery::parse("smokes;school;smokes,school", &schema, false, None)?, MomentQuery::default());
     let responses = Input::from_batches("responses", responses[0].schema(), responses.into_iter().map(Ok))?;
     let counted = tables(&plan, &asked, &numbers)?;
-    let counts = Counts::read(&plan, responses.into(), &counted, CountOptions::default(), Watch::nobody())?;
+    let counts = Counts::read(&plan, responses.into(), &counted, CountOptions::default(), ProgressSink::none())?;
     let found = test(&plan, [0, 1], &counts, 0.95)?;
     println!("Cramer's V {:.2}, p-value {:.1e}", found.cramers_v, found.p_value);
     let report = report(&plan, &asked, &numbers, &counts, &ReportOptions::default())?;

@@ -3,26 +3,26 @@
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Kind};
-use candor_privacy::{Question, audit, times};
+use candor_privacy::{AuditRequest, audit, times};
 
+use crate::format::probability;
 use crate::guarantee::{CertifiedAttribute, certified, for_prior, has_ties};
-use crate::marked::isolated;
+use crate::html_escape::isolated;
 use crate::page::Part;
 use crate::shuffled::{ShuffleOptions, shuffled, up};
 use crate::texts::Language;
 use crate::verdict::of_hundred;
-use crate::words::probability;
 
 /// With more categories than this, the others of an attribute are only counted.
-const MOST_LABELS: usize = 40;
+const MAX_LABELS: usize = 40;
 
 pub(crate) fn what_was_asked(plan: &Plan, language: &Language) -> Vec<Part> {
     let term = |attribute: &Attribute| {
         let labels = attribute.categories();
         let shown = |label: &String| isolated(&language.label(attribute.name(), label));
-        let mut list: Vec<String> = labels.iter().take(MOST_LABELS).map(shown).collect();
-        if labels.len() > MOST_LABELS {
-            list.push(language.report("and_more", &[("n", &language.whole((labels.len() - MOST_LABELS) as u64))]));
+        let mut list: Vec<String> = labels.iter().take(MAX_LABELS).map(shown).collect();
+        if labels.len() > MAX_LABELS {
+            list.push(language.report("and_more", &[("n", &language.whole((labels.len() - MAX_LABELS) as u64))]));
         }
         let kind = match (attribute.is_public(), attribute.kind()) {
             (true, _) => Some("public"),
@@ -107,7 +107,7 @@ fn told(plan: &Plan, language: &Language) -> Vec<String> {
         Some(times) => language.report("told", &[others, ("times", &language.decimal(&times))]),
         None => language.report("told_unbounded", &[others]),
     }];
-    let findings = audit(&Question::new(plan));
+    let findings = audit(&AuditRequest::new(plan));
     let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
     if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
         sentences.push(language.report("fits", &[("l", &l.to_string())]));

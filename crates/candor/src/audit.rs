@@ -2,7 +2,9 @@
 
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
-use candor_privacy::{BreakingPrior, Finding, Question, Requirement, at_least, at_most, criterion as named, times};
+use candor_privacy::{
+    AuditRequest, BreakingPrior, CriterionResult, Requirement, at_least, at_most, criterion as named, times,
+};
 use serde::{Serialize, Serializer};
 
 use crate::composition::{Composition, compose};
@@ -52,7 +54,7 @@ pub struct Audit {
     pub shuffled: Option<Shuffling>,
     /// The criteria as they were found. Not in JSON.
     #[serde(skip)]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CriterionResult>,
 }
 
 /// What one criterion says.
@@ -114,7 +116,7 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
 /// # Errors
 /// If a prior is none of the plan's, or a requirement cannot be put.
 pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
-    let mut question = Question::new(plan);
+    let mut question = AuditRequest::new(plan);
     for (attribute, prior) in &options.priors {
         let wrong = |error| StudyError::Requirement { parameter: "prior", error };
         question = question.with_prior(attribute, prior).map_err(wrong)?;
@@ -144,7 +146,7 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
     })
 }
 
-fn criterion(finding: &Finding) -> Criterion {
+fn criterion(finding: &CriterionResult) -> Criterion {
     let closest = |breaking: &BreakingPrior| ClosestPrior {
         attribute: breaking.attribute.clone(),
         distance: breaking.distance,
@@ -258,7 +260,7 @@ pub struct AttributeTogether {
 ///
 /// # Errors
 /// If something else is believed or required.
-pub fn audit_together(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result<AuditTogether, StudyError> {
+pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result<AuditTogether, StudyError> {
     if !options.priors.is_empty() {
         return Err(StudyError::Needs("`prior` is about one plan; of several together, only ldp can be required"));
     }

@@ -1,12 +1,12 @@
 //! Cards that tell respondents what to do with a device: one for each question and tag, printable.
 
 use candor_base::plan::Plan;
-use candor_design::device::{Action, Device, Gadget};
+use candor_design::device::{Action, Device, DeviceKind};
 use candor_privacy::times;
-use candor_tables::enter::card_letter;
+use candor_tables::import::card_letter;
 
 use crate::error::StudyError;
-use crate::marked::{attribute, escaped, name};
+use crate::html_escape::{attribute, escaped, name};
 use crate::texts::{Direction, Language, Texts};
 
 /// Large print, two cards on a page of A4, each to be cut out.
@@ -46,7 +46,7 @@ pub fn cards(plan: &Plan, devices: &[Device], language: &Language) -> Result<Str
         }
     }
     let title =
-        attribute(&plan.schema().private().iter().map(|&a| plan.schema().name(a)).collect::<Vec<_>>().join(", "));
+        attribute(&plan.schema().randomized().iter().map(|&a| plan.schema().name(a)).collect::<Vec<_>>().join(", "));
     let turned = if language.direction() == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"{}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
@@ -102,14 +102,14 @@ impl Card<'_> {
 
     fn gadget(&self) -> String {
         match self.device.gadget() {
-            Gadget::Coins(1) => self.texts["coin"].clone(),
-            Gadget::Coins(n) => self.with("coins", &[("n", &n.to_string())]),
-            Gadget::Die(_) => self.texts["die"].clone(),
-            Gadget::TwoDice(_) => self.texts["two_dice"].clone(),
-            Gadget::Sum => self.texts["sum"].clone(),
-            Gadget::Card | Gadget::Suit | Gadget::Rank => self.texts["deck"].clone(),
-            Gadget::Wheel(_) => self.texts["wheel"].clone(),
-            Gadget::Question { .. } => self.texts["crosswise"].clone(),
+            DeviceKind::Coins(1) => self.texts["coin"].clone(),
+            DeviceKind::Coins(n) => self.with("coins", &[("n", &n.to_string())]),
+            DeviceKind::Die(_) => self.texts["die"].clone(),
+            DeviceKind::TwoDice(_) => self.texts["two_dice"].clone(),
+            DeviceKind::Sum => self.texts["sum"].clone(),
+            DeviceKind::Card | DeviceKind::Suit | DeviceKind::Rank => self.texts["deck"].clone(),
+            DeviceKind::Wheel(_) => self.texts["wheel"].clone(),
+            DeviceKind::Question { .. } => self.texts["crosswise"].clone(),
         }
     }
 
@@ -156,16 +156,16 @@ impl Card<'_> {
     fn outcome(&self, outcome: usize) -> String {
         let listed = |text: &str, place: usize| self.texts[text].split(',').nth(place).unwrap_or_default().to_owned();
         match self.device.gadget() {
-            Gadget::Coins(coins) => {
+            DeviceKind::Coins(coins) => {
                 let side = |coin: u32| match outcome >> (coins - 1 - coin) & 1 {
                     0 => self.texts["heads"].as_str(),
                     _ => self.texts["tails"].as_str(),
                 };
                 (0..coins).map(side).collect::<Vec<&str>>().join(" + ")
             }
-            Gadget::Suit => listed("suits", outcome),
-            Gadget::Rank => listed("ranks", outcome),
-            Gadget::Card => {
+            DeviceKind::Suit => listed("suits", outcome),
+            DeviceKind::Rank => listed("ranks", outcome),
+            DeviceKind::Card => {
                 let (rank, suit) = (listed("ranks", outcome % 13), listed("suits", outcome / 13));
                 self.with("playing_card", &[("rank", &rank), ("suit", &suit)])
             }

@@ -1,11 +1,11 @@
 //! What a reader of a report must know before believing anything.
 
-use candor_analysis::estimate::{EstimateError, NoAnswer};
+use candor_analysis::estimate::{EstimateError, EstimateUnavailable};
 use candor_base::plan::Plan;
 
 use crate::counts::{Counts, Provenance};
 use crate::estimate::{Estimates, ILL_CONDITIONED};
-use crate::marked::isolated;
+use crate::html_escape::isolated;
 use crate::texts::Language;
 use crate::title::title;
 
@@ -61,24 +61,24 @@ pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, langu
 }
 
 /// Why a table has no numbers: a part of a sentence.
-pub(crate) fn reason(why: &NoAnswer, language: &Language) -> String {
+pub(crate) fn reason(why: &EstimateUnavailable, language: &Language) -> String {
     let say = |name: &str| language.report(name, &[]);
     let whole = |number: f64| language.whole(number.round() as u64);
     match why {
-        NoAnswer::Estimate(EstimateError::NoResponses) => say("no_responses"),
-        NoAnswer::Estimate(EstimateError::NotIdentifiable(names)) => {
+        EstimateUnavailable::Estimate(EstimateError::NoResponses) => say("no_responses"),
+        EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(names)) => {
             let shown: Vec<String> = names.iter().map(|name| language.quoted(name)).collect();
             match &shown[..] {
                 [one] => language.report("not_identifiable_one", &[("name", one)]),
                 several => language.report("not_identifiable", &[("names", &several.join(", "))]),
             }
         }
-        NoAnswer::Estimate(EstimateError::EmptyReplicate) => say("empty_replicate"),
-        NoAnswer::Estimate(EstimateError::TooManyUnits { units, cells }) => {
+        EstimateUnavailable::Estimate(EstimateError::EmptyReplicate) => say("empty_replicate"),
+        EstimateUnavailable::Estimate(EstimateError::TooManyUnits { units, cells }) => {
             let [units, cells] = [units, cells].map(|n| language.whole(*n as u64));
             language.report("too_many_units", &[("units", &units), ("cells", &cells)])
         }
-        NoAnswer::Uninformative { respondents, needed } => {
+        EstimateUnavailable::Uninformative { respondents, needed } => {
             let (responses, needed) = (whole(*respondents), whole(*needed));
             language.report("uninformative", &[("responses", &responses), ("needed", &needed)])
         }

@@ -1,6 +1,6 @@
 //! Choices by name, as they are written down: `"iterative"`, `"simultaneous"`, `"spark"`.
 
-use candor_analysis::dependence::Measure;
+use candor_analysis::association::Measure;
 use candor_analysis::estimate::{Interval, Method, Target};
 
 use crate::error::StudyError;

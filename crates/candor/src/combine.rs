@@ -72,7 +72,7 @@ pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, S
     }
     let part = |plan: &Plan| CombinedPart {
         method: plan.origin().method.clone(),
-        attributes: plan.schema().private().iter().map(|&place| plan.schema().name(place).to_owned()).collect(),
+        attributes: plan.schema().randomized().iter().map(|&place| plan.schema().name(place).to_owned()).collect(),
         epsilon: plan.guarantee().epsilon().value(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
     };

@@ -102,7 +102,7 @@ mod tests {
     use candor_base::schema::Schema;
 
     fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
-        Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+        Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
     }
 
     #[test]

@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
-use candor_analysis::watch::Watch;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts};
 use candor_base::plan::{Content, Plan};
 use candor_base::randomize::UNANSWERED;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::counts::tally_counts;
 use candor_tables::input::Inputs;
-use candor_tables::responses::Read;
-use candor_tables::tally::{Job, SampleColumns, Tallied, tally, tally_keeping_sets, tally_sample};
+use candor_tables::responses::ReadSummary;
+use candor_tables::tally::{SampleColumns, Tallied, TallyJob, tally, tally_keeping_sets, tally_sample};
 
-use crate::circumstance::Circumstances;
 use crate::error::StudyError;
+use crate::sampling_note::Circumstances;
 use crate::texts::Language;
 
 /// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     by: Vec<usize>,
-    groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+    groups: BTreeMap<Vec<u16>, Vec<TableCounts>>,
     responses: u64,
     /// How many responses each group has, where that is not the sum of its counts.
     rows: BTreeMap<Vec<u16>, u64>,
@@ -55,8 +55,8 @@ pub struct Provenance {
 
 impl Provenance {
     /// What was read of responses.
-    pub fn of(read: &Read) -> Provenance {
-        let Read { simulation, unmarked, implausible, repeated, .. } = read.clone();
+    pub fn new(read: &ReadSummary) -> Provenance {
+        let ReadSummary { simulation, unmarked, implausible, repeated, .. } = read.clone();
         Provenance { simulation, unmarked, implausible, repeated }
     }
 
@@ -103,7 +103,7 @@ impl Counts {
     pub fn new(
         plan: &Plan,
         by: &[usize],
-        groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+        groups: BTreeMap<Vec<u16>, Vec<TableCounts>>,
         responses: u64,
     ) -> Result<Counts, StudyError> {
         check_public(plan.schema(), by)?;
@@ -113,7 +113,7 @@ impl Counts {
         if !groups.keys().all(is_group) {
             return Err(StudyError::Counts("a group is not one category for each attribute"));
         }
-        let is_of_plan = |tally: &TableTally| {
+        let is_of_plan = |tally: &TableCounts| {
             let attributes = &tally.layout().attributes;
             attributes.iter().all(|&a| a < plan.schema().attributes().len())
                 && *tally.layout() == CountLayout::new(plan, attributes)
@@ -121,7 +121,7 @@ impl Counts {
         if !groups.values().flatten().all(is_of_plan) {
             return Err(StudyError::Counts("a table is counted for another plan"));
         }
-        let tables = |tallies: &[TableTally]| -> Vec<Vec<usize>> {
+        let tables = |tallies: &[TableCounts]| -> Vec<Vec<usize>> {
             tallies.iter().map(|tally| tally.layout().attributes.clone()).collect()
         };
         let mut lists = groups.values().map(|tallies| tables(tallies));
@@ -132,7 +132,7 @@ impl Counts {
         Ok(Counts::simple(by, groups, responses))
     }
 
-    /// Counts responses in tables: record batches or files. `watch` is told the records.
+    /// Counts responses in tables: record batches or files. `progress` is told the records.
     ///
     /// # Errors
     /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever
@@ -142,11 +142,11 @@ impl Counts {
         inputs: Inputs,
         tables: &TableList,
         options: CountOptions<'_>,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<Counts, TableError> {
         let CountOptions { by, weights, keep_sets } = options;
-        let job = Job { plan, tables, by, weights };
-        let read = if keep_sets { tally_keeping_sets(&job, inputs, watch) } else { tally(&job, inputs, watch) }?;
+        let job = TallyJob { plan, tables, by, weights };
+        let read = if keep_sets { tally_keeping_sets(&job, inputs, progress) } else { tally(&job, inputs, progress) }?;
         Ok(Counts::tallied(by, read))
     }
 
@@ -160,25 +160,26 @@ impl Counts {
         tables: &TableList,
         options: CountOptions<'_>,
         columns: &SampleColumns,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<Counts, TableError> {
         let CountOptions { by, weights, .. } = options;
-        Ok(Counts::tallied(by, tally_sample(&Job { plan, tables, by, weights }, columns, inputs, watch)?))
+        Ok(Counts::tallied(by, tally_sample(&TallyJob { plan, tables, by, weights }, columns, inputs, progress)?))
     }
 
     fn tallied(by: &[usize], read: Tallied) -> Counts {
-        let provenance = Provenance::of(&read.read);
+        let provenance = Provenance::new(&read.read);
         Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.read.responses) }
     }
 
-    fn simple(by: &[usize], groups: BTreeMap<Vec<u16>, Vec<TableTally>>, responses: u64) -> Counts {
+    fn simple(by: &[usize], groups: BTreeMap<Vec<u16>, Vec<TableCounts>>, responses: u64) -> Counts {
         let (by, rows, provenance) = (by.to_vec(), BTreeMap::new(), Provenance::default());
         Counts { by, groups, responses, rows, provenance, design: None }
     }
 
     /// How many responses a group has.
     pub(crate) fn rows(&self, key: &[u16]) -> u64 {
-        let counted = || self.groups.get(key).and_then(|tallies| tallies.first()).map_or(0.0, TableTally::total) as u64;
+        let counted =
+            || self.groups.get(key).and_then(|tallies| tallies.first()).map_or(0.0, TableCounts::total) as u64;
         match key {
             [] => self.responses,
             key => self.rows.get(key).copied().unwrap_or_else(counted),
@@ -189,7 +190,7 @@ impl Counts {
     pub(crate) fn of_survey(
         self,
         by: &[usize],
-        groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+        groups: BTreeMap<Vec<u16>, Vec<TableCounts>>,
         rows: BTreeMap<Vec<u16>, u64>,
         design: Option<Circumstances>,
     ) -> Counts {
@@ -199,7 +200,7 @@ impl Counts {
 
     /// The same counts, all groups together.
     pub(crate) fn everybody(&self) -> Counts {
-        let mut all: Option<Vec<TableTally>> = None;
+        let mut all: Option<Vec<TableCounts>> = None;
         for tallies in self.groups.values().cloned() {
             match &mut all {
                 Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
@@ -234,7 +235,7 @@ impl Counts {
     ///
     /// # Errors
     /// If a table cannot be read, or is no table of such counts.
-    pub fn made_elsewhere(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
+    pub fn from_precomputed(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
         let tallies = tally_counts(plan, tables, inputs)?;
         let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
         let groups = BTreeMap::from([(Vec::new(), tallies)]);
@@ -253,7 +254,7 @@ impl Counts {
         }
         let whole = vec![(Vec::new(), tallies.clone())];
         let groups = by.iter().fold(whole, |groups, &attribute| {
-            let split = |(key, tallies): &(Vec<u16>, Vec<TableTally>)| {
+            let split = |(key, tallies): &(Vec<u16>, Vec<TableCounts>)| {
                 let one = |code: u16| {
                     let among = tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect::<Vec<_>>();
                     ([&key[..], &[code]].concat(), among)
@@ -262,7 +263,7 @@ impl Counts {
             };
             groups.iter().flat_map(split).collect()
         });
-        let occurs = |(_, tallies): &(Vec<u16>, Vec<TableTally>)| tallies.iter().any(|tally| tally.total() > 0.0);
+        let occurs = |(_, tallies): &(Vec<u16>, Vec<TableCounts>)| tallies.iter().any(|tally| tally.total() > 0.0);
         let groups = groups.into_iter().filter(occurs).collect();
         Ok(Counts { by: by.to_vec(), groups, rows: BTreeMap::new(), ..self })
     }
@@ -272,7 +273,12 @@ impl Counts {
     ///
     /// # Errors
     /// If one of the attributes is randomized, or the columns are not those of the plan.
-    pub fn of(plan: &Plan, columns: &[Codes<'_>], tables: &TableList, by: &[usize]) -> Result<Counts, StudyError> {
+    pub fn from_codes(
+        plan: &Plan,
+        columns: &[Codes<'_>],
+        tables: &TableList,
+        by: &[usize],
+    ) -> Result<Counts, StudyError> {
         check_public(plan.schema(), by)?;
         let length = |codes: &Codes<'_>| match codes {
             Codes::One(codes) => codes.len(),
@@ -294,7 +300,7 @@ impl Counts {
             (0..responses as u32).for_each(|row| groups.entry(key(row)).or_default().push(row));
         }
         let counted = |rows: &[u32], table: &Vec<usize>| {
-            let mut tally = TableTally::new(CountLayout::new(plan, table)).keeping_sets(plan);
+            let mut tally = TableCounts::new(CountLayout::new(plan, table)).keeping_sets(plan);
             tally.add_rows(plan, columns, Rows::Single, rows);
             tally
         };
@@ -364,7 +370,7 @@ impl Counts {
         let mut counts = self.clone();
         for tallies in counts.groups.values_mut() {
             let own = |table: &Vec<usize>| tallies.iter().find(|tally| tally.layout().attributes == *table).cloned();
-            let picked: Option<Vec<TableTally>> = tables.lists().iter().map(own).collect();
+            let picked: Option<Vec<TableCounts>> = tables.lists().iter().map(own).collect();
             *tallies = picked.ok_or(StudyError::Counts("a table that is needed was not counted"))?;
         }
         Ok(counts)
@@ -401,12 +407,12 @@ impl Counts {
     }
 
     /// For each combination of categories that occurs, the tables in order.
-    pub fn groups(&self) -> &BTreeMap<Vec<u16>, Vec<TableTally>> {
+    pub fn groups(&self) -> &BTreeMap<Vec<u16>, Vec<TableCounts>> {
         &self.groups
     }
 
     /// The table of these attributes in this order, of everybody; `None` if it was not counted, or in groups only.
-    pub fn table(&self, attributes: &[usize]) -> Option<&TableTally> {
+    pub fn table(&self, attributes: &[usize]) -> Option<&TableCounts> {
         self.groups.get(&Vec::new())?.iter().find(|tally| tally.layout().attributes == attributes)
     }
 }

@@ -1,6 +1,6 @@
 //! A table of two attributes as rows and columns: what share of each row is in each column.
 
-use candor_analysis::among::{Among, shares_among};
+use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::estimate::Options;
 use candor_base::plan::Plan;
 
@@ -10,7 +10,7 @@ use crate::page::{CrossTable, Share};
 use crate::texts::Language;
 
 /// With more columns than this, a table does not fit a page.
-const MOST_COLUMNS: usize = 12;
+const MAX_COLUMNS: usize = 12;
 
 /// The rows and columns of a table of two attributes, from its shares and the counts of it and of each attribute; `None` if it does not fit or the
 /// responses do not tell it.
@@ -23,11 +23,11 @@ pub(crate) fn cross_table(
     language: &Language,
 ) -> Option<CrossTable> {
     let [rows, columns] = pair.map(|attribute| &plan.schema().attributes()[attribute]);
-    if columns.categories().len() > MOST_COLUMNS {
+    if columns.categories().len() > MAX_COLUMNS {
         return None;
     }
     let options = Options { confidence, ..Options::default() };
-    let among = Among { given: 1, without_missing: false };
+    let among = Conditioning { given: 1, without_missing: false };
     let shares = shares_among(plan, counts.table(&pair)?, among, &options).cells.ok()?;
     let share = |row: usize, column: usize| {
         let found = shares.iter().find(|share| share.codes[..] == [row as u16, column as u16])?;

@@ -1,26 +1,26 @@
 //! A plan for a schema, with what it guarantees, what to expect of it, and what is refused because it would protect nobody.
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Clock, Stopped, Watch};
 use candor_base::channel::MAX_CELLS;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::bound::Standing;
-use candor_design::designed::{Altered, Alternative, Choice, Judgement};
-use candor_design::expectation::{Expectation, OtherTruths, expectations};
+use candor_design::bound::OptimalityGap;
+use candor_design::expectation::{ErrorScenarios, Expectation, expectations};
 use candor_design::joint::workload::asked_tables;
+use candor_design::outcome::{AdjustedEpsilon, AlternativeMethod, Choice, GapReport};
 use candor_design::pairs::Pairs;
 use candor_design::request::design_watched;
-use candor_design::{DEFAULT_RESPONDENTS, DesignError, Designed, Method, Request, budget};
+use candor_design::{DEFAULT_RESPONDENTS, DesignError, DesignOutcome, Method, Request, budget};
+use candor_runtime::progress::{Deadline, ProgressSink, Stopped};
 use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
+use crate::format::{count, plural};
 use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 use crate::invented::{people_in_words, people_per_response};
 use crate::made_by::made_by;
 use crate::shares::Shares;
 use crate::verdict::{LARGE_ERROR, Verdict, precision, worst_reply};
-use crate::words::{count, plural};
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
 pub const MAX_EPSILON: f64 = 50.0;
@@ -74,11 +74,11 @@ pub struct Design {
     /// What to expect of each of the tables.
     pub expected: Vec<Expectation>,
     /// How good it is for the tables, where some are named or it was made for some.
-    pub workload: Option<Judgement>,
+    pub workload: Option<GapReport>,
     /// What the same attribute epsilons would cost otherwise.
-    pub alternatives: Vec<Alternative>,
+    pub alternatives: Vec<AlternativeMethod>,
     /// Attributes whose epsilon is not the one asked for.
-    pub altered: Vec<Altered>,
+    pub altered: Vec<AdjustedEpsilon>,
     /// Whether the search ended because its time was up: the plan is the best until then.
     pub out_of_time: bool,
     /// Whether whoever watched ended the search: the plan is the best until then.
@@ -100,7 +100,7 @@ pub struct Design {
     pub plan: Plan,
     /// How the plan stands to the least possible error of the tables. Not in JSON as such: see `workload`.
     #[serde(skip)]
-    pub standing: Option<Standing>,
+    pub standing: Option<OptimalityGap>,
     /// What a plan for tables was chosen among. Not in JSON as such: see `workload`.
     #[serde(skip)]
     pub choice: Option<Choice>,
@@ -123,30 +123,30 @@ pub struct RecordEpsilon {
 /// # Errors
 /// If a parameter is missing or out of range, the method does not apply, the plan would protect nobody, or the tables are none of its schema.
 pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Result<Design, StudyError> {
-    design_while(schema, request, options, Watch::nobody())
+    design_with_progress(schema, request, options, ProgressSink::none())
 }
 
-/// The same, watched: `watch` is told the steps of a search, and may end it.
+/// The same, watched: `progress` is told the steps of a search, and may end it.
 ///
 /// # Errors
 /// As [`design()`], and if whoever watches ends it.
-pub fn design_while(
+pub fn design_with_progress(
     schema: &Schema,
     request: &Request,
     options: &DesignOptions,
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<Design, StudyError> {
     check_respondents(options.respondents)?;
     if options.max_epsilon.is_nan() {
         let (name, range) = ("max_epsilon", "it is a number, 0 or more");
         return Err(StudyError::Parameter { name, value: options.max_epsilon, range });
     }
-    let mut designed = design_watched(schema, request, watch)?;
+    let mut designed = design_watched(schema, request, progress)?;
     refuse_what_protects_nobody(&designed.plan, request, options)?;
     let (tables, weights) = told_tables(designed.plan.schema(), request, options)?;
     if options.tables.is_some() || is_for_tables(request) {
         let limit = if let Request::Workload(request) = request { request.time_limit } else { None };
-        designed.judge_within(&tables, &weights, &Clock::starts(limit, watch));
+        designed.judge_within(&tables, &weights, &Deadline::start(limit, progress));
     }
     if options.shares.is_some() && designed.plan.schema() != schema {
         return Err(StudyError::Needs("`expected_shares` are of attributes as the schema has them; leave `cross` out"));
@@ -167,13 +167,13 @@ fn expected(plan: &Plan, tables: &TableList, options: &DesignOptions) -> Result<
     for (one, table) in expected.iter_mut().zip(tables.lists()).filter(|(one, _)| one.identifiable) {
         let truth = options.shares.as_ref().map(|shares| shares.table(plan.schema(), table)).transpose()?;
         let truths = truth.map(|truth| vec![truth]);
-        let other = OtherTruths::of(plan, std::slice::from_ref(table), truths.as_deref(), options.respondents);
+        let other = ErrorScenarios::new(plan, std::slice::from_ref(table), truths.as_deref(), options.respondents);
         (one.anticipated_error, one.worst_error) = (other.anticipated, other.worst);
     }
     Ok(expected)
 }
 
-fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -> Design {
+fn described(designed: DesignOutcome, expected: Vec<Expectation>, respondents: f64) -> Design {
     let plan = &designed.plan;
     let verdict = precision(&expected, respondents);
     Design {
@@ -184,7 +184,7 @@ fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -
         worst_reply: worst_reply(plan),
         expected,
         workload: designed.judgement(),
-        pairs: Pairs::of(plan, respondents),
+        pairs: Pairs::new(plan, respondents),
         for_prior: for_prior(plan),
         made_by: made_by(plan),
         fingerprint: plan.fingerprint().as_str().to_owned(),

@@ -4,7 +4,7 @@ use candor_analysis::estimate::Interval;
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::device::{self, Device, Gadget, Offer, offers, parse, recommended};
+use candor_design::device::{self, Device, DeviceKind, Offer, offers, parse, recommended};
 use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};
@@ -99,7 +99,7 @@ pub fn devices(schema: &Schema, options: &DeviceOptions<'_>) -> Result<Devices, 
         return Err(StudyError::Needs("`margin` is a share above 0 and below 1, such as 0.02"));
     }
     let (mut questions, mut chosen) = (Vec::new(), Vec::new());
-    for attribute in schema.private() {
+    for attribute in schema.randomized() {
         let (question, device) = question(schema, attribute, options)?;
         questions.push(question);
         chosen.push(device);
@@ -190,7 +190,7 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if devices.iter().any(|device| device.gadget() == Gadget::Sum) {
+    if devices.iter().any(|device| device.gadget() == DeviceKind::Sum) {
         said.push("The sum of two dice is not uniform: 7 comes up six times as often as 2 or 12.".to_owned());
     }
     if plan.guarantee().epsilon().value().is_none() {

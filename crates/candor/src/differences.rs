@@ -1,27 +1,27 @@
 //! Do two groups, or two waves, have different shares or means? Corrected for the randomization, and for how respondents were drawn.
 
-use candor_analysis::among::shares_among;
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
+use candor_analysis::conditional_shares::shares_among;
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Cell, Options, Uncertainty};
-use candor_analysis::numbers::Values;
+use candor_analysis::moments::Values;
 use candor_analysis::significance::{degrees, is_zero};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::TableTally;
+use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use serde::Serialize;
 
-use crate::asked::Asked;
-use crate::comparison::{self, Comparison, Measured};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
-use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
-use crate::numbers::{NumberRow, NumbersAsked};
+use crate::estimate::{EstimateOptions, Estimates, estimate_query};
+use crate::group_comparison::{self, GroupComparison, Interval};
+use crate::moments::{MomentQuery, NumberRow};
+use crate::query_spec::TableQuery;
 
 /// What is to be tested, as a user writes it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DifferenceWords {
+pub struct DifferenceQueryText {
     /// Tables whose shares are tested, such as `a;b | c`.
     pub tables: Option<String>,
     /// Attributes whose means are tested, such as `a;b`.
@@ -36,28 +36,28 @@ pub struct DifferenceWords {
 
 /// What is to be tested.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DifferencesAsked {
-    asked: Asked,
-    wanted: NumbersAsked,
+pub struct DifferenceQuery {
+    asked: TableQuery,
+    wanted: MomentQuery,
     compare: Option<usize>,
 }
 
-impl DifferencesAsked {
+impl DifferenceQuery {
     /// Reads what is to be tested of a schema.
     ///
     /// # Errors
     /// If it asks for nothing, or for what there is not; or for means among others in groups, which `by` is for.
-    pub fn parse(schema: &Schema, words: &DifferenceWords) -> Result<DifferencesAsked, StudyError> {
-        let wanted = NumbersAsked::parse(schema, &words.mean, "", &words.values)?;
+    pub fn parse(schema: &Schema, words: &DifferenceQueryText) -> Result<DifferenceQuery, StudyError> {
+        let wanted = MomentQuery::parse(schema, &words.mean, "", &words.values)?;
         let refused = |error| StudyError::Tables { parameter: "tables", error };
         let asked = match &words.tables {
-            Some(tables) => Asked::parse(tables, schema, words.without_missing, words.compare.as_deref())?,
-            None => Asked::tables(TableList::of(Vec::new(), schema).map_err(refused)?),
+            Some(tables) => TableQuery::parse(tables, schema, words.without_missing, words.compare.as_deref())?,
+            None => TableQuery::tables(TableList::new(Vec::new(), schema).map_err(refused)?),
         };
         if wanted.is_empty() && words.tables.is_none() {
             return Err(StudyError::Needs("a test of differences needs `tables` or `mean`"));
         }
-        let position = |name: &String| schema.position(&candor_analysis::names::unquoted(name));
+        let position = |name: &String| schema.position(&candor_runtime::names::unquoted(name));
         let compare = words.compare.as_ref().map(position).transpose();
         let compare = compare.map_err(|error| StudyError::Refused(format!("`compare_groups`: {error}")))?;
         let means = wanted.means();
@@ -73,7 +73,7 @@ impl DifferencesAsked {
                 ));
             }
         }
-        Ok(DifferencesAsked { asked, wanted, compare })
+        Ok(DifferenceQuery { asked, wanted, compare })
     }
 
     /// The tables to be counted, of one wave or of both.
@@ -93,7 +93,7 @@ impl DifferencesAsked {
                 }
             }
         }
-        TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+        TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
     }
 }
 
@@ -128,7 +128,7 @@ pub struct Difference {
     /// One category for each attribute; none for a mean.
     pub categories: Vec<String>,
     /// Whose, if it was asked for by groups: names and categories.
-    #[serde(serialize_with = "crate::words::as_object")]
+    #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// The attribute whose groups are compared; `None` if waves are.
     pub compared: Option<String>,
@@ -141,7 +141,7 @@ pub struct Difference {
     /// That of the second.
     pub second_number: Option<f64>,
     /// The second less the first; `None` if one is not known.
-    pub difference: Option<Measured>,
+    pub difference: Option<Interval>,
     /// The difference over its standard error.
     pub statistic: Option<f64>,
     /// The degrees of freedom of Student's law, if a survey's design tells the errors; else the law is normal.
@@ -152,14 +152,14 @@ pub struct Difference {
     pub reason: Option<String>,
 }
 
-/// Tests the groups of an attribute against the first one that there is, from the counts of the [tables](DifferencesAsked::tables).
+/// Tests the groups of an attribute against the first one that there is, from the counts of the [tables](DifferenceQuery::tables).
 ///
 /// # Errors
 /// If a table was not counted, no attribute is to be compared, or the confidence is none.
 pub fn differences(
     plan: &Plan,
     counts: &Counts,
-    asked: &DifferencesAsked,
+    asked: &DifferenceQuery,
     confidence: f64,
 ) -> Result<Differences, StudyError> {
     check_confidence(confidence)?;
@@ -181,8 +181,8 @@ pub fn differences(
             if let Err(reason) = &shares.cells {
                 found.push(Difference { reason: Some(reason.to_string()), ..nothing("share", among, &group) });
             }
-            for one in comparison::groups(plan, &shares)? {
-                found.extend(of_shares(&Comparison { group: group.clone(), ..one }, degrees(tally)));
+            for one in group_comparison::groups(plan, &shares)? {
+                found.extend(of_shares(&GroupComparison { group: group.clone(), ..one }, degrees(tally)));
             }
         }
         for (_, attribute, values) in asked.wanted.means() {
@@ -197,19 +197,19 @@ pub fn differences(
 
 /// The responses of one wave, and the plan they were made under.
 #[derive(Clone, Copy)]
-pub struct Wave<'a> {
+pub struct WaveInput<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The counts of the [tables](DifferencesAsked::tables).
+    /// The counts of the [tables](DifferenceQuery::tables).
     pub counts: &'a Counts,
     /// What is to be tested, by the plan's own schema.
-    pub asked: &'a DifferencesAsked,
+    pub asked: &'a DifferenceQuery,
 }
 
-impl Wave<'_> {
+impl WaveInput<'_> {
     fn estimated(&self, confidence: f64) -> Result<Estimates, StudyError> {
         let options = EstimateOptions { confidence, ..EstimateOptions::default() };
-        estimate_asked(self.plan, self.counts, &self.asked.asked, &self.asked.wanted, &options)
+        estimate_query(self.plan, self.counts, &self.asked.asked, &self.asked.wanted, &options)
     }
 
     fn degrees(&self) -> Option<f64> {
@@ -222,7 +222,7 @@ impl Wave<'_> {
 ///
 /// # Errors
 /// If other tables were counted, those of the two waves are not the same, or the confidence is none.
-pub fn differences_of_waves(now: Wave<'_>, before: Wave<'_>, confidence: f64) -> Result<Differences, StudyError> {
+pub fn wave_differences(now: WaveInput<'_>, before: WaveInput<'_>, confidence: f64) -> Result<Differences, StudyError> {
     let (mut later, earlier) = (now.estimated(confidence)?, before.estimated(confidence)?);
     let degrees = now.degrees().into_iter().chain(before.degrees()).min_by(f64::total_cmp);
     later.against(&earlier)?;
@@ -258,7 +258,7 @@ fn nothing(of: &'static str, attributes: Vec<String>, group: &[(String, String)]
 
 impl Difference {
     /// The same with the test of a difference, or why there is none.
-    fn tested(self, difference: Option<Measured>, degrees: Option<f64>) -> Difference {
+    fn tested(self, difference: Option<Interval>, degrees: Option<f64>) -> Difference {
         let test = difference.and_then(|one| is_zero(&cell(&one), degrees));
         let reason =
             || "it is not known how far chance alone may move it: nobody, or everybody alike, is in a group".to_owned();
@@ -273,18 +273,18 @@ impl Difference {
     }
 }
 
-fn cell(measured: &Measured) -> Cell {
-    let Measured { estimate, standard_error, low, high } = *measured;
+fn cell(measured: &Interval) -> Cell {
+    let Interval { estimate, standard_error, low, high } = *measured;
     Cell { estimate, uncertainty: Some(Uncertainty { standard_error, low, high }) }
 }
 
-fn measured(cell: Cell) -> Option<Measured> {
+fn measured(cell: Cell) -> Option<Interval> {
     let Uncertainty { standard_error, low, high } = cell.uncertainty?;
-    Some(Measured::new(cell.estimate, standard_error, low, high))
+    Some(Interval::new(cell.estimate, standard_error, low, high))
 }
 
-fn of_shares(one: &Comparison, degrees: Option<f64>) -> Vec<Difference> {
-    let row = |cell: &comparison::ComparedCell| {
+fn of_shares(one: &GroupComparison, degrees: Option<f64>) -> Vec<Difference> {
+    let row = |cell: &group_comparison::ComparedCell| {
         let known = |number: f64| Some(number).filter(|number| number.is_finite());
         Difference {
             categories: cell.categories.clone(),
@@ -303,7 +303,7 @@ fn of_shares(one: &Comparison, degrees: Option<f64>) -> Vec<Difference> {
 fn of_means(
     plan: &Plan,
     asked: &Conditional<'_>,
-    tally: &TableTally,
+    tally: &TableCounts,
     how: &Options,
     group: &[(String, String)],
 ) -> Vec<Difference> {

@@ -1,7 +1,7 @@
 //! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
 
 use candor_analysis::power::{coefficient, coefficient_power};
-use candor_analysis::regress::{Anticipated, CONSTANT, Effect, Family, Profile, anticipate};
+use candor_analysis::regress::{Anticipated, Effect, Family, INTERCEPT, Profile, anticipate};
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema, nearest};
 use serde::Serialize;
@@ -124,7 +124,7 @@ pub fn effects(
     let of_response = response.map_or(Vec::new(), |at| shares.of(schema, at));
     let people = Anticipated { profiles, response: of_response.clone(), effects: options.effects.clone() };
     let (method, found) = anticipate(model, asked.layout(), &people)?;
-    let found = found.into_iter().filter(|one| one.effect.term != CONSTANT);
+    let found = found.into_iter().filter(|one| one.effect.term != INTERCEPT);
     let categories = model.categories().iter().cloned();
     Ok(EffectPowers {
         model: asked.text().to_owned(),
@@ -159,7 +159,7 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
         }
     }
     options.respondents.map_or(Ok(()), check_respondents)?;
-    let mut found = options.effects.iter().filter(|effect| effect.term != CONSTANT).peekable();
+    let mut found = options.effects.iter().filter(|effect| effect.term != INTERCEPT).peekable();
     if found.peek().is_none() {
         return Err(StudyError::Needs("`effect` says which coefficient is to be found, such as \"TERM=0.7\""));
     }
@@ -195,7 +195,7 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let model = asked.model();
     let listed = |names: &[&str]| names.join(", ");
     let mut notes = Vec::new();
-    let adapted = !options.effects.iter().any(|effect| effect.term == CONSTANT);
+    let adapted = !options.effects.iter().any(|effect| effect.term == INTERCEPT);
     let uniform: Vec<&str> = (response.filter(|_| adapted).iter().chain(model.randomized()).chain(model.public()))
         .filter(|&&attribute| !shares.knows(attribute))
         .map(|&attribute| plan.schema().name(attribute))

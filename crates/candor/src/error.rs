@@ -1,18 +1,18 @@
 //! What is refused, and why.
 
 use candor_analysis::adjust::AdjustError;
+use candor_analysis::association::ProtocolError;
 use candor_analysis::condition::ConditionError;
-use candor_analysis::dependence::ProtocolError;
 use candor_analysis::estimate::EstimateError;
 use candor_analysis::mechanism::DrawsError;
 use candor_analysis::regress::RegressError;
 use candor_analysis::table_list::TableListError;
-use candor_analysis::watch::Cancelled;
 use candor_base::schema::SchemaError;
 use candor_design::DesignError;
 use candor_design::blackwell::BlackwellError;
-use candor_design::front::FrontError;
+use candor_design::pareto::FrontError;
 use candor_privacy::RequirementError;
+use candor_runtime::progress::Cancelled;
 
 /// Why there is no result. Parameters are named in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -165,11 +165,11 @@ impl From<FrontError> for StudyError {
 }
 
 /// The most people that errors are told for.
-const MOST_RESPONDENTS: f64 = 1e12;
+const MAX_RESPONDENTS: f64 = 1e12;
 
 /// Refuses a number of people that is none.
 pub(crate) fn check_respondents(value: f64) -> Result<(), StudyError> {
-    match (1.0..=MOST_RESPONDENTS).contains(&value) {
+    match (1.0..=MAX_RESPONDENTS).contains(&value) {
         true => Ok(()),
         false => Err(StudyError::Parameter { name: "respondents", value, range: "it is a number from 1 to 10^12" }),
     }

@@ -1,26 +1,26 @@
 //! Tables of the population, with intervals, and what to know before believing them.
 
-use candor_analysis::among::{SharesAmong, shares_among};
+use candor_analysis::conditional_shares::{ConditionalShares, shares_among};
 use candor_analysis::estimate::{
-    Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
-    channel_law,
+    Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, TableEstimator, Target, Uncertainty,
+    analyse_all, channel_law,
 };
 use candor_analysis::reliability::{Reliability, published};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::TableTally;
+use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use serde::Serialize;
 
-use crate::asked::Asked;
 use crate::choice::Choice;
-use crate::comparison::{self, Comparison};
-use crate::comply::{ComplyOptions, Followed, followed};
+use crate::compliance::{ComplianceOptions, Followed, followed};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
+use crate::format::count;
+use crate::group_comparison::{self, GroupComparison};
 use crate::invented::{people_in_words, people_per_response};
-use crate::numbers::{self, NumberRow, NumbersAsked};
+use crate::moments::{self, MomentQuery, NumberRow};
+use crate::query_spec::TableQuery;
 use crate::verdict::{self, Verdict};
-use crate::words::count;
 
 /// How tables are to be estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,7 +109,7 @@ pub struct Estimates {
     pub tables: Vec<Table>,
     /// Differences and ratios of groups or waves, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<GroupComparison>,
     /// Means, variances and quantiles, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<NumberRow>,
@@ -152,7 +152,7 @@ pub struct Table {
     /// Those of them, from the first, that say among whom the shares are; empty for shares of everybody.
     pub given: Vec<String>,
     /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an object.
-    #[serde(serialize_with = "crate::words::as_object")]
+    #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// The number of responses, or the sum of their weights.
     pub respondents: f64,
@@ -166,7 +166,7 @@ pub struct Table {
     pub reason: Option<String>,
     /// The same for programs. Not in JSON.
     #[serde(skip)]
-    pub why: Option<NoAnswer>,
+    pub why: Option<EstimateUnavailable>,
     /// The cells, first attribute slowest.
     pub cells: Vec<Cell>,
     /// The covariance of the cells, if asked for and to be had.
@@ -205,20 +205,20 @@ pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Resu
         .next()
         .map_or(Vec::new(), |tallies| tallies.iter().map(|tally| tally.layout().attributes.clone()).collect());
     let tables =
-        TableList::of(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-    estimate_asked(plan, counts, &Asked::tables(tables), &NumbersAsked::default(), options)
+        TableList::new(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+    estimate_query(plan, counts, &TableQuery::tables(tables), &MomentQuery::default(), options)
 }
 
-/// Estimates what is asked for in every group, from the counts of its [tables](Asked::counted) and then those of
-/// the [numbers](NumbersAsked::tables).
+/// Estimates what is asked for in every group, from the counts of its [tables](TableQuery::counted) and then those of
+/// the [numbers](MomentQuery::tables).
 ///
 /// # Errors
 /// If the options do not go together, or other tables were counted. A table that cannot be estimated is no error: it says why.
-pub fn estimate_asked(
+pub fn estimate_query(
     plan: &Plan,
     counts: &Counts,
-    asked: &Asked,
-    wanted: &NumbersAsked,
+    asked: &TableQuery,
+    wanted: &MomentQuery,
     options: &EstimateOptions,
 ) -> Result<Estimates, StudyError> {
     options.check()?;
@@ -246,11 +246,11 @@ pub fn estimate_asked(
             let shares = shares_among(plan, tally, asked.among(number), &how);
             tables.push(Table { group: group.clone(), ..table_among(plan, &analysis, &shares) });
             if asked.compare().is_some() {
-                let found = comparison::groups(plan, &shares)?;
-                comparisons.extend(found.into_iter().map(|found| Comparison { group: group.clone(), ..found }));
+                let found = group_comparison::groups(plan, &shares)?;
+                comparisons.extend(found.into_iter().map(|found| GroupComparison { group: group.clone(), ..found }));
             }
         }
-        numbers.extend(numbers::of_group(plan, wanted, rest, &group, &how));
+        numbers.extend(moments::of_group(plan, wanted, rest, &group, &how));
     }
     let (method, target, interval) = (method.called(), target.called(), interval.called());
     Ok(Estimates {
@@ -306,12 +306,12 @@ fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
 }
 
 /// A table of shares among those who.
-fn table_among(plan: &Plan, analysis: &Analysis, shares: &SharesAmong) -> Table {
+fn table_among(plan: &Plan, analysis: &Analysis, shares: &ConditionalShares) -> Table {
     let label = |(&attribute, &code): (&usize, &u16)| {
         plan.schema().attributes()[attribute].categories()[usize::from(code)].clone()
     };
     let cells = shares.cells.as_ref().map_or(Vec::new(), |cells| {
-        let one = |cell: &candor_analysis::among::ShareAmong| {
+        let one = |cell: &candor_analysis::conditional_shares::ConditionalShare| {
             Cell::new(shares.attributes.iter().zip(&cell.codes).map(label).collect(), &cell.share)
         };
         cells.iter().map(one).collect()
@@ -357,7 +357,7 @@ fn table(plan: &Plan, analysis: &Analysis) -> Table {
         respondents: analysis.respondents,
         condition: analysis.condition,
         implausible: analysis.implausible,
-        identifiable: !matches!(analysis.cells, Err(NoAnswer::Estimate(EstimateError::NotIdentifiable(_)))),
+        identifiable: !matches!(analysis.cells, Err(EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(_)))),
         reason: analysis.cells.as_ref().err().map(ToString::to_string),
         why: analysis.cells.as_ref().err().cloned(),
         cells,
@@ -376,7 +376,7 @@ fn categories(plan: &Plan, attributes: &[usize]) -> Vec<Vec<String>> {
 }
 
 /// The covariance of a one-way table.
-fn covariance(plan: &Plan, tally: &TableTally, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
+fn covariance(plan: &Plan, tally: &TableCounts, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
     let shares: Vec<f64> = analysis.cells.as_ref().ok()?.iter().map(|cell| cell.estimate).collect();
     TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)
 }
@@ -404,9 +404,9 @@ impl Estimates {
                 return Err(others());
             }
             let one = |(now, then): (&Cell, &Cell)| {
-                comparison::compared(now.categories.clone(), &then.measured(), &now.measured(), 0.0)
+                group_comparison::compared(now.categories.clone(), &then.measured(), &now.measured(), 0.0)
             };
-            self.comparisons.push(Comparison::of_waves(
+            self.comparisons.push(GroupComparison::of_waves(
                 (&now.attributes, &now.given, &now.group),
                 now.cells.iter().zip(&then.cells).map(one).collect(),
             ));
@@ -428,7 +428,7 @@ impl Estimates {
 
     /// Whether people followed their cards, in sentences.
     pub fn compliance_sentences(&self) -> Vec<String> {
-        let alpha = ComplyOptions::default().alpha;
+        let alpha = ComplianceOptions::default().alpha;
         self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
     }
 

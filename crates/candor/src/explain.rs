@@ -2,10 +2,10 @@
 //!
 //! Every number on it is about everything that is sent, the way of a lottery included: tests compare each with brute force.
 
-use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_base::channel::{Channel, Epsilon};
 use candor_base::plan::{Block, Plan};
-use candor_privacy::{Question, audit, belief_bounds, times};
+use candor_privacy::certain_disclosure::{Exclusion, exclusion};
+use candor_privacy::{AuditRequest, audit, belief_bounds, times};
 use serde::Serialize;
 
 use crate::example::{Example, example};
@@ -229,7 +229,7 @@ fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
         return vec![format!("{even} {}", language.say("raise", &[("after", &language.decimal(&after))]))];
     }
     let mut said = language.say("no_limit", &[]);
-    let findings = audit(&Question::new(plan));
+    let findings = audit(&AuditRequest::new(plan));
     let l = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
     if let Some(l) = l.filter(|&l| l >= 2.0) {
         said += &format!(" {}", language.say("fits", &[("l", &language.whole(l as u64))]));

@@ -4,23 +4,23 @@ use candor_analysis::reliability::Reliability;
 use candor_base::plan::Plan;
 
 use crate::caution::reason;
-use crate::comparison::{ComparedCell, Comparison};
-use crate::comply::{ComplyOptions, Followed};
+use crate::compliance::{ComplianceOptions, Followed};
 use crate::counts::Counts;
 use crate::cross_table::cross_table;
 use crate::estimate::{Cell, Estimates, QuestionTest, Table};
-use crate::marked::isolated;
-use crate::numbers::NumberRow;
+use crate::format::{capital, p_is};
+use crate::group_comparison::{ComparedCell, GroupComparison};
+use crate::html_escape::isolated;
+use crate::moments::NumberRow;
 use crate::page::{EstimateRow, EstimateTable, Part};
 use crate::texts::Language;
 use crate::title::{in_group, labels, named, title};
-use crate::words::{capital, p_is};
 
 /// The method of plans for dice, coins, cards and wheels.
 const DEVICE: &str = "device";
 
 /// With more cells than this, a table is not shown.
-const MOST_CELLS: usize = 2_000;
+const MAX_CELLS: usize = 2_000;
 
 pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<Part> {
     let percent = language.decimal(&(100.0 * estimates.confidence).to_string());
@@ -35,7 +35,7 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
         parts.push(Part::Subheading(heading(table, language)));
         parts.extend(match &table.why {
             Some(why) => vec![Part::Paragraph(format!("{}.", capital(&reason(why, language))))],
-            None if table.cells.len() > MOST_CELLS => {
+            None if table.cells.len() > MAX_CELLS => {
                 let cells = language.whole(table.cells.len() as u64);
                 vec![Part::Paragraph(language.report("too_many_cells", &[("n", &cells)]))]
             }
@@ -130,7 +130,7 @@ fn written(number: f64, language: &Language) -> String {
 }
 
 /// Differences of two groups, or of two waves, on a scale; both shares and their ratio folded below.
-pub(crate) fn what_differs(one: &Comparison, language: &Language) -> Vec<Part> {
+pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Part> {
     let say = |name: &str| language.report(name, &[]);
     let drawn = |cell: &ComparedCell| {
         let difference = cell.difference?;
@@ -216,7 +216,7 @@ fn what_was_followed(tests: &[QuestionTest], language: &Language) -> Vec<Part> {
     }
     let sentence = |QuestionTest { attribute, test }: &QuestionTest| {
         let Followed { statistic, degrees, p_value, says, if_ignoring, power, .. } = test;
-        let text = if *p_value < ComplyOptions::default().alpha { "follow_not" } else { "follow" };
+        let text = if *p_value < ComplianceOptions::default().alpha { "follow_not" } else { "follow" };
         let words = [
             ("name", isolated(attribute)),
             ("statistic", language.number(*statistic, 3)),

@@ -4,10 +4,10 @@ use candor_base::channel::{Epsilon, rounded_up};
 use candor_base::plan::{AttributeGuarantee, Plan};
 use candor_base::schema::Component;
 use candor_privacy::guess::{Guess, guesses};
-use candor_privacy::{Finding, times};
+use candor_privacy::{CriterionResult, times};
 use serde::Serialize;
 
-use crate::words::{lower_first, probability};
+use crate::format::{lower_first, probability};
 
 /// What is certified of one attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -169,7 +169,7 @@ pub(crate) fn has_ties(plan: &Plan) -> bool {
 }
 
 /// What to tell respondents; `name` is how attributes are called.
-pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) -> Vec<String> {
+pub fn told(plan: &Plan, findings: &[CriterionResult], name: impl Fn(&str) -> String) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let mut sentences = vec![format!(
         "About any one question, even for somebody who knows {}: {}",

@@ -74,7 +74,7 @@ impl LearningLimit {
         let takes = |parameter: &str| method.parameters().contains(&parameter);
         let (parameter, value) = match () {
             () if takes("epsilon") => ("epsilon", json!(ratio.ln() * (1.0 - LOGARITHM))),
-            () if takes("likelihood_ratio") && schema.private().len() == 1 => ("likelihood_ratio", json!([ratio])),
+            () if takes("likelihood_ratio") && schema.randomized().len() == 1 => ("likelihood_ratio", json!([ratio])),
             () if takes("likelihood_ratio") => {
                 return Err(StudyError::Refused(format!(
                     "`{name}` limits what is learnt from the whole record, and `method {}` limits each attribute; use `likelihood_ratio`, or a schema \
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::design::{DesignOptions, design};
     use candor_design::Request;
-    use candor_privacy::{Question, audit};
+    use candor_privacy::{AuditRequest, audit};
 
     /// The criterion, judged on exact integers, holds for what was designed, and does not for a limit stricter by a millionth.
     #[test]
@@ -117,14 +117,14 @@ mod tests {
             for (method, sizes) in
                 [(Method::Independent, vec![3, 4]), (Method::Joint, vec![2, 5]), (Method::Minimax, vec![12])]
             {
-                let schema = Schema::of_sizes(&sizes).unwrap();
+                let schema = Schema::with_sizes(&sizes).unwrap();
                 let mut parameters = Map::new();
                 LearningLimit::Rho(low, high).put(method, &schema, &mut parameters).unwrap();
                 let request = Request::new(method, parameters).unwrap();
                 let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;
                 let holds = |high: f64| {
                     let question =
-                        Question::new(&plan).requiring(format!("rho={low}:{high}").parse().unwrap()).unwrap();
+                        AuditRequest::new(&plan).requiring(format!("rho={low}:{high}").parse().unwrap()).unwrap();
                     audit(&question).into_iter().find(|finding| finding.name() == "rho").unwrap().holds.unwrap()
                 };
                 assert!(holds(high), "{method:?} {low} {high}");
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn limits_that_are_none() {
-        let schema = Schema::of_sizes(&[3, 4]).unwrap();
+        let schema = Schema::with_sizes(&[3, 4]).unwrap();
         let message = |limit: LearningLimit, method, given: &str| {
             let mut parameters: Map<String, Value> = serde_json::from_str(given).unwrap();
             limit.put(method, &schema, &mut parameters).unwrap_err().to_string()

@@ -3,7 +3,7 @@
 use candor_analysis::estimate::TableEstimator;
 use candor_base::plan::Plan;
 
-use crate::words::count;
+use crate::format::count;
 
 /// From this many people on, what one invented response can do is reported.
 const MANY_PEOPLE: f64 = 10.0;

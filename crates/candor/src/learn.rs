@@ -1,16 +1,16 @@
 //! How strongly attributes depend on each other: from true records, from responses, or from parties who disclose nothing.
 
-use candor_analysis::dependence::{self, Dependence, Measure, Parties, attenuated, counted, estimated, pairs};
-use candor_analysis::secure_sum::Traffic;
+use candor_analysis::association::{self, Dependence, Measure, Parties, attenuated, counted, estimated, pairs};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Kind, Schema};
+use candor_secure_sum::Traffic;
 
 use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::StudyError;
-use crate::words::count;
+use crate::format::count;
 
 /// How dependences are learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Learned {
 }
 
 /// The most messages of secret sharing in one process: their digests are held, 64 bytes each.
-const MOST_MESSAGES: usize = 20_000_000;
+const MAX_MESSAGES: usize = 20_000_000;
 
 /// The tables of true records that [`from_truth`] needs: all pairs.
 ///
@@ -64,7 +64,7 @@ const MOST_MESSAGES: usize = 20_000_000;
 /// If a table is too large.
 pub fn pair_tables(schema: &Schema) -> Result<TableList, StudyError> {
     let lists = pairs(schema).iter().map(|pair| pair.to_vec()).collect();
-    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+    TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
 /// The tables of responses that [`from_responses`] needs: all attributes, and all pairs.
@@ -72,9 +72,9 @@ pub fn pair_tables(schema: &Schema) -> Result<TableList, StudyError> {
 /// # Errors
 /// If a table is too large.
 pub fn response_tables(schema: &Schema) -> Result<TableList, StudyError> {
-    let lists = schema.private().into_iter().map(|a| vec![a]);
+    let lists = schema.randomized().into_iter().map(|a| vec![a]);
     let lists = lists.chain(pairs(schema).iter().map(|pair| pair.to_vec())).collect();
-    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+    TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
 /// How a pair is measured: as asked for, or as suits its attributes.
@@ -85,7 +85,7 @@ fn measure_of(schema: &Schema, measure: Option<Measure>, [a, b]: [usize; 2]) -> 
 /// What there is to know of a measure: that it takes nominal categories for ordered ones.
 fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
     let nominal = |&attribute: &usize| schema.attributes()[attribute].kind() == Kind::Nominal;
-    let first = schema.private().into_iter().find(nominal).filter(|_| measure == Some(Measure::Pearson));
+    let first = schema.randomized().into_iter().find(nominal).filter(|_| measure == Some(Measure::Pearson));
     let note = |attribute: usize| {
         format!(
             "note: \"{}\" is nominal, and pearson takes its categories in the order of the schema; auto does not",
@@ -177,14 +177,14 @@ pub fn from_parties(
         return Err(StudyError::Refused("there is one attribute only, so there are no pairs to add up".to_owned()));
     }
     let number = parties.columns.first().map_or(0, Vec::len);
-    if number.saturating_mul(parties.collectors as usize) > MOST_MESSAGES {
+    if number.saturating_mul(parties.collectors as usize) > MAX_MESSAGES {
         return Err(StudyError::Refused(format!(
             "{} parties with {} collectors would send more messages than one process can hold; fewer `collectors` would do",
             count(number as u64),
             count(parties.collectors.into())
         )));
     }
-    let learned: dependence::Learned = match epsilon {
+    let learned: association::Learned = match epsilon {
         None => parties.secure_sum(&measured, source)?,
         Some(epsilon) => parties.randomized_pairs(&measured, epsilon, source)?,
     };
@@ -194,7 +194,7 @@ pub fn from_parties(
         dependences: learned.dependences,
         records: number as u64,
         epsilon: learned.epsilon,
-        traffic: Some(Traffic::of(learned.transcript.session())),
+        traffic: Some(Traffic::new(learned.transcript.session())),
         attenuated: false,
         notes: measure_notes(schema, measure),
     })

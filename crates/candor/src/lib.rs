@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod words;
+pub mod format;
 
-mod marked;
+mod html_escape;
 
 mod error;
 
@@ -17,11 +17,11 @@ pub mod page;
 
 pub mod choice;
 
-mod circumstance;
+mod sampling_note;
 
 pub mod counts;
 
-pub mod survey;
+pub mod sampling;
 
 mod partial;
 
@@ -60,13 +60,13 @@ pub mod explain;
 
 pub mod randomize;
 
-pub mod comply;
+pub mod compliance;
 
-pub mod asked;
+pub mod query_spec;
 
-pub mod comparison;
+pub mod group_comparison;
 
-pub mod numbers;
+pub mod moments;
 
 pub mod estimate;
 
@@ -81,17 +81,17 @@ pub mod scan;
 mod regress_notes;
 pub mod regress;
 
-pub mod adjust;
+pub mod rake;
 
 pub mod query;
 
 pub mod learn;
 
-pub mod cluster;
+pub mod associations;
 
 pub mod synthesize;
 
-pub mod size;
+pub mod sample_size;
 
 pub mod power;
 
@@ -105,11 +105,11 @@ pub mod device;
 
 pub mod card;
 
-pub mod enter;
+pub mod import;
 
 pub mod matrix;
 
-pub mod front;
+pub mod pareto;
 
 pub mod refine;
 
@@ -143,54 +143,54 @@ pub use arrow_array;
 pub mod prelude {
     pub use candor_analysis::table_list::TableList;
     pub use candor_analysis::tally::answer_codes;
-    pub use candor_analysis::watch::{Step, Watch};
     pub use candor_base::plan::Plan;
     pub use candor_base::randomize::Randomizer;
     pub use candor_base::randomness::Source;
     pub use candor_base::schema::{Attribute, Schema};
-    pub use candor_design::front::prior::Prior;
+    pub use candor_design::pareto::prior::Prior;
     pub use candor_design::{Method, Request};
+    pub use candor_runtime::progress::{Progress, ProgressSink};
     pub use candor_tables::TableError;
-    pub use candor_tables::infer::{Bins, Wishes};
+    pub use candor_tables::infer::{Bins, InferOptions};
     pub use candor_tables::input::{Input, Inputs};
 
     pub use crate::StudyError;
-    pub use crate::adjust::{Adjustment, adjust};
-    pub use crate::asked::Asked;
-    pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
-    pub use crate::cluster::{Clusters, cluster};
+    pub use crate::associations::{Clusters, cluster};
+    pub use crate::audit::{Audit, AuditOptions, audit, audit_composition, compare_plans};
     pub use crate::combine::{Combination, CombineOptions, combine};
-    pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
-    pub use crate::comply::{Compliance, ComplyOptions, comply};
+    pub use crate::compare::{CompareOptions, MethodComparison, compare, compare_at_variance};
+    pub use crate::compliance::{Compliance, ComplianceOptions, comply};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};
     pub use crate::differences::{
-        Difference, DifferenceWords, Differences, DifferencesAsked, Wave, differences, differences_of_waves,
+        Difference, DifferenceQuery, DifferenceQueryText, Differences, WaveInput, differences, wave_differences,
     };
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
-    pub use crate::enter::{Entered, enter};
-    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
+    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_query};
     pub use crate::evidence::{Evidence, evidence};
     pub use crate::explain::{Sheet, explain};
-    pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::import::{Entered, enter};
     pub use crate::matrix::{MatrixOptions, TransitionMatrix, matrix};
     pub use crate::mechanism::{MechanismAudit, MechanismOptions, audit_draws, audit_program};
-    pub use crate::numbers::NumbersAsked;
+    pub use crate::moments::MomentQuery;
     pub use crate::page::Page;
+    pub use crate::pareto::{FrontMethod, FrontOptions, Fronts, front};
     pub use crate::plot::Plot;
     pub use crate::power::{PowerOptions, Powers, powers};
-    pub use crate::query::{Answers, QueryOptions, Question, query, query_groups};
+    pub use crate::query::{Answers, QueryOptions, ShareQuery, query, query_groups};
+    pub use crate::query_spec::TableQuery;
+    pub use crate::rake::{Adjustment, adjust};
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
     pub use crate::refine::{RefineOptions, Refinement, refine};
     pub use crate::regress::{RegressOptions, Regression, regress};
     pub use crate::report::{Report, ReportOptions, report};
+    pub use crate::sample_size::{Sizes, size};
+    pub use crate::sampling::{SamplingDesign, SamplingOptions};
     pub use crate::scan::{Adjust, Scan, scan};
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::shares::Shares;
-    pub use crate::size::{Sizes, size};
     pub use crate::sql::{Dialect, sql};
-    pub use crate::survey::{Survey, SurveyOptions};
     pub use crate::synthesize::{Synthesis, synthesize};
     pub use crate::test::{Independence, test, test_groups};
     pub use crate::texts::{Language, OwnTexts};

@@ -12,7 +12,7 @@ pub fn made_by(plan: &Plan) -> Option<Value> {
 }
 
 /// Longer lists are not shown to people.
-const MOST_SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// The same in sentences.
 pub fn made_by_sentence(plan: &Plan) -> Option<String> {
@@ -20,7 +20,7 @@ pub fn made_by_sentence(plan: &Plan) -> Option<String> {
     let shown = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().map_or(String::new(), |number| number.to_string()),
-        other => Some(other.to_string()).filter(|text| text.len() <= MOST_SHOWN).unwrap_or_else(|| "..".to_owned()),
+        other => Some(other.to_string()).filter(|text| text.len() <= MAX_SHOWN).unwrap_or_else(|| "..".to_owned()),
     };
     let parameters = told["request"].as_object()?.iter().filter(|(name, _)| *name != "method");
     let parameters: String = parameters.map(|(name, value)| format!(", {name} {}", shown(value))).collect();
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn plans_read_from_a_file_tell_their_request() {
-        let schema = Schema::of_sizes(&[3, 4]).unwrap();
+        let schema = Schema::with_sizes(&[3, 4]).unwrap();
         let request = "{\"method\": \"optimal\", \"epsilon\": 2, \"time_limit\": 5}".parse().unwrap();
         let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;
         let read = Plan::from_json(&plan.to_json()).unwrap();

@@ -105,7 +105,7 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
 
 /// The matrix of whole records.
 fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
-    let places = plan.schema().private();
+    let places = plan.schema().randomized();
     let blocks: Vec<_> = plan.blocks().iter().collect();
     let written = of_blocks(plan, &blocks, &places, MAX_ENTRIES).map_err(|error| {
         let records = places.iter().map(|&place| plan.schema().size(place)).fold(1, usize::saturating_mul);

@@ -1,8 +1,8 @@
 //! Which grid is best for the mean of an attribute, beside the mechanisms of the literature.
 
-use candor_analysis::names;
 use candor_base::schema::Schema;
-use candor_design::mean::{ForMean, best_points};
+use candor_design::mean::{MeanMechanism, best_points};
+use candor_runtime::names;
 use serde::Serialize;
 
 use crate::compare::check_epsilon;
@@ -24,7 +24,7 @@ pub struct MeanComparison {
     /// The range of its numbers: the first and the last point of its grid.
     pub range: [f64; 2],
     /// Grids of equally spaced points, and the literature's mechanisms.
-    pub methods: Vec<ForMeanRow>,
+    pub methods: Vec<MeanMechanismRow>,
     /// The best grid.
     pub grid: Vec<f64>,
     /// What candor makes of it.
@@ -34,7 +34,7 @@ pub struct MeanComparison {
 /// One way to a mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct ForMeanRow {
+pub struct MeanMechanismRow {
     /// `grid`, `duchi`, `piecewise` or `hybrid`. Only grids are made by candor.
     pub method: &'static str,
     /// How many points a grid has.
@@ -71,15 +71,16 @@ pub fn compare_for_mean(
     points.extend([best, attribute.grid().len()]);
     points.sort_unstable();
     points.dedup();
-    let least = ForMean::Grid(best).worst(epsilon);
-    let row = |method, points: Option<usize>, variance: f64| ForMeanRow {
+    let least = MeanMechanism::Grid(best).worst(epsilon);
+    let row = |method, points: Option<usize>, variance: f64| MeanMechanismRow {
         method,
         points,
         standard_error: (high - low) / 2.0 * (variance / respondents).sqrt(),
         times_the_best: variance / least,
     };
-    let grids = points.into_iter().map(|points| row("grid", Some(points), ForMean::Grid(points).worst(epsilon)));
-    let peers = [("duchi", ForMean::Duchi), ("piecewise", ForMean::Piecewise), ("hybrid", ForMean::Hybrid)];
+    let grids = points.into_iter().map(|points| row("grid", Some(points), MeanMechanism::Grid(points).worst(epsilon)));
+    let peers =
+        [("duchi", MeanMechanism::Duchi), ("piecewise", MeanMechanism::Piecewise), ("hybrid", MeanMechanism::Hybrid)];
     let peers = peers.into_iter().map(|(name, peer)| row(name, None, peer.worst(epsilon)));
     let point = |at: usize| low + (high - low) * at as f64 / (best - 1) as f64;
     Ok(MeanComparison {

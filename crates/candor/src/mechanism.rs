@@ -1,13 +1,13 @@
 //! Audits of anybody's mechanism: a lower bound on its epsilon, from its answers.
 
 use candor_analysis::mechanism::{Draws, Found, lower_bound};
-use candor_analysis::watch::Watch;
 use candor_privacy::at_least;
+use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};
+use crate::format::{count, probability};
 use crate::program::draws_of;
-use crate::words::{count, probability};
 
 /// What is asked about a mechanism.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,10 +98,10 @@ pub fn audit_program(
     program: &str,
     truths: &[String],
     options: &MechanismOptions,
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<MechanismAudit, StudyError> {
     options.check()?;
-    audit_draws(&draws_of(program, truths, options.draws, options.time_limit, watch)?, options)
+    audit_draws(&draws_of(program, truths, options.draws, options.time_limit, progress)?, options)
 }
 
 /// Audits a mechanism by answers that it gave.

@@ -25,7 +25,7 @@ pub enum Direction {
 /// How an attribute is asked for, and what its categories are called.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+pub struct QuestionText {
     /// The question.
     pub text: String,
     /// What helps to answer it.
@@ -57,7 +57,7 @@ pub struct OwnTexts {
     /// What is known of the survey, by the names of `FACTS`.
     pub about: Texts,
     /// How attributes are asked for, by their names.
-    pub questions: BTreeMap<String, Question>,
+    pub questions: BTreeMap<String, QuestionText>,
 }
 
 impl OwnTexts {
@@ -147,10 +147,10 @@ fn facts(value: &Value) -> Result<Texts, StudyError> {
     }
 }
 
-fn questions(value: &Value) -> Result<BTreeMap<String, Question>, StudyError> {
+fn questions(value: &Value) -> Result<BTreeMap<String, QuestionText>, StudyError> {
     let one = |(name, value): (&String, &Value)| {
         let place = format!("[questions.\"{name}\"]");
-        let mut question = Question::default();
+        let mut question = QuestionText::default();
         for (part, value) in section(&place, value, &place)? {
             let at = format!("{place} {part}");
             match part.as_str() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{CountLayout, Group, TableTally};
+use candor_analysis::tally::{CountLayout, Group, TableCounts};
 use candor_base::plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -99,17 +99,17 @@ impl Counts {
     /// # use candor_analysis::tally::Codes;
     /// # use candor::prelude::*;
     /// # let channel = Pattern::k_ary(vec![Axis::single(2)], 1.0)?;
-    /// # let plan = Plan::new(Schema::of_sizes(&[2])?, vec![Block::new(vec![0], channel)])?;
+    /// # let plan = Plan::new(Schema::with_sizes(&[2])?, vec![Block::new(vec![0], channel)])?;
     /// let tables = TableList::marginals(plan.schema());
-    /// let mut here = Counts::of(&plan, &[Codes::One(&[0, 1, 1])], &tables, &[])?;
-    /// let there = Counts::of(&plan, &[Codes::One(&[1, 0])], &tables, &[])?.to_json(&plan);
+    /// let mut here = Counts::from_codes(&plan, &[Codes::One(&[0, 1, 1])], &tables, &[])?;
+    /// let there = Counts::from_codes(&plan, &[Codes::One(&[1, 0])], &tables, &[])?.to_json(&plan);
     /// here.merge(Counts::from_json(&plan, &there)?)?;
     /// assert_eq!(here.responses(), 5);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn to_json(&self, plan: &Plan) -> String {
         let names = |positions: &[usize]| positions.iter().map(|&a| plan.schema().name(a).to_owned()).collect();
-        let group = |(categories, tallies): (&Vec<u16>, &Vec<TableTally>)| WrittenGroup {
+        let group = |(categories, tallies): (&Vec<u16>, &Vec<TableCounts>)| WrittenGroup {
             categories: categories.clone(),
             tables: tallies.iter().map(written_table).collect(),
         };
@@ -159,7 +159,7 @@ impl Counts {
     }
 }
 
-fn written_table(tally: &TableTally) -> Vec<WrittenTags> {
+fn written_table(tally: &TableCounts) -> Vec<WrittenTags> {
     let tags = |(tags, group): (&Vec<u16>, &Group)| WrittenTags {
         tags: tags.clone(),
         total: Exact(group.total),
@@ -175,10 +175,10 @@ fn listed(plan: &Plan, tables: &[Vec<String>]) -> Result<TableList, StudyError> 
     let other = |_| StudyError::Counts("a table is of an attribute that the plan does not have");
     let table = |names: &Vec<String>| names.iter().map(|name| plan.schema().position(name).map_err(other)).collect();
     let lists = tables.iter().map(table).collect::<Result<Vec<Vec<usize>>, StudyError>>()?;
-    TableList::of(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })
+    TableList::new(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
-fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result<TableTally, StudyError> {
+fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result<TableCounts, StudyError> {
     let layout = CountLayout::new(plan, table);
     let numbers = |exact: &[Exact]| exact.iter().map(|number| number.0).collect::<Vec<f64>>();
     let mut groups = BTreeMap::new();
@@ -190,7 +190,7 @@ fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result
         let (counts, square_counts) = (numbers(&counts), numbers(&square_counts));
         groups.insert(tags, Group { total: total.0, squares: squares.0, counts, square_counts });
     }
-    let tally = TableTally::from_groups(plan, layout, groups);
+    let tally = TableCounts::from_groups(plan, layout, groups);
     match tally.misfit(plan) {
         Some((_, misfit)) => Err(StudyError::Refused(format!("the counts do not fit together: {misfit}"))),
         None => Ok(tally),
@@ -216,7 +216,7 @@ mod tests {
 
     fn counted(plan: &Plan, region: &[u16], smokes: &[u16], by: &[usize]) -> Counts {
         let tables = TableList::parse("smokes;region,smokes", plan.schema()).unwrap();
-        Counts::of(plan, &[Codes::One(region), Codes::One(smokes)], &tables, by).unwrap()
+        Counts::from_codes(plan, &[Codes::One(region), Codes::One(smokes)], &tables, by).unwrap()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How many respondents it takes to find a difference, or people who ignore their device; and how likely so many find it.
 
-use candor_analysis::comply::{Lottery, noncentrality, per_record, power};
+use candor_analysis::compliance::{Lottery, noncentrality, per_record, power};
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
 use candor_base::plan::Plan;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::error::{StudyError, check_respondents};
 
 /// What is to be found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Finding {
+pub enum Alternative {
     /// That two groups have different shares of the last category.
     Groups {
         /// The share in the first group.
@@ -38,7 +38,7 @@ pub enum Finding {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PowerOptions {
     /// What is to be found.
-    pub finding: Finding,
+    pub finding: Alternative,
     /// The level of the test.
     pub alpha: f64,
     /// With which probability it is to be found.
@@ -82,16 +82,16 @@ pub struct QuestionPower {
 pub fn powers(plan: &Plan, options: &PowerOptions) -> Result<Powers, StudyError> {
     check(options)?;
     let finding = match options.finding {
-        Finding::Groups { .. } => "groups",
-        Finding::Null { .. } => "null",
-        Finding::Ignoring { .. } => "ignoring",
+        Alternative::Groups { .. } => "groups",
+        Alternative::Null { .. } => "null",
+        Alternative::Ignoring { .. } => "ignoring",
     };
-    let questions = plan.schema().private().into_iter().map(|attribute| {
+    let questions = plan.schema().randomized().into_iter().map(|attribute| {
         let described = &plan.schema().attributes()[attribute];
         let categories = described.categories();
         let found = one(plan, attribute, categories.len(), options);
         let category = match options.finding {
-            Finding::Ignoring { .. } => categories[0].clone(),
+            Alternative::Ignoring { .. } => categories[0].clone(),
             _ => categories[categories.len() - 1].clone(),
         };
         QuestionPower {
@@ -118,12 +118,12 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     open("power", options.power)?;
     options.respondents.map_or(Ok(()), check_respondents)?;
     let (first, second) = match options.finding {
-        Finding::Groups { first, second } => (first, second),
-        Finding::Null { null, share: at } => {
+        Alternative::Groups { first, second } => (first, second),
+        Alternative::Null { null, share: at } => {
             share("null_share", null)?;
             (null, at)
         }
-        Finding::Ignoring { ignoring, share: at } => {
+        Alternative::Ignoring { ignoring, share: at } => {
             open("noncompliance", ignoring)?;
             return share("share", at);
         }
@@ -140,7 +140,7 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
 
 /// Respondents and power of one question, or why there are none.
 fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Result<(f64, f64), String> {
-    let lottery = Lottery::of(plan, &[attribute]).map_err(|why| why.to_string())?;
+    let lottery = Lottery::for_plan(plan, &[attribute]).map_err(|why| why.to_string())?;
     let truth = |share: f64| -> Vec<f64> {
         let rest = (1.0 - share) / (size as f64 - 1.0);
         (0..size).map(|category| if category + 1 == size { share } else { rest }).collect()
@@ -149,17 +149,17 @@ fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Re
     let at = |share: f64| variance(&lottery, &truth(share), size - 1).ok_or_else(unknown);
     let PowerOptions { alpha, power: wanted, respondents, .. } = *options;
     match options.finding {
-        Finding::Groups { first, second } => {
+        Alternative::Groups { first, second } => {
             let (variances, difference) = ([at(first)?, at(second)?], first - second);
             let n = respondents.unwrap_or_else(|| two_groups(variances, difference, alpha, wanted).ceil());
             Ok((n, two_groups_power(variances, difference, alpha, n)))
         }
-        Finding::Null { null, share } => {
+        Alternative::Null { null, share } => {
             let (supposed, true_one, difference) = (at(null)?, at(share)?, share - null);
             let n = respondents.unwrap_or_else(|| one_sample(supposed, true_one, difference, alpha, wanted).ceil());
             Ok((n, one_sample_power(supposed, true_one, difference, alpha, n)))
         }
-        Finding::Ignoring { ignoring, share } => {
+        Alternative::Ignoring { ignoring, share } => {
             let said: Vec<f64> = (0..lottery.tags[0].channel.nrows()).map(|z| f64::from(u8::from(z == 0))).collect();
             let (degrees, each) = (lottery.degrees(), per_record(&lottery, &truth(share), ignoring, &said));
             if degrees == 0 || each <= 0.0 {

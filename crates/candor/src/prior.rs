@@ -1,12 +1,12 @@
 //! What is known of an attribute beforehand, where it is counted in a table of true records and goes into a public plan.
 
 use candor_base::schema::Attribute;
-use candor_design::front::prior::Prior;
+use candor_design::pareto::prior::Prior;
 use candor_tables::TableError;
 use candor_tables::codes::{Unfit, codes};
-use candor_tables::dither::fixed;
-use candor_tables::infer::{Bins, Wishes, infer};
+use candor_tables::infer::{Bins, InferOptions, infer};
 use candor_tables::input::Input;
+use candor_tables::stochastic_rounding::fixed;
 
 use crate::error::StudyError;
 
@@ -55,7 +55,7 @@ pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute,
     input.position(name)?;
     let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
     let bins = bins.map(|bins| (name.to_owned(), bins)).into_iter().collect();
-    let wishes = Wishes { bins, drop, max_categories: MAX_CATEGORIES, ..Wishes::default() };
+    let wishes = InferOptions { bins, drop, max_categories: MAX_CATEGORIES, ..InferOptions::default() };
     Ok(infer(input, &wishes)?.schema.attributes()[0].clone())
 }
 

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_analysis::mechanism::{Draws, DrawsError, MAX_ANSWER};
-use candor_analysis::watch::{Step, Watch};
 use candor_base::randomness::{Source, below_u64};
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use crate::error::StudyError;
 
@@ -30,16 +30,16 @@ pub fn draws_of(
     truths: &[String],
     draws: u64,
     seconds: f64,
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<Draws, StudyError> {
     let mut collected = Draws::new(truths, draws)?;
     let order = order(truths.len() as u8, collected.wanted())?;
     let mut running = Running::start(program, truths, &order, seconds)?;
     for (done, &truth) in order.iter().enumerate() {
         if done % TELL == 0 {
-            watch.tell(Step::of("answers", done as u64, Some(order.len() as u64)))?;
+            progress.report(Progress::new("answers", done as u64, Some(order.len() as u64)))?;
         }
-        let answer = running.next(done, order.len(), watch)?;
+        let answer = running.next(done, order.len(), progress)?;
         collected.add(usize::from(truth), &answer)?;
     }
     running.end(order.len())?;
@@ -123,14 +123,14 @@ impl Running {
     }
 
     /// The next answer, when so many were given.
-    fn next(&mut self, done: usize, wanted: usize, watch: Watch<'_>) -> Result<String, StudyError> {
+    fn next(&mut self, done: usize, wanted: usize, progress: ProgressSink<'_>) -> Result<String, StudyError> {
         loop {
             match self.answers.recv_timeout(LOOK) {
                 Ok(answer) => return Ok(answer?),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.short(done, wanted)),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            watch.tell(Step::of("answers", done as u64, Some(wanted as u64)))?;
+            progress.report(Progress::new("answers", done as u64, Some(wanted as u64)))?;
             if Instant::now() > self.ends {
                 let seconds = self.seconds;
                 return Err(StudyError::Refused(format!(

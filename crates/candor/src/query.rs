@@ -6,19 +6,19 @@ use candor_analysis::condition::Condition;
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::difference::RatioOfTwo;
 use candor_analysis::estimate::{self as analysis, Linear, Target};
-use candor_analysis::names;
-use candor_analysis::numbers::Values;
+use candor_analysis::moments::Values;
 use candor_analysis::query::{Assume, parts, share_where};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::TableTally;
+use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
+use candor_runtime::names;
 use serde::Serialize;
 
-use crate::adjust::{adjust, margins};
 use crate::choice::Choice;
-use crate::comparison::{Measured, Ratio};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
+use crate::group_comparison::{Interval, Ratio};
+use crate::rake::{adjust, margins};
 
 /// A way to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl QueryOptions {
 
 /// A condition, and how its share is to be estimated.
 #[derive(Clone, Debug)]
-pub struct Question<'a> {
+pub struct ShareQuery<'a> {
     plan: &'a Plan,
     text: String,
     condition: Condition,
@@ -154,7 +154,7 @@ pub struct Answers {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<String>,
     /// The group, if it was asked for by groups: names and categories.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "crate::words::as_object")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// The number of responses.
     pub respondents: u64,
@@ -197,19 +197,19 @@ pub struct ComparedAnswer {
     /// Its category.
     pub category: String,
     /// The number; `None` if nobody is known to be in the group.
-    pub number: Option<Measured>,
+    pub number: Option<Interval>,
     /// By how much it is more than that of the first group; `None` for that.
-    pub difference: Option<Measured>,
+    pub difference: Option<Interval>,
     /// How many times that of the first group it is.
     pub ratio: Option<Ratio>,
 }
 
-impl<'a> Question<'a> {
+impl<'a> ShareQuery<'a> {
     /// A condition, such as `a = 1 and not b in (0, 2)`.
     ///
     /// # Errors
     /// If it is no condition on the plan's attributes, the confidence is none, or the options do not go together.
-    pub fn new(plan: &'a Plan, condition: &str, options: QueryOptions) -> Result<Question<'a>, StudyError> {
+    pub fn new(plan: &'a Plan, condition: &str, options: QueryOptions) -> Result<ShareQuery<'a>, StudyError> {
         check_confidence(options.confidence)?;
         let schema = plan.schema();
         let refused =
@@ -238,14 +238,14 @@ impl<'a> Question<'a> {
             false => options.methods.0.to_vec(),
         };
         let (confidence, target) = (options.confidence, options.target);
-        Ok(Question { plan, text, condition, given, mean, compare, methods, confidence, target })
+        Ok(ShareQuery { plan, text, condition, given, mean, compare, methods, confidence, target })
     }
 
     /// The same question of respondents who are not everybody, or no simple random sample: answers are not weighted to agree with tables then.
     ///
     /// # Errors
     /// If nothing but that was asked for.
-    pub fn of_survey(mut self) -> Result<Question<'a>, StudyError> {
+    pub fn of_survey(mut self) -> Result<ShareQuery<'a>, StudyError> {
         self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
             true => Err(StudyError::Needs(
@@ -276,12 +276,12 @@ impl<'a> Question<'a> {
             None => Vec::new(),
         };
         for part in self.methods.iter().flat_map(of_method) {
-            let fits = TableList::of(vec![part.clone()], self.plan.schema()).is_ok();
+            let fits = TableList::new(vec![part.clone()], self.plan.schema()).is_ok();
             if fits && !lists.contains(&part) {
                 lists.push(part);
             }
         }
-        TableList::of(lists, self.plan.schema()).map_err(|error| StudyError::Tables { parameter: "where", error })
+        TableList::new(lists, self.plan.schema()).map_err(|error| StudyError::Tables { parameter: "where", error })
     }
 
     /// Whether the different answer records are needed, too, because they are to be weighted and the plan allows it.
@@ -306,7 +306,7 @@ impl<'a> Question<'a> {
     }
 
     /// Unbiased, from one table.
-    fn joint(&self, counts: &[TableTally]) -> Result<Vec<GroupNumber>, String> {
+    fn joint(&self, counts: &[TableCounts]) -> Result<Vec<GroupNumber>, String> {
         let tally = self.counted(counts, &self.asked().attributes())?;
         let options =
             analysis::Options { confidence: self.confidence, target: self.target, ..analysis::Options::default() };
@@ -314,18 +314,18 @@ impl<'a> Question<'a> {
     }
 
     fn check_size(&self, attributes: &[usize]) -> Result<(), String> {
-        let fits = TableList::of(vec![attributes.to_vec()], self.plan.schema());
+        let fits = TableList::new(vec![attributes.to_vec()], self.plan.schema());
         fits.map(drop)
             .map_err(|_| "the attributes of the condition have too many combinations of categories".to_owned())
     }
 
-    fn counted<'c>(&self, counts: &'c [TableTally], attributes: &[usize]) -> Result<&'c TableTally, String> {
+    fn counted<'c>(&self, counts: &'c [TableCounts], attributes: &[usize]) -> Result<&'c TableCounts, String> {
         self.check_size(attributes)?;
         let own = counts.iter().find(|tally| tally.layout().attributes == attributes);
         own.ok_or_else(|| "its tables were not counted".to_owned())
     }
 
-    fn product(&self, counts: &[TableTally], assume: Assume) -> Result<Linear, String> {
+    fn product(&self, counts: &[TableCounts], assume: Assume) -> Result<Linear, String> {
         self.check_size(self.condition.attributes())?;
         let wanted = parts(self.plan, &self.condition, assume);
         let tallies = wanted.iter().map(|part| self.counted(counts, part)).collect::<Result<Vec<_>, _>>()?;
@@ -358,7 +358,7 @@ impl<'a> Question<'a> {
     fn answer(
         &self,
         method: QueryMethod,
-        counts: &[TableTally],
+        counts: &[TableCounts],
         records: Option<&DistinctRecords>,
     ) -> (Answer, Vec<ComparedAnswer>) {
         let of_linear = |found: Linear| analysis::Cell { estimate: found.value, uncertainty: None };
@@ -398,16 +398,16 @@ impl<'a> Question<'a> {
     }
 }
 
-fn measured(cell: analysis::Cell) -> Option<Measured> {
+fn measured(cell: analysis::Cell) -> Option<Interval> {
     let u = cell.uncertainty?;
-    Some(Measured::new(cell.estimate, u.standard_error, u.low, u.high))
+    Some(Interval::new(cell.estimate, u.standard_error, u.low, u.high))
 }
 
 /// What the categories of an attribute stand for.
 fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, StudyError> {
     let described = &plan.schema().attributes()[attribute];
     let found = match said {
-        None => Values::of(described),
+        None => Values::new(described),
         Some(text) => {
             let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
             let form = || StudyError::Refused("`scores`: what categories stand for is said as 9,40,75".to_owned());
@@ -417,22 +417,22 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
     found.map_err(|error| StudyError::Refused(format!("`mean`: {error}")))
 }
 
-/// Answers a question from the counts of its [tables](Question::tables) and, where it
-/// [needs](Question::needs_records) them, the different answer records.
-pub fn query(question: &Question<'_>, counts: &Counts, records: Option<&DistinctRecords>) -> Answers {
+/// Answers a question from the counts of its [tables](ShareQuery::tables) and, where it
+/// [needs](ShareQuery::needs_records) them, the different answer records.
+pub fn query(question: &ShareQuery<'_>, counts: &Counts, records: Option<&DistinctRecords>) -> Answers {
     let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
     answers(question, counts, (&[], tallies), records)
 }
 
-/// Answers a question in every group, from the counts of its [tables](Question::tables).
-pub fn query_groups(question: &Question<'_>, counts: &Counts) -> Vec<Answers> {
+/// Answers a question in every group, from the counts of its [tables](ShareQuery::tables).
+pub fn query_groups(question: &ShareQuery<'_>, counts: &Counts) -> Vec<Answers> {
     counts.groups().iter().map(|(key, tallies)| answers(question, counts, (key, tallies), None)).collect()
 }
 
 fn answers(
-    question: &Question<'_>,
+    question: &ShareQuery<'_>,
     counts: &Counts,
-    (key, tallies): (&[u16], &[TableTally]),
+    (key, tallies): (&[u16], &[TableCounts]),
     records: Option<&DistinctRecords>,
 ) -> Answers {
     let schema = question.plan.schema();

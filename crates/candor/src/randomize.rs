@@ -1,21 +1,21 @@
 //! Randomizing: tables as record batches or files, and records one by one.
 
-use candor_analysis::exclusion::{Exclusion, exclusion};
-use candor_analysis::structure::{Breach, rules};
-use candor_analysis::watch::Watch;
+use candor_analysis::structural_zeros::{SkipViolation, rules};
 use candor_base::plan::Plan;
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, CROSS, parts};
+use candor_privacy::certain_disclosure::{Exclusion, exclusion};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
-use candor_tables::dither::dithered;
 use candor_tables::error::shown;
 use candor_tables::input::Inputs;
-use candor_tables::misfit::misfit;
+use candor_tables::invalid_value::misfit;
 use candor_tables::output::{Existing, Target};
-use candor_tables::randomize::{self as tables, Job};
+use candor_tables::randomize::{self as tables, RandomizeJob};
 use candor_tables::responses::Format;
 use candor_tables::responses::{one_response, response_line};
+use candor_tables::stochastic_rounding::dithered;
 use rand_core::CryptoRng;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -55,12 +55,12 @@ pub fn randomize<E: From<TableError>>(
     options: &RandomizeOptions<'_>,
     take: impl FnMut(arrow_array::RecordBatch) -> Result<(), E>,
 ) -> Result<Randomized, E> {
-    let job = Job { plan, keep: options.keep, source: options.source };
+    let job = RandomizeJob { plan, keep: options.keep, source: options.source };
     Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
 }
 
 /// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are replaced
-/// only with [`Existing::Replace`]. `watch` is told the records.
+/// only with [`Existing::Replace`]. `progress` is told the records.
 ///
 /// # Errors
 /// Returns [`TableError::Occupied`] if a file is there; the first row that does not fit, in
@@ -70,13 +70,13 @@ pub fn randomize_to(
     inputs: Inputs,
     options: &RandomizeOptions<'_>,
     (target, format, existing): (&Target, Format, Existing),
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<Randomized, TableError> {
-    let job = Job { plan, keep: options.keep, source: options.source };
-    Ok(done(&job, tables::randomize_to(&job, inputs, target, format, existing, watch)?.records))
+    let job = RandomizeJob { plan, keep: options.keep, source: options.source };
+    Ok(done(&job, tables::randomize_to(&job, inputs, target, format, existing, progress)?.records))
 }
 
-fn done(job: &Job<'_>, records: u64) -> Randomized {
+fn done(job: &RandomizeJob<'_>, records: u64) -> Randomized {
     Randomized {
         records,
         fingerprint: job.plan.fingerprint().as_str().to_owned(),
@@ -144,7 +144,7 @@ fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) ->
     for rule in rules(plan.schema()) {
         let found = rule.settled(codes[rule.other], codes[rule.attribute]);
         codes[rule.attribute] = found.map_err(|breach| {
-            let what = if breach == Breach::Answered { "" } else { " is missing;" };
+            let what = if breach == SkipViolation::Answered { "" } else { " is missing;" };
             format!("the field \"{}\"{what} {}", plan.schema().name(rule.attribute), rule.hint(plan.schema(), breach))
         })?;
     }

@@ -3,9 +3,9 @@
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_design::DEFAULT_RESPONDENTS;
-use candor_design::front::measure::Measures;
-use candor_design::front::plan::refine_plan;
-use candor_design::front::prior::Prior;
+use candor_design::pareto::measure::Measures;
+use candor_design::pareto::plan::refine_plan;
+use candor_design::pareto::prior::Prior;
 use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
@@ -32,9 +32,9 @@ impl Default for RefineOptions {
 #[non_exhaustive]
 pub struct Refinement {
     /// What the given plan gives for the prior.
-    pub before: Side,
+    pub before: ChannelMeasures,
     /// What the better one gives, certified.
-    pub after: Side,
+    pub after: ChannelMeasures,
     /// The better plan's fingerprint.
     pub fingerprint: String,
     /// Both epsilons, as they are shown. Not in JSON as such.
@@ -48,7 +48,7 @@ pub struct Refinement {
 /// What a plan gives for a prior.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Side {
+pub struct ChannelMeasures {
     /// How often the best guess of a truth is wrong.
     pub privacy: f64,
     /// The average mean squared error of the estimated shares; `None` if they cannot be estimated.
@@ -74,7 +74,7 @@ pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refi
         return Err(StudyError::LosesEpsilon { epsilon });
     }
     let utility = |m: &Measures| Some(m.variance / (options.respondents * n)).filter(|utility| utility.is_finite());
-    let side = |m: &Measures, outputs: usize, epsilon: Option<f64>| Side {
+    let side = |m: &Measures, outputs: usize, epsilon: Option<f64>| ChannelMeasures {
         privacy: m.privacy,
         utility: utility(m),
         worst_posterior: m.worst_posterior,

@@ -7,9 +7,9 @@ use candor_analysis::regress::{
     self, Average, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model,
     ModelOptions, ModelRows, regress_replicated_with, regress_with,
 };
-use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::model::model_rows;
@@ -19,7 +19,7 @@ use crate::choice::Choice;
 use crate::counts::Provenance;
 use crate::error::{StudyError, check_confidence};
 use crate::regress_notes::notes;
-use crate::survey::Survey;
+use crate::sampling::SamplingDesign;
 
 /// How a model is fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,11 +122,11 @@ pub struct Rows {
     rows: ModelRows,
     provenance: Provenance,
     schema: Schema,
-    survey: Survey,
+    survey: SamplingDesign,
 }
 
 impl Rows {
-    /// Reads responses in tables: record batches or files. `watch` is told the records. Groups of the survey play no part.
+    /// Reads responses in tables: record batches or files. `progress` is told the records. Groups of the survey play no part.
     ///
     /// # Errors
     /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a number, or whoever
@@ -134,16 +134,16 @@ impl Rows {
     pub fn read(
         plan: &Plan,
         asked: &Asked,
-        survey: &Survey,
+        survey: &SamplingDesign,
         inputs: Inputs,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<Rows, TableError> {
         let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
         let layout = asked.layout.clone().with_margins(plan, &attributes);
         let layout =
             survey.condition().map_or(layout.clone(), |condition| layout.with_condition(plan, condition.clone()));
-        let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, watch)?;
-        let provenance = Provenance::of(&read);
+        let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, progress)?;
+        let provenance = Provenance::new(&read);
         Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
     }
 
@@ -447,7 +447,7 @@ fn rows_of(found: &regress::Regression) -> Vec<Vec<f64>> {
 
 fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
     let one = |(at, own): (usize, &regress::Coefficient)| {
-        let is_ratio = odds && own.term != regress::CONSTANT && own.term != regress::THRESHOLD;
+        let is_ratio = odds && own.term != regress::INTERCEPT && own.term != regress::THRESHOLD;
         let ratio = |log: f64| is_ratio.then_some(log.exp());
         Coefficient {
             term: own.term.clone(),

@@ -43,7 +43,7 @@ pub(crate) fn notes(found: &regress::Regression, confidence: f64, show_naive: bo
         notes.push(format!(
             "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is assumed of the \
              randomized predictors, or of the response, does not hold; the corrected score needs less",
-            crate::words::p_is(p)
+            crate::format::p_is(p)
         ));
     }
     if show_naive {

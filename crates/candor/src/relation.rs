@@ -1,14 +1,14 @@
 //! What depends on what, and what predicts what: parts of a report.
 
-use candor_analysis::regress::{Assumption, CONSTANT, THRESHOLD};
+use candor_analysis::regress::{Assumption, INTERCEPT, THRESHOLD};
 use serde::Serialize;
 
-use crate::marked::isolated;
+use crate::format::{p_is, p_value};
+use crate::html_escape::isolated;
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Part};
 use crate::regress::{Coefficient, Regression};
 use crate::regress_notes::FINDING;
 use crate::texts::Language;
-use crate::words::{p_is, p_value};
 
 /// Pairs with a larger p-value may well depend by chance.
 const SURPRISING: f64 = 0.05;
@@ -82,7 +82,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let say = |name: &str| language.report(name, &[]);
     let named = |one: &Coefficient| {
         let term = match one.term.as_str() {
-            CONSTANT => say("constant"),
+            INTERCEPT => say("constant"),
             THRESHOLD => say("threshold"),
             term => isolated(term),
         };
@@ -93,7 +93,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             _ => term,
         }
     };
-    let slopes = found.coefficients.iter().filter(|one| one.term != CONSTANT && one.term != THRESHOLD);
+    let slopes = found.coefficients.iter().filter(|one| one.term != INTERCEPT && one.term != THRESHOLD);
     // Without both limits there is nothing to draw.
     let drawn = |one: &Coefficient| {
         Some(EstimateRow {

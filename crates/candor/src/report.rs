@@ -2,41 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::association::{Measure, estimated};
 use candor_analysis::estimate::{Options, test_independence};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_tables::estimates::{Layout, estimates_csv};
 use serde::Serialize;
 
-use crate::asked::Asked;
 use crate::assurance::{epsilon, what_is_guaranteed, what_was_asked};
 pub use crate::caution::file_name;
 use crate::caution::warnings;
-use crate::comparison::Comparison;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
-use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
+use crate::estimate::{EstimateOptions, Estimates, estimate_query};
 use crate::found::{headline, what_was_found};
+use crate::group_comparison::GroupComparison;
 use crate::guarantee::{CertifiedAttribute, certified};
-use crate::marked::{isolated, unmarked};
-use crate::numbers::NumbersAsked;
+use crate::html_escape::{isolated, unmarked};
+use crate::moments::MomentQuery;
 use crate::own_texts::FACTS;
 use crate::page::{Page, Part};
+use crate::query_spec::TableQuery;
 use crate::regress::Regression;
 pub use crate::relation::PairDependence;
 use crate::relation::{what_depends_on_what, what_predicts};
 use crate::rows::rows;
 use crate::texts::Language;
 use crate::verdict::{most_told, of_hundred, points};
-pub use crate::wave::Wave;
+pub use crate::wave::WaveEstimates;
 use crate::wave::{changes, what_changed};
 
 /// With more attributes than this, their dependences are not shown.
-const MOST_ATTRIBUTES: usize = 20;
+const MAX_ATTRIBUTES: usize = 20;
 
 /// With more cells than this, the dependence of a pair takes too long.
-const MOST_PAIR_CELLS: usize = 600;
+const MAX_PAIR_CELLS: usize = 600;
 
 /// How a page is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub struct ReportOptions {
     /// The language, with how attributes are asked for, and what categories are called.
     pub language: Language,
     /// Earlier waves, the first one first.
-    pub waves: Vec<Wave>,
+    pub waves: Vec<WaveEstimates>,
     /// What these responses are called beside them; what the language has for it if `None`.
     pub wave: Option<String>,
 }
@@ -91,10 +91,10 @@ pub struct Report {
     pub regressions: Vec<Regression>,
     /// Earlier waves, the first one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub waves: Vec<Wave>,
+    pub waves: Vec<WaveEstimates>,
     /// Each table now, less the same in the first wave.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Comparison>,
+    pub changes: Vec<GroupComparison>,
     /// The plan's fingerprint.
     pub fingerprint: String,
     /// The page. Not in JSON.
@@ -106,16 +106,16 @@ pub struct Report {
 ///
 /// # Errors
 /// If they are too large together.
-pub fn tables(plan: &Plan, asked: &Asked, wanted: &NumbersAsked) -> Result<TableList, StudyError> {
+pub fn tables(plan: &Plan, asked: &TableQuery, wanted: &MomentQuery) -> Result<TableList, StudyError> {
     let schema = plan.schema();
-    let private = schema.private();
+    let private = schema.randomized();
     let pairs = pairs(plan);
     let shown: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let crossed = shown.iter().filter(|table| table.len() == 2).chain(&pairs).flatten();
     let alone: BTreeSet<usize> = private.into_iter().chain(crossed.copied()).collect();
     let margins = alone.into_iter().map(|attribute| vec![attribute]);
     let lists = shown.iter().cloned().chain(margins).chain(pairs.iter().cloned()).collect();
-    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+    TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
 /// The pairs whose dependence can be shown: of all attributes if they are few, else of the randomized ones, if these are.
@@ -123,13 +123,13 @@ fn pairs(plan: &Plan) -> Vec<Vec<usize>> {
     let attributes = depending(plan);
     let size = |attribute: usize| plan.schema().size(attribute);
     let all = attributes.iter().enumerate().flat_map(|(i, &a)| attributes[..i].iter().map(move |&b| vec![b, a]));
-    all.filter(|pair| size(pair[0]) * size(pair[1]) <= MOST_PAIR_CELLS).collect()
+    all.filter(|pair| size(pair[0]) * size(pair[1]) <= MAX_PAIR_CELLS).collect()
 }
 
 /// The attributes whose dependences are shown.
 fn depending(plan: &Plan) -> Vec<usize> {
-    let (all, private) = ((0..plan.schema().attributes().len()).collect::<Vec<usize>>(), plan.schema().private());
-    let few = |attributes: &Vec<usize>| attributes.len() <= MOST_ATTRIBUTES;
+    let (all, private) = ((0..plan.schema().attributes().len()).collect::<Vec<usize>>(), plan.schema().randomized());
+    let few = |attributes: &Vec<usize>| attributes.len() <= MAX_ATTRIBUTES;
     [all, private].into_iter().find(few).unwrap_or_default()
 }
 
@@ -139,8 +139,8 @@ fn depending(plan: &Plan) -> Vec<usize> {
 /// If a table was not counted, the confidence is none, a wave has other tables, or the language has no texts of a report.
 pub fn report(
     plan: &Plan,
-    asked: &Asked,
-    wanted: &NumbersAsked,
+    asked: &TableQuery,
+    wanted: &MomentQuery,
     counts: &Counts,
     options: &ReportOptions,
 ) -> Result<Report, StudyError> {
@@ -150,9 +150,9 @@ pub fn report(
     let missing = || StudyError::Counts("the tables of a report must be counted");
     let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let shown =
-        TableList::of(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+        TableList::new(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
     let estimate_options = EstimateOptions { confidence: options.confidence, ..EstimateOptions::default() };
-    let estimates = estimate_asked(plan, &counts.only(&shown)?, asked, wanted, &estimate_options)?;
+    let estimates = estimate_query(plan, &counts.only(&shown)?, asked, wanted, &estimate_options)?;
     let called = options.wave.clone().unwrap_or_else(|| language.report("now", &[]));
     let changes = changes(&estimates, &called, &options.waves)?;
     let mut warnings = warnings(plan, counts, &estimates, language);
@@ -253,11 +253,11 @@ fn download(plan: &Plan, estimates: &Estimates, language: &Language) -> Option<P
     let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
     let content = estimates_csv(&rows(estimates), Layout::Columns(&attributes), true);
     let label = language.report("download", &[]);
-    (content.len() <= MOST_CONTENT).then(|| Part::Download { label, name: "tables.csv".to_owned(), content })
+    (content.len() <= MAX_CONTENT).then(|| Part::Download { label, name: "tables.csv".to_owned(), content })
 }
 
 /// Tables of more bytes are not put into a page.
-const MOST_CONTENT: usize = 2_000_000;
+const MAX_CONTENT: usize = 2_000_000;
 
 /// What is known of how people were asked, in the order of a statement of methods.
 fn about_the_survey(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {

@@ -1,6 +1,6 @@
 //! Estimates as rows for programs: CSV and Parquet.
 
-use candor_analysis::names::quoted;
+use candor_runtime::names::quoted;
 use candor_tables::estimates::EstimateRow;
 
 use crate::estimate::Estimates;

@@ -87,7 +87,7 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     if others.is_empty() {
         return Err(StudyError::Needs("there is no attribute besides the outcome"));
     }
-    TableList::of(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
+    TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
 
 /// Tests one outcome with every other attribute, from the counts of [`tables`], and selects the `top` most surprising ones.

@@ -6,11 +6,11 @@ use candor_base::schema::{Attribute, Kind, Schema};
 use candor_tables::TableError;
 use candor_tables::check;
 use candor_tables::error::{BadValue, shown};
-use candor_tables::infer::{self, Wishes};
+use candor_tables::infer::{self, InferOptions};
 use candor_tables::input::{Input, Inputs};
 use serde::Serialize;
 
-use crate::words;
+use crate::format;
 
 /// An attribute, described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -101,7 +101,7 @@ pub struct InferredSchema {
 ///
 /// # Errors
 /// If the table cannot be read, or columns cannot be described: names all of them, each with what to do about it.
-pub fn infer(input: Input, wishes: &Wishes) -> Result<InferredSchema, TableError> {
+pub fn infer(input: Input, wishes: &InferOptions) -> Result<InferredSchema, TableError> {
     let infer::Inferred { schema, records, notes } = infer::infer(input, wishes)?;
     Ok(InferredSchema { attributes: described(&schema), records, schema, notes })
 }
@@ -162,7 +162,7 @@ pub struct Grouped {
 }
 
 /// So many different problems are told; of more there is only the number.
-const MOST_GROUPS: usize = 100;
+const MAX_GROUPS: usize = 100;
 
 impl Grouped {
     /// One more.
@@ -170,7 +170,7 @@ impl Grouped {
         let key = (problem.file.clone(), problem.column.clone(), problem.value.clone());
         match self.places.get(&key) {
             Some(&place) => self.groups[place].count += 1,
-            None if self.groups.len() == MOST_GROUPS => self.others += 1,
+            None if self.groups.len() == MAX_GROUPS => self.others += 1,
             None => {
                 self.places.insert(key, self.groups.len());
                 self.groups.push(EqualProblems { first: problem, count: 1 });
@@ -190,23 +190,23 @@ impl Grouped {
             let again = match count {
                 1 => String::new(),
                 2 => "; 1 more like it".to_owned(),
-                n => format!("; {} more like it", words::count(n - 1)),
+                n => format!("; {} more like it", format::count(n - 1)),
             };
             format!("{file}, {message}{again}")
         };
         let mut lines: Vec<String> = self.groups.iter().map(line).collect();
         if self.others > 0 {
-            lines.push(format!("and {} more values that do not fit", words::count(self.others)));
+            lines.push(format!("and {} more values that do not fit", format::count(self.others)));
         }
         let wrong = |a: &&Attribute| self.groups.iter().any(|group| group.first.column == a.name());
         let named = |a: &Attribute| {
             let label = |category: &String| match category.as_str() {
-                "" => words::label(""),
+                "" => format::label(""),
                 category => format!("\"{}\"", shown(category)),
             };
-            let mut labels: Vec<String> = a.categories().iter().take(MOST_LABELS).map(label).collect();
-            if a.categories().len() > MOST_LABELS {
-                labels.push(format!("and {} more", a.categories().len() - MOST_LABELS));
+            let mut labels: Vec<String> = a.categories().iter().take(MAX_LABELS).map(label).collect();
+            if a.categories().len() > MAX_LABELS {
+                labels.push(format!("and {} more", a.categories().len() - MAX_LABELS));
             }
             format!("the categories of \"{}\" are {}", shown(a.name()), labels.join(", "))
         };
@@ -216,7 +216,7 @@ impl Grouped {
 }
 
 /// So many categories are named.
-const MOST_LABELS: usize = 20;
+const MAX_LABELS: usize = 20;
 
 /// Checks tables against a schema, one after another, and keeps every value that does not fit. Ends at a table that cannot be read.
 pub fn check(schema: &Schema, inputs: Inputs) -> Checked {

@@ -9,11 +9,11 @@ use candor_analysis::regress::normal_points;
 use candor_base::schema::{Attribute, Schema, nearest};
 use candor_tables::TableError;
 use candor_tables::codes::{Unfit, codes};
-use candor_tables::dither::fixed;
 use candor_tables::error::BadValue;
 use candor_tables::input::{Batch, Input};
 use candor_tables::margins::{MARGIN_COLUMNS, MarginRow, margin_rows, shares};
 use candor_tables::model::numbers;
+use candor_tables::stochastic_rounding::fixed;
 
 use crate::error::StudyError;
 
@@ -26,7 +26,7 @@ const SHARE: &str = MARGIN_COLUMNS[2];
 const POINTS: usize = 20;
 
 /// At most so many kinds of people are told apart.
-const MOST_KINDS: usize = 1 << 20;
+const MAX_KINDS: usize = 1 << 20;
 
 /// What is anticipated of people: the shares of attributes, alone or together, and of numbers beside them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,9 +160,9 @@ impl Part {
 
     /// The two together, independent of each other.
     fn beside(&self, other: &Part) -> Result<Part, StudyError> {
-        if self.kinds.len().saturating_mul(other.kinds.len()) > MOST_KINDS {
+        if self.kinds.len().saturating_mul(other.kinds.len()) > MAX_KINDS {
             return Err(StudyError::Refused(format!(
-                "there are more than {MOST_KINDS} kinds of people to tell apart; leave variables out, or say in `expected_shares` which occur together"
+                "there are more than {MAX_KINDS} kinds of people to tell apart; leave variables out, or say in `expected_shares` which occur together"
             )));
         }
         let both = |(codes, values, share): &Kind| -> Vec<Kind> {

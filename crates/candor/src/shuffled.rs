@@ -1,13 +1,13 @@
 //! What a reader of published, shuffled responses learns, beside what the collector can.
 
-use candor_analysis::shuffled::shuffled_plan;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Schema};
+use candor_privacy::shuffle_model::shuffled_plan;
 use serde::Serialize;
 
 use crate::error::StudyError;
-use crate::words::{count, plural};
+use crate::format::{count, plural};
 
 /// How many responses are published together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -213,7 +213,7 @@ mod tests {
 
     fn plan(epsilon: f64) -> Plan {
         let channel = Pattern::k_ary(vec![Axis::single(16)], epsilon).unwrap();
-        Plan::new(Schema::of_sizes(&[16]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
+        Plan::new(Schema::with_sizes(&[16]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
     }
 
     fn options(respondents: u64, colluding: u64) -> ShuffleOptions {
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn counts_of_separate_tables_tell_less() {
         let block = |attribute| Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap());
-        let plan = Plan::new(Schema::of_sizes(&[2; 20]).unwrap(), (0..20).map(block).collect()).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[2; 20]).unwrap(), (0..20).map(block).collect()).unwrap();
         let found = |tables: Option<&str>| {
             let tables = tables.map(str::to_owned);
             shuffled(

@@ -34,7 +34,7 @@ const VERSION: u64 = 1;
 /// use candor::signature::{PrivateKey, Signature};
 ///
 /// let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0)?;
-/// let plan = Plan::new(Schema::of_sizes(&[4])?, vec![Block::new(vec![0], channel)])?;
+/// let plan = Plan::new(Schema::with_sizes(&[4])?, vec![Block::new(vec![0], channel)])?;
 /// let key = PrivateKey::generate()?;
 /// let signature = key.sign(&plan);
 /// signature.verify(&plan, &key.public())?;

@@ -118,7 +118,7 @@ pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: 
     all.sort_unstable();
     all.dedup();
     let holds = all.iter().any(|&at| is_set(plan, at));
-    let query = Query { plan, names: CountColumns::of(plan), from, dialect, sets, all, holds };
+    let query = Query { plan, names: CountColumns::new(plan), from, dialect, sets, all, holds };
     let selects: Vec<String> = layouts.iter().flat_map(|layout| query.table(layout)).collect();
     format!(
         "-- Counts for: candor estimate PLAN --counts FILE (plan {})\n{};\n",
@@ -223,7 +223,7 @@ impl Query<'_> {
         }
         let attributes: Vec<&str> = layout.attributes.iter().map(|&a| plan.schema().name(a)).collect();
         let null = || format!("CAST(NULL AS {text_type})");
-        let listed = attributes.iter().map(|name| candor_analysis::names::quoted(name)).collect::<Vec<_>>().join(",");
+        let listed = attributes.iter().map(|name| candor_runtime::names::quoted(name)).collect::<Vec<_>>().join(",");
         let mut shown = vec![format!("{} AS {}", dialect.text(&listed), dialect.name(&names.table))];
         let fingerprint = dialect.text(plan.fingerprint().as_str());
         shown.push(format!("{fingerprint} AS {}", dialect.name(&names.fingerprint)));

@@ -10,17 +10,17 @@ use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use serde::Serialize;
 
-use crate::adjust::{Adjustment, adjustment, check_options};
 use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::StudyError;
-use crate::words::{count, plural};
+use crate::format::{count, plural};
+use crate::rake::{Adjustment, adjustment, check_options};
 
 /// When maximum entropy is found: pair tables agree in their one-way shares to a tenth of that.
 const FITTING: Options = Options { tolerance: 1e-5, max_iterations: 1000 };
 
 /// How many pairs a sentence names.
-const MOST_NAMED: usize = 6;
+const MAX_NAMED: usize = 6;
 
 /// Which estimated tables records are made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
         }
         Parts::Tree | Parts::Entropy => pair_tables(schema),
     };
-    let tables = TableList::of(lists, schema).map_err(|error| parts.refuse(plan, error))?;
+    let tables = TableList::new(lists, schema).map_err(|error| parts.refuse(plan, error))?;
     for table in tables.lists() {
         let cells = schema.shape(table).cells();
         if cells > MAX_CELLS {
@@ -218,7 +218,7 @@ pub fn weigh(
     Ok((distinct, adjustment))
 }
 
-/// Makes records from answer records with the weights of [`adjust`](crate::adjust::adjust), which reach every dependence that the
+/// Makes records from answer records with the weights of [`adjust`](crate::rake::adjust), which reach every dependence that the
 /// answers still have.
 ///
 /// # Errors
@@ -336,8 +336,8 @@ impl Synthesis {
 /// Pairs in brackets, the first of them by name.
 fn named<'a>(pairs: impl Iterator<Item = &'a [String; 2]>) -> String {
     let mut pairs: Vec<String> = pairs.map(|[a, b]| format!("{a} and {b}")).collect();
-    let more = pairs.len().saturating_sub(MOST_NAMED);
-    pairs.truncate(MOST_NAMED);
+    let more = pairs.len().saturating_sub(MAX_NAMED);
+    pairs.truncate(MAX_NAMED);
     match (pairs.is_empty(), more) {
         (true, _) => String::new(),
         (_, 0) => format!(" ({})", pairs.join("; ")),

@@ -1,9 +1,9 @@
 //! Are two attributes independent of each other? Corrected for the randomization.
 
-use candor_analysis::dependence::{Measure, attenuated, estimated, merged};
+use candor_analysis::association::{Measure, attenuated, estimated, merged};
 use candor_analysis::estimate::{ChiSquareTest, EstimateError, Interval, test_independence};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::TableTally;
+use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use serde::Serialize;
@@ -106,7 +106,7 @@ pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
 /// If their table is too large.
 pub fn tables(schema: &Schema, [a, b]: [usize; 2]) -> Result<TableList, StudyError> {
     let lists = vec![vec![a], vec![b], vec![a, b]];
-    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "independence", error })
+    TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "independence", error })
 }
 
 /// The test in one group.
@@ -114,7 +114,7 @@ pub fn tables(schema: &Schema, [a, b]: [usize; 2]) -> Result<TableList, StudyErr
 #[non_exhaustive]
 pub struct GroupTest {
     /// The group: names and categories.
-    #[serde(serialize_with = "crate::words::as_object")]
+    #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// The test, if there is one.
     #[serde(flatten)]
@@ -135,7 +135,7 @@ pub fn test_groups(
     counts: &Counts,
     confidence: f64,
 ) -> Result<Vec<GroupTest>, StudyError> {
-    let one = |(key, tallies): (&Vec<u16>, &Vec<TableTally>)| {
+    let one = |(key, tallies): (&Vec<u16>, &Vec<TableCounts>)| {
         let group = counts.group(plan.schema(), key);
         match test_counted(plan, pair, (tallies, counts.rows(key)), confidence) {
             Ok(test) => Ok(GroupTest {
@@ -163,7 +163,7 @@ pub fn test(plan: &Plan, pair: [usize; 2], counts: &Counts, confidence: f64) -> 
 fn test_counted(
     plan: &Plan,
     pair: [usize; 2],
-    (tallies, respondents): (&[TableTally], u64),
+    (tallies, respondents): (&[TableCounts], u64),
     confidence: f64,
 ) -> Result<Independence, StudyError> {
     check_confidence(confidence)?;
@@ -203,7 +203,7 @@ fn interval_of_v(v: f64, error: f64, confidence: f64) -> (f64, f64) {
     ((v * v - far).max(0.0).sqrt(), (v * v + far).min(1.0).sqrt())
 }
 
-fn merged_in(plan: &Plan, attribute: usize, one_way: &TableTally) -> Result<Option<Merged>, EstimateError> {
+fn merged_in(plan: &Plan, attribute: usize, one_way: &TableCounts) -> Result<Option<Merged>, EstimateError> {
     let described = &plan.schema().attributes()[attribute];
     let codes = merged(plan, attribute, one_way)?;
     let label = |code: u16| described.categories()[usize::from(code)].clone();

@@ -10,8 +10,8 @@ use candor_base::schema::{NOT_ASKED, Schema};
 use serde::Deserialize;
 
 use crate::error::StudyError;
-use crate::marked::isolated;
-pub use crate::own_texts::{Direction, OwnTexts, Question, Texts};
+use crate::html_escape::isolated;
+pub use crate::own_texts::{Direction, OwnTexts, QuestionText, Texts};
 
 /// All texts in one language.
 #[derive(Deserialize)]
@@ -103,7 +103,7 @@ pub struct Language {
     report: Texts,
     evidence: Texts,
     about: Texts,
-    questions: BTreeMap<String, Question>,
+    questions: BTreeMap<String, QuestionText>,
 }
 
 impl Default for Language {
@@ -249,7 +249,7 @@ impl Language {
 
     /// A whole number with this language's separators.
     pub(crate) fn whole(&self, n: u64) -> String {
-        crate::words::count(n).replace(',', &self.say("thousands", &[]))
+        crate::format::count(n).replace(',', &self.say("thousands", &[]))
     }
 
     /// A number with so many decimals.
@@ -289,7 +289,7 @@ fn check_texts(section: &str, given: &Texts, english: &Texts, is_known: bool) ->
     }
 }
 
-fn check_questions(questions: &BTreeMap<String, Question>, schema: &Schema) -> Result<(), StudyError> {
+fn check_questions(questions: &BTreeMap<String, QuestionText>, schema: &Schema) -> Result<(), StudyError> {
     for (name, question) in questions {
         let wrong = |problem: String| Err(StudyError::Texts(format!("[questions.\"{name}\"]: {problem}")));
         let Some(attribute) = schema.attributes().iter().find(|attribute| attribute.name() == name) else {
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_was_not_asked_is_said_in_the_language() {
-        let schema = Schema::of_sizes(&[2]).unwrap();
+        let schema = Schema::with_sizes(&[2]).unwrap();
         let german = Language::new(Some("de"), None, &schema).unwrap();
         assert_eq!(
             ["", NOT_ASKED, "0"].map(|category| german.label("a1", category)),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     fn refused(code: Option<&str>, own: &str) -> String {
-        let schema = Schema::of_sizes(&[2]).unwrap();
+        let schema = Schema::with_sizes(&[2]).unwrap();
         let own = OwnTexts::parse(own);
         own.and_then(|own| Language::new(code, Some(&own), &schema))
             .map_or_else(|error| error.to_string(), |_| String::new())
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_language_may_be_written_from_right_to_left() {
-        let schema = Schema::of_sizes(&[2]).unwrap();
+        let schema = Schema::with_sizes(&[2]).unwrap();
         let all = TABLES["en"].sheet.clone();
         let own =
             |language: &str| OwnTexts { language: Some(language.into()), sheet: all.clone(), ..OwnTexts::default() };

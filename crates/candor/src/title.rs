@@ -1,7 +1,7 @@
 //! What tables, groups and categories are called on a page.
 
 use crate::estimate::Table;
-use crate::marked::isolated;
+use crate::html_escape::isolated;
 use crate::texts::Language;
 
 /// What categories are called, one for each attribute.

@@ -7,8 +7,8 @@ use candor_privacy::guess::chance_of;
 use candor_privacy::times;
 use serde::Serialize;
 
+use crate::format::{count, lower_first, plural};
 use crate::guarantee::{CertifiedAttribute, certified};
-use crate::words::{count, lower_first, plural};
 
 /// A margin of error up to this many points is good enough for most uses.
 pub const GOOD: f64 = 5.0;
@@ -26,7 +26,7 @@ pub const WEAK: f64 = 5.0;
 pub const NEAR_OPTIMAL: f64 = 0.15;
 
 /// More respondents than this are no advice.
-const MOST_PEOPLE: f64 = 1e7;
+const MAX_PEOPLE: f64 = 1e7;
 
 /// What kind of verdict it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -140,7 +140,7 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
     let good = margins.iter().filter(|(margin, _)| *margin <= GOOD).count();
     let remedy = || {
         let needed = respondents * (worst / GOOD).powi(2);
-        let people = match needed <= MOST_PEOPLE {
+        let people = match needed <= MAX_PEOPLE {
             true => format!(", or about {} respondents for ±{GOOD} points", count(two_digits(needed) as u64)),
             false => String::new(),
         };

@@ -3,24 +3,24 @@
 use candor_base::plan::Plan;
 use serde::Serialize;
 
-use crate::asked::Asked;
 use crate::caution::of_responses;
-use crate::comparison::{ComparedCell, Comparison};
 use crate::counts::{Counts, Provenance};
 use crate::cross_table::known;
 use crate::error::StudyError;
-use crate::estimate::{EstimateOptions, Estimates, Table, estimate_asked};
+use crate::estimate::{EstimateOptions, Estimates, Table, estimate_query};
 use crate::found::what_differs;
-use crate::marked::isolated;
-use crate::numbers::NumbersAsked;
+use crate::group_comparison::{ComparedCell, GroupComparison};
+use crate::html_escape::isolated;
+use crate::moments::MomentQuery;
 use crate::page::{Part, Share, TrendRow, TrendTable};
+use crate::query_spec::TableQuery;
 use crate::texts::Language;
 use crate::title::title;
 
 /// An earlier wave: the same tables, from responses that may have been made under another plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Wave {
+pub struct WaveEstimates {
     /// What it is called, such as its year.
     pub name: String,
     /// The fingerprint of the plan that its responses were made under.
@@ -31,16 +31,22 @@ pub struct Wave {
     provenance: Provenance,
 }
 
-impl Wave {
-    /// Estimates what is asked for of the wave's own plan, from the counts of its [tables](Asked::counted).
+impl WaveEstimates {
+    /// Estimates what is asked for of the wave's own plan, from the counts of its [tables](TableQuery::counted).
     ///
     /// # Errors
     /// If a table was not counted, or the confidence is none.
-    pub fn new(name: &str, plan: &Plan, asked: &Asked, counts: &Counts, confidence: f64) -> Result<Wave, StudyError> {
+    pub fn new(
+        name: &str,
+        plan: &Plan,
+        asked: &TableQuery,
+        counts: &Counts,
+        confidence: f64,
+    ) -> Result<WaveEstimates, StudyError> {
         let options = EstimateOptions { confidence, ..EstimateOptions::default() };
-        let estimates = estimate_asked(plan, counts, asked, &NumbersAsked::default(), &options)?;
+        let estimates = estimate_query(plan, counts, asked, &MomentQuery::default(), &options)?;
         let (fingerprint, provenance) = (plan.fingerprint().as_str().to_owned(), counts.provenance().clone());
-        Ok(Wave { name: name.to_owned(), fingerprint, estimates, provenance })
+        Ok(WaveEstimates { name: name.to_owned(), fingerprint, estimates, provenance })
     }
 
     /// What must be known before believing it.
@@ -57,7 +63,11 @@ const SHORT: usize = 19;
 ///
 /// # Errors
 /// If they have others.
-pub(crate) fn changes(now: &Estimates, called: &str, waves: &[Wave]) -> Result<Vec<Comparison>, StudyError> {
+pub(crate) fn changes(
+    now: &Estimates,
+    called: &str,
+    waves: &[WaveEstimates],
+) -> Result<Vec<GroupComparison>, StudyError> {
     let alone = Estimates { comparisons: Vec::new(), ..now.clone() };
     let mut found = Vec::new();
     for wave in waves.iter().rev() {
@@ -68,7 +78,7 @@ pub(crate) fn changes(now: &Estimates, called: &str, waves: &[Wave]) -> Result<V
                 wave.name
             ))
         })?;
-        let named = |one| Comparison { first: wave.name.clone(), second: called.to_owned(), ..one };
+        let named = |one| GroupComparison { first: wave.name.clone(), second: called.to_owned(), ..one };
         found = compared.comparisons.into_iter().map(named).collect();
     }
     Ok(found)
@@ -78,8 +88,8 @@ pub(crate) fn changes(now: &Estimates, called: &str, waves: &[Wave]) -> Result<V
 pub(crate) fn what_changed(
     now: &Estimates,
     called: &str,
-    waves: &[Wave],
-    changes: &[Comparison],
+    waves: &[WaveEstimates],
+    changes: &[GroupComparison],
     language: &Language,
 ) -> Vec<Part> {
     let Some(first) = waves.first() else { return Vec::new() };
@@ -128,7 +138,7 @@ pub(crate) fn what_changed(
 }
 
 /// The categories of one attribute in all waves.
-fn rows(name: &str, tables: &[&Table], change: &Comparison, language: &Language) -> Vec<TrendRow> {
+fn rows(name: &str, tables: &[&Table], change: &GroupComparison, language: &Language) -> Vec<TrendRow> {
     let row = |(at, cell): (usize, &ComparedCell)| TrendRow {
         category: cell.categories.first().map_or(String::new(), |category| language.label(name, category)),
         shares: tables.iter().map(|table| table.cells.get(at).and_then(known)).collect(),

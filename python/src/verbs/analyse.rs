@@ -3,24 +3,24 @@
 use std::collections::HashMap;
 
 use candor::choice::Choice;
-use candor::cluster::cluster;
+use candor::associations::cluster;
 use candor::counts::{CountOptions, Counts, Provenance};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::EstimateOptions;
 use candor::learn::{self, Learned, Protocol};
-use candor::power::{Finding, PowerOptions, powers};
-use candor::query::{QueryOptions, Question, query, query_groups};
+use candor::power::{Alternative, PowerOptions, powers};
+use candor::query::{QueryOptions, ShareQuery, query, query_groups};
 use candor::regress::{self, RegressOptions, Rows};
 use candor::report::{self, ReportOptions};
 use candor::scan::{self, Adjust};
 use candor::shares::Shares;
 use candor::texts::{Language, OwnTexts};
 use candor::{StudyError, test};
-use candor_analysis::dependence::{Limits, Measure, Parties};
+use candor_analysis::association::{Limits, Measure, Parties};
 use candor_analysis::estimate::Interval;
 use candor_base::randomness::Source;
 use candor_tables::distinct::distinct_responses;
-use candor_tables::truth::Records;
+use candor_tables::true_records::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Serialize;
@@ -54,9 +54,9 @@ pub fn test_independence(
     let confidence = options.or("confidence", EstimateOptions::default().confidence)?;
     let survey = SurveyWords::take(&mut options, Some("where"))?;
     options.finish()?;
-    run(py, progress, |watch| {
+    run(py, progress, |progress| {
         let tables = test::tables(plan.0.schema(), pair)?;
-        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         let found = match counts.by().is_empty() {
             true => json(&test::test(&plan.0, pair, &counts, confidence)?),
             false => json(&groups(&test::test_groups(&plan.0, pair, &counts, confidence)?)),
@@ -81,9 +81,9 @@ pub fn scan_attributes(
     let top = options.or("top", 10)?;
     let survey = SurveyWords::take(&mut options, Some("where"))?;
     options.finish()?;
-    run(py, progress, |watch| {
+    run(py, progress, |progress| {
         let tables = scan::tables(plan.0.schema(), &outcome)?;
-        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         Ok((json(&scan::scan(&plan.0, &outcome, &counts, adjust, top)?), notes(&counts)))
     })
 }
@@ -121,20 +121,20 @@ pub fn query_share(
         let how = EstimateOptions { target: asked.target, ..EstimateOptions::default() };
         how.check_design().map_err(Failure::from)?;
     }
-    let mut question = Question::new(&plan.0, condition, asked).map_err(Failure::from)?;
+    let mut question = ShareQuery::new(&plan.0, condition, asked).map_err(Failure::from)?;
     if !survey.is_plain() || !matches!(responses, Responses::Read(_)) {
         question = question.of_survey().map_err(Failure::from)?;
     }
-    let (answers, told) = run(py, progress, |watch| {
+    let (answers, told) = run(py, progress, |progress| {
         let tables = question.tables()?;
         if question.needs_records() {
-            let (records, read) = distinct_responses(&plan.0, responses.inputs()?, watch)?;
+            let (records, read) = distinct_responses(&plan.0, responses.inputs()?, progress)?;
             let groups = [(Vec::new(), records.tallies(&plan.0, &tables))].into();
             let counts = Counts::new(&plan.0, &[], groups, read.responses)?;
-            let told = Provenance::of(&read).notes(str::to_owned);
+            let told = Provenance::new(&read).notes(str::to_owned);
             return Ok((json(&query(&question, &counts, Some(&records))), told));
         }
-        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         let found = match counts.by().is_empty() {
             true => json(&query(&question, &counts, None)),
             false => json(&groups(&query_groups(&question, &counts))),
@@ -164,10 +164,10 @@ pub fn cluster_records(
     options.finish()?;
     check(protocol, epsilon)?;
     let schema = &schema.0;
-    let learned = run(py, progress, |watch| {
+    let learned = run(py, progress, |progress| {
         let records = Records { schema, inputs };
         let Some(source) = &source else {
-            let counted = records.count(&learn::pair_tables(schema)?, watch)?;
+            let counted = records.count(&learn::pair_tables(schema)?, progress)?;
             return Ok(learn::from_truth(schema, &counted.counts, counted.records, measure)?);
         };
         let columns = records.read()?;
@@ -207,9 +207,9 @@ pub fn cluster_responses(
     let (measure, limits) = (measure(&mut options)?, limits(&mut options)?);
     let attenuated = options.or("uncorrected", false)?;
     options.finish()?;
-    let (learned, mut told) = run(py, progress, |watch| {
+    let (learned, mut told) = run(py, progress, |progress| {
         let tables = learn::response_tables(plan.0.schema())?;
-        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), progress)?;
         Ok((learn::from_responses(&plan.0, &counts, measure, attenuated)?, notes(&counts)))
     })?;
     let (clusters, summary, more) = clustered(plan.0.schema(), &learned, limits, None)?;
@@ -285,22 +285,22 @@ pub fn report_page(
     about.wave = options.take("wave")?;
     let (language, texts): (Option<String>, Option<String>) = (options.take("language")?, options.take("texts")?);
     options.finish()?;
-    run(py, progress, |watch| {
+    run(py, progress, |progress| {
         let own = texts.as_deref().map(OwnTexts::parse).transpose()?;
         about.language = Language::new(language.as_deref(), own.as_ref(), plan.0.schema())?;
         let tables = report::tables(&plan.0, &asked, &wanted)?;
-        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };
         let drawn = survey.survey(plan.0.schema())?;
         for (model, inputs) in models.iter().zip(again) {
             let asked = regress::model(&plan.0, model, &fitting)?;
-            let rows = Rows::read(&plan.0, &asked, &drawn, inputs, watch)?;
+            let rows = Rows::read(&plan.0, &asked, &drawn, inputs, progress)?;
             about.regressions.push(regress::regress(&asked, &rows, &fitting)?);
         }
         let mut told = notes(&counts);
         for (name, responses, other) in waves {
             let (asked, _) = words.read(other.schema())?;
-            let counts = survey.counts(&other, responses, asked.counted(), false, watch)?;
+            let counts = survey.counts(&other, responses, asked.counted(), false, progress)?;
             told.extend(notes(&counts));
             about.waves.push(report::Wave::new(&name, &other, &asked, &counts, about.confidence)?);
         }
@@ -331,9 +331,9 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
     let sizes = match shares {
         Some(table) => {
             let shares = Shares::read(plan.0.schema(), &[], one_input(table, None)?).map_err(Failure::from)?;
-            candor::size::size_anticipated(&plan.0, &tables, margin, confidence, interval, &shares)
+            candor::sample_size::size_anticipated(&plan.0, &tables, margin, confidence, interval, &shares)
         }
-        None => candor::size::size(&plan.0, &tables, margin, confidence, interval),
+        None => candor::sample_size::size(&plan.0, &tables, margin, confidence, interval),
     };
     Ok(json(&sizes.map_err(|error: StudyError| Failure::from(error))?))
 }
@@ -369,10 +369,10 @@ fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
     let (detect, null): (Vec<f64>, Option<f64>) =
         (options.or("detect_difference", Vec::new())?, options.take("null_share")?);
     let finding = match (options.take("noncompliance")?, null, &detect[..]) {
-        (Some(ignoring), None, []) => Finding::Ignoring { ignoring, share: 0.5 },
-        (Some(ignoring), None, &[share]) => Finding::Ignoring { ignoring, share },
-        (None, Some(null), &[share]) => Finding::Null { null, share },
-        (None, None, &[first, second]) => Finding::Groups { first, second },
+        (Some(ignoring), None, []) => Alternative::Ignoring { ignoring, share: 0.5 },
+        (Some(ignoring), None, &[share]) => Alternative::Ignoring { ignoring, share },
+        (None, Some(null), &[share]) => Alternative::Null { null, share },
+        (None, None, &[first, second]) => Alternative::Groups { first, second },
         (None, None, []) => {
             return Err(parameter("this needs `margin`, `detect_difference`, `noncompliance` or `model`").into());
         }

@@ -33,7 +33,7 @@ pub fn audit(py: Python<'_>, plans: Vec<Named>, options: &str) -> PyResult<(Stri
             Ok((json(&audit), broken))
         }
         _ => {
-            let audit = study::audit_together(&plans, &asked)?;
+            let audit = study::audit_composition(&plans, &asked)?;
             let broken = audit.broken().map(|broken| format!("the plans together do not meet {broken}"));
             Ok((json(&audit), broken))
         }

@@ -4,7 +4,7 @@ use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
 use candor::mean::compare_for_mean;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::compare::Variance;
-use candor_tables::truth::Records;
+use candor_tables::true_records::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -43,12 +43,12 @@ pub fn compare_methods(
     if records.is_none() && (repeats.is_some() || seed.is_some()) {
         return Err(parameter("`repeats` and `seed` go with `simulate`").into());
     }
-    run(py, progress, |watch| {
+    run(py, progress, |progress| {
         let truths = records.map(|inputs| Records { schema: &schema.0, inputs }.read()).transpose()?;
         let (repeats, seed) = (repeats.unwrap_or(REPEATS), seed.unwrap_or(SEED));
         let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats, seed });
         let asked = CompareOptions { respondents, tables, clusters, time_limit, simulate, shares };
-        Ok(json(&compare(&schema.0, epsilon, &asked, watch)?))
+        Ok(json(&compare(&schema.0, epsilon, &asked, progress)?))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use candor::StudyError;
 use candor::combine::{CombineOptions, combine};
-use candor::design::{DesignOptions, design_while};
+use candor::design::{DesignOptions, design_with_progress};
 use candor::information::LearningLimit;
 use candor_design::combine::part;
 use candor_design::cross::crossed;
@@ -47,7 +47,7 @@ pub fn design(
             Some(names) => crossed(&schema, names).map_err(|error| Failure::from(StudyError::from(error)))?,
             None => schema.clone(),
         };
-        let known = match asked.private()[..] {
+        let known = match asked.randomized()[..] {
             [attribute] => Some(&asked.attributes()[attribute]),
             _ => None,
         };
@@ -66,7 +66,7 @@ pub fn design(
     }
     let (request, mut told) = asked(method, options)?;
     told.shares = shares.map(|table| anticipated(&schema, &table)).transpose()?;
-    let mut designed = run(py, progress, |watch| Ok(design_while(&schema, &request, &told, watch)?))?;
+    let mut designed = run(py, progress, |progress| Ok(design_with_progress(&schema, &request, &told, progress)?))?;
     designed.notes.extend(note);
     let described = super::json(&designed);
     Ok((Plan::of(designed.plan), described))

@@ -1,9 +1,9 @@
 //! Plan and responses -> differences of groups or waves, each with its test.
 
 use candor::counts::Counts;
-use candor::differences::{DifferenceWords, DifferencesAsked, Wave, differences, differences_of_waves};
+use candor::differences::{DifferenceQueryText, DifferenceQuery, WaveInput, differences, wave_differences};
 use candor::estimate::EstimateOptions;
-use candor_analysis::watch::Watch;
+use candor_runtime::progress::ProgressSink;
 use pyo3::prelude::*;
 
 use super::estimate::{ANEW, Waves};
@@ -17,14 +17,14 @@ use crate::work::run;
 
 /// What is tested, and of whom, as it is written.
 struct Asked {
-    words: DifferenceWords,
+    words: DifferenceQueryText,
     survey: SurveyWords,
     confidence: f64,
 }
 
 impl Asked {
     fn take(options: &mut Options) -> Result<Asked, Failure> {
-        let words = DifferenceWords {
+        let words = DifferenceQueryText {
             tables: options.take("tables")?,
             mean: options.or("mean", String::new())?,
             values: options.or("scores", String::new())?,
@@ -40,10 +40,10 @@ impl Asked {
         &self,
         plan: &candor_base::plan::Plan,
         responses: Responses,
-        watch: Watch<'_>,
-    ) -> Result<(DifferencesAsked, Counts), Failure> {
-        let asked = DifferencesAsked::parse(plan.schema(), &self.words)?;
-        let counts = self.survey.counts(plan, responses, &asked.tables(plan.schema())?, false, watch)?;
+        progress: ProgressSink<'_>,
+    ) -> Result<(DifferenceQuery, Counts), Failure> {
+        let asked = DifferenceQuery::parse(plan.schema(), &self.words)?;
+        let counts = self.survey.counts(plan, responses, &asked.tables(plan.schema())?, false, progress)?;
         Ok((asked, counts))
     }
 }
@@ -68,17 +68,17 @@ pub fn test_differences(
             parameter("either `compare_groups`, the groups of an attribute, or `baseline`, earlier responses").into()
         );
     }
-    run(py, progress, |watch| {
-        let (own, counts) = asked.counted(&plan.0, responses, watch)?;
+    run(py, progress, |progress| {
+        let (own, counts) = asked.counted(&plan.0, responses, progress)?;
         let mut told = notes(&counts);
         let Some(before) = before else {
             return Ok((json(&differences(&plan.0, &counts, &own, asked.confidence)?), told));
         };
-        let (earlier, earlier_counts) = asked.counted(&other, before, watch)?;
+        let (earlier, earlier_counts) = asked.counted(&other, before, progress)?;
         told.extend(notes(&earlier_counts));
         told.push(ANEW.to_owned());
-        let now = Wave { plan: &plan.0, counts: &counts, asked: &own };
-        let then = Wave { plan: &other, counts: &earlier_counts, asked: &earlier };
-        Ok((json(&differences_of_waves(now, then, asked.confidence)?), told))
+        let now = WaveInput { plan: &plan.0, counts: &counts, asked: &own };
+        let then = WaveInput { plan: &other, counts: &earlier_counts, asked: &earlier };
+        Ok((json(&wave_differences(now, then, asked.confidence)?), told))
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candor::StudyError;
 use candor::estimate::{self as study, EstimateOptions, Estimates};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
+use candor_runtime::progress::ProgressSink;
 use pyo3::prelude::*;
 
 use super::json;
@@ -69,7 +69,7 @@ impl Wave {
         &self,
         plan: &candor_base::plan::Plan,
         responses: Responses,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<(Estimates, Vec<String>), Failure> {
         let plain = self.asked.tables.is_none() && self.asked.is_plain() && self.survey.is_plain();
         if let (Responses::Counted(counts), true) = (&responses, plain) {
@@ -82,9 +82,9 @@ impl Wave {
         }
         let (asked, wanted) = self.asked.read(schema)?;
         let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
-        let tables = TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-        let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), watch)?;
-        Ok((study::estimate_asked(plan, &counts, &asked, &wanted, &self.options)?, notes(&counts)))
+        let tables = TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+        let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), progress)?;
+        Ok((study::estimate_query(plan, &counts, &asked, &wanted, &self.options)?, notes(&counts)))
     }
 }
 
@@ -107,10 +107,10 @@ pub fn estimate(
     if before.is_some() && wave.asked.compares() {
         return Err(parameter("`compare_groups` does not go with `baseline`").into());
     }
-    run(py, progress, |watch| {
-        let (mut now, mut told) = wave.of(&plan.0, responses, watch)?;
+    run(py, progress, |progress| {
+        let (mut now, mut told) = wave.of(&plan.0, responses, progress)?;
         if let Some(before) = before {
-            let (before, more) = wave.of(&other, before, watch)?;
+            let (before, more) = wave.of(&other, before, progress)?;
             now.against(&before)?;
             told.extend(more);
             told.push(ANEW.to_owned());

@@ -2,10 +2,10 @@
 
 use candor::StudyError;
 use candor::card::cards;
-use candor::comply::{self, ComplyOptions};
+use candor::compliance::{self, ComplianceOptions};
 use candor::counts::CountOptions;
 use candor::device::{DeviceOptions, devices};
-use candor::enter::{enter, lotteries};
+use candor::import::{enter, lotteries};
 use candor::texts::{Language, OwnTexts};
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
@@ -69,7 +69,7 @@ pub fn enter_answers(
         return Err(parameter(problem).into());
     }
     let target = Target::new(output);
-    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::of(&target), existing))?)))
+    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::for_target(&target), existing))?)))
 }
 
 /// Whether people followed their cards, as far as the answers tell.
@@ -89,8 +89,8 @@ pub fn comply_with(
         Some(pair) => pair,
         None => None,
     };
-    let default = ComplyOptions::default();
-    let asked = ComplyOptions {
+    let default = ComplianceOptions::default();
+    let asked = ComplianceOptions {
         says: says.as_deref(),
         anchor,
         ignoring: options.or("noncompliance", default.ignoring)?,
@@ -98,8 +98,8 @@ pub fn comply_with(
         confidence: options.or("confidence", default.confidence)?,
     };
     options.finish()?;
-    run(py, progress, |watch| {
-        let counts = responses.counts(&plan.0, &comply::tables(&plan.0, &asked)?, CountOptions::default(), watch)?;
-        Ok((json(&comply::comply(&plan.0, &counts, &asked)?), notes(&counts)))
+    run(py, progress, |progress| {
+        let counts = responses.counts(&plan.0, &compliance::tables(&plan.0, &asked)?, CountOptions::default(), progress)?;
+        Ok((json(&compliance::comply(&plan.0, &counts, &asked)?), notes(&counts)))
     })
 }

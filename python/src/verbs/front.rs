@@ -1,10 +1,10 @@
 //! One attribute: every trade-off of privacy and utility, and a better plan at equal privacy.
 
 use candor::StudyError;
-use candor::front::{FrontOptions, front};
+use candor::pareto::{FrontOptions, front};
 use candor::refine::{RefineOptions, refine};
-use candor_design::front::plan::unrefined;
-use candor_design::front::prior::Prior;
+use candor_design::pareto::plan::unrefined;
+use candor_design::pareto::prior::Prior;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -32,7 +32,7 @@ pub fn front_of(
     let left_out = prior.left_out();
     let note = format!("categories with share 0, which never occur, are left out: {left_out}");
     let notes = if left_out > 0 { vec![note] } else { Vec::new() };
-    let fronts = run(py, progress, |watch| Ok(front(prior, &asked, watch)?))?;
+    let fronts = run(py, progress, |progress| Ok(front(prior, &asked, progress)?))?;
     Ok((json(&fronts), fronts.csv(), fronts.matrices(), notes))
 }
 

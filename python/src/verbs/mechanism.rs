@@ -33,8 +33,8 @@ pub fn audit_program(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Option<String>)> {
     let asked = asked(Options::read(options)?)?;
-    run(py, progress, |watch| {
-        let audit = study::audit_program(program, &truths, &asked, watch)?;
+    run(py, progress, |progress| {
+        let audit = study::audit_program(program, &truths, &asked, progress)?;
         Ok((json(&audit), audit.broken()))
     })
 }

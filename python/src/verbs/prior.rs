@@ -3,7 +3,7 @@
 use candor::StudyError;
 use candor::prior::{Stated, column, counted, shares};
 use candor_base::schema::Attribute;
-use candor_design::front::prior::Prior;
+use candor_design::pareto::prior::Prior;
 use candor_tables::infer::Bins;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

@@ -71,13 +71,13 @@ pub fn randomize(
     let asked = Asked::take(&mut options)?;
     options.finish()?;
     let mut batches: Vec<RecordBatch> = Vec::new();
-    let done = run(py, progress, |watch| {
+    let done = run(py, progress, |progress| {
         let mut records = 0;
         study::randomize(&plan.0, inputs, &asked.options(), |batch| {
             records += batch.num_rows() as u64;
             batches.push(batch);
-            let step = candor_analysis::watch::Step::of("records", records, None);
-            watch.tell(step).map_err(|cancelled| Failure::Table(TableError::Cancelled(cancelled)))
+            let step = candor_runtime::progress::Progress::new("records", records, None);
+            progress.report(step).map_err(|cancelled| Failure::Table(TableError::Cancelled(cancelled)))
         })
     })?;
     let schema = batches[0].schema();
@@ -102,13 +102,13 @@ pub fn randomize_to(
     let existing = Existing::forced(options.or("force", false)?);
     options.finish()?;
     let to = (&target, format, existing);
-    let done = run(py, progress, |watch| Ok(study::randomize_to(&plan.0, inputs, &asked.options(), to, watch)?))?;
+    let done = run(py, progress, |progress| Ok(study::randomize_to(&plan.0, inputs, &asked.options(), to, progress)?))?;
     Ok(json(&done))
 }
 
 /// The format of a file, by its name, with safe cells if they are asked for.
 pub fn format(target: &Target, options: &mut Options) -> Result<Format, Failure> {
-    let format = Format::of(target);
+    let format = Format::for_target(target);
     match options.or("escape_formulas", false)? {
         true => format.with_safe_cells().ok_or_else(|| parameter("`escape_formulas` goes with CSV only")),
         false => Ok(format),
@@ -140,7 +140,7 @@ fn under_way(
         let handed_on = |batch| match give.send(Ok(batch)) {
             Ok(()) => Ok(()),
             // Nobody reads on.
-            Err(_) => Err(TableError::from(candor_analysis::watch::Cancelled)),
+            Err(_) => Err(TableError::from(candor_runtime::progress::Cancelled)),
         };
         if let Err(error) = study::randomize(&plan, inputs, &asked.options(), handed_on) {
             drop(give.send(Err(error)));

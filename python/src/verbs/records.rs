@@ -1,11 +1,11 @@
 //! Plan and responses -> records that are no responses: weighted answers, and people who do not exist.
 
-use candor::adjust::{Adjustment, adjust, margins};
+use candor::rake::{Adjustment, adjust, margins};
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Provenance};
 use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
 use candor_analysis::adjust::{DistinctRecords, Options as Raking};
-use candor_analysis::watch::Watch;
+use candor_runtime::progress::ProgressSink;
 use candor_base::randomness::Source;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::output::Target;
@@ -44,13 +44,13 @@ impl Asked {
         &self,
         plan: &candor_base::plan::Plan,
         responses: Responses,
-        watch: Watch<'_>,
+        progress: ProgressSink<'_>,
     ) -> Result<(DistinctRecords, Adjustment, Vec<String>), Failure> {
         let margins = margins(plan, self.margins.as_deref())?;
-        let (records, read) = distinct_responses(plan, responses.inputs()?, watch)?;
+        let (records, read) = distinct_responses(plan, responses.inputs()?, progress)?;
         let mut adjustment = adjust(plan, &records, &margins, &self.raking)?;
         adjustment.simulation = read.simulation;
-        Ok((records, adjustment, Provenance::of(&read).notes(str::to_owned)))
+        Ok((records, adjustment, Provenance::new(&read).notes(str::to_owned)))
     }
 }
 
@@ -81,11 +81,11 @@ pub fn adjust_weights(
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
     options.finish()?;
     let (schema, fingerprint) = (plan.0.schema(), plan.0.fingerprint());
-    run(py, progress, |watch| {
+    run(py, progress, |progress| {
         let (records, adjustment, told) = match parts {
-            None => asked.weigh(&plan.0, responses, watch)?,
+            None => asked.weigh(&plan.0, responses, progress)?,
             Some(parts) => {
-                let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), watch)?;
+                let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
                 let (records, mut adjustment) = weigh(&plan.0, parts, &counts, &asked.raking)?;
                 adjustment.simulation = counts.provenance().simulation;
                 (records, adjustment, notes(&counts))
@@ -130,15 +130,15 @@ pub fn synthesize_records(
         return Err(parameter("`records` is a whole number, 1 or more").into());
     }
     let (schema, fingerprint) = (plan.0.schema(), plan.0.fingerprint());
-    run(py, progress, |watch| {
+    run(py, progress, |progress| {
         let (mut made, told): (Synthesis, Vec<String>) = match &asked {
             Some(asked) => {
-                let (records, adjustment, told) = asked.weigh(&plan.0, responses, watch)?;
+                let (records, adjustment, told) = asked.weigh(&plan.0, responses, progress)?;
                 (synthesize_weighted(&plan.0, &records, &adjustment, number, &source)?, told)
             }
             None => {
                 let parts = method.as_deref().map_or(Ok(Parts::default()), Parts::of_name)?;
-                let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), watch)?;
+                let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
                 (synthesize(&plan.0, parts, &counts, number, &source)?, notes(&counts))
             }
         };

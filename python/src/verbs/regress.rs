@@ -28,8 +28,8 @@ pub fn fit_regression(
     let survey = SurveyWords::take(&mut options, Some("where"))?.survey(plan.0.schema())?;
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
-    run(py, progress, |watch| {
-        let rows = Rows::read(&plan.0, &model, &survey, responses.inputs()?, watch)?;
+    run(py, progress, |progress| {
+        let rows = Rows::read(&plan.0, &model, &survey, responses.inputs()?, progress)?;
         let told = rows.provenance().notes(str::to_owned);
         Ok((json(&regress::regress(&model, &rows, &asked)?), told))
     })

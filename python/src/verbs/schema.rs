@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candor::schema::{check, infer};
-use candor_tables::infer::{Bins, Known, Wishes};
+use candor_tables::infer::{Bins, Known, InferOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Deserialize;
@@ -45,8 +45,8 @@ pub fn infer_schema(
     Ok((Schema(Arc::new(inferred.schema)), described, inferred.notes))
 }
 
-fn wishes(options: &mut Options) -> Result<Wishes, Failure> {
-    let mut wishes = Wishes::default();
+fn wishes(options: &mut Options) -> Result<InferOptions, Failure> {
+    let mut wishes = InferOptions::default();
     wishes.public = options.or("public", wishes.public)?;
     wishes.drop = options.or("drop", wishes.drop)?;
     wishes.max_categories = options.or("max_categories", wishes.max_categories)?;

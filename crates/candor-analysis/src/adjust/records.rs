@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use candor_base::plan::Plan;
 
 use crate::table_list::TableList;
-use crate::tally::{Codes, CountLayout, Rows, TableTally};
+use crate::tally::{Codes, CountLayout, Rows, TableCounts};
 
 /// An odd number without pattern: 2^64 over the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -83,12 +83,12 @@ impl DistinctRecords {
     ///
     /// # Panics
     /// If the columns are not those of the plan.
-    pub fn tallies(&self, plan: &Plan, tables: &TableList) -> Vec<TableTally> {
+    pub fn tallies(&self, plan: &Plan, tables: &TableList) -> Vec<TableCounts> {
         let columns = self.columns();
         let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
         let counts: Vec<f64> = self.counts.iter().map(|&count| count as f64).collect();
         let count = |table: &Vec<usize>| {
-            let mut tally = TableTally::new(CountLayout::new(plan, table));
+            let mut tally = TableCounts::new(CountLayout::new(plan, table));
             tally.add(plan, &codes, Rows::Counted(&counts), |_| true);
             tally
         };

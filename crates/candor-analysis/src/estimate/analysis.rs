@@ -4,8 +4,8 @@ use candor_base::plan::Plan;
 
 use super::constrained::constrained;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
-use crate::crew::{cores, share};
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
+use candor_runtime::parallel;
 
 /// Which estimate; only the first is unbiased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct Analysis {
     /// The number of responses (or the sum of their weights).
     pub respondents: f64,
     /// The cells, first attribute slowest, or why there are none.
-    pub cells: Result<Vec<Cell>, NoAnswer>,
+    pub cells: Result<Vec<Cell>, EstimateUnavailable>,
     /// The condition number of the matrices involved, if there are any.
     pub condition: Option<f64>,
     /// Whether the responses can hardly have come from the plan: wrong plan, wrong file, or answers
@@ -90,7 +90,7 @@ pub struct Analysis {
 /// Why a table has no numbers.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NoAnswer {
+pub enum EstimateUnavailable {
     /// It cannot be estimated at all.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
@@ -109,8 +109,10 @@ pub enum NoAnswer {
 
 /// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree, those together
 /// that can be estimated.
-pub fn analyse_all(plan: &Plan, tallies: &[TableTally], options: &Options) -> Vec<Analysis> {
-    let each = |options: &Options| share(tallies.len(), cores(), |at| analyse(plan, &tallies[at], options));
+pub fn analyse_all(plan: &Plan, tallies: &[TableCounts], options: &Options) -> Vec<Analysis> {
+    let each = |options: &Options| {
+        parallel::map(tallies.len(), parallel::threads(), |at| analyse(plan, &tallies[at], options))
+    };
     if options.method != Method::Constrained {
         return each(options);
     }
@@ -130,7 +132,7 @@ fn bare(shares: Vec<f64>) -> Vec<Cell> {
 }
 
 /// Estimates one table from its counts.
-pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
+pub fn analyse(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis {
     if options.method == Method::Constrained {
         return analyse_all(plan, std::slice::from_ref(tally), options).remove(0);
     }
@@ -146,21 +148,23 @@ pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
     let condition = estimator.condition();
     let population = estimator.estimate(tally, Target::Population);
     let implausible = population.as_ref().is_ok_and(|estimate| estimator.is_implausible(tally, estimate));
-    let cells = population.map_err(NoAnswer::from).and_then(|population| cells(estimator, population, tally, options));
+    let cells = population
+        .map_err(EstimateUnavailable::from)
+        .and_then(|population| cells(estimator, population, tally, options));
     Analysis { attributes, respondents, cells, condition, implausible }
 }
 
 /// How many updates the iterative method may take: a hundred thousand, less often where one of them takes long. Counted, so that the
 /// same responses give the same on every machine.
 fn most_updates(dims: &[usize], groups: usize) -> usize {
-    const MOST_UPDATES: usize = 100_000;
-    const MOST_STEPS: usize = 1 << 33;
+    const MAX_UPDATES: usize = 100_000;
+    const MAX_STEPS: usize = 1 << 33;
     let cells = dims.iter().fold(1usize, |cells, &size| cells.saturating_mul(size));
     let steps = cells.saturating_mul(2 + dims.len()).saturating_mul(groups);
-    (MOST_STEPS / steps.max(1)).clamp(100, MOST_UPDATES)
+    (MAX_STEPS / steps.max(1)).clamp(100, MAX_UPDATES)
 }
 
-fn iterated(estimator: &TableEstimator<'_>, tally: &TableTally) -> Result<Vec<Cell>, NoAnswer> {
+fn iterated(estimator: &TableEstimator<'_>, tally: &TableCounts) -> Result<Vec<Cell>, EstimateUnavailable> {
     const TOLERANCE: f64 = 1e-10;
     let found = estimator.iterate(tally, TOLERANCE, most_updates(&tally.layout().dims(), tally.groups().len()))?;
     if found.converged { Ok(bare(found.shares)) } else { Err(EstimateError::NotConverged(found.updates).into()) }
@@ -170,9 +174,9 @@ fn iterated(estimator: &TableEstimator<'_>, tally: &TableTally) -> Result<Vec<Ce
 fn cells(
     mut estimator: TableEstimator<'_>,
     population: Estimate,
-    tally: &TableTally,
+    tally: &TableCounts,
     options: &Options,
-) -> Result<Vec<Cell>, NoAnswer> {
+) -> Result<Vec<Cell>, EstimateUnavailable> {
     if options.method == Method::PlugIn {
         estimator = estimator.with_plug_in_weights(tally)?;
     }
@@ -209,7 +213,7 @@ fn cells(
     if whole {
         let least = cells.iter().map(|&cell| estimate.standard_errors[cell]).fold(f64::INFINITY, f64::min);
         let respondents = estimate.respondents;
-        return Err(NoAnswer::Uninformative {
+        return Err(EstimateUnavailable::Uninformative {
             respondents,
             needed: (respondents * (4.0 * reach * least).powi(2)).ceil(),
         });

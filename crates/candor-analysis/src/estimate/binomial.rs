@@ -18,7 +18,7 @@ use super::moments::{Moments, effective_people, smoothed};
 use super::strips::extremes;
 use super::structure::Structure;
 use super::{Cell, Estimate, EstimateError, Interval, MAX_DENSE, Options, TableEstimator, Target, Uncertainty};
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// From so many of either kind on, the normal law stands for the binomial one.
 const MANY: f64 = 500.0;
@@ -133,7 +133,7 @@ impl DesignVariances {
 }
 
 /// The factor by which fewer trials are taken because few units tell the variance: that of the squares of Student's quantiles.
-fn fewer_by_units(tally: &TableTally, people: f64, options: &Options) -> f64 {
+fn fewer_by_units(tally: &TableCounts, people: f64, options: &Options) -> f64 {
     let whole = options.interval.reach_with(Some(people - 1.0), options.confidence, 1);
     (whole / options.interval.reach_of(tally, options.confidence, 1)).powi(2).min(1.0)
 }
@@ -180,7 +180,7 @@ pub(super) struct Sums<'e> {
     moments: Moments<'e>,
     /// Between which numbers the estimate of each cell can lie.
     ranges: (Vec<f64>, Vec<f64>),
-    tally: &'e TableTally,
+    tally: &'e TableCounts,
     options: &'e Options,
 }
 
@@ -213,7 +213,7 @@ impl Sums<'_> {
 
 impl TableEstimator<'_> {
     /// The interval of every cell, in the order of the table.
-    pub(super) fn binomial(&self, tally: &TableTally, estimate: &Estimate, options: &Options) -> Vec<(f64, f64)> {
+    pub(super) fn binomial(&self, tally: &TableCounts, estimate: &Estimate, options: &Options) -> Vec<(f64, f64)> {
         let people = effective_people(tally);
         let likely = smoothed(estimate, tally, 1);
         let variances = self.cell_variances(tally, &likely, options.target);
@@ -236,7 +236,7 @@ impl TableEstimator<'_> {
     }
 
     /// Of each cell the variances under the sampling design.
-    fn design_variances(&self, tally: &TableTally, estimate: &Estimate, likely: &[f64]) -> Vec<DesignVariances> {
+    fn design_variances(&self, tally: &TableCounts, estimate: &Estimate, likely: &[f64]) -> Vec<DesignVariances> {
         let people = effective_people(tally);
         let drawing = |cell: usize| likely[cell] * (1.0 - likely[cell]) / people;
         let cells = likely.len();
@@ -258,7 +258,7 @@ impl TableEstimator<'_> {
     ///
     /// # Errors
     /// If the table cannot be estimated, or answers are sets and it is too large.
-    pub fn sum(&self, tally: &TableTally, members: &[f64], options: &Options) -> Result<Cell, EstimateError> {
+    pub fn sum(&self, tally: &TableCounts, members: &[f64], options: &Options) -> Result<Cell, EstimateError> {
         let mut estimate = self.estimate(tally, options.target)?;
         let structure = self.structure(tally);
         let mut members = members.to_vec();
@@ -284,7 +284,7 @@ impl TableEstimator<'_> {
     /// If answers are sets and the table is too large.
     pub(super) fn sums<'e>(
         &'e self,
-        tally: &'e TableTally,
+        tally: &'e TableCounts,
         estimate: &Estimate,
         structure: Option<&Structure>,
         options: &'e Options,
@@ -296,7 +296,7 @@ impl TableEstimator<'_> {
     }
 
     /// Between which numbers the estimate of each cell can lie, whatever the responses with these tags.
-    fn ranges(&self, tally: &TableTally) -> (Vec<f64>, Vec<f64>) {
+    fn ranges(&self, tally: &TableCounts) -> (Vec<f64>, Vec<f64>) {
         let groups = self.group_laws(tally);
         let mut ranges = (vec![0.0; self.cells()], vec![0.0; self.cells()]);
         let Ok(weights) = self.component_weights(groups.iter().map(|(law, group)| (law, group.total))) else {

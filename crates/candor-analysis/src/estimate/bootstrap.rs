@@ -5,7 +5,7 @@ use rand_distr::{Binomial, Distribution};
 
 use super::structure::Structure;
 use super::{EstimateError, Options, TableEstimator, Target};
-use crate::tally::{Group, TableTally};
+use crate::tally::{Group, TableCounts};
 
 /// How many surveys are resampled.
 const REPLICATES: usize = 1000;
@@ -23,7 +23,7 @@ impl TableEstimator<'_> {
     /// many cells.
     pub(super) fn bootstrap(
         &self,
-        tally: &TableTally,
+        tally: &TableCounts,
         structure: Option<&Structure>,
         options: &Options,
     ) -> Result<Vec<(f64, f64)>, EstimateError> {

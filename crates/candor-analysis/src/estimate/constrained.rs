@@ -18,17 +18,17 @@ use candor_base::shape::Shape;
 
 use super::components::{join, split};
 use super::{Estimate, EstimateError, TableEstimator, Target};
-use crate::structure::possible;
-use crate::tally::TableTally;
+use crate::structural_zeros::possible;
+use crate::tally::TableCounts;
 
 /// When no cell moves by more than this any more, nor is below zero by more, all is done.
 const SETTLED: f64 = 1e-8;
 
 /// How many rounds there are at most; fewer with many cells. Counted, so that the same responses give the same on every machine.
-const MOST_ROUNDS: usize = 20_000;
+const MAX_ROUNDS: usize = 20_000;
 
 /// How many steps all rounds may take together.
-const MOST_STEPS: usize = 1 << 34;
+const MAX_STEPS: usize = 1 << 34;
 
 /// After how many rounds the weight of agreement is looked at again.
 const LOOKED_AT: usize = 40;
@@ -41,7 +41,7 @@ const LOOKED_AT: usize = 40;
 ///
 /// # Errors
 /// As [`TableEstimator::estimate`]; and if an attribute is answered by a matrix, or it does not settle.
-pub fn constrained(plan: &Plan, tallies: &[&TableTally]) -> Result<Vec<Estimate>, EstimateError> {
+pub fn constrained(plan: &Plan, tallies: &[&TableCounts]) -> Result<Vec<Estimate>, EstimateError> {
     let mut problem = Problem::default();
     let mut estimates = Vec::with_capacity(tallies.len());
     for tally in tallies {
@@ -135,7 +135,7 @@ impl Problem {
     /// The tables that fit.
     fn solve(&self) -> Result<Vec<Vec<f64>>, EstimateError> {
         let steps: usize = self.tables.iter().map(|table| table.slots.len() * (table.dims.len() + 2)).sum();
-        let rounds = (MOST_STEPS / steps.max(1)).clamp(200, MOST_ROUNDS);
+        let rounds = (MAX_STEPS / steps.max(1)).clamp(200, MAX_ROUNDS);
         // How much all tables together pull at each value, for a weight of one.
         let mut pull = vec![0.0; self.values.len()];
         for table in &self.tables {

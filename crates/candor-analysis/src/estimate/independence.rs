@@ -13,7 +13,7 @@ use super::inclusion::{self, MAX_DENSE};
 use super::moments::smoothed;
 use super::simplex::project;
 use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
-use crate::tally::{Group, TableTally};
+use crate::tally::{Group, TableCounts};
 
 /// A chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct ChiSquareTest {
 }
 
 /// What responses tell about the independence of two attributes; how strongly they depend on each other is measured by
-/// [`dependence`](crate::dependence).
+/// [`dependence`](crate::association).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Independence {
     /// The test corrected for the randomization.
@@ -59,7 +59,7 @@ pub struct OddsRatio {
 ///
 /// # Panics
 /// If the tally is not of a table of two attributes.
-pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Result<Independence, EstimateError> {
+pub fn test_independence(plan: &Plan, tally: &TableCounts, confidence: f64) -> Result<Independence, EstimateError> {
     let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
     let estimate = estimator.estimate(tally, Target::Population)?;
     let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
@@ -101,7 +101,7 @@ pub(crate) struct Deviations {
 impl Deviations {
     pub(crate) fn new(
         estimator: &TableEstimator<'_>,
-        tally: &TableTally,
+        tally: &TableCounts,
         estimate: &Estimate,
     ) -> Result<Deviations, EstimateError> {
         let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
@@ -226,7 +226,7 @@ impl TableEstimator<'_> {
     /// The logarithm of the odds ratio is nearly normal; its variance by the delta method.
     fn odds_ratio(
         &self,
-        tally: &TableTally,
+        tally: &TableCounts,
         shares: &[f64],
         confidence: f64,
     ) -> Result<Option<OddsRatio>, EstimateError> {

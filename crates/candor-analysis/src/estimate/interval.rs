@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// How intervals are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Interval {
     }
 
     /// The same for errors that are estimated from few units or replicates of a survey's design, if the counts tell one: by Student's law.
-    pub(crate) fn reach_of(self, tally: &TableTally, confidence: f64, cells: usize) -> f64 {
+    pub(crate) fn reach_of(self, tally: &TableCounts, confidence: f64, cells: usize) -> f64 {
         self.reach_with(tally.drawn().map(|drawn| drawn.degrees()), confidence, cells)
     }
 

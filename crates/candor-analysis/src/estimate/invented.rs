@@ -12,13 +12,13 @@ use super::independence::chi_square;
 use super::strips::extremes;
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::repeats::chance_of_repeats;
-use crate::tally::{ELSEWHERE, TableTally};
+use crate::tally::{OTHER_CHANNEL, TableCounts};
 
 /// Classes of channels expected less often than this are taken together: the approximation needs so many.
-const LEAST_EXPECTED: f64 = 20.0;
+const MIN_EXPECTED: f64 = 20.0;
 
 /// The most channels, times components of the table, whose weights are worked out.
-const MOST_WEIGHTS: usize = 1 << 17;
+const MAX_WEIGHTS: usize = 1 << 17;
 
 impl TableEstimator<'_> {
     /// The largest number of people that one response can count for in a cell of the table, whatever its channel and answers: the largest
@@ -29,7 +29,7 @@ impl TableEstimator<'_> {
     pub fn largest_weight(&self) -> Result<Option<f64>, EstimateError> {
         let draws = self.draws();
         let weights = self.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;
-        if draws.len() << self.attributes.len() > MOST_WEIGHTS {
+        if draws.len() << self.attributes.len() > MAX_WEIGHTS {
             return Ok(None);
         }
         let (smallest, largest) = bounds(self.inverse_ranges().into_iter().flat_map(|(low, high)| [low, high]));
@@ -52,7 +52,7 @@ impl TableEstimator<'_> {
 ///
 /// Two tests share it: one of all channels of a table together (chi-squared), the least over tables and blocks times their number, and one of
 /// each channel by itself, which finds a single channel that comes too often ([`repeats`](crate::repeats)).
-pub fn channel_law(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
+pub fn channel_law(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     let p_values: Vec<f64> = tallies.iter().flat_map(|tally| of_table(plan, tally)).collect();
     let least = p_values.iter().copied().reduce(f64::min);
     let together = least.map(|least| least * p_values.len() as f64);
@@ -66,12 +66,12 @@ pub fn channel_law(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
 
 /// The p-value of a test that no channel by itself comes more often than the plan draws it: within a block the chances of all channels
 /// sum to it, whatever their number, so that only blocks are counted.
-fn single_channels(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
+fn single_channels(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     let mut least: BTreeMap<usize, BTreeMap<u16, f64>> = BTreeMap::new();
     for tally in tallies.iter().filter(|tally| is_unweighted(tally)) {
         for (place, &block) in tally.layout().tagged.iter().enumerate() {
             let mut observed: BTreeMap<u16, f64> = BTreeMap::new();
-            for (key, group) in tally.groups().iter().filter(|(key, _)| key[place] != ELSEWHERE) {
+            for (key, group) in tally.groups().iter().filter(|(key, _)| key[place] != OTHER_CHANNEL) {
                 *observed.entry(key[place]).or_default() += group.total;
             }
             let shares: Vec<f64> = plan.blocks()[block].shares().map(|(share, _)| share).collect();
@@ -85,12 +85,12 @@ fn single_channels(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
 }
 
 /// Whether responses count as one each.
-fn is_unweighted(tally: &TableTally) -> bool {
+fn is_unweighted(tally: &TableCounts) -> bool {
     tally.groups().values().all(|group| group.total == group.squares)
 }
 
 /// The p-value for each block of a table whose channels are drawn.
-fn of_table(plan: &Plan, tally: &TableTally) -> Vec<f64> {
+fn of_table(plan: &Plan, tally: &TableCounts) -> Vec<f64> {
     let layout = tally.layout();
     if !is_unweighted(tally) {
         return Vec::new();
@@ -100,7 +100,7 @@ fn of_table(plan: &Plan, tally: &TableTally) -> Vec<f64> {
         let all: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
         let mut classes: BTreeMap<u16, (f64, f64)> = BTreeMap::new();
         for (tag, (weight, _)) in (0..).zip(channels) {
-            let class = if layout.asks(plan, block, tag) { tag } else { ELSEWHERE };
+            let class = if layout.asks(plan, block, tag) { tag } else { OTHER_CHANNEL };
             classes.entry(class).or_default().0 += tally.total() * *weight as f64 / all;
         }
         for (key, group) in tally.groups() {
@@ -119,12 +119,12 @@ fn p_value(classes: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
         *kept += 1;
     };
     for (expected, observed) in classes {
-        match expected < LEAST_EXPECTED {
+        match expected < MIN_EXPECTED {
             true => rare = (rare.0 + expected, rare.1 + observed),
             false => add(&mut statistic, &mut kept, (expected, observed)),
         }
     }
-    if rare.0 >= LEAST_EXPECTED {
+    if rare.0 >= MIN_EXPECTED {
         add(&mut statistic, &mut kept, rare);
     }
     (kept > 1).then(|| chi_square(statistic, kept - 1).p_value)
@@ -143,7 +143,7 @@ mod tests {
     fn weights_of_a_binary_question() {
         let keep = |p: f64| {
             let channel = Pattern::k_ary(vec![Axis::single(2)], (p / (1.0 - p)).ln()).unwrap();
-            let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+            let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
             TableEstimator::new(&plan, &[0]).unwrap().largest_weight().unwrap().unwrap()
         };
         for p in [0.75, 0.6, 0.9] {
@@ -156,7 +156,7 @@ mod tests {
     fn a_rare_channel_counts_for_many() {
         let channel = |epsilon| Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap().into();
         let block = Block::lottery(vec![0], vec![(1, channel(3.0_f64.ln())), (99, channel(0.0001))]);
-        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![block]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![block]).unwrap();
         let weight = TableEstimator::new(&plan, &[0]).unwrap().largest_weight().unwrap().unwrap();
         assert!((weight / 100.0 - 1.0).abs() < 0.05, "{weight}: 100 times 1/2 from the mean, and 1/2");
     }
@@ -165,11 +165,11 @@ mod tests {
     fn channels_that_come_too_often_show() {
         let channel = |epsilon| Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap().into();
         let block = Block::lottery(vec![0], vec![(1, channel(1.0)), (3, channel(2.0))]);
-        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![block]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![block]).unwrap();
         let p_value = |first: f64, second: f64| {
             let group = |n: f64| Group { total: n, squares: n, counts: vec![n / 2.0; 2], square_counts: Vec::new() };
             let groups = BTreeMap::from([(vec![0], group(first)), (vec![1], group(second))]);
-            let tally = TableTally::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
+            let tally = TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
             channel_law(&plan, &[tally]).unwrap()
         };
         // (260 - 250)^2 / 250 + 10^2 / 750 = 0.533, of which chi-squared with one degree of freedom has 0.465 above.

@@ -9,8 +9,8 @@
 use super::likelihood::{LEAST, proper};
 use super::sets;
 use super::{EstimateError, GroupLaw, TableEstimator};
-use crate::structure::possible;
-use crate::tally::{Group, TableTally};
+use crate::structural_zeros::possible;
+use crate::tally::{Group, TableCounts};
 
 /// What the iteration came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,12 +26,12 @@ pub struct Iterated {
 impl TableEstimator<'_> {
     /// Iterates from the uniform distribution until no share moves by more than `tolerance`.
     ///
-    /// Of one attribute answered with sets the tally must have [kept](TableTally::keeping_sets) them.
+    /// Of one attribute answered with sets the tally must have [kept](TableCounts::keeping_sets) them.
     ///
     /// # Errors
     /// If there are no responses, answers are sets that were not kept (their counts do not hold the likelihood), or a
     /// matrix over several attributes is only partly in the table.
-    pub fn iterate(&self, tally: &TableTally, tolerance: f64, most: usize) -> Result<Iterated, EstimateError> {
+    pub fn iterate(&self, tally: &TableCounts, tolerance: f64, most: usize) -> Result<Iterated, EstimateError> {
         let groups = self.group_laws(tally);
         if tally.total() <= 0.0 {
             return Err(EstimateError::NoResponses);
@@ -160,10 +160,10 @@ mod tests {
     use candor_base::plan::{Block, Plan};
     use candor_base::schema::Schema;
 
-    fn counted(estimator: &TableEstimator<'_>, counts: Vec<f64>) -> TableTally {
+    fn counted(estimator: &TableEstimator<'_>, counts: Vec<f64>) -> TableCounts {
         let total = counts.iter().sum();
         let group = Group { total, squares: total, counts, square_counts: Vec::new() };
-        TableTally::from_groups(estimator.plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
+        TableCounts::from_groups(estimator.plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
     }
 
     /// Golden A of Huang and Du 2008: one and ten plain updates from the uniform distribution.
@@ -172,7 +172,7 @@ mod tests {
         let labels = ["0", "1", "2"].map(String::from).to_vec();
         let columns = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
         let matrix: Channel = Matrix::rounded(vec![3], labels, &columns).unwrap().into();
-        let plan = Plan::new(Schema::of_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         let tally = counted(&estimator, vec![470.0, 380.0, 150.0]);
         let groups: Vec<(GroupLaw, &Group)> = tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn extrapolation_pays() {
         let channel = Pattern::k_ary(vec![Axis::single(50)], 2.0).unwrap();
-        let plan = Plan::new(Schema::of_sizes(&[50]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[50]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         let tally = counted(&estimator, (0..50).map(|c| 2000.0 + f64::from(c * c % 37) * 10.0).collect());
         let groups: Vec<(GroupLaw, &Group)> = tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
-use crate::tally::{Group, TableTally};
+use crate::tally::{Group, TableCounts};
 
 /// An estimated sum of shares with coefficients.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ impl TableEstimator<'_> {
     ///
     /// # Panics
     /// If there is not one coefficient per cell.
-    pub fn linear(&self, tally: &TableTally, coefficients: &[f64], target: Target) -> Result<Linear, EstimateError> {
+    pub fn linear(&self, tally: &TableCounts, coefficients: &[f64], target: Target) -> Result<Linear, EstimateError> {
         let mut estimate = self.estimate(tally, target)?;
         let Some(structure) = self.structure(tally) else {
             return Ok(self.linear_of(tally, &estimate, coefficients, target));
@@ -38,7 +38,7 @@ impl TableEstimator<'_> {
     ///
     /// # Panics
     /// If there is not one coefficient per cell.
-    pub fn linear_of(&self, tally: &TableTally, estimate: &Estimate, coefficients: &[f64], target: Target) -> Linear {
+    pub fn linear_of(&self, tally: &TableCounts, estimate: &Estimate, coefficients: &[f64], target: Target) -> Linear {
         assert_eq!(coefficients.len(), estimate.shares.len(), "one coefficient per cell");
         let value = dot(coefficients, &estimate.shares);
         match self.scatter(tally) {
@@ -95,7 +95,7 @@ impl TableEstimator<'_> {
     }
 
     /// The covariance of the estimated shares of one attribute; for matrices that are over others, too, from the variances of sums of two.
-    pub(crate) fn covariance_one_way(&self, tally: &TableTally, estimate: &Estimate) -> DMatrix<f64> {
+    pub(crate) fn covariance_one_way(&self, tally: &TableCounts, estimate: &Estimate) -> DMatrix<f64> {
         let cells = estimate.shares.len();
         if let Ok(Some(covariance)) = self.design_covariance(tally) {
             return covariance;

@@ -33,7 +33,7 @@ pub(crate) mod binomial;
 mod predict;
 mod invented;
 
-pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
+pub use analysis::{Analysis, Cell, EstimateUnavailable, Method, Options, Uncertainty, analyse, analyse_all};
 pub use constrained::constrained;
 pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
@@ -48,7 +48,7 @@ pub use table::{Estimate, EstimateError, Target};
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;
 
-use crate::tally::{CountAxis, CountLayout, Group, TableTally};
+use crate::tally::{CountAxis, CountLayout, Group, TableCounts};
 use components::{coefficients, join, pattern_function, scale, split};
 use law::{BlockLaws, GroupLaw};
 use matrix::MatrixAxis;
@@ -99,7 +99,7 @@ impl<'a> TableEstimator<'a> {
     ///
     /// # Errors
     /// If a matrix has no inverse with these weights.
-    pub fn with_plug_in_weights(mut self, tally: &TableTally) -> Result<TableEstimator<'a>, EstimateError> {
+    pub fn with_plug_in_weights(mut self, tally: &TableCounts) -> Result<TableEstimator<'a>, EstimateError> {
         let shape = Shape::new(self.layout.dims());
         let mut matrices = Vec::with_capacity(self.matrices.len());
         for (axis, described) in self.layout.axes.iter().enumerate() {
@@ -127,11 +127,11 @@ impl<'a> TableEstimator<'a> {
         &self.layout
     }
 
-    /// Estimates the table from counts. Standard errors are those of the survey's design, if the counts [tell](TableTally::drawn) it.
+    /// Estimates the table from counts. Standard errors are those of the survey's design, if the counts [tell](TableCounts::drawn) it.
     ///
     /// # Errors
     /// If there are no responses, the plan erases what the table asks for, or the design tells no errors.
-    pub fn estimate(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
+    pub fn estimate(&self, tally: &TableCounts, target: Target) -> Result<Estimate, EstimateError> {
         let estimate = self.estimate_simply(tally, target)?;
         let Some(scatter) = self.scatter(tally)? else { return Ok(estimate) };
         let standard_errors = scatter.variances(self.cells()).into_iter().map(f64::sqrt).collect();
@@ -139,7 +139,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// The same as if respondents were a simple random sample.
-    fn estimate_simply(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
+    fn estimate_simply(&self, tally: &TableCounts, target: Target) -> Result<Estimate, EstimateError> {
         let (groups, weights, shares) = self.weighed(tally)?;
         let variances = self.variances(&groups, &weights, &shares, target);
         let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
@@ -147,12 +147,12 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// The shares alone, in the order of the table.
-    fn shares(&self, tally: &TableTally) -> Result<Vec<f64>, EstimateError> {
+    fn shares(&self, tally: &TableCounts) -> Result<Vec<f64>, EstimateError> {
         self.weighed(tally).map(|(_, _, shares)| self.to_order(shares))
     }
 
     /// The groups of responses, how components enter by each, and the shares.
-    fn weighed<'t>(&self, tally: &'t TableTally) -> Result<Weighed<'t>, EstimateError> {
+    fn weighed<'t>(&self, tally: &'t TableCounts) -> Result<Weighed<'t>, EstimateError> {
         let groups = self.group_laws(tally);
         if tally.total() <= 0.0 {
             return Err(EstimateError::NoResponses);
@@ -192,7 +192,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// The groups of responses, each with its law.
-    fn group_laws<'t>(&self, tally: &'t TableTally) -> Vec<(GroupLaw, &'t Group)> {
+    fn group_laws<'t>(&self, tally: &'t TableCounts) -> Vec<(GroupLaw, &'t Group)> {
         tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
     }
 
@@ -213,7 +213,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// What these responses tell about each component; bit `i` stands for attribute `i` of [`TableEstimator::held`].
-    fn information(&self, tally: &TableTally) -> Vec<f64> {
+    fn information(&self, tally: &TableCounts) -> Vec<f64> {
         let groups = self.group_laws(tally);
         self.information_of(groups.iter().map(|(law, group)| (law, group.total)))
     }

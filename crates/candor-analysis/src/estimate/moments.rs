@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::matrix::MatrixAxis;
 use super::scatter::Scatter;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
-use crate::tally::{Group, TableTally};
+use crate::tally::{Group, TableCounts};
 
 /// How many people of no particular kind are added to the respondents where variances are taken: few responses that happen to agree do not
 /// show how far others would have been apart.
@@ -90,7 +90,7 @@ impl TableEstimator<'_> {
     ///
     /// # Errors
     /// If answers are sets and the table is too large for its covariance.
-    pub(crate) fn moments(&self, tally: &TableTally, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
+    pub(crate) fn moments(&self, tally: &TableCounts, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
         let independent = self.independent_moments(tally, shares);
         match self.scatter(tally)? {
             Some(scatter) => Ok(Moments { kind: Kind::Design(scatter), independent: independent.ok().map(Box::new) }),
@@ -102,7 +102,11 @@ impl TableEstimator<'_> {
     ///
     /// # Errors
     /// If answers are sets and the table is too large for its covariance.
-    pub(crate) fn independent_moments(&self, tally: &TableTally, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
+    pub(crate) fn independent_moments(
+        &self,
+        tally: &TableCounts,
+        shares: &[f64],
+    ) -> Result<Moments<'_>, EstimateError> {
         let independent = None;
         let groups = self.group_laws(tally);
         if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
@@ -133,7 +137,7 @@ impl TableEstimator<'_> {
 }
 
 /// The distribution closest to the estimate, with [some](ADDED) people added evenly to each of so many equal parts of the cells.
-pub(crate) fn smoothed(estimate: &Estimate, tally: &TableTally, parts: usize) -> Vec<f64> {
+pub(crate) fn smoothed(estimate: &Estimate, tally: &TableCounts, parts: usize) -> Vec<f64> {
     let people = effective_people(tally);
     let added = ADDED * parts as f64;
     let each = added / estimate.shares.len() as f64;
@@ -141,7 +145,7 @@ pub(crate) fn smoothed(estimate: &Estimate, tally: &TableTally, parts: usize) ->
 }
 
 /// The number of responses; with weights that of equally weighted ones whose mean varies as much (Kish).
-pub(crate) fn effective_people(tally: &TableTally) -> f64 {
+pub(crate) fn effective_people(tally: &TableCounts) -> f64 {
     let squares: f64 = tally.groups().values().map(|group| group.squares).sum();
     let total = tally.total();
     if squares > 0.0 { total * total / squares } else { 0.0 }
@@ -149,7 +153,7 @@ pub(crate) fn effective_people(tally: &TableTally) -> f64 {
 
 impl TableEstimator<'_> {
     /// The variance of every cell if the table were `shares`, in the order of the table; `None` if a matrix is over other attributes, too.
-    pub(super) fn cell_variances(&self, tally: &TableTally, shares: &[f64], target: Target) -> Option<Vec<f64>> {
+    pub(super) fn cell_variances(&self, tally: &TableCounts, shares: &[f64], target: Target) -> Option<Vec<f64>> {
         if !self.matrices.iter().all(MatrixAxis::is_whole) {
             return None;
         }

@@ -3,7 +3,7 @@
 use super::independence::chi_square;
 use super::simplex::project;
 use super::{Estimate, Interval, TableEstimator, Target};
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// The chance of calling honest responses implausible.
 const FALSE_ALARM: f64 = 1e-6;
@@ -12,7 +12,7 @@ impl TableEstimator<'_> {
     /// Whether some cell of the estimate for the population is further below 0 or above 1 than chance
     /// explains, or the outputs of a matrix with more outputs than inputs do not follow from any
     /// distribution of inputs.
-    pub(super) fn is_implausible(&self, tally: &TableTally, estimate: &Estimate) -> bool {
+    pub(super) fn is_implausible(&self, tally: &TableCounts, estimate: &Estimate) -> bool {
         let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
         let mut errors = estimate.standard_errors.clone();
         // A few units may happen to agree.
@@ -26,7 +26,7 @@ impl TableEstimator<'_> {
 
     /// The p-value of a chi-square test of the outputs against what the estimated table would give,
     /// where there are more outputs than cells to explain them; `None` elsewhere.
-    fn misfit(&self, tally: &TableTally, shares: &[f64]) -> Option<f64> {
+    fn misfit(&self, tally: &TableCounts, shares: &[f64]) -> Option<f64> {
         let groups = self.group_laws(tally);
         let [(law, group)] = &groups[..] else { return None };
         self.check_likelihood(&groups).ok().filter(|()| group.counts.len() > self.cells())?;

@@ -8,7 +8,7 @@ use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target};
 use crate::tally::Group;
 
 /// The most cells of tables with matrices whose worst case is worked out: every truth by itself.
-const MOST_TRUTHS: usize = 4096;
+const MAX_TRUTHS: usize = 4096;
 
 impl TableEstimator<'_> {
     /// The standard errors to expect from `respondents` who all answer, if the truth is uniform: all cells that can be are equally common.
@@ -84,7 +84,7 @@ impl TableEstimator<'_> {
         let cells = self.cells();
         // Without matrices, cells differ by nothing but which attributes agree with the truth: one truth shows them all.
         let truths = if self.matrices.is_empty() { 1 } else { cells };
-        if !self.matrices.iter().all(MatrixAxis::is_whole) || truths > MOST_TRUTHS {
+        if !self.matrices.iter().all(MatrixAxis::is_whole) || truths > MAX_TRUTHS {
             self.component_weights(self.draws().iter().map(|(law, p)| (law, *p)))?;
             return Ok(None);
         }

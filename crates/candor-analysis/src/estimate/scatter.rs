@@ -4,7 +4,7 @@
 //! the responses of a sampling unit, of their weights times what they add less the mean, over the sum of all weights, it is
 //! `sum over strata of m / (m - 1) sum over their m units of (t - mean of t)^2`. The noise of the randomization scatters these sums like
 //! everything else, so it is in it, whatever the channels. Of a stratum of which a share `f` was drawn, this is taken times `1 - f`, and
-//! `f` times the noise alone is added: that is there even if everybody was asked. Units of whom nobody belongs to the group that is estimated have `t = 0`. Where weights are calibrated, `t` is less what the
+//! `f` times the noise alone is added: that is there even if everybody was asked. PsuCounts of whom nobody belongs to the group that is estimated have `t = 0`. Where weights are calibrated, `t` is less what the
 //! known margins explain of it (Deville and Särndal 1992).
 //!
 //! The noise of one response: given the truth, what it adds less the mean, `y`, is expected to be `w / W (e - share)`, with `e` 1 in the true
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 
 use super::{EstimateError, GroupLaw, TableEstimator};
-use crate::tally::{Drawn, LonelyPsu, Stratum, TableTally, UnitCounts, UnitGroup, Units};
+use crate::tally::{LonelyPsu, PsuCounts, Stratum, TableCounts, UnitCounts, UnitGroup, VarianceMethod};
 
 /// The most numbers that are held: units times cells.
-const MOST_NUMBERS: usize = 1 << 26;
+const MAX_NUMBERS: usize = 1 << 26;
 
 /// A covariance of all cells: the sum of the outer products of the columns with themselves, less what is no noise in them.
 pub(crate) struct Scatter {
@@ -81,13 +81,13 @@ impl TableEstimator<'_> {
     ///
     /// # Errors
     /// If the table cannot be estimated, a replicate has no responses, or there are too many units for its cells.
-    pub(crate) fn scatter(&self, tally: &TableTally) -> Result<Option<Scatter>, EstimateError> {
+    pub(crate) fn scatter(&self, tally: &TableCounts) -> Result<Option<Scatter>, EstimateError> {
         match tally.drawn() {
             None => Ok(None),
-            Some(Drawn::Units(units)) => self.scatter_of_units(tally, units).map(Some),
-            Some(Drawn::Replicates(replicates, tallies)) => {
+            Some(VarianceMethod::Linearization(units)) => self.scatter_of_units(tally, units).map(Some),
+            Some(VarianceMethod::Replicates(replicates, tallies)) => {
                 let estimate = self.shares(tally)?;
-                let one = |replicate: &TableTally| self.shares(replicate).map_err(|_| EstimateError::EmptyReplicate);
+                let one = |replicate: &TableCounts| self.shares(replicate).map_err(|_| EstimateError::EmptyReplicate);
                 let shares = tallies.iter().map(one).collect::<Result<Vec<Vec<f64>>, EstimateError>>()?;
                 Ok(Some(Scatter { columns: replicates.deviations(&estimate, &shares), truths: None }))
             }
@@ -98,16 +98,16 @@ impl TableEstimator<'_> {
     ///
     /// # Errors
     /// If the table cannot be estimated, a replicate has no responses, or there are too many units for its cells.
-    pub fn design_covariance(&self, tally: &TableTally) -> Result<Option<DMatrix<f64>>, EstimateError> {
+    pub fn design_covariance(&self, tally: &TableCounts) -> Result<Option<DMatrix<f64>>, EstimateError> {
         Ok(self.scatter(tally)?.map(|scatter| scatter.dense(self.cells())))
     }
 
-    fn scatter_of_units(&self, tally: &TableTally, units: &Units) -> Result<Scatter, EstimateError> {
+    fn scatter_of_units(&self, tally: &TableCounts, units: &PsuCounts) -> Result<Scatter, EstimateError> {
         let sample = units.sample();
         let explained = sample.calibration().is_some();
         let held = if explained { sample.stratum_of().len() } else { units.counts().len() };
         let held = held + noisy(units).map(|(_, counts)| counts.groups.len()).sum::<usize>();
-        if held.saturating_mul(self.cells()) > MOST_NUMBERS {
+        if held.saturating_mul(self.cells()) > MAX_NUMBERS {
             return Err(EstimateError::TooManyUnits { units: held, cells: self.cells() });
         }
         let influences = Influences::new(self, tally)?;
@@ -152,7 +152,7 @@ impl TableEstimator<'_> {
     }
 
     /// Adds the noise of the responses of strata of which a share `f` was drawn, times `f`: columns, and what of them is none.
-    fn add_noise(&self, influences: &Influences<'_>, units: &Units, columns: &mut Vec<Vec<f64>>) -> Option<Truths> {
+    fn add_noise(&self, influences: &Influences<'_>, units: &PsuCounts, columns: &mut Vec<Vec<f64>>) -> Option<Truths> {
         let all: f64 = influences.groups.values().map(|group| group.total).sum();
         let mut mean = vec![0.0; self.cells()];
         influences.groups.values().for_each(|group| add(&mut mean, &group.mean, 1.0));
@@ -172,7 +172,7 @@ impl TableEstimator<'_> {
     }
 
     /// What each unit adds to the estimate, by its number; of those that add nothing some are left out.
-    fn sums_of_units(&self, influences: &Influences<'_>, units: &Units) -> BTreeMap<u32, Vec<f64>> {
+    fn sums_of_units(&self, influences: &Influences<'_>, units: &PsuCounts) -> BTreeMap<u32, Vec<f64>> {
         let mut sums: BTreeMap<u32, Vec<f64>> =
             units.counts().iter().map(|(unit, counts)| (*unit, influences.of(counts))).collect();
         let Some(calibration) = units.sample().calibration() else { return sums };
@@ -198,7 +198,7 @@ impl TableEstimator<'_> {
 }
 
 /// The counts of units of strata of which a share is known to be drawn, with that share.
-fn noisy(units: &Units) -> impl Iterator<Item = (f64, &UnitCounts)> {
+fn noisy(units: &PsuCounts) -> impl Iterator<Item = (f64, &UnitCounts)> {
     let sample = units.sample();
     let share = |unit: u32| sample.strata()[sample.stratum_of()[unit as usize] as usize].drawn();
     units.counts().iter().map(move |(unit, counts)| (share(*unit), counts)).filter(|(drawn, _)| *drawn > 0.0)
@@ -224,7 +224,7 @@ struct Added {
 }
 
 impl<'e> Influences<'e> {
-    fn new(estimator: &'e TableEstimator<'e>, all: &'e TableTally) -> Result<Influences<'e>, EstimateError> {
+    fn new(estimator: &'e TableEstimator<'e>, all: &'e TableCounts) -> Result<Influences<'e>, EstimateError> {
         let laws = estimator.group_laws(all);
         let weights = estimator.component_weights(laws.iter().map(|(law, group)| (law, group.total)))?;
         let mut groups = BTreeMap::new();

@@ -6,7 +6,7 @@
 
 use super::TableEstimator;
 use super::likelihood::{LEAST, proper};
-use crate::tally::{SetCounts, TableTally};
+use crate::tally::{SetCounts, TableCounts};
 
 /// The sets of the responses with the same tags, and what they say.
 pub(super) struct SetGroup<'a> {
@@ -18,7 +18,7 @@ pub(super) struct SetGroup<'a> {
 
 impl TableEstimator<'_> {
     /// The sets that a tally kept; `None` if it kept none.
-    pub(super) fn set_groups<'a>(&self, tally: &'a TableTally) -> Option<Vec<SetGroup<'a>>> {
+    pub(super) fn set_groups<'a>(&self, tally: &'a TableCounts) -> Option<Vec<SetGroup<'a>>> {
         let kept = tally.sets().filter(|_| !self.layout.has_strips())?;
         let group = |(tags, counts): (&Vec<u16>, &'a SetCounts)| {
             let (q, p) = self.size_and_hit(tags);
@@ -43,7 +43,7 @@ impl TableEstimator<'_> {
     /// With `V` the inclusion counts of one group of responses, `Cov(V/n) = Sigma/n`, `Sigma_ij = zeta_ij - zeta_i zeta_j`,
     /// `zeta` the probabilities that a set holds `i`, and `i` and `j`; the estimate divides deviations by the eigenvalue, so its
     /// covariance is `Sigma / (n lambda^2)`. (Nayak and Zhai 2019, section 4.2, where `1/n` is printed squared.)
-    pub fn one_way_covariance(&self, tally: &TableTally, shares: &[f64]) -> Option<Vec<Vec<f64>>> {
+    pub fn one_way_covariance(&self, tally: &TableCounts, shares: &[f64]) -> Option<Vec<Vec<f64>>> {
         if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
             return None;
         }

@@ -17,14 +17,14 @@ use super::components::{join, scale, split};
 use super::inclusion::is_small;
 use super::moments::{Moments, effective_people, smoothed};
 use super::{Estimate, EstimateError, GroupLaw, Options, TableEstimator, Target, simplex};
-use crate::structure::possible;
-use crate::tally::{Group, TableTally};
+use crate::structural_zeros::possible;
+use crate::tally::{Group, TableCounts};
 
 /// The largest table whose impossible cells are made use of.
-const MOST_CELLS: usize = 1024;
+const MAX_CELLS: usize = 1024;
 
 /// For how many steps errors are predicted.
-const MOST_STEPS: usize = 1 << 33;
+const MAX_STEPS: usize = 1 << 33;
 
 /// What takes the noise of impossible cells out of the others.
 pub(crate) struct Structure {
@@ -69,12 +69,12 @@ impl Structure {
 
 impl TableEstimator<'_> {
     /// What the schema's conditions say of the table; `None` if all of its cells can be, or it has more than 1,024.
-    pub(crate) fn structure(&self, tally: &TableTally) -> Option<Structure> {
+    pub(crate) fn structure(&self, tally: &TableCounts) -> Option<Structure> {
         self.structure_of(&self.group_laws(tally), None)
     }
 
     /// The same with `W` the covariance near an estimate: smaller errors where the truth is far from uniform, unbiased only with many responses.
-    pub(super) fn plug_in_structure(&self, tally: &TableTally, estimate: &Estimate) -> Option<Structure> {
+    pub(super) fn plug_in_structure(&self, tally: &TableCounts, estimate: &Estimate) -> Option<Structure> {
         let groups = self.group_laws(tally);
         let first = self.structure_of(&groups, None)?;
         let near = Estimate { shares: first.shares(&estimate.shares), ..estimate.clone() };
@@ -83,7 +83,7 @@ impl TableEstimator<'_> {
 
     /// The same for groups of responses; `W` is the covariance at a uniform truth, or at this one.
     fn structure_of(&self, groups: &[(GroupLaw, &Group)], truth: Option<&[f64]>) -> Option<Structure> {
-        if self.cells() > MOST_CELLS || !is_small(&self.dims) {
+        if self.cells() > MAX_CELLS || !is_small(&self.dims) {
             return None;
         }
         let possible = possible(self.plan.schema(), &self.layout.attributes)?;
@@ -117,7 +117,7 @@ impl TableEstimator<'_> {
     /// The standard errors to expect where not all cells can be, if all that can are equally common; `None` if all can, or there is too much to work out.
     pub(super) fn predict_within(&self, groups: &[(GroupLaw, &Group)], target: Target) -> Option<(Vec<f64>, Vec<f64>)> {
         let work = self.cells().saturating_pow(3).saturating_mul(groups.len());
-        let structure = self.structure_of(groups, None).filter(|_| work <= MOST_STEPS)?;
+        let structure = self.structure_of(groups, None).filter(|_| work <= MAX_STEPS)?;
         self.check_matrices().ok()?;
         let even = evenly(&structure.possible);
         let covariance = self.covariance(groups, &even).ok()?;
@@ -139,7 +139,7 @@ impl TableEstimator<'_> {
         &self,
         structure: &Structure,
         estimate: Estimate,
-        tally: &TableTally,
+        tally: &TableCounts,
         target: Target,
     ) -> Result<Estimate, EstimateError> {
         let mut found = Estimate { shares: structure.shares(&estimate.shares), ..estimate };
@@ -162,7 +162,7 @@ impl TableEstimator<'_> {
     /// The standard error of a sum of shares; `moments` are the variances at the estimate, where answers are not categories.
     pub(crate) fn error_of_sum(
         &self,
-        tally: &TableTally,
+        tally: &TableCounts,
         estimate: &Estimate,
         moments: Option<&Moments<'_>>,
         coefficients: &[f64],
@@ -184,7 +184,7 @@ impl TableEstimator<'_> {
     pub(super) fn binomial_within(
         &self,
         structure: &Structure,
-        tally: &TableTally,
+        tally: &TableCounts,
         estimate: &Estimate,
         options: &Options,
     ) -> Result<Vec<(f64, f64)>, EstimateError> {

@@ -13,17 +13,17 @@ use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::Want;
 use super::variance::score_covariance;
-use super::{CONSTANT, Layout, Method, Model, ModelRows, RegressError};
+use super::{INTERCEPT, Layout, Method, Model, ModelRows, RegressError};
 
 /// At most so many kinds of people times answers are gone through.
-const MOST_ROWS: usize = 1 << 20;
+const MAX_ROWS: usize = 1 << 20;
 
 /// At most so many different answers, of all randomized attributes of a model together.
-const MOST_ANSWERS: usize = 1 << 16;
+const MAX_ANSWERS: usize = 1 << 16;
 
 /// So many shares are computed to adapt constants, in so many rounds at least.
-const MOST_SHARES: usize = 100_000_000;
-const LEAST_ROUNDS: usize = 50;
+const MAX_SHARES: usize = 100_000_000;
+const MIN_ROUNDS: usize = 50;
 
 /// Points that stand for the normal law of what a linear model leaves: its variance is all that matters.
 const RESIDUALS: usize = 3;
@@ -136,7 +136,7 @@ impl<'a> Truth<'a> {
             let at = truth.place(effect)?;
             truth.theta[at] = effect.value;
         }
-        let named = people.effects.iter().any(|effect| effect.term == CONSTANT);
+        let named = people.effects.iter().any(|effect| effect.term == INTERCEPT);
         match kernel {
             Kernel::Logit { .. } => {
                 if let Some(constant) = model.design.constant().filter(|_| !named) {
@@ -217,7 +217,7 @@ impl<'a> Truth<'a> {
     /// Adapts the constants until the response has its shares: each round is one of iterative proportional fitting.
     fn adapt_constants(&mut self, constant: usize, people: &Anticipated) -> Result<(), RegressError> {
         let each = people.profiles.len() * people.response.len();
-        for _ in 0..(MOST_SHARES / each.max(1)).max(LEAST_ROUNDS) {
+        for _ in 0..(MAX_SHARES / each.max(1)).max(MIN_ROUNDS) {
             let mut predicted = vec![0.0; people.response.len()];
             for profile in &people.profiles {
                 let shares = self.shares(profile);
@@ -300,7 +300,7 @@ fn possible(answers: &Answers, profiles: usize) -> Result<Vec<Told>, RegressErro
                        round numeric columns";
         RegressError::Anticipated(message.to_owned())
     };
-    let all = answers.possible(MOST_ANSWERS.min(MOST_ROWS / profiles.max(1))).ok_or_else(too_many)?;
+    let all = answers.possible(MAX_ANSWERS.min(MAX_ROWS / profiles.max(1))).ok_or_else(too_many)?;
     let told = |(record, factor): (Vec<u16>, f64)| {
         let (likelihood, _) = answers.likelihood(&record);
         (record, factor, likelihood)

@@ -19,7 +19,7 @@ const SINGULAR: f64 = 1e-11;
 const ALONE: f64 = 1.0 - 1e-9;
 
 /// Fewest degrees of freedom that are used.
-const LEAST_DF: f64 = 0.5;
+const MIN_DF: f64 = 0.5;
 
 /// Sums of one sampling cluster.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Opt
     let variance: f64 = residuals.values().map(|own| squares(own, strata)).sum();
     let lonely = residuals.values().filter(|own| strata == Some(LonelyPsu::Average) && own.len() == 1).count();
     let variance = variance * residuals.len() as f64 / (residuals.len() - lonely) as f64;
-    let df = (trace * trace / fourth).max(LEAST_DF);
+    let df = (trace * trace / fourth).max(MIN_DF);
     let found = OneStep { step: step[tested], error: variance.sqrt(), df };
     (variance > 0.0 && df.is_finite() && found.step.is_finite()).then_some(found)
 }

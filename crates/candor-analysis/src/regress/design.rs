@@ -3,10 +3,10 @@
 use super::{Formula, RegressError};
 
 /// At most so many coefficients are fitted together.
-pub const MOST_COEFFICIENTS: usize = 500;
+pub const MAX_COEFFICIENTS: usize = 500;
 
 /// What the constant is called.
-pub const CONSTANT: &str = "(constant)";
+pub const INTERCEPT: &str = "(constant)";
 
 /// Where a variable's value is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Design {
         };
         let mut columns = Vec::new();
         if formula.has_constant() && with_constant {
-            columns.push(Column { name: CONSTANT.to_owned(), parts: Vec::new() });
+            columns.push(Column { name: INTERCEPT.to_owned(), parts: Vec::new() });
         }
         for term in formula.terms() {
             let mut made = vec![Column { name: String::new(), parts: Vec::new() }];
@@ -92,8 +92,8 @@ impl Design {
                 let known = predictors.iter().find(|known| known.name == *name);
                 let parts = known.map_or(Vec::new(), |known| parts(known, !has(&without)));
                 made = made.iter().flat_map(|column| parts.iter().map(move |part| column.times(part))).collect();
-                if columns.len() + made.len() > MOST_COEFFICIENTS {
-                    return Err(RegressError::Parameters(columns.len() + made.len(), MOST_COEFFICIENTS));
+                if columns.len() + made.len() > MAX_COEFFICIENTS {
+                    return Err(RegressError::Parameters(columns.len() + made.len(), MAX_COEFFICIENTS));
                 }
             }
             columns.extend(made);

@@ -8,10 +8,10 @@ use super::projection::{Projection, Triangle, root_rows};
 use super::sums::mirror;
 
 /// At most so many answers of one channel are gone through.
-const MOST_ANSWERS: usize = 20_000;
+const MAX_ANSWERS: usize = 20_000;
 
 /// At most so many sums are made for one information matrix.
-const MOST_WORK: usize = 50_000_000;
+const MAX_WORK: usize = 50_000_000;
 
 /// Everything that can be answered about the response: for each answer its probability under every category.
 #[derive(Clone, Debug)]
@@ -27,8 +27,8 @@ impl Possible {
         let probabilities = |(answer, factor): (Vec<u16>, f64)| {
             block.likelihood(&answer).0.into_iter().map(|likelihood| factor * likelihood).collect()
         };
-        let all: Vec<Vec<f64>> = block.possible(MOST_ANSWERS)?.into_iter().map(probabilities).collect();
-        (all.len() * groups * answers.shape.cells() <= MOST_WORK).then_some(Possible(all))
+        let all: Vec<Vec<f64>> = block.possible(MAX_ANSWERS)?.into_iter().map(probabilities).collect();
+        (all.len() * groups * answers.shape.cells() <= MAX_WORK).then_some(Possible(all))
     }
 }
 
@@ -51,8 +51,8 @@ impl Everything {
         }
         let kept: Vec<usize> = (0..cells).filter(|cell| !left_out.contains(cell)).collect();
         let of = |all: Vec<f64>, cells: &[usize]| -> Vec<f64> { cells.iter().map(|&cell| all[cell]).collect() };
-        let all = answers.possible(MOST_ANSWERS)?;
-        if all.len().saturating_mul(data.groups.len()).saturating_mul(cells) > MOST_WORK {
+        let all = answers.possible(MAX_ANSWERS)?;
+        if all.len().saturating_mul(data.groups.len()).saturating_mul(cells) > MAX_WORK {
             return None;
         }
         let probability = |record: &[u16], factor: f64| -> Vec<f64> {

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use super::RegressError;
 
 /// A term may multiply so many variables.
-const MOST_FACTORS: usize = 8;
+const MAX_FACTORS: usize = 8;
 
 /// A formula may have so many terms.
-const MOST_TERMS: usize = 1000;
+const MAX_TERMS: usize = 1000;
 
 /// A formula: a response, and the terms that predict it.
 ///
@@ -78,7 +78,7 @@ impl std::str::FromStr for Formula {
         terms.retain(|term| seen.insert(term.iter().cloned().collect::<BTreeSet<String>>()));
         terms.sort_by_key(Vec::len);
         match () {
-            () if terms.len() > MOST_TERMS => Err(wrong(format!("it has more than {MOST_TERMS} terms"))),
+            () if terms.len() > MAX_TERMS => Err(wrong(format!("it has more than {MAX_TERMS} terms"))),
             () if terms.is_empty() && !constant => Err(wrong("it has neither terms nor a constant".to_owned())),
             () => Ok(Formula { response: response.clone(), terms, constant }),
         }
@@ -164,8 +164,8 @@ fn expanded(product: &[Token]) -> Result<Vec<Vec<String>>, String> {
         let longer: Vec<Vec<String>> = terms.iter().map(|term| joined(term, &names)).collect();
         terms.push(names);
         terms.extend(longer);
-        if number >= MOST_FACTORS || terms.iter().any(|term| term.len() > MOST_FACTORS) {
-            return Err(format!("a term multiplies more than {MOST_FACTORS} variables"));
+        if number >= MAX_FACTORS || terms.iter().any(|term| term.len() > MAX_FACTORS) {
+            return Err(format!("a term multiplies more than {MAX_FACTORS} variables"));
         }
     }
     Ok(terms)

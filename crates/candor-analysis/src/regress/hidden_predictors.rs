@@ -6,7 +6,7 @@ use super::design::Factor;
 use super::observations::{Group, Observations};
 
 /// A law with more parameters is taken as additive.
-const MOST_SATURATED: usize = 200;
+const MAX_SATURATED: usize = 200;
 
 /// A logit model of the combination of hidden predictors given the public ones.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl HiddenPredictors {
         }
         let numeric = data.design.predictors.iter().any(|one| matches!(one.factor, Factor::Number(_)));
         let parameters = (combinations - 1).saturating_mul(found.len());
-        if !numeric && parameters <= MOST_SATURATED {
+        if !numeric && parameters <= MAX_SATURATED {
             return Some(HiddenPredictors { form: Form::Saturated(found), combinations, parameters });
         }
         let mut columns = Vec::new();

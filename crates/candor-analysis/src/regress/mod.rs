@@ -42,12 +42,12 @@ mod anticipated;
 mod brute_force;
 
 pub use anticipated::{Anticipated, Anticipation, Effect, Profile, anticipate, normal_points};
-pub use design::{CONSTANT, MOST_COEFFICIENTS};
+pub use design::{INTERCEPT, MAX_COEFFICIENTS};
 pub use effects::Average;
 pub use error::RegressError;
 pub use formula::Formula;
 pub use hidden_predictors::Assumption;
-pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Missing, Model, ModelOptions};
+pub use model::{Family, IgnoringOptions, MAX_HIDDEN_CELLS, Missing, Model, ModelOptions};
 pub use regression::{DegreesOfFreedom, Fitting, regress, regress_with};
 pub use replicated::{regress_replicated, regress_replicated_with};
 pub use result::{Coefficient, EstimateKind, IgnoringShare, Method, Regression, THRESHOLD, Test};

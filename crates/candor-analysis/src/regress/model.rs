@@ -7,7 +7,7 @@ use super::design::{Design, Factor, Predictor};
 use super::{Formula, RegressError};
 
 /// At most so many combinations of hidden categories are summed over.
-pub const MOST_HIDDEN_CELLS: usize = 4096;
+pub const MAX_HIDDEN_CELLS: usize = 4096;
 
 /// What kind of response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,11 +282,11 @@ fn put<T: PartialEq>(list: &mut Vec<T>, item: T) {
 fn check_cells(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
     let sizes = hidden.iter().map(|&attribute| plan.schema().size(attribute));
     let cells = sizes.fold(1usize, usize::saturating_mul);
-    match cells > MOST_HIDDEN_CELLS {
+    match cells > MAX_HIDDEN_CELLS {
         true => Err(RegressError::HiddenCells {
             attributes: hidden.iter().map(|&at| plan.schema().name(at).to_owned()).collect(),
             cells,
-            limit: MOST_HIDDEN_CELLS,
+            limit: MAX_HIDDEN_CELLS,
         }),
         false => Ok(()),
     }

@@ -13,10 +13,10 @@ use super::{Model, RegressError};
 use crate::tally::LonelyPsu;
 
 /// So many numbers are held of what answers say.
-const MOST_NUMBERS: usize = 1 << 26;
+const MAX_NUMBERS: usize = 1 << 26;
 
 /// So many numbers of the design are held.
-const MOST_HELD: usize = 1 << 23;
+const MAX_HELD: usize = 1 << 23;
 
 /// A column whose part that the columns before it do not tell has a smaller share of its squares is told by them.
 const TOLD: f64 = 1e-11;
@@ -172,8 +172,8 @@ impl Observations {
         if known.is_empty() {
             return Err(RegressError::NoResponses);
         }
-        if firsts.len().saturating_mul(cells) > MOST_NUMBERS {
-            return Err(RegressError::TooLarge { rows: firsts.len(), cells, limit: MOST_NUMBERS });
+        if firsts.len().saturating_mul(cells) > MAX_NUMBERS {
+            return Err(RegressError::TooLarge { rows: firsts.len(), cells, limit: MAX_NUMBERS });
         }
         let (mut likelihoods, mut logs, mut unbiased, mut named) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for record in &firsts {
@@ -241,7 +241,7 @@ impl Observations {
     fn hold_rows(&mut self) {
         let p = self.design.len();
         let size = self.hidden.len() * p;
-        if self.groups.len().saturating_mul(size) > MOST_HELD {
+        if self.groups.len().saturating_mul(size) > MAX_HELD {
             return;
         }
         let (design, hidden) = (&self.design, &self.hidden);

@@ -11,7 +11,7 @@ use super::sums::{Sums, Want, mirror};
 const RIDGE: f64 = 1e-8;
 
 /// Smallest curvature of a penalty in the metric of EM steps.
-const LEAST_CURVE: f64 = 0.05;
+const MIN_CURVE: f64 = 0.05;
 
 /// What is added to a log-likelihood.
 #[derive(Clone, Debug)]
@@ -148,7 +148,7 @@ fn add_log_f(directions: &[Direction], theta: &[f64], sums: &mut Sums) {
             sums.gradient[i] += (0.5 - share) * a;
             for &(j, b) in slopes.iter().filter(|(j, _)| *j >= i) {
                 observed[i * n + j] += curve * a * b;
-                complete[i * n + j] += curve.max(LEAST_CURVE) * a * b;
+                complete[i * n + j] += curve.max(MIN_CURVE) * a * b;
             }
         }
     }

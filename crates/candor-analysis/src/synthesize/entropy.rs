@@ -16,7 +16,7 @@ pub const MAX_CLIQUE_CELLS: usize = 1 << 20;
 const MAX_CELLS_IN_ALL: usize = 1 << 22;
 
 /// How many links are tried at most, strongest first.
-const MOST_LINKS: usize = 400;
+const MAX_LINKS: usize = 400;
 
 /// Sweeps end when the error has not fallen by a hundredth in so many of them.
 const PATIENCE: usize = 20;
@@ -54,7 +54,7 @@ pub fn entropy(schema: &Schema, pairs: &PairTables, options: &Options) -> Result
 fn choose(schema: &Schema, pairs: &PairTables) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut kept = Vec::new();
     let mut held = graph_cliques(pairs, &kept);
-    for link in 0..pairs.links.len().min(MOST_LINKS) {
+    for link in 0..pairs.links.len().min(MAX_LINKS) {
         kept.push(link);
         let found = graph_cliques(pairs, &kept);
         let cells: Vec<usize> = found.iter().map(|clique| schema.shape(clique).cells()).collect();

@@ -8,9 +8,9 @@ use candor_base::schema::Schema;
 use rand_core::Rng;
 
 use super::tables::Part;
-use crate::dependence::information;
+use crate::association::information;
 use crate::estimate::{Estimate, EstimateError, TableEstimator, Target};
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// How many tables of noise alone a dependence must exceed: by chance one in twenty does.
 const NOISE_TABLES: u64 = 19;
@@ -44,10 +44,10 @@ pub struct PairTables {
 
 /// The tables that [`PairTables`] are estimated from: each attribute that is randomized, each pair with one (public attributes first), and the public attributes together.
 pub fn pair_tables(schema: &Schema) -> Vec<Vec<usize>> {
-    let (private, public) = (schema.private(), public(schema));
+    let (private, public) = (schema.randomized(), public(schema));
     let one_way = private.iter().map(|&a| vec![a]);
     let with_public = public.iter().flat_map(|&z| private.iter().map(move |&a| vec![z, a]));
-    let pairs = crate::dependence::pairs(schema).into_iter().map(|pair| pair.to_vec());
+    let pairs = crate::association::pairs(schema).into_iter().map(|pair| pair.to_vec());
     let small = pairs.chain(with_public).filter(|pair| schema.shape(pair).cells() <= MAX_PAIR_CELLS);
     let together = (!public.is_empty()).then(|| public.clone());
     one_way.chain(small).chain(together).collect()
@@ -69,19 +69,19 @@ impl PairTables {
     /// If the attributes by themselves, or the public ones together, were not counted or cannot be estimated.
     pub fn estimate<'t>(
         plan: &Plan,
-        tally: impl Fn(&[usize]) -> Option<&'t TableTally>,
+        tally: impl Fn(&[usize]) -> Option<&'t TableCounts>,
     ) -> Result<PairTables, EstimateError> {
         let schema = plan.schema();
         let estimate = |table: &[usize]| {
             let tally = tally(table).ok_or(EstimateError::NoResponses)?;
             TableEstimator::new(plan, table)?.estimate(tally, Target::Population)
         };
-        let one_way = schema.private().into_iter().map(|a| Ok((a, estimate(&[a])?.distribution())));
+        let one_way = schema.randomized().into_iter().map(|a| Ok((a, estimate(&[a])?.distribution())));
         let one_way = one_way.collect::<Result<BTreeMap<_, _>, EstimateError>>()?;
         let (mut links, mut untold) = (Vec::new(), Vec::new());
         let public = public(schema);
-        let with_public = public.iter().flat_map(|&z| schema.private().into_iter().map(move |a| [z, a]));
-        for (number, pair) in crate::dependence::pairs(schema).into_iter().chain(with_public).enumerate() {
+        let with_public = public.iter().flat_map(|&z| schema.randomized().into_iter().map(move |a| [z, a]));
+        for (number, pair) in crate::association::pairs(schema).into_iter().chain(with_public).enumerate() {
             match estimate(&pair) {
                 Ok(estimate) => links.extend(link(pair, &estimate, &Source::from_seed(number as u64))),
                 Err(_) => untold.push(pair),

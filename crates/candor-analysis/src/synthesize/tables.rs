@@ -7,7 +7,7 @@ use rand_core::CryptoRng;
 use super::rounding::{shuffled, systematic_counts};
 use crate::adjust::DistinctRecords;
 use crate::estimate::{EstimateError, TableEstimator, Target};
-use crate::tally::TableTally;
+use crate::tally::TableCounts;
 
 /// A table that records are made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,9 +24,9 @@ pub struct Part {
 /// If a table cannot be estimated.
 pub fn estimated_tables<'a>(
     plan: &Plan,
-    tallies: impl IntoIterator<Item = &'a TableTally>,
+    tallies: impl IntoIterator<Item = &'a TableCounts>,
 ) -> Result<Vec<Part>, EstimateError> {
-    let one = |tally: &'a TableTally| {
+    let one = |tally: &'a TableCounts| {
         let attributes = tally.layout().attributes.clone();
         let estimate = TableEstimator::new(plan, &attributes)?.estimate(tally, Target::Population)?;
         Ok(Part { attributes, shares: estimate.distribution() })
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn one_table_is_exact_and_several_are_independent() {
-        let schema = Schema::of_sizes(&[2, 3, 2]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
         let mut rng = Source::from_seed(5).stream(0);
         let joint: Vec<f64> = (1..=12).map(|i| f64::from(i) / 78.0).collect();
         let columns = from_tables(&schema, &[part(&[2, 0, 1], &joint)], 7800, &mut rng);

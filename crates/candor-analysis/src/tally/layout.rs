@@ -9,7 +9,7 @@ use candor_base::shape::Shape;
 use super::Group;
 
 /// Stands for every channel of a lottery with strips that asks about no attribute of the table: they all tell it the same, nothing.
-pub const ELSEWHERE: u16 = u16::MAX;
+pub const OTHER_CHANNEL: u16 = u16::MAX;
 
 /// One axis of the counts of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl CountLayout {
     /// elsewhere.
     pub fn key(&self, plan: &Plan, tags: &[u16]) -> Vec<u16> {
         let key = |(&block, &tag): (&usize, &u16)| match plan.blocks()[block].channels().get(usize::from(tag)) {
-            Some(_) if !self.asks(plan, block, tag) => ELSEWHERE,
+            Some(_) if !self.asks(plan, block, tag) => OTHER_CHANNEL,
             _ => tag,
         };
         self.tagged.iter().zip(tags).map(key).collect()
@@ -175,16 +175,16 @@ impl CountLayout {
         at.ok().map(|at| &margins[at])
     }
 
-    /// The channel of a block that a group drew: none that asks about the table if it is [`ELSEWHERE`].
+    /// The channel of a block that a group drew: none that asks about the table if it is [`OTHER_CHANNEL`].
     pub(crate) fn channel_of(&self, block: usize, key: &[u16]) -> Option<usize> {
         let tag = self.tagged.iter().position(|&tagged| tagged == block).map_or(0, |at| key[at]);
-        (tag != ELSEWHERE).then_some(tag.into())
+        (tag != OTHER_CHANNEL).then_some(tag.into())
     }
 
     /// How many cells the responses of a group are counted in; `None` if the key is none of this layout.
     pub fn cells(&self, plan: &Plan, key: &[u16]) -> Option<usize> {
         let known = |(&block, &tag): (&usize, &u16)| {
-            tag == ELSEWHERE || usize::from(tag) < plan.blocks()[block].channels().len()
+            tag == OTHER_CHANNEL || usize::from(tag) < plan.blocks()[block].channels().len()
         };
         let fits = key.len() == self.tagged.len() && self.tagged.iter().zip(key).all(known);
         fits.then(|| self.frame(plan, key).dims.iter().product())

@@ -8,15 +8,15 @@ mod sources;
 mod runs;
 mod sampling_error;
 mod replicates;
-mod drawn;
+mod sampling_design;
 mod slice;
 
 pub use cover::count_categories;
-pub(crate) use drawn::{Calibration, UnitGroup};
-pub use drawn::{Drawn, LonelyPsu, Sample, Stratum, UnitCounts, Units, count_units};
 pub use inclusion::count_inclusions;
-pub use layout::{CountAxis, CountLayout, ELSEWHERE, StripMargin};
+pub use layout::{CountAxis, CountLayout, OTHER_CHANNEL, StripMargin};
 pub use replicates::{About, ReplicateMethod, ReplicateWeights, Replicates, Replication};
+pub(crate) use sampling_design::{Calibration, UnitGroup};
+pub use sampling_design::{LonelyPsu, PsuCounts, Sample, Stratum, UnitCounts, VarianceMethod, count_units};
 pub use sampling_error::SamplingError;
 
 use std::collections::{BTreeMap, HashMap};
@@ -44,12 +44,12 @@ pub struct Group {
 
 /// The counts of one table, by tags.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TableTally {
+pub struct TableCounts {
     layout: CountLayout,
     groups: BTreeMap<Vec<u16>, Group>,
     /// By tags, if kept.
     sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
-    drawn: Option<Box<Drawn>>,
+    drawn: Option<Box<VarianceMethod>>,
 }
 
 /// Sums of counts that differ relatively by no more are the same: beyond 2^53 they are rounded.
@@ -57,7 +57,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// How counts of cells do not fit the responses that are counted with them.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum Misfit {
+pub enum InconsistentCounts {
     /// Every response counts in as many cells as the channels drawn answer with.
     #[error("the cells sum to {found}, but the responses counted must fill {expected}")]
     Sum {
@@ -173,25 +173,25 @@ impl Group {
     }
 }
 
-impl TableTally {
+impl TableCounts {
     /// No responses yet.
-    pub fn new(layout: CountLayout) -> TableTally {
-        TableTally { layout, groups: BTreeMap::new(), sets: None, drawn: None }
+    pub fn new(layout: CountLayout) -> TableCounts {
+        TableCounts { layout, groups: BTreeMap::new(), sets: None, drawn: None }
     }
 
     /// Counts made elsewhere. Groups that [ask elsewhere](CountLayout::key) may be by themselves.
     ///
     /// # Panics
     /// If a group has another number of cells or tags than the layout.
-    pub fn from_groups(plan: &Plan, layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
+    pub fn from_groups(plan: &Plan, layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableCounts {
         let fits = |(key, group): (&Vec<u16>, &Group)| layout.cells(plan, key) == Some(group.counts.len());
         assert!(groups.iter().all(fits), "groups of this layout");
-        let mut tally = TableTally::new(layout);
+        let mut tally = TableCounts::new(layout);
         for (tags, group) in groups.into_iter().filter(|(_, group)| group.total > 0.0) {
             let key = tally.layout.key(plan, &tags);
             let group = if key == tags { group } else { tally.layout.unasked(plan, &tags, &key, group) };
             let layout = tally.layout.clone();
-            tally.merge(TableTally { groups: BTreeMap::from([(key, group)]), ..TableTally::new(layout) });
+            tally.merge(TableCounts { groups: BTreeMap::from([(key, group)]), ..TableCounts::new(layout) });
         }
         tally
     }
@@ -199,7 +199,7 @@ impl TableTally {
     /// The same, and the different sets that are answered are kept, too: the likelihood needs them, counts of
     /// inclusions do not hold it. Only for tables of one attribute that is answered with sets; others stay as they are.
     #[must_use]
-    pub fn keeping_sets(mut self, plan: &Plan) -> TableTally {
+    pub fn keeping_sets(mut self, plan: &Plan) -> TableCounts {
         let set = |at: &usize| matches!(plan.columns()[*at].content, Content::Answer { set: true, .. });
         if self.layout.axes.len() == 1 && self.layout.columns(plan).iter().any(set) {
             self.sets = Some(BTreeMap::new());
@@ -229,7 +229,7 @@ impl TableTally {
 
     /// The tags of the first group of which the counts of cells do not fit the number of responses, and why. Only counts made elsewhere can
     /// be wrong.
-    pub fn misfit(&self, plan: &Plan) -> Option<(&[u16], Misfit)> {
+    pub fn misfit(&self, plan: &Plan) -> Option<(&[u16], InconsistentCounts)> {
         let above = |a: f64, b: f64| a - b > ROUNDING * a;
         self.groups.iter().find_map(|(key, group)| {
             let (cells, most) = self.layout.cells_of_one(plan, key);
@@ -237,8 +237,8 @@ impl TableTally {
             let found: f64 = group.counts.iter().sum();
             let largest = group.counts.iter().copied().fold(0.0, f64::max);
             let misfit = match () {
-                () if above(found, expected) || above(expected, found) => Misfit::Sum { found, expected },
-                () if above(largest, most) => Misfit::Cell { found: largest, most },
+                () if above(found, expected) || above(expected, found) => InconsistentCounts::Sum { found, expected },
+                () if above(largest, most) => InconsistentCounts::Cell { found: largest, most },
                 () => return None,
             };
             Some((&key[..], misfit))
@@ -325,7 +325,7 @@ impl TableTally {
     ///
     /// # Panics
     /// If they are laid out differently.
-    pub fn merge(&mut self, other: TableTally) {
+    pub fn merge(&mut self, other: TableCounts) {
         assert_eq!(self.layout, other.layout, "counts of the same table");
         match (&mut self.drawn, other.drawn) {
             (Some(drawn), Some(more)) => drawn.merge(*more),
@@ -363,7 +363,7 @@ pub fn count_tables(
     layouts: &[CountLayout],
     columns: &[Codes<'_>],
     rows_are: Rows<'_>,
-) -> Vec<TableTally> {
+) -> Vec<TableCounts> {
     let plain = |layout: &CountLayout| {
         let attribute = |axis: &CountAxis| matches!(axis, CountAxis::Attribute { .. });
         matches!(rows_are, Rows::Single)
@@ -389,7 +389,7 @@ pub fn count_tables(
     // By the blocks whose tags matter: sorted once for all tables.
     let mut sorted: HashMap<Vec<usize>, Runs> = HashMap::new();
     let mut count = |layout: &CountLayout| {
-        let mut tally = TableTally::new(layout.clone());
+        let mut tally = TableCounts::new(layout.clone());
         let mut insert = |counts: Vec<u64>, total: f64| {
             let counts = counts.into_iter().map(|count| count as f64).collect();
             tally.groups.insert(Vec::new(), Group { total, squares: total, counts, square_counts: Vec::new() });

@@ -2,17 +2,17 @@
 
 use candor_base::plan::Plan;
 
-use super::drawn::{UnitCounts, UnitGroup};
-use super::{CountAxis, CountLayout, Drawn, Group, TableTally};
+use super::sampling_design::{UnitCounts, UnitGroup};
+use super::{CountAxis, CountLayout, Group, TableCounts, VarianceMethod};
 
-impl TableTally {
+impl TableCounts {
     /// The counts of the table's other attributes among the responses with one category of an attribute that is public. Everybody knows
     /// who they are, so nothing is estimated: they are the counts that would have been made of these responses alone.
     ///
     /// # Panics
     /// If the attribute is not in the table, or is randomized.
     #[must_use]
-    pub fn among(&self, plan: &Plan, attribute: usize, code: u16) -> TableTally {
+    pub fn among(&self, plan: &Plan, attribute: usize, code: u16) -> TableCounts {
         let of_attribute =
             |axis: &CountAxis| matches!(axis, CountAxis::Attribute { attribute: a, .. } if *a == attribute);
         let axis = self.layout.axes.iter().position(of_attribute).expect("a public attribute of the table");
@@ -37,15 +37,15 @@ impl TableTally {
             }
         }
         let drawn = self.drawn.as_deref().map(|drawn| match drawn {
-            Drawn::Units(units) => {
-                Drawn::Units(units.map(|counts| self.among_unit(plan, &layout, (axis, code), counts)))
+            VarianceMethod::Linearization(units) => {
+                VarianceMethod::Linearization(units.map(|counts| self.among_unit(plan, &layout, (axis, code), counts)))
             }
-            Drawn::Replicates(method, tallies) => Drawn::Replicates(
+            VarianceMethod::Replicates(method, tallies) => VarianceMethod::Replicates(
                 method.clone(),
                 tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect(),
             ),
         });
-        TableTally { layout, groups, sets: None, drawn: drawn.map(Box::new) }
+        TableCounts { layout, groups, sets: None, drawn: drawn.map(Box::new) }
     }
 
     /// The same of the counts of a unit: those with this code along this axis.

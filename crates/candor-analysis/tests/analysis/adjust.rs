@@ -211,7 +211,7 @@ fn what_does_not_fit_is_refused() {
 
 /// Responses of people whose second attribute follows the first, and the plan: block {a1, a2} and block {a3}.
 fn responses(epsilon: f64, people: usize) -> (Plan, DistinctRecords, DistinctRecords) {
-    let schema = Schema::of_sizes(&[3, 4, 2]).unwrap();
+    let schema = Schema::with_sizes(&[3, 4, 2]).unwrap();
     let joint = Pattern::k_ary(vec![Axis::single(3), Axis::single(4)], epsilon).unwrap();
     let single = Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap();
     let plan = Plan::new(schema, vec![Block::new(vec![0, 1], joint), Block::new(vec![2], single)]).unwrap();

@@ -1,10 +1,10 @@
 //! Compliance: golden fits, what lotteries can and cannot see, and the level of the test by simulation.
 
-use candor_analysis::comply::{
+use candor_analysis::compliance::{
     Anchored, Inapplicable, Lottery, attention, corrected, fit, ignoring, noncentrality, per_record, power,
 };
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes};
+use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
@@ -164,20 +164,20 @@ fn workload() -> Plan {
         (2, channel(vec![0, 1], 3)),
         (1, k_ary(&[2, 3], &[(PatternSet::Only(vec![0]), 3), (PatternSet::All, 3)])),
     ];
-    Plan::new(Schema::of_sizes(&[2, 3]).unwrap(), vec![Block::lottery(vec![0, 1], lottery)]).unwrap()
+    Plan::new(Schema::with_sizes(&[2, 3]).unwrap(), vec![Block::lottery(vec![0, 1], lottery)]).unwrap()
 }
 
 fn lottery_of_matrices(cells: usize, columns: impl Fn(usize) -> Vec<Vec<u64>>, total: u128) -> Plan {
     let labels: Vec<String> = (0..cells).map(|z| z.to_string()).collect();
-    let matrix = |s| (1, Matrix::of_total(vec![cells], labels.clone(), total, columns(s)).unwrap().into());
+    let matrix = |s| (1, Matrix::with_total(vec![cells], labels.clone(), total, columns(s)).unwrap().into());
     let block = Block::lottery(vec![0], (0..cells).map(matrix).collect());
-    Plan::new(Schema::of_sizes(&[cells]).unwrap(), vec![block]).unwrap()
+    Plan::new(Schema::with_sizes(&[cells]).unwrap(), vec![block]).unwrap()
 }
 
 fn mirrored() -> Plan {
     let tag = |set: PatternSet| (1, k_ary(&[2], &[(set, 4), (PatternSet::All, 2)]));
     let lottery = vec![tag(PatternSet::no_miss()), tag(PatternSet::Only(vec![0]))];
-    Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap()
+    Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap()
 }
 
 fn shifted_die() -> Plan {
@@ -187,7 +187,7 @@ fn shifted_die() -> Plan {
 
 /// How often the test rejects at 5 %, over surveys of people with skewed truths who follow the device, or say the first category.
 fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, ignored: f64) -> f64 {
-    let lottery = Lottery::of(plan, table).unwrap();
+    let lottery = Lottery::for_plan(plan, table).unwrap();
     let (randomizer, degrees) = (Randomizer::new(plan), lottery.degrees());
     let mut found = 0;
     for survey in 0..surveys {
@@ -208,7 +208,7 @@ fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, igno
                 }
             }
         }
-        let mut tally = TableTally::new(CountLayout::new(plan, table));
+        let mut tally = TableCounts::new(CountLayout::new(plan, table));
         tally.add(plan, &answer_codes(plan, &answers, &truths), Rows::Single, |_| true);
         let counts = lottery.counts(plan, &tally).unwrap();
         assert_eq!(counts.iter().flatten().sum::<f64>(), respondents as f64);
@@ -258,7 +258,7 @@ fn level(lottery: &Lottery, truth: &[f64], respondents: usize) -> f64 {
 fn the_level_of_the_test() {
     let k_ary = {
         let tag = |hit| (1, k_ary(&[4], &[(PatternSet::no_miss(), hit), (PatternSet::All, 10 - hit)]));
-        Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::lottery(vec![0], vec![tag(6), tag(2)])]).unwrap()
+        Plan::new(Schema::with_sizes(&[4]).unwrap(), vec![Block::lottery(vec![0], vec![tag(6), tag(2)])]).unwrap()
     };
     let (two, four, three) = (vec![0.8, 0.2], vec![0.5, 0.25, 0.15, 0.1], vec![0.6, 0.3, 0.1]);
     let six: Vec<f64> = two.iter().flat_map(|a| three.iter().map(move |b| a * b)).collect();
@@ -269,7 +269,7 @@ fn the_level_of_the_test() {
         ("workload, one attribute", workload(), vec![1], &three, 400),
         ("workload, both", workload(), vec![0, 1], &six, 1500),
     ] {
-        let lottery = Lottery::of(&plan, &table).unwrap();
+        let lottery = Lottery::for_plan(&plan, &table).unwrap();
         let level = level(&lottery, truth, respondents);
         println!("{name}: {level}, {} degrees", lottery.degrees());
         assert!((0.04..0.06).contains(&level), "{name}: {level}");
@@ -281,7 +281,7 @@ fn power_is_what_is_predicted() {
     // Truths are 0 with probability sqrt(1/2): what `rejected` draws.
     let half = 0.5f64.sqrt();
     let (plan, n) = (mirrored(), 400);
-    let lottery = Lottery::of(&plan, &[0]).unwrap();
+    let lottery = Lottery::for_plan(&plan, &[0]).unwrap();
     let predicted = power(1, n as f64 * per_record(&lottery, &[half, 1.0 - half], 0.1, &[1.0, 0.0]), 0.05);
     let found = rejected(&plan, &[0], n, 2000, 0.1);
     assert!((found - predicted).abs() < 0.06, "{found}, predicted {predicted}");
@@ -291,13 +291,13 @@ fn power_is_what_is_predicted() {
 #[test]
 fn where_nothing_can_be_said() {
     let sets = Pattern::k_ary(vec![Axis::set(5, 2)], 1.0).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[5]).unwrap(), vec![Block::new(vec![0], sets)]).unwrap();
-    assert_eq!(Lottery::of(&plan, &[0]), Err(Inapplicable::Sets));
+    let plan = Plan::new(Schema::with_sizes(&[5]).unwrap(), vec![Block::new(vec![0], sets)]).unwrap();
+    assert_eq!(Lottery::for_plan(&plan, &[0]), Err(Inapplicable::Sets));
     let one = Plan::new(
-        Schema::of_sizes(&[2]).unwrap(),
+        Schema::with_sizes(&[2]).unwrap(),
         vec![Block::new(vec![0], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap())],
     );
-    assert_eq!(Lottery::of(&one.unwrap(), &[0]).unwrap().degrees(), 0);
+    assert_eq!(Lottery::for_plan(&one.unwrap(), &[0]).unwrap().degrees(), 0);
 }
 
 /// A question and an anchor that everybody would truthfully answer with "0", both with shifted labels in one matrix or each by itself. Nine
@@ -306,7 +306,7 @@ fn where_nothing_can_be_said() {
 fn errors_of_anchored_shares_hold() {
     let (surveys, respondents, attentive, yes) = (1000u64, 1000usize, 0.9, 0.3);
     let each = |attribute| Block::lottery(vec![attribute], mirrored().blocks()[0].channels().to_vec());
-    let two = Schema::of_sizes(&[2, 2]).unwrap();
+    let two = Schema::with_sizes(&[2, 2]).unwrap();
     let together = Block::lottery(
         vec![0, 1],
         vec![
@@ -318,7 +318,7 @@ fn errors_of_anchored_shares_hold() {
         ("each by itself", Plan::new(two.clone(), vec![each(0), each(1)]).unwrap()),
         ("together", Plan::new(two.clone(), vec![together]).unwrap()),
     ] {
-        let (question, lottery) = (TableEstimator::new(&plan, &[0]).unwrap(), Lottery::of(&plan, &[1]).unwrap());
+        let (question, lottery) = (TableEstimator::new(&plan, &[0]).unwrap(), Lottery::for_plan(&plan, &[1]).unwrap());
         let (mut held, mut changed) = (0, 0.0f64);
         for survey in 0..surveys {
             let mut rng = Source::from_seed(9).stream(survey);
@@ -334,7 +334,7 @@ fn errors_of_anchored_shares_hold() {
                 said.for_each(|(code, random)| *code = (random >> number & 1) as u16);
             }
             let tally = |table: &[usize]| {
-                let mut tally = TableTally::new(CountLayout::new(&plan, table));
+                let mut tally = TableCounts::new(CountLayout::new(&plan, table));
                 tally.add(&plan, &answer_codes(&plan, &answers, &columns), Rows::Single, |_| true);
                 tally
             };

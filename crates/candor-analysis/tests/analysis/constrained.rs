@@ -2,7 +2,7 @@
 
 use candor_analysis::estimate::simplex::project;
 use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, constrained};
-use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_tables};
+use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Matrix, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
@@ -23,7 +23,7 @@ fn plan(epsilon: f64) -> Plan {
     channels.push((2, Strip::within(vec![0, 1, 3], vec![2, 3, 5], Cells::Box(vec![1, 1, 3]), epsilon).unwrap().into()));
     let axes = SIZES.map(Axis::single).to_vec();
     channels.push((1, Pattern::two_level(axes, PatternSet::Hits(vec![0, 1, 2, 3]), epsilon).unwrap().into()));
-    Plan::new(Schema::of_sizes(&SIZES).unwrap(), vec![Block::lottery(vec![0, 1, 2, 3], channels)]).unwrap()
+    Plan::new(Schema::with_sizes(&SIZES).unwrap(), vec![Block::lottery(vec![0, 1, 2, 3], channels)]).unwrap()
 }
 
 fn pairs() -> impl Iterator<Item = (usize, usize)> {
@@ -44,7 +44,7 @@ fn records(n: usize) -> Vec<Vec<u16>> {
     columns
 }
 
-fn tallies(plan: &Plan, columns: &[Vec<u16>], tables: &[Vec<usize>], seed: u64) -> Vec<TableTally> {
+fn tallies(plan: &Plan, columns: &[Vec<u16>], tables: &[Vec<usize>], seed: u64) -> Vec<TableCounts> {
     let answers = Randomizer::new(plan).batch(columns, &mut Source::from_seed(seed).stream(0)).unwrap();
     let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
     count_tables(plan, &layouts, &answer_codes(plan, &answers, columns), Rows::Single)
@@ -55,15 +55,15 @@ fn margin(estimate: &Estimate, attribute: usize) -> Vec<f64> {
     Shape::new(estimate.dims.clone()).margin(&estimate.shares, axis)
 }
 
-fn estimated(plan: &Plan, tallies: &[TableTally]) -> Vec<Estimate> {
-    let one = |tally: &TableTally| {
+fn estimated(plan: &Plan, tallies: &[TableCounts]) -> Vec<Estimate> {
+    let one = |tally: &TableCounts| {
         let estimator = TableEstimator::new(plan, &tally.layout().attributes).unwrap();
         estimator.estimate(tally, Target::Population).unwrap()
     };
     tallies.iter().map(one).collect()
 }
 
-fn made_to_agree(plan: &Plan, tallies: &[TableTally]) -> Vec<Estimate> {
+fn made_to_agree(plan: &Plan, tallies: &[TableCounts]) -> Vec<Estimate> {
     constrained(plan, &tallies.iter().collect::<Vec<_>>()).unwrap()
 }
 
@@ -112,7 +112,7 @@ fn nothing_moves_without_need() {
 #[test]
 fn one_attribute_is_projected() {
     let plan = Plan::new(
-        Schema::of_sizes(&[7]).unwrap(),
+        Schema::with_sizes(&[7]).unwrap(),
         vec![Block::new(vec![0], Pattern::k_ary(vec![Axis::single(7)], 0.5).unwrap())],
     )
     .unwrap();
@@ -157,7 +157,7 @@ fn they_are_closer_to_the_truth() {
 fn matrices_are_refused() {
     let labels = vec!["no".to_owned(), "yes".to_owned()];
     let matrix = Matrix::new(vec![2], labels, 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
     let tallies = tallies(&plan, &[vec![0, 1, 0]], &[vec![0]], 4);
     assert!(matches!(constrained(&plan, &[&tallies[0]]), Err(EstimateError::NoLikelihood(_))));
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use candor_analysis::dependence::{Dependence, Measure, attenuated, estimated, merged};
-use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
+use candor_analysis::association::{Dependence, Measure, attenuated, estimated, merged};
+use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
@@ -14,7 +14,7 @@ use rand_core::Rng;
 const MEASURES: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::MutualInformation];
 
 /// Answers of `people` drawn from a two-way table, counted: one-way, one-way, two-way.
-fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableTally; 3] {
+fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableCounts; 3] {
     let columns = plan.schema().size(1);
     let mut rng = Source::from_seed(seed).stream(0);
     let mut truths = vec![Vec::new(); 2];
@@ -32,13 +32,13 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableTally; 
     let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(seed).stream(1)).unwrap();
     let codes = answer_codes(plan, &answers, &truths);
     [&[0][..], &[1], &[0, 1]].map(|table| {
-        let mut tally = TableTally::new(CountLayout::new(plan, table));
+        let mut tally = TableCounts::new(CountLayout::new(plan, table));
         tally.add(plan, &codes, Rows::Single, |_| true);
         tally
     })
 }
 
-fn measured(plan: &Plan, [a, b, pair]: &[TableTally; 3], measure: Measure) -> Dependence {
+fn measured(plan: &Plan, [a, b, pair]: &[TableCounts; 3], measure: Measure) -> Dependence {
     estimated(plan, [a, b], pair, measure).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn tables() -> [Vec<f64>; 3] {
 }
 
 fn plans() -> Vec<(&'static str, Plan)> {
-    let plan = |blocks: Vec<Block>| Plan::new(Schema::of_sizes(&[4, 3]).unwrap(), blocks).unwrap();
+    let plan = |blocks: Vec<Block>| Plan::new(Schema::with_sizes(&[4, 3]).unwrap(), blocks).unwrap();
     let (a, b) = (Axis::single(4), Axis::single(3));
     let k_ary = |axes: &[Axis], epsilon: f64| Channel::from(Pattern::k_ary(axes.to_vec(), epsilon).unwrap());
     let hits = |list: &[usize]| {
@@ -87,7 +87,7 @@ fn right_on_average_and_as_uncertain_as_said() {
     let (surveys, people) = (120u64, 20_000);
     for (name, plan) in plans() {
         for (strength, table) in tables().iter().enumerate() {
-            let counted: Vec<[TableTally; 3]> = (0..surveys).map(|seed| survey(&plan, table, people, seed)).collect();
+            let counted: Vec<[TableCounts; 3]> = (0..surveys).map(|seed| survey(&plan, table, people, seed)).collect();
             for measure in MEASURES {
                 let truth = measure.of_table(4, 3, table);
                 let found: Vec<Dependence> = counted.iter().map(|tallies| measured(&plan, tallies, measure)).collect();
@@ -125,7 +125,7 @@ fn answers_depend_less_than_the_truth() {
 /// have a single category has no correlation.
 #[test]
 fn what_is_not_told_is_not_claimed() {
-    let schema = Schema::of_sizes(&[10, 10]).unwrap();
+    let schema = Schema::with_sizes(&[10, 10]).unwrap();
     let k_ary = || Pattern::k_ary(vec![Axis::single(10)], 1.0).unwrap();
     let plan = Plan::new(schema, vec![Block::new(vec![0], k_ary()), Block::new(vec![1], k_ary())]).unwrap();
     let identical: Vec<f64> = (0..100).map(|cell| if cell / 10 == cell % 10 { 0.1 } else { 0.0 }).collect();
@@ -140,7 +140,7 @@ fn what_is_not_told_is_not_claimed() {
 /// What rare categories would add stays unknown, so V is somewhat too small where they take part in the dependence; never too large.
 #[test]
 fn merged_categories_never_add_dependence() {
-    let schema = Schema::of_sizes(&[4, 4]).unwrap();
+    let schema = Schema::with_sizes(&[4, 4]).unwrap();
     let k_ary = || Pattern::k_ary(vec![Axis::single(4)], 2.0).unwrap();
     let plan = Plan::new(schema, vec![Block::new(vec![0], k_ary()), Block::new(vec![1], k_ary())]).unwrap();
     let margin = [0.93, 0.04, 0.02, 0.01];
@@ -159,7 +159,7 @@ fn merged_categories_never_add_dependence() {
 /// A category that hardly occurs must not drown the others in its noise.
 #[test]
 fn rare_categories_count_as_one() {
-    let schema = Schema::of_sizes(&[6, 2]).unwrap();
+    let schema = Schema::with_sizes(&[6, 2]).unwrap();
     let k_ary = |size: usize| Pattern::k_ary(vec![Axis::single(size)], 2.0).unwrap();
     let plan = Plan::new(schema, vec![Block::new(vec![0], k_ary(6)), Block::new(vec![1], k_ary(2))]).unwrap();
     let table = [0.4, 0.1, 0.1, 0.3, 0.098, 0.0, 0.0, 0.001, 0.0, 0.0005, 0.0005, 0.0];
@@ -179,14 +179,14 @@ fn rare_categories_count_as_one() {
 #[test]
 fn rare_categories_are_named() {
     let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let found = |people: f64| {
         let kept = 1f64.exp() / (1f64.exp() + 3.0);
         let chance = |share: f64| share * kept + (1.0 - share) * (1.0 - kept) / 3.0;
         let counts: Vec<f64> = [0.5, 0.44, 0.03, 0.03].into_iter().map(|share| people * chance(share)).collect();
         let group = Group { total: people, squares: people, counts, square_counts: Vec::new() };
         let groups = BTreeMap::from([(Vec::new(), group)]);
-        merged(&plan, 0, &TableTally::from_groups(&plan, CountLayout::new(&plan, &[0]), groups)).unwrap()
+        merged(&plan, 0, &TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups)).unwrap()
     };
     assert_eq!(found(20_000.0), [2, 3]);
     assert!(found(2e6).is_empty());

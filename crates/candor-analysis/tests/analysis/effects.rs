@@ -2,7 +2,7 @@
 
 use candor_analysis::power::{coefficient, coefficient_power};
 use candor_analysis::regress::{
-    Anticipated, Batch, CONSTANT, Effect, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Profile,
+    Anticipated, Batch, Effect, Family, Formula, INTERCEPT, Layout, Method, Model, ModelOptions, ModelRows, Profile,
     RegressError, Sample, anticipate, normal_points, regress,
 };
 use candor_analysis::tally::answer_codes;
@@ -71,7 +71,7 @@ fn coefficients_of_the_golden_file() {
         };
         let plan = plan(2, vec![(1, channel)], vec![0]);
         let (model, layout) = model(&plan, "y ~ number + z", None);
-        let with_constant = [named.clone(), vec![effect(CONSTANT, None, beta[0])]].concat();
+        let with_constant = [named.clone(), vec![effect(INTERCEPT, None, beta[0])]].concat();
         // The constant as it is, or as the share of "1" that it gives says.
         let share: f64 = normal_points(40)
             .into_iter()
@@ -159,7 +159,7 @@ fn surveyed(plan: &Plan, people: &Anticipated, n: usize, rng: &mut ChaCha20Rng) 
             let odds = |code: usize| {
                 let label = code.to_string();
                 let x = profile.randomized.first().map_or(0.0, |&x| f64::from(x) * value("x=1", &label));
-                (value(CONSTANT, &label) + x + f64::from(z) * value("z=1", &label)).exp()
+                (value(INTERCEPT, &label) + x + f64::from(z) * value("z=1", &label)).exp()
             };
             let total: f64 = 1.0 + (1..categories).map(odds).sum::<f64>();
             let mut left = uniform() * total - 1.0;
@@ -203,14 +203,14 @@ fn agree(name: &str, (found, predicted): (f64, f64)) {
 fn surveys_find_effects_as_often_as_predicted() {
     let z: [(&[u16], &[u16], f64); 2] = [(&[], &[0], 0.6), (&[], &[1], 0.4)];
     let die = plan(2, vec![(1, truthful(&[2], 4, 2))], vec![0]);
-    let binary = people(&z, vec![effect("z=1", None, 0.7), effect(CONSTANT, None, -0.6)]);
+    let binary = people(&z, vec![effect("z=1", None, 0.7), effect(INTERCEPT, None, -0.6)]);
     agree("binary", found_and_predicted(&die, "y ~ z", None, &binary, 700));
     let three = plan(3, vec![(1, truthful(&[3], 3, 2)), (1, truthful(&[3], 2, 3))], vec![0]);
     let effects = vec![
         effect("z=1", Some("2"), 0.8),
         effect("z=1", Some("1"), 0.4),
-        effect(CONSTANT, Some("1"), -0.3),
-        effect(CONSTANT, Some("2"), -0.6),
+        effect(INTERCEPT, Some("1"), -0.3),
+        effect(INTERCEPT, Some("2"), -0.6),
     ];
     agree("multinomial", found_and_predicted(&three, "y ~ z", None, &people(&z, effects), 1500));
 }
@@ -220,7 +220,7 @@ fn so_do_surveys_with_a_hidden_predictor() {
     let kinds: [(&[u16], &[u16], f64); 4] =
         [(&[0], &[0], 0.4), (&[1], &[0], 0.2), (&[0], &[1], 0.1), (&[1], &[1], 0.3)];
     let joint = plan(2, vec![(1, truthful(&[2, 2], 5, 4))], vec![0, 1]);
-    let effects = vec![effect("x=1", None, 0.9), effect("z=1", None, 0.3), effect(CONSTANT, None, -0.4)];
+    let effects = vec![effect("x=1", None, 0.9), effect("z=1", None, 0.3), effect(INTERCEPT, None, -0.4)];
     agree("hidden predictor", found_and_predicted(&joint, "y ~ x + z", None, &people(&kinds, effects), 900));
     let die = plan(2, vec![(1, truthful(&[2], 4, 2))], vec![0]);
     let linear: [(&[u16], &[u16], f64); 2] = [(&[0], &[], 0.7), (&[1], &[], 0.3)];
@@ -240,7 +240,7 @@ fn constants_follow_the_shares() {
         anticipate(&model, &layout, &anticipated).map(|(_, found)| found[0].variance)
     };
     // Without an effect the variance is that of two halves with the same shares, whichever constants give them.
-    let constant = |code: usize| effect(CONSTANT, Some(["1", "2", "3"][code]), (shares[code + 1] / shares[0]).ln());
+    let constant = |code: usize| effect(INTERCEPT, Some(["1", "2", "3"][code]), (shares[code + 1] / shares[0]).ln());
     let none = effect("z=1", Some("3"), 0.0);
     let named = error(Family::Multinomial, vec![none.clone(), constant(0), constant(1), constant(2)], &[]).unwrap();
     let adapted = error(Family::Multinomial, vec![none], &shares).unwrap();

@@ -1,7 +1,7 @@
 //! The independence test, corrected for the randomization: its level, its power, what it measures.
 
 use candor_analysis::estimate::{TableEstimator, test_independence};
-use candor_analysis::tally::{Rows, TableTally, answer_codes};
+use candor_analysis::tally::{Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
@@ -13,7 +13,7 @@ fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
 }
 
 /// Answers of `people` drawn from a two-way table, counted.
-fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableTally {
+fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableCounts {
     let sizes = plan.schema().sizes();
     let mut rng = Source::from_seed(seed).stream(0);
     let mut columns = vec![Vec::new(); 2];
@@ -30,7 +30,7 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableTally {
     }
     let answers = Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(1)).unwrap();
     let codes = answer_codes(plan, &answers, &columns);
-    let mut tally = TableTally::new(TableEstimator::new(plan, &[0, 1]).unwrap().layout().clone());
+    let mut tally = TableCounts::new(TableEstimator::new(plan, &[0, 1]).unwrap().layout().clone());
     tally.add(plan, &codes, Rows::Single, |_| true);
     tally
 }
@@ -58,7 +58,7 @@ fn the_level_of_the_independence_test() {
     ];
     let surveys = 3000;
     for (name, sizes, blocks, people) in cases {
-        let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap();
         let (p, q) = (margins(sizes[0]), margins(sizes[1]));
         let table: Vec<f64> = (0..sizes[0] * sizes[1]).map(|cell| p[cell / sizes[1]] * q[cell % sizes[1]]).collect();
         let rejected = (0..surveys)
@@ -80,7 +80,7 @@ fn dependence_is_found() {
     let product: Vec<Block> = (0..2).map(|i| Block::new(vec![i], k_ary(&axes[..1], 1.5))).collect();
     let joint = vec![Block::new(vec![0, 1], k_ary(&axes, 2.5))];
     for blocks in [product, joint] {
-        let plan = Plan::new(Schema::of_sizes(&[2, 2]).unwrap(), blocks).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[2, 2]).unwrap(), blocks).unwrap();
         let mut last = 1.0;
         for people in [200, 2000, 20_000] {
             let result = test_independence(&plan, &survey(&plan, &table, people, 3), 0.95).unwrap();

@@ -1,7 +1,7 @@
 //! What responses tell, subject by subject. One program, because each takes longer to link than to run.
 
 mod adjust;
-mod among;
+mod conditional_shares;
 mod comply;
 mod constrained;
 mod dependence;
@@ -16,7 +16,5 @@ mod regression;
 mod regression_coverage;
 mod replicates;
 mod sampling;
-mod secure_sum;
-mod shuffled;
 mod strips;
 mod structure;

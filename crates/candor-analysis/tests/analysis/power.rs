@@ -1,6 +1,6 @@
 //! Power: golden numbers, and what surveys find.
 
-use candor_analysis::comply::Lottery;
+use candor_analysis::compliance::Lottery;
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
 use candor_base::randomness::Source;
 use nalgebra::DMatrix;

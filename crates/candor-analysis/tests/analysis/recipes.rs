@@ -127,7 +127,7 @@ fn maximum_entropy_is_that_of_all_cells_written_out() {
 /// Three attributes of which any two differ: no distribution has all three tables. It ends, and says how far it is.
 #[test]
 fn tables_that_contradict_each_other_are_told() {
-    let schema = Schema::of_sizes(&[2, 2, 2]).unwrap();
+    let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();
     let link = |attributes| Link { attributes, information: 1.0, shares: vec![0.01, 0.49, 0.49, 0.01] };
     let pairs = PairTables {
         public: None,
@@ -143,7 +143,7 @@ fn tables_that_contradict_each_other_are_told() {
 /// All pairs of four attributes of 40 categories would be a table of 2,560,000 cells.
 #[test]
 fn links_beyond_the_bound_are_left_out() {
-    let schema = Schema::of_sizes(&[40, 40, 40, 40]).unwrap();
+    let schema = Schema::with_sizes(&[40, 40, 40, 40]).unwrap();
     let all = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
     let link = |attributes| Link { attributes, information: 1.0, shares: vec![1.0 / 1600.0; 1600] };
     let pairs = PairTables {
@@ -191,7 +191,7 @@ fn drawn_records_have_the_shares_and_public_attributes_stay() {
 /// One record at a time: rounding without a random start would always give the same category.
 #[test]
 fn small_groups_are_right_on_average() {
-    let schema = Schema::of_sizes(&[2, 3]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3]).unwrap();
     let pairs = PairTables {
         public: None,
         one_way: BTreeMap::from([(0, vec![0.5, 0.5]), (1, vec![0.2, 0.5, 0.3])]),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use candor_analysis::estimate::{Estimate, Options, TableEstimator, Target, analyse};
 use candor_analysis::tally::{
-    About, Codes, CountLayout, Drawn, LonelyPsu, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample,
-    SamplingError, TableTally, Units, count_units,
+    About, Codes, CountLayout, LonelyPsu, PsuCounts, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample,
+    SamplingError, TableCounts, VarianceMethod, count_units,
 };
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -41,9 +41,9 @@ impl Schools {
         Schools { y, weights, units }
     }
 
-    fn tally(&self, weights: &[f64]) -> TableTally {
+    fn tally(&self, weights: &[f64]) -> TableCounts {
         let plan = plan(45.0);
-        let mut tally = TableTally::new(CountLayout::new(&plan, &[0]));
+        let mut tally = TableCounts::new(CountLayout::new(&plan, &[0]));
         tally.add(&plan, &[Codes::One(&self.y)], Rows::Weighted(weights), |_| true);
         tally
     }
@@ -60,7 +60,7 @@ impl Schools {
             weights.merge(&part);
         }
         let replicates = how.replicates(&weights)?;
-        let drawn = Drawn::Replicates(replicates, columns.iter().map(|weights| self.tally(weights)).collect());
+        let drawn = VarianceMethod::Replicates(replicates, columns.iter().map(|weights| self.tally(weights)).collect());
         let tally = self.tally(&self.weights).with_drawn(drawn);
         let Estimate { shares, standard_errors, .. } =
             TableEstimator::new(&plan(45.0), &[0]).unwrap().estimate(&tally, Target::Population).unwrap();
@@ -200,9 +200,9 @@ fn lonely_units_add_what_r_adds() {
         (LonelyPsu::Average, 0.024_946_860_3),
     ] {
         let sample = Arc::new(Sample::with_lonely(strata(15), stratum_of.clone(), lonely).unwrap());
-        let mut tally = TableTally::new(layout.clone());
+        let mut tally = TableCounts::new(layout.clone());
         tally.add(&plan, &codes, Rows::Weighted(&weights), |_| true);
-        let tally = tally.with_drawn(Drawn::Units(Units::new(sample, counts.clone())));
+        let tally = tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(sample, counts.clone())));
         let found = TableEstimator::new(&plan, &[0]).unwrap().estimate(&tally, Target::Population).unwrap();
         close("share", found.shares[1], 0.647_778_732_4);
         close(&format!("{lonely:?}"), found.standard_errors[1], expected);
@@ -231,9 +231,9 @@ fn share_intervals_are_golden() {
         let sample = Arc::new(Sample::new(vec![(String::new(), None)], vec![0; clusters]).unwrap());
         let (layout, codes) = (CountLayout::new(&plan, &[0]), [Codes::One(&y)]);
         let counts = count_units(&plan, &layout, &codes, Rows::Single, false, |row| Some((row / size) as u32));
-        let mut tally = TableTally::new(layout);
+        let mut tally = TableCounts::new(layout);
         tally.add(&plan, &codes, Rows::Single, |_| true);
-        let tally = tally.with_drawn(Drawn::Units(Units::new(sample, counts)));
+        let tally = tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(sample, counts)));
         let cells = analyse(&plan, &tally, &Options::default()).cells.unwrap();
         let interval = cells[1].uncertainty.unwrap();
         if cells[1].estimate < 0.0 {

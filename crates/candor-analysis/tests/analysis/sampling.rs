@@ -6,8 +6,8 @@ use std::sync::Arc;
 use candor_analysis::calibrate::{CalibrateError, Groups, calibrate};
 use candor_analysis::estimate::{EstimateError, Options, TableEstimator, Target, analyse, test_independence};
 use candor_analysis::tally::{
-    Codes, CountLayout, Drawn, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample, SamplingError, TableTally,
-    Units, answer_codes, count_units,
+    Codes, CountLayout, PsuCounts, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample, SamplingError,
+    TableCounts, VarianceMethod, answer_codes, count_units,
 };
 use candor_base::channel::{Axis, Channel, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -58,10 +58,10 @@ impl People {
     }
 
     /// Those who are taken, counted.
-    fn counted(&self, plan: &Plan, answers: &[BlockAnswers], take: &dyn Fn(usize) -> bool) -> TableTally {
+    fn counted(&self, plan: &Plan, answers: &[BlockAnswers], take: &dyn Fn(usize) -> bool) -> TableCounts {
         let codes = answer_codes(plan, answers, &self.truths);
         let weighted = |weights: &[f64]| {
-            let mut tally = TableTally::new(CountLayout::new(plan, &XY));
+            let mut tally = TableCounts::new(CountLayout::new(plan, &XY));
             tally.add(plan, &codes, Rows::Weighted(weights), take);
             tally
         };
@@ -70,25 +70,25 @@ impl People {
                 let mut weights = ReplicateWeights::default();
                 weights.add(&self.weights, columns);
                 let how = how.replicates(&weights).unwrap();
-                Drawn::Replicates(how, columns.iter().map(|weights| weighted(weights)).collect())
+                VarianceMethod::Replicates(how, columns.iter().map(|weights| weighted(weights)).collect())
             }
             None => {
                 let layout = CountLayout::new(plan, &XY);
                 let unit = |row: usize| take(row).then(|| self.units[row].1);
                 let counts =
                     count_units(plan, &layout, &codes, Rows::Weighted(&self.weights), self.population.is_some(), unit);
-                Drawn::Units(Units::new(self.sample().unwrap(), counts))
+                VarianceMethod::Linearization(PsuCounts::new(self.sample().unwrap(), counts))
             }
         };
         weighted(&self.weights).with_drawn(drawn)
     }
 
-    fn all(&self, plan: &Plan, seed: u64) -> TableTally {
+    fn all(&self, plan: &Plan, seed: u64) -> TableCounts {
         self.counted(plan, &self.answers(plan, seed), &|_| true)
     }
 
     /// Counted by region and sex, calibrated, and put together where `keep` holds of the region.
-    fn calibrated(&self, plan: &Plan, margins: &[Vec<f64>], keep: impl Fn(u16) -> bool) -> TableTally {
+    fn calibrated(&self, plan: &Plan, margins: &[Vec<f64>], keep: impl Fn(u16) -> bool) -> TableCounts {
         let answers = self.answers(plan, 1);
         let mut groups = Groups::new();
         for key in (0..3).flat_map(|region| (0..2).map(move |sex| vec![region, sex])) {
@@ -96,7 +96,7 @@ impl People {
             groups.insert(key.clone(), vec![self.counted(plan, &answers, &take)]);
         }
         calibrate(&mut groups, &[0, 1], margins).unwrap();
-        let mut all = TableTally::new(CountLayout::new(plan, &XY));
+        let mut all = TableCounts::new(CountLayout::new(plan, &XY));
         groups.into_iter().filter(|(key, _)| keep(key[0])).for_each(|(_, mut tallies)| all.merge(tallies.remove(0)));
         all
     }
@@ -128,7 +128,7 @@ fn people(golden: &Value, strata: bool, clusters: bool) -> People {
 }
 
 /// The shares, their errors, and the share of `y = 1` among those with `x = 1`, are those of R.
-fn check(name: &str, tally: &TableTally, plan: &Plan, golden: &Value) {
+fn check(name: &str, tally: &TableCounts, plan: &Plan, golden: &Value) {
     let estimator = TableEstimator::new(plan, &XY).unwrap();
     let estimate = estimator.estimate(tally, Target::Population).unwrap();
     let covariance: DMatrix<f64> = estimator.design_covariance(tally).unwrap().unwrap();
@@ -147,7 +147,7 @@ fn check(name: &str, tally: &TableTally, plan: &Plan, golden: &Value) {
     assert!((ratio - golden[0]).abs() < 1e-10);
     let error = influence.dot(&(&covariance * &influence)).sqrt();
     // Ratios of replicates are not quite what their linearisation is.
-    let near = if matches!(tally.drawn(), Some(Drawn::Replicates(..))) { 0.1 * error } else { 1e-10 };
+    let near = if matches!(tally.drawn(), Some(VarianceMethod::Replicates(..))) { 0.1 * error } else { 1e-10 };
     assert!((error - golden[1]).abs() < near, "{name}: {error} {}", golden[1]);
 }
 
@@ -234,12 +234,12 @@ fn slices_are_domains() {
     let answers = both.answers(&plan, 1);
     let codes = answer_codes(&plan, &answers, &both.truths);
     let table = [2, 0, 1];
-    let mut whole = TableTally::new(CountLayout::new(&plan, &table));
+    let mut whole = TableCounts::new(CountLayout::new(&plan, &table));
     whole.add(&plan, &codes, Rows::Weighted(&both.weights), |_| true);
     let unit = |row: usize| Some(both.units[row].1);
     let counts =
         count_units(&plan, &CountLayout::new(&plan, &table), &codes, Rows::Weighted(&both.weights), false, unit);
-    let whole = whole.with_drawn(Drawn::Units(Units::new(both.sample().unwrap(), counts)));
+    let whole = whole.with_drawn(VarianceMethod::Linearization(PsuCounts::new(both.sample().unwrap(), counts)));
     for region in 0..3 {
         let alone = both.counted(&plan, &answers, &|row| both.truths[2][row] == region);
         let estimator = TableEstimator::new(&plan, &XY).unwrap();
@@ -282,7 +282,7 @@ fn clusters_of_randomized_answers() {
         squares += cells[0].estimate.powi(2);
         design += uncertainty.standard_error.powi(2);
         held += u32::from(uncertainty.low <= 1.0 / 6.0 && 1.0 / 6.0 <= uncertainty.high);
-        let mut alone = TableTally::new(CountLayout::new(&plan, &XY));
+        let mut alone = TableCounts::new(CountLayout::new(&plan, &XY));
         let answers = people.answers(&plan, survey);
         alone.add(&plan, &answer_codes(&plan, &answers, &people.truths), Rows::Weighted(&people.weights), |_| true);
         simple += estimator.estimate(&alone, Target::Population).unwrap().standard_errors[0].powi(2);
@@ -311,7 +311,7 @@ fn designs_that_tell_nothing() {
     let estimator = TableEstimator::new(&plan, &XY).unwrap();
     // Of people who are all asked, what chance made of their answers is uncertain, and nothing else.
     let all = of(4.0).all(&plan, 1);
-    let mut alone_tally = TableTally::new(CountLayout::new(&plan, &XY));
+    let mut alone_tally = TableCounts::new(CountLayout::new(&plan, &XY));
     let answers = alone.answers(&plan, 1);
     alone_tally.add(&plan, &answer_codes(&plan, &answers, &alone.truths), Rows::Single, |_| true);
     let [certain, table] = [(&all, Target::Population), (&alone_tally, Target::Table)]
@@ -344,17 +344,17 @@ fn designs_that_tell_nothing() {
 }
 
 /// The codes of three attributes of these people who give these answers, counted.
-fn answered(people: &People, plan: &Plan, cells: &[usize]) -> TableTally {
+fn answered(people: &People, plan: &Plan, cells: &[usize]) -> TableCounts {
     let codes = |of: fn(usize) -> usize| cells.iter().map(|&cell| of(cell) as u16).collect::<Vec<u16>>();
     let (x, y) = (codes(|cell| cell / 3), codes(|cell| cell % 3));
     let public = vec![0u16; cells.len()];
     let codes = [&x, &y, &public, &public].map(|codes| Codes::One(codes));
     let layout = CountLayout::new(plan, &XY);
-    let mut tally = TableTally::new(layout.clone());
+    let mut tally = TableCounts::new(layout.clone());
     tally.add(plan, &codes, Rows::Weighted(&people.weights), |_| true);
     let unit = |row: usize| Some(people.units[row].1);
     let counts = count_units(plan, &layout, &codes, Rows::Weighted(&people.weights), true, unit);
-    tally.with_drawn(Drawn::Units(Units::new(people.sample().unwrap(), counts)))
+    tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(people.sample().unwrap(), counts)))
 }
 
 /// Over all samples and all that people can answer, the expected covariance is that of the estimates: of everybody, with weights, clusters and

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, test_independence};
-use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Group, Rows, TableTally, count_tables};
+use candor_analysis::tally::{Codes, CountLayout, Group, OTHER_CHANNEL, Rows, TableCounts, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
 use candor_base::randomize::{AnswerColumn, UNANSWERED};
@@ -167,8 +167,8 @@ fn written_out(plan: &Plan, truth: &[f64]) -> (Written, Vec<f64>) {
     (Written { rows, plan: plan.clone() }, p)
 }
 
-fn tally(plan: &Plan, table: &[usize], codes: &[Codes<'_>], counts: &[f64]) -> TableTally {
-    let mut tally = TableTally::new(CountLayout::new(plan, table));
+fn tally(plan: &Plan, table: &[usize], codes: &[Codes<'_>], counts: &[f64]) -> TableCounts {
+    let mut tally = TableCounts::new(CountLayout::new(plan, table));
     tally.add(plan, codes, Rows::Counted(counts), |_| true);
     tally
 }
@@ -238,7 +238,7 @@ fn plans() -> Vec<Plan> {
         (1, sets.into()),
         (1, Pattern::two_level(vec![Axis::single(2), Axis::set(3, 2), Axis::single(3)], first, 1.5).unwrap().into()),
     ];
-    let schema = Schema::of_sizes(&sizes).unwrap();
+    let schema = Schema::with_sizes(&sizes).unwrap();
     let mixed = Plan::new(schema.clone(), vec![Block::lottery(vec![0, 1, 2], mixed)]).unwrap();
     let only = vec![
         (3, strip(&[0, 1], &sizes, 3, 1.0)),
@@ -343,7 +343,7 @@ fn counting_many_tables_at_once_is_counting_each() {
         let layouts: Vec<CountLayout> = tables(plan).iter().map(|table| CountLayout::new(plan, table)).collect();
         for rows in [Rows::Single, Rows::Weighted(&weights)] {
             for (layout, counted) in layouts.iter().zip(count_tables(plan, &layouts, &codes, rows)) {
-                let mut alone = TableTally::new(layout.clone());
+                let mut alone = TableCounts::new(layout.clone());
                 (0..written.rows.len()).for_each(|row| alone.add(plan, &codes, rows, |at| at == row));
                 assert_eq!(counted.groups().len(), alone.groups().len());
                 for (key, group) in counted.groups() {
@@ -375,14 +375,14 @@ fn channels_that_ask_elsewhere_are_one_group() {
             total += p;
             given[0].answers[1].iter().for_each(|&code| counts[usize::from(code)] += p);
         }
-        let together = groups.get_mut(&vec![ELSEWHERE]).unwrap();
+        let together = groups.get_mut(&vec![OTHER_CHANNEL]).unwrap();
         together.total -= total;
         together.squares -= total;
         together.counts[0] -= total;
         let before = Group { total, squares: total, counts, square_counts: Vec::new() };
         groups.insert(vec![tag], before);
     }
-    let again = TableTally::from_groups(plan, table.layout().clone(), groups);
+    let again = TableCounts::from_groups(plan, table.layout().clone(), groups);
     assert_eq!(again.groups().len(), table.groups().len());
     for (key, group) in table.groups() {
         let other = &again.groups()[key];
@@ -460,7 +460,7 @@ fn counts_of_inclusions_are_counts_of_responses() {
             let expected = tally(plan, &table, &codes(&columns), &counts);
             assert_eq!(expected.misfit(plan), None);
             let (tagged, held) = counted_elsewhere(plan, &layout, &columns, &counts);
-            let mut found = TableTally::new(layout);
+            let mut found = TableCounts::new(layout);
             let [responses, inclusions] = [&tagged, &held].map(|rows| rows.values().copied().collect::<Vec<f64>>());
             let [tagged, held] = [&tagged, &held].map(|rows| columns_of(plan, rows));
             found.add(plan, &codes(&tagged), Rows::Tagged(&responses), |_| true);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use candor_analysis::among::{Among, shares_among};
+use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::estimate::{Interval, Method, Options, TableEstimator, Target, analyse};
-use candor_analysis::structure::possible;
-use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
+use candor_analysis::structural_zeros::possible;
+use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
@@ -67,10 +67,10 @@ fn plans(schema: &Schema, epsilon: f64) -> Vec<(&'static str, Plan, Law)> {
     ]
 }
 
-fn tally(plan: &Plan, counts: Vec<f64>) -> TableTally {
+fn tally(plan: &Plan, counts: Vec<f64>) -> TableCounts {
     let total = counts.iter().sum();
     let group = Group { total, squares: total, counts, square_counts: Vec::new() };
-    TableTally::from_groups(plan, CountLayout::new(plan, &[0, 1]), BTreeMap::from([(Vec::new(), group)]))
+    TableCounts::from_groups(plan, CountLayout::new(plan, &[0, 1]), BTreeMap::from([(Vec::new(), group)]))
 }
 
 /// Truths over the nine cells of `smokes` and `daily`, all of which can be.
@@ -220,7 +220,7 @@ fn surveys_with_lotteries() {
         for seed in 0..SURVEYS {
             let answers = Randomizer::new(&plan).batch(&people, &mut Source::from_seed(11).stream(seed)).unwrap();
             let codes = answer_codes(&plan, &answers, &people);
-            let mut tally = TableTally::new(CountLayout::new(&plan, &table));
+            let mut tally = TableCounts::new(CountLayout::new(&plan, &table));
             tally.add(&plan, &codes, Rows::Single, |_| true);
             let options = Options { target: Target::Table, interval: Interval::Wald, ..Options::default() };
             let cells = analyse(&plan, &tally, &options).cells.unwrap();
@@ -259,12 +259,12 @@ fn everything_else_knows_it() {
     let count = |plan: &Plan, seed: u64| {
         let answers = Randomizer::new(plan).batch(&people, &mut Source::from_seed(13).stream(seed)).unwrap();
         let codes = answer_codes(plan, &answers, &people);
-        let mut tally = TableTally::new(CountLayout::new(plan, &[0, 1]));
+        let mut tally = TableCounts::new(CountLayout::new(plan, &[0, 1]));
         tally.add(plan, &codes, Rows::Single, |_| true);
         tally
     };
-    let error = |plan: &Plan, tally: &TableTally| {
-        let among = Among { given: 1, without_missing: false };
+    let error = |plan: &Plan, tally: &TableCounts| {
+        let among = Conditioning { given: 1, without_missing: false };
         let shares = shares_among(plan, tally, among, &Options::default()).cells.unwrap();
         // "many" among those who smoke.
         let share = shares.iter().find(|share| share.codes == [1, 1]).unwrap().share;

@@ -1,7 +1,7 @@
 //! Plans of every kind, and by definition all responses to them with their probabilities.
 
 use candor_analysis::estimate::TableEstimator;
-use candor_analysis::tally::{Codes, Rows, TableTally};
+use candor_analysis::tally::{Codes, Rows, TableCounts};
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Content, Plan};
 use candor_base::randomize::Sets;
@@ -83,7 +83,7 @@ pub fn tag_probability(plan: &Plan, tags: &[usize]) -> f64 {
 }
 
 /// Counts of weighted responses as if each stood for so many people.
-pub fn tally(plan: &Plan, estimator: &TableEstimator<'_>, responses: &[(&Possible, f64)]) -> TableTally {
+pub fn tally(plan: &Plan, estimator: &TableEstimator<'_>, responses: &[(&Possible, f64)]) -> TableCounts {
     let columns = plan.columns();
     let weights: Vec<f64> = responses.iter().map(|(_, weight)| *weight).collect();
     let sets: Vec<Sets> =
@@ -97,7 +97,7 @@ pub fn tally(plan: &Plan, estimator: &TableEstimator<'_>, responses: &[(&Possibl
             _ => Codes::One(&ones[at]),
         })
         .collect();
-    let mut counted = TableTally::new(estimator.layout().clone()).keeping_sets(plan);
+    let mut counted = TableCounts::new(estimator.layout().clone()).keeping_sets(plan);
     counted.add(plan, &codes, Rows::Counted(&weights), |_| true);
     counted
 }
@@ -119,10 +119,10 @@ pub fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
 /// Plans of every kind, each with tables to estimate.
 pub fn plans() -> Vec<(&'static str, Plan, Vec<Vec<usize>>)> {
     let single = |sizes: &[usize]| sizes.iter().copied().map(Axis::single).collect::<Vec<Axis>>();
-    let plan = |sizes: &[usize], blocks: Vec<Block>| Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap();
+    let plan = |sizes: &[usize], blocks: Vec<Block>| Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap();
     let block = |attributes: &[usize], channel: Channel| Block::new(attributes.to_vec(), channel);
     let threshold = PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 };
-    let bitmap = PatternSet::Bitmap(Bitmap::of(3, |p| p == 0 || p == 3 || p == 6));
+    let bitmap = PatternSet::Bitmap(Bitmap::new(3, |p| p == 0 || p == 3 || p == 6));
     let square = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
     let wide = [vec![0.5, 0.1, 0.2, 0.2], vec![0.1, 0.5, 0.3, 0.1]];
     let crossed: Vec<Vec<f64>> = (0..6).map(|x| (0..7).map(|z| if x == z { 0.4 } else { 0.1 }).collect()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
-use candor_analysis::tally::{Codes, Group, Rows, TableTally, answer_codes};
+use candor_analysis::tally::{Codes, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::Randomizer;
@@ -95,7 +95,7 @@ fn standard_errors_are_those_of_the_contributions() {
 fn brute_variances(
     plan: &Plan,
     estimator: &TableEstimator<'_>,
-    counted: &TableTally,
+    counted: &TableCounts,
     by_truth: &[Vec<Possible>],
     population: &[f64],
     sums: &[Vec<f64>],
@@ -112,7 +112,7 @@ fn brute_variances(
             groups.values_mut().for_each(|other| other.counts.iter_mut().for_each(|count| *count = 0.0));
             let alone = tally(plan, estimator, &[(r, group.total)]);
             groups.insert(tags.clone(), alone.groups()[tags].clone());
-            let tally = TableTally::from_groups(plan, estimator.layout().clone(), groups);
+            let tally = TableCounts::from_groups(plan, estimator.layout().clone(), groups);
             estimator.estimate(&tally, Target::Population).unwrap().shares
         };
         let (mut mean, mut square) = (vec![0.0; sums.len()], vec![0.0; sums.len()]);
@@ -196,7 +196,7 @@ prop_compose! {
             PatternSet::no_miss(),
             PatternSet::Hits(some(seed)),
             PatternSet::Threshold { weights: (0..k).map(|i| u64::from(seed >> i & 3)).collect(), limit: 2 },
-            PatternSet::Bitmap(Bitmap::of(k, |p| p == 0 || seed >> (p % 31) & 1 == 1)),
+            PatternSet::Bitmap(Bitmap::new(k, |p| p == 0 || seed >> (p % 31) & 1 == 1)),
         ];
         let chosen = &sets[(seed >> 8) as usize % 4];
         let parts = [(sets[0].clone(), weights[0]), (chosen.clone(), weights[1]), (PatternSet::All, weights[2])];
@@ -219,11 +219,11 @@ proptest! {
         let laws: Vec<Vec<f64>> =
             truths.iter().map(|t| definition::law(&channel, &answers, t).iter().map(float).collect()).collect();
         let whole = nalgebra::DMatrix::from_fn(cells, cells, |answer, truth| laws[truth][answer]);
-        let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![Block::new((0..sizes.len()).collect(), channel)]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), vec![Block::new((0..sizes.len()).collect(), channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &(0..sizes.len()).collect::<Vec<usize>>()).unwrap();
         let total: f64 = counts.iter().sum();
         let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };
-        let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+        let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
         // By elimination: for small matrices `try_inverse` of the whole has a closed form, which loses digits here.
         let inverse = whole.clone().lu().try_inverse().filter(|inverse| inverse.norm() < 1e4);
         prop_assume!(inverse.is_some());
@@ -248,7 +248,7 @@ proptest! {
 #[test]
 fn plug_in_weights() {
     let wide = [vec![0.6, 0.05, 0.05, 0.3], vec![0.05, 0.6, 0.05, 0.3], vec![0.05, 0.05, 0.6, 0.3]];
-    let plan = Plan::new(Schema::of_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix(&[3], &wide))]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix(&[3], &wide))]).unwrap();
     let by_truth: Vec<Vec<Possible>> = truths(&plan).iter().map(|truth| possible(&plan, truth)).collect();
     let population = [0.95, 0.04, 0.01];
     let responses = by_truth.iter().zip(population);
@@ -272,7 +272,7 @@ fn plug_in_weights() {
 fn half_of_ten_thousand_categories() {
     let (k, l) = (10_000, 5_000);
     let half = Pattern::new(vec![Axis::set(k, l)], vec![Part { set: PatternSet::no_miss(), weight: 1 }]).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[k]).unwrap(), vec![Block::new(vec![0], half)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[k]).unwrap(), vec![Block::new(vec![0], half)]).unwrap();
     let predicted = TableEstimator::new(&plan, &[0]).unwrap().predict(1.0, Target::Population).unwrap();
     let variance: f64 = predicted.standard_errors.iter().map(|se| se * se).sum();
     let expected = (k - 1) as f64 * (l - 1) as f64 / (k - l) as f64 + 1.0 - 1.0 / k as f64;
@@ -284,10 +284,10 @@ fn half_of_ten_thousand_categories() {
 fn rows_that_stand_for_nobody_change_nothing() {
     let axes = [Axis::single(2)];
     let lottery = vec![(1, k_ary(&axes, 1.0)), (1, k_ary(&axes, 2.0))];
-    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap();
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
     let estimate = |answers: &[u16], tags: &[u16], counts: &[f64]| {
-        let mut tally = TableTally::new(estimator.layout().clone());
+        let mut tally = TableCounts::new(estimator.layout().clone());
         tally.add(&plan, &[Codes::One(answers), Codes::One(tags)], Rows::Counted(counts), |_| true);
         estimator.estimate(&tally, Target::Population).unwrap()
     };
@@ -302,10 +302,10 @@ fn rows_that_stand_for_nobody_change_nothing() {
 fn impossible_answers_have_no_likelihood() {
     let labels = ["0", "1", "2"].map(String::from).to_vec();
     let channel: Channel = Matrix::new(vec![2], labels, 1, vec![vec![2, 0, 0], vec![1, 1, 0]]).unwrap().into();
-    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
     let iterate = |answers: &[u16]| {
-        let mut tally = TableTally::new(estimator.layout().clone());
+        let mut tally = TableCounts::new(estimator.layout().clone());
         tally.add(&plan, &[Codes::One(answers)], Rows::Single, |_| true);
         estimator.iterate(&tally, 1e-12, 100_000)
     };
@@ -319,11 +319,11 @@ fn impossible_answers_have_no_likelihood() {
 fn few_responses_are_not_certain() {
     let by_matrix = matrix(&[2], &[vec![0.6, 0.4], vec![0.4, 0.6]]);
     for channel in [k_ary(&[Axis::single(2)], 0.5), by_matrix] {
-        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         for people in [1.0, 3.0] {
             let group = Group { total: people, squares: people, counts: vec![people, 0.0], square_counts: vec![] };
-            let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+            let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
             let estimate = estimator.estimate(&tally, Target::Population).unwrap();
             assert!(estimate.shares[0] > 1.0 && estimate.standard_errors[0] > 1.0, "{estimate:?}");
             let analysis =
@@ -335,7 +335,7 @@ fn few_responses_are_not_certain() {
 
 #[test]
 fn what_the_plan_erases_is_not_estimated() {
-    let schema = || Schema::of_sizes(&[2, 3]).unwrap();
+    let schema = || Schema::with_sizes(&[2, 3]).unwrap();
     let one = |epsilon| Block::new(vec![0], k_ary(&[Axis::single(2)], epsilon));
     let two = Block::new(vec![1], k_ary(&[Axis::single(3)], 1.0));
     let plan = Plan::new(schema(), vec![one(0.0), two]).unwrap();
@@ -353,7 +353,7 @@ fn what_the_plan_erases_is_not_estimated() {
     assert!(TableEstimator::new(&plan, &[0]).unwrap().predict(100.0, Target::Population).is_ok());
     // A matrix without an inverse.
     let flat = Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.5], vec![0.5, 0.5]]));
-    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![flat]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![flat]).unwrap();
     assert!(matches!(TableEstimator::new(&plan, &[0]), Err(EstimateError::NotIdentifiable(_))));
     let none = TableEstimator::new(&plan, &[]).err();
     assert_eq!(none, None, "the empty table is the total");
@@ -379,7 +379,7 @@ fn simulated_surveys() {
             let answers = randomizer.batch(&columns, &mut source.stream(survey)).unwrap();
             let codes = answer_codes(&plan, &answers, &columns);
             for (estimator, sums) in estimators.iter().zip(&mut sums) {
-                let mut tally = TableTally::new(estimator.layout().clone());
+                let mut tally = TableCounts::new(estimator.layout().clone());
                 tally.add(&plan, &codes, Rows::Single, |_| true);
                 let estimate = estimator.estimate(&tally, Target::Table).unwrap();
                 sums.resize(estimate.shares.len(), [0.0; 3]);

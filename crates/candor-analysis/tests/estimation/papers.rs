@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{Codes, Group, Rows, TableTally};
+use candor_analysis::tally::{Codes, Group, Rows, TableCounts};
 use candor_base::channel::{Axis, Channel, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::{AnswerColumn, Randomizer};
@@ -30,7 +30,7 @@ fn mean_squared_errors_of_paper_001() {
     ];
     for (channel, population, expected) in cases {
         let plan =
-            Plan::new(Schema::of_sizes(&[population.len()]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+            Plan::new(Schema::with_sizes(&[population.len()]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         let by_truth: Vec<Vec<Possible>> = truths(&plan).iter().map(|truth| possible(&plan, truth)).collect();
         let everybody: Vec<(&Possible, f64)> = by_truth
@@ -53,12 +53,12 @@ fn mean_squared_errors_of_paper_001() {
 fn iterations_of_paper_001() {
     let golden = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
     let block = Block::new(vec![0], matrix(&[3], &golden));
-    let plan = Plan::new(Schema::of_sizes(&[3]).unwrap(), vec![block]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[3]).unwrap(), vec![block]).unwrap();
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
     let from = |observed: [f64; 3]| {
         let counts = observed.map(|share| share * 1000.0).to_vec();
         let group = Group { total: 1000.0, squares: 1000.0, counts, square_counts: vec![] };
-        let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+        let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
         estimator.iterate(&tally, 1e-12, 100_000).unwrap()
     };
     let close = |found: &[f64], expected: &[f64], tolerance: f64| {
@@ -86,7 +86,7 @@ fn covariance_of_paper_002_by_enumeration() {
         ("two categories", 2, None, Block::new(vec![0], k_ary(&[Axis::single(2)], 1.0))),
         ("lottery", 5, None, Block::lottery(vec![0], lottery)),
     ] {
-        let plan = Plan::new(Schema::of_sizes(&[k]).unwrap(), vec![block]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[k]).unwrap(), vec![block]).unwrap();
         let raw: Vec<f64> = (0..k).map(|i| 1.0 + (i * 7 % 5) as f64).collect();
         let sum: f64 = raw.iter().sum();
         let shares: Vec<f64> = raw.iter().map(|w| w / sum).collect();
@@ -154,7 +154,7 @@ fn the_likelihood_of_sets_is_better_for_skewed_truths() {
     let (k, l, people, surveys) = (7usize, 3, 1000, 300);
     let shares = [0.55, 0.2, 0.1, 0.06, 0.04, 0.03, 0.02];
     let channel = pattern(&[Axis::set(k, l)], &[(PatternSet::no_miss(), 1)]);
-    let plan = Plan::new(Schema::of_sizes(&[k]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[k]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
     let randomizer = Randomizer::new(&plan);
     let source = Source::from_seed(11);
@@ -176,7 +176,7 @@ fn the_likelihood_of_sets_is_better_for_skewed_truths() {
             .collect();
         let answers = randomizer.batch(&[truths], &mut source.stream(survey)).unwrap();
         let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!() };
-        let mut tally = TableTally::new(estimator.layout().clone()).keeping_sets(&plan);
+        let mut tally = TableCounts::new(estimator.layout().clone()).keeping_sets(&plan);
         tally.add(&plan, &[Codes::Set(sets)], Rows::Single, |_| true);
         let error =
             |found: &[f64]| found.iter().zip(&shares).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() * people as f64;

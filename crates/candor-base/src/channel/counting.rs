@@ -80,7 +80,7 @@ mod tests {
             (prop::collection::vec(0u64..9, k), 0u64..20)
                 .prop_map(|(weights, limit)| PatternSet::Threshold { weights, limit }),
             prop::collection::vec(any::<bool>(), 1 << k)
-                .prop_map(move |bits| PatternSet::Bitmap(Bitmap::of(k, |p| bits[p as usize]))),
+                .prop_map(move |bits| PatternSet::Bitmap(Bitmap::new(k, |p| bits[p as usize]))),
         ]
     }
 

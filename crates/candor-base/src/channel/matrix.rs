@@ -54,7 +54,7 @@ impl Matrix {
         if !(1..=MAX_BITS).contains(&bits) {
             return Err(ChannelError::Bits(bits));
         }
-        Matrix::of_total(sizes, labels, 1 << bits, columns)
+        Matrix::with_total(sizes, labels, 1 << bits, columns)
     }
 
     /// The same with columns that sum to any total from 2 to `2^64`: a die has six equally likely outcomes.
@@ -64,14 +64,14 @@ impl Matrix {
     ///
     /// // 1 to 4: the truth, 5: yes, 6: no.
     /// let labels = ["no", "yes"].map(String::from).to_vec();
-    /// let die = Matrix::of_total(vec![2], labels, 6, vec![vec![5, 1], vec![1, 5]])?;
+    /// let die = Matrix::with_total(vec![2], labels, 6, vec![vec![5, 1], vec![1, 5]])?;
     /// assert!((die.record_epsilon().get() - 5f64.ln()).abs() < 1e-12);
     /// # Ok::<(), candor_base::channel::ChannelError>(())
     /// ```
     ///
     /// # Errors
     /// As [`Matrix::new`].
-    pub fn of_total(
+    pub fn with_total(
         sizes: Vec<usize>,
         labels: Vec<String>,
         total: u128,
@@ -343,11 +343,11 @@ mod tests {
     #[test]
     fn columns_sum_to_what_a_device_has_outcomes() {
         // Two dice: a sum of 2 to 4 says yes, of 11 or 12 no, else the truth; the ratios are 33/6 and 30/3.
-        let dice = Matrix::of_total(vec![2], labels(2), 36, vec![vec![30, 6], vec![3, 33]]).unwrap();
+        let dice = Matrix::with_total(vec![2], labels(2), 36, vec![vec![30, 6], vec![3, 33]]).unwrap();
         assert_eq!(dice.parity(), Some(Rational::from(BigUint::from(10u32))));
         assert_eq!((dice.total(), dice.bits(), dice.probability(1, 0)), (36, None, 6.0 / 36.0));
         assert_eq!(dice.keep_probability(), Some(30.0 / 36.0));
-        let of = |total, columns| Matrix::of_total(vec![2], labels(2), total, columns);
+        let of = |total, columns| Matrix::with_total(vec![2], labels(2), total, columns);
         assert_eq!(of(8, vec![vec![5, 3], vec![3, 5]]).unwrap().bits(), Some(3));
         assert_eq!(of(0, vec![vec![0, 0], vec![0, 0]]), Err(ChannelError::Total(0)));
         assert_eq!(of(1, vec![vec![1, 0], vec![0, 1]]), Err(ChannelError::Total(1)));

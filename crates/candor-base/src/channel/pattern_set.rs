@@ -52,7 +52,7 @@ impl Bitmap {
     ///
     /// # Panics
     /// If there are more than [`MAX_ENUMERATED`] attributes.
-    pub fn of(attributes: usize, contains: impl Fn(u32) -> bool) -> Bitmap {
+    pub fn new(attributes: usize, contains: impl Fn(u32) -> bool) -> Bitmap {
         assert!(attributes <= MAX_ENUMERATED, "a bitmap lists at most 2^{MAX_ENUMERATED} patterns");
         let patterns = 1u32 << attributes;
         let mut words = vec![0u64; (patterns as usize).div_ceil(64)];
@@ -139,7 +139,7 @@ impl RemainingSums {
     /// How many sums are listed for an attribute at most.
     const MAX: usize = 1 << 16;
 
-    fn of(set: &PatternSet, attributes: usize) -> RemainingSums {
+    fn new(set: &PatternSet, attributes: usize) -> RemainingSums {
         let PatternSet::Threshold { weights, limit } = set else {
             return RemainingSums { lists: vec![None; attributes + 1], limit: 0 };
         };
@@ -276,7 +276,7 @@ impl PatternSet {
 
     /// The states that the automaton reaches; `None` if they are too many. The ways of all but the last are left open.
     pub(crate) fn reachable(&self, attributes: usize) -> Option<Completions> {
-        let sums = RemainingSums::of(self, attributes);
+        let sums = RemainingSums::new(self, attributes);
         let (mut states, mut levels, mut level) = (Vec::new(), Vec::new(), vec![sums.merged(0, 0)]);
         for i in 0..attributes {
             let (start, end) = (states.len(), states.len() + level.len());
@@ -373,7 +373,7 @@ mod tests {
             PatternSet::Only(vec![1]),
             PatternSet::Hits(vec![0, 2]),
             PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 },
-            PatternSet::Bitmap(Bitmap::of(3, |p| p % 3 == 1)),
+            PatternSet::Bitmap(Bitmap::new(3, |p| p % 3 == 1)),
         ]
     }
 
@@ -427,10 +427,10 @@ mod tests {
     #[test]
     fn hexadecimal_bitmaps() {
         for k in 0..8 {
-            let bitmap = Bitmap::of(k, |p| p % 5 == 1 || p % 7 == 0);
+            let bitmap = Bitmap::new(k, |p| p % 5 == 1 || p % 7 == 0);
             assert_eq!(Bitmap::from_hex(k, &bitmap.to_hex()), Some(bitmap));
         }
-        assert_eq!(Bitmap::of(3, |p| p == 0 || p == 7).to_hex(), "81");
+        assert_eq!(Bitmap::new(3, |p| p == 0 || p == 7).to_hex(), "81");
         for bad in ["", "8", "811", "8g", "+1", "8A", "ß"] {
             assert_eq!(Bitmap::from_hex(3, bad), None, "{bad}");
         }

@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Integer {
 }
 
 impl BlockJson {
-    pub(super) fn of(schema: &Schema, block: &Block) -> BlockJson {
+    pub(super) fn new(schema: &Schema, block: &Block) -> BlockJson {
         let name = |&attribute: &usize| schema.name(attribute).to_owned();
         let ticket = |(weight, channel): &(u64, Channel)| TicketJson {
             weight: Integer(*weight),
@@ -182,7 +182,7 @@ impl ChannelJson {
                 let made = match (bits, total) {
                     (Some(bits), None) => Matrix::new(categories, outputs, bits, columns),
                     (None, Some(Integer(total))) if !total.is_power_of_two() => {
-                        Matrix::of_total(categories, outputs, total.into(), columns)
+                        Matrix::with_total(categories, outputs, total.into(), columns)
                     }
                     _ => {
                         let problem = "a matrix states the `bits` of what its columns sum to, or their `total` if that is no \

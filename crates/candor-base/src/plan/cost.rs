@@ -175,7 +175,7 @@ mod tests {
             (prop::collection::vec(0u64..99, k), 0u64..400)
                 .prop_map(|(weights, limit)| PatternSet::Threshold { weights, limit }),
             bits.prop_map(move |bits| match k <= MAX_ENUMERATED {
-                true => PatternSet::Bitmap(Bitmap::of(k, |p| bits[p as usize % 97])),
+                true => PatternSet::Bitmap(Bitmap::new(k, |p| bits[p as usize % 97])),
                 false => PatternSet::All,
             }),
         ]
@@ -208,7 +208,7 @@ mod tests {
             |(axes, channels)| {
                 let sizes: Vec<usize> = axes.iter().map(|axis| axis.categories).collect();
                 let lottery = channels.into_iter().map(|channel| Some((1, channel?))).collect::<Option<Vec<_>>>()?;
-                Plan::new(Schema::of_sizes(&sizes).ok()?, vec![Block::lottery((0..sizes.len()).collect(), lottery)])
+                Plan::new(Schema::with_sizes(&sizes).ok()?, vec![Block::lottery((0..sizes.len()).collect(), lottery)])
                     .ok()
             },
         )
@@ -242,7 +242,7 @@ mod tests {
         for sizes in [vec![9], vec![256, 256], vec![2; 16]] {
             let places: Vec<usize> = (0..sizes.len()).collect();
             let strip = Strip::new(places.clone(), sizes.clone(), 5, [1, 1]).unwrap();
-            let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![Block::new(places, strip)]).unwrap();
+            let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), vec![Block::new(places, strip)]).unwrap();
             let (done, declared) = done_and_declared(&plan);
             assert!(done >= sizes.iter().product::<usize>() as u64 && done <= declared, "{done} of {declared}");
         }
@@ -255,7 +255,7 @@ mod tests {
         let parts = |n: u64| (0..n).map(|part| Part { set: threshold(part), weight: 1 + part }).collect();
         let plan = |n: u64| {
             let channel = Pattern::new(vec![Axis::single(4); 20], parts(n)).unwrap();
-            Plan::new(Schema::of_sizes(&[4; 20]).unwrap(), vec![Block::new((0..20).collect(), channel)]).unwrap()
+            Plan::new(Schema::with_sizes(&[4; 20]).unwrap(), vec![Block::new((0..20).collect(), channel)]).unwrap()
         };
         let (done, declared) = done_and_declared(&plan(10));
         assert!(done <= declared && declared < MAX_COST / 100, "{done} of {declared}");

@@ -11,7 +11,7 @@ pub struct Fingerprint(String);
 
 impl Fingerprint {
     /// The fingerprint of what a plan is made of.
-    pub(super) fn of(contract: &Value) -> Fingerprint {
+    pub(super) fn new(contract: &Value) -> Fingerprint {
         let digest = Sha256::digest(canonical(contract).as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         Fingerprint(format!("sha256:{hex}"))

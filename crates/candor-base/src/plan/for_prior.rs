@@ -27,7 +27,7 @@ pub(super) struct Known {
 
 impl ForPrior {
     /// `None` unless the attribute is answered by one matrix of its own, and the prior fits it.
-    pub(super) fn of(blocks: &[Block], attribute: usize, prior: Vec<f64>) -> Option<ForPrior> {
+    pub(super) fn new(blocks: &[Block], attribute: usize, prior: Vec<f64>) -> Option<ForPrior> {
         let block = blocks.iter().find(|block| block.attributes == [attribute])?;
         let [(_, Channel::Matrix(matrix))] = &block.lottery[..] else { return None };
         let guess = matrix.guess(&prior)?;

@@ -63,12 +63,12 @@ pub(super) fn version(schema: &Schema, blocks: &[Block], prior: Option<&Known>) 
 /// The fingerprint of schema and blocks, and of a prior, in the oldest version that can say them.
 pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&Known>) -> Fingerprint {
     let contract = Contract {
-        blocks: blocks.iter().map(|block| BlockJson::of(schema, block)).collect(),
-        for_prior: prior.map(|known| PriorJson::of(schema, known)),
+        blocks: blocks.iter().map(|block| BlockJson::new(schema, block)).collect(),
+        for_prior: prior.map(|known| PriorJson::new(schema, known)),
         schema: schema.to_json(),
         version: version(schema, blocks, prior),
     };
-    Fingerprint::of(&serde_json::to_value(contract).expect("plain data"))
+    Fingerprint::new(&serde_json::to_value(contract).expect("plain data"))
 }
 
 /// The whole file.
@@ -109,7 +109,7 @@ struct PriorJson {
 }
 
 impl PriorJson {
-    fn of(schema: &Schema, known: &Known) -> PriorJson {
+    fn new(schema: &Schema, known: &Known) -> PriorJson {
         let attribute = schema.attributes()[known.attribute].name().to_owned();
         PriorJson { attribute, prior: known.shares.iter().map(f64::to_string).collect() }
     }
@@ -141,7 +141,7 @@ struct OriginJson {
 }
 
 impl GuaranteeJson {
-    fn of(schema: &Schema, guarantee: &Guarantee, for_prior: Option<&ForPrior>) -> GuaranteeJson {
+    fn new(schema: &Schema, guarantee: &Guarantee, for_prior: Option<&ForPrior>) -> GuaranteeJson {
         let attribute = |a: &super::AttributeGuarantee| AttributeGuaranteeJson {
             name: schema.name(a.attribute).to_owned(),
             marginal_epsilon: a.marginal.and_then(Epsilon::decimal),
@@ -152,7 +152,7 @@ impl GuaranteeJson {
             attributes: guarantee.attributes().iter().map(attribute).collect(),
             for_prior: for_prior.map(|stated| {
                 let known = Known { attribute: stated.attribute, shares: stated.prior.clone() };
-                let PriorJson { attribute, prior } = PriorJson::of(schema, &known);
+                let PriorJson { attribute, prior } = PriorJson::new(schema, &known);
                 let (map_privacy, worst_posterior) =
                     (stated.map_privacy.to_string(), stated.worst_posterior.to_string());
                 ForPriorJson { attribute, prior, map_privacy, worst_posterior }
@@ -223,10 +223,10 @@ impl Plan {
             format: FORMAT.to_owned(),
             version: self.version,
             fingerprint: self.fingerprint.to_string(),
-            guarantee: GuaranteeJson::of(&self.schema, &self.guarantee, self.for_prior.as_ref()),
+            guarantee: GuaranteeJson::new(&self.schema, &self.guarantee, self.for_prior.as_ref()),
             origin,
             schema: self.schema.to_json(),
-            blocks: self.blocks.iter().map(|block| BlockJson::of(&self.schema, block)).collect(),
+            blocks: self.blocks.iter().map(|block| BlockJson::new(&self.schema, block)).collect(),
         };
         compact(&serde_json::to_string_pretty(&file).expect("plain data"))
     }
@@ -289,7 +289,7 @@ fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> 
     }
     if file.fingerprint != fingerprint(&schema, &blocks, covered).as_str() {
         let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
-        let actual = (cost <= CHEAP).then(|| Guarantee::of(&schema, &blocks).epsilon());
+        let actual = (cost <= CHEAP).then(|| Guarantee::new(&schema, &blocks).epsilon());
         return Err(PlanError::Fingerprint { actual, stated });
     }
     let plan = Plan::new(schema, blocks)?;
@@ -299,7 +299,7 @@ fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> 
         None => plan,
     };
     let states = |guarantee: &Guarantee| {
-        file.guarantee.check(&GuaranteeJson::of(&plan.schema, guarantee, plan.for_prior.as_ref()))
+        file.guarantee.check(&GuaranteeJson::new(&plan.schema, guarantee, plan.for_prior.as_ref()))
     };
     let understated = match states(&plan.guarantee) {
         Err(PlanError::Guarantee { what, stated, actual }) if states(&Guarantee::of_untied(&plan.blocks)).is_ok() => {

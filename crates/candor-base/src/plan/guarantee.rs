@@ -35,7 +35,7 @@ impl Guarantee {
     /// Blocks are answered independently: their ratios of likelihoods multiply (exactly; the
     /// logarithm is taken and rounded once). Within a block the public lottery tells nothing about
     /// the truth: the worst channel counts.
-    pub(super) fn of(schema: &Schema, blocks: &[Block]) -> Guarantee {
+    pub(super) fn new(schema: &Schema, blocks: &[Block]) -> Guarantee {
         let mut guarantee = Guarantee::of_untied(blocks);
         for component in schema.components().iter().filter(|component| component.is_tied()) {
             let together = tied::conditional(schema, blocks, component).min(guarantee.epsilon);

@@ -123,7 +123,7 @@ pub struct Origin {
 /// use candor_base::plan::{Block, Plan};
 /// use candor_base::schema::Schema;
 ///
-/// let schema = Schema::of_sizes(&[2, 5])?;
+/// let schema = Schema::with_sizes(&[2, 5])?;
 /// let blocks = vec![
 ///     Block::new(vec![0], Pattern::k_ary(vec![Axis::single(2)], 1.0)?),
 ///     Block::new(vec![1], Pattern::k_ary(vec![Axis::single(5)], 0.5)?),
@@ -162,7 +162,7 @@ impl Plan {
     /// of responses could not be told apart.
     pub fn new(schema: Schema, blocks: Vec<Block>) -> Result<Plan, PlanError> {
         check(&schema, &blocks)?;
-        let guarantee = Guarantee::of(&schema, &blocks);
+        let guarantee = Guarantee::new(&schema, &blocks);
         let fingerprint = fingerprint(&schema, &blocks, None);
         let (origin, version) = (Origin::default(), version(&schema, &blocks, None));
         let columns = response_columns(&schema, &blocks);
@@ -341,7 +341,7 @@ fn check_attributes(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> 
             }
         }
     }
-    match schema.private().into_iter().find(|&attribute| !seen[attribute]) {
+    match schema.randomized().into_iter().find(|&attribute| !seen[attribute]) {
         Some(attribute) => Err(PlanError::AttributeMissing(name(attribute))),
         None => Ok(()),
     }

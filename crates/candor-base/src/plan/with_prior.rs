@@ -11,7 +11,7 @@ impl Plan {
     /// If the attribute is not answered by one matrix of its own, or the prior does not fit it.
     pub fn with_prior(mut self, attribute: usize, prior: Vec<f64>) -> Result<Plan, PlanError> {
         let known = Known { attribute, shares: prior.clone() };
-        self.for_prior = Some(ForPrior::of(&self.blocks, attribute, prior).ok_or(PlanError::Prior)?);
+        self.for_prior = Some(ForPrior::new(&self.blocks, attribute, prior).ok_or(PlanError::Prior)?);
         self.version = FORMAT_VERSION;
         self.fingerprint = fingerprint(&self.schema, &self.blocks, Some(&known));
         Ok(self)

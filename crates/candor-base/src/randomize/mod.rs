@@ -95,7 +95,7 @@ pub const UNANSWERED: u16 = u16::MAX;
 /// use candor_base::schema::Schema;
 ///
 /// let channel = Pattern::k_ary(vec![Axis::single(3)], 1.0)?;
-/// let plan = Plan::new(Schema::of_sizes(&[3])?, vec![Block::new(vec![0], channel)])?;
+/// let plan = Plan::new(Schema::with_sizes(&[3])?, vec![Block::new(vec![0], channel)])?;
 /// let truths = vec![vec![0, 1, 2, 2]];
 /// let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
 /// assert!(matches!(&answers[0].columns[0], AnswerColumn::One(codes) if codes.len() == 4));
@@ -203,7 +203,7 @@ impl<'a> Randomizer<'a> {
         if truths.len() != attributes.len() {
             return Err(RandomizeError::Columns { found: truths.len(), expected: attributes.len() });
         }
-        let private = self.plan.schema().private();
+        let private = self.plan.schema().randomized();
         let rows = private.first().map_or(0, |&attribute| truths[attribute].len());
         for attribute in private {
             let categories = attributes[attribute].categories().len();
@@ -373,7 +373,7 @@ impl<'a> Client<'a> {
         if record.len() != attributes.len() {
             return Err(RandomizeError::Columns { found: record.len(), expected: attributes.len() });
         }
-        for attribute in self.plan.schema().private() {
+        for attribute in self.plan.schema().randomized() {
             let categories = attributes[attribute].categories().len();
             if usize::from(record[attribute]) >= categories {
                 return Err(RandomizeError::Category { attribute, categories });

@@ -118,7 +118,7 @@ mod tests {
     /// in which the attribute hits.
     #[test]
     fn shares_are_exact() {
-        let bitmap = Bitmap::of(4, |p| p % 3 == 1);
+        let bitmap = Bitmap::new(4, |p| p % 3 == 1);
         let threshold = PatternSet::Threshold { weights: vec![3, 1, 2, 2], limit: 3 };
         for set in [threshold, PatternSet::Bitmap(bitmap), PatternSet::no_miss(), PatternSet::All] {
             let choices = |&a: &u32| Choices { hit: 1u32.into(), miss: (a - 1).into() };

@@ -89,7 +89,7 @@ impl Schema {
     ///
     /// # Errors
     /// If a size is out of range or there is none.
-    pub fn of_sizes(sizes: &[usize]) -> Result<Schema, SchemaError> {
+    pub fn with_sizes(sizes: &[usize]) -> Result<Schema, SchemaError> {
         let attribute = |(i, &size): (usize, &usize)| {
             let name = format!("a{}", i + 1);
             if !(2..=MAX_CATEGORIES).contains(&size) {
@@ -148,7 +148,7 @@ impl Schema {
     }
 
     /// The positions of the attributes that are randomized.
-    pub fn private(&self) -> Vec<usize> {
+    pub fn randomized(&self) -> Vec<usize> {
         (0..self.attributes.len()).filter(|&i| !self.attributes[i].is_public()).collect()
     }
 
@@ -233,8 +233,8 @@ mod tests {
         assert!(one("name = \"a\"\ngrid = [1, 2, 3]\ncategories = [\"x\", \"y\"]").contains("3 points"));
         let twice = "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\"]\n".repeat(2);
         assert!(parse(&twice).contains("two attributes are named \"a\""));
-        let schema = Schema::of_sizes(&[2, 3]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3]).unwrap();
         assert!(schema.position("A1").unwrap_err().to_string().contains("did you mean \"a1\"?"));
-        assert!(Schema::of_sizes(&[1]).is_err() && Schema::of_sizes(&[]).is_err());
+        assert!(Schema::with_sizes(&[1]).is_err() && Schema::with_sizes(&[]).is_err());
     }
 }

@@ -105,7 +105,7 @@ fn strips_are_not_mixed_with_matrices() {
         vec![ticket(1, matrix.clone()), ticket(1, strip.clone())],
         vec![ticket(1, strip.clone()), ticket(1, matrix.clone())],
     ] {
-        let made = Plan::new(Schema::of_sizes(&[2, 3]).unwrap(), vec![Block::lottery(vec![0, 1], lottery)]);
+        let made = Plan::new(Schema::with_sizes(&[2, 3]).unwrap(), vec![Block::lottery(vec![0, 1], lottery)]);
         assert_eq!(made.unwrap_err(), PlanError::MixedLottery { block: 0 });
     }
 }

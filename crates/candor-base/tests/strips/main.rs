@@ -26,5 +26,5 @@ fn ticket(weight: u64, channel: impl Into<Channel>) -> (u64, Channel) {
 }
 
 fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
-    Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+    Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
 }

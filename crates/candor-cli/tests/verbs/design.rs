@@ -2,7 +2,7 @@
 
 use crate::sandbox::Sandbox;
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{Rows, TableTally, answer_codes};
+use candor_analysis::tally::{Rows, TableCounts, answer_codes};
 use candor_base::plan::Plan;
 use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
@@ -269,7 +269,7 @@ fn predicted_errors_are_seen_on_adult() {
         let codes = answer_codes(&plan, &answers, &columns);
         let mut squares = 0.0;
         for (estimator, truth) in estimators.iter().zip(&truths) {
-            let mut tally = TableTally::new(estimator.layout().clone());
+            let mut tally = TableCounts::new(estimator.layout().clone());
             tally.add(&plan, &codes, Rows::Single, |_| true);
             let estimate = estimator.estimate(&tally, Target::Table).unwrap();
             squares += estimate.shares.iter().zip(truth).map(|(found, truth)| (found - truth).powi(2)).sum::<f64>();

@@ -1,49 +1,49 @@
 //! What the command prints as JSON is what the functions of candor give.
 
 use crate::sandbox::Sandbox;
-use candor::adjust::{adjust, margins};
-use candor::asked::Asked;
-use candor::audit::{AuditOptions, audit, audit_together, compare_plans};
-use candor::cluster::cluster;
+use candor::associations::cluster;
+use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
-use candor::comply::{self, ComplyOptions};
+use candor::compliance::{self, ComplianceOptions};
 use candor::counts::{CountOptions, Counts};
 use candor::design::{DesignOptions, design};
 use candor::device::{DeviceOptions, devices};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::{EstimateOptions, estimate};
-use candor::front::{FrontOptions, front};
 use candor::learn::{from_truth, pair_tables};
-use candor::numbers::NumbersAsked;
-use candor::power::{Finding, PowerOptions, powers};
-use candor::query::{QueryOptions, Question, query};
+use candor::moments::MomentQuery;
+use candor::pareto::{FrontOptions, front};
+use candor::power::{Alternative, PowerOptions, powers};
+use candor::query::{QueryOptions, ShareQuery, query};
+use candor::query_spec::TableQuery;
+use candor::rake::{adjust, margins};
 use candor::randomize::{RandomizeOptions, randomize};
 use candor::refine::{RefineOptions, refine};
 use candor::regress::{self, RegressOptions};
 use candor::report::{self, ReportOptions, report};
+use candor::sample_size::size;
 use candor::schema::{check, infer};
 use candor::shares::Shares;
-use candor::size::size;
 use candor::synthesize::{self, Parts, synthesize};
 use candor::test::{self as independence, test};
 use candor_analysis::adjust::Options;
-use candor_analysis::dependence::Limits;
+use candor_analysis::association::Limits;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::Family;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_design::compare::Variance;
-use candor_design::front::evolve::Parameters;
-use candor_design::front::prior::Prior;
-use candor_design::front::search::Search;
+use candor_design::pareto::evolve::Parameters;
+use candor_design::pareto::prior::Prior;
+use candor_design::pareto::search::Search;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::distinct::distinct_responses;
-use candor_tables::infer::Wishes;
+use candor_tables::infer::InferOptions;
 use candor_tables::input::{Input, Inputs, Location};
-use candor_tables::truth::Records;
+use candor_tables::true_records::Records;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ impl Study {
 
     fn counts(&self, tables: &TableList) -> Counts {
         let options = CountOptions::default();
-        Counts::read(&self.plan, self.inputs("responses.csv"), tables, options, Watch::nobody()).unwrap()
+        Counts::read(&self.plan, self.inputs("responses.csv"), tables, options, ProgressSink::none()).unwrap()
     }
 
     fn tables(&self, named: &str) -> TableList {
@@ -112,7 +112,7 @@ fn before_anybody_answers() {
     let Study { schema, plan, .. } = &study;
     let inferred = infer(
         study.input("people.csv"),
-        &Wishes { drop: ["id", "age"].map(str::to_owned).into(), ..Wishes::default() },
+        &InferOptions { drop: ["id", "age"].map(str::to_owned).into(), ..InferOptions::default() },
     );
     study.says("schema infer people.csv --drop id,age -o inferred.toml", &inferred.unwrap());
     study.says("schema check schema.toml people.csv", &check(schema, study.inputs("people.csv")));
@@ -123,7 +123,7 @@ fn before_anybody_answers() {
     let sizes = size(plan, &study.tables("marginals"), 0.05, 0.95, Interval::Wald).unwrap();
     study.says("size plan.json --margin 0.05", &sizes);
     let options = PowerOptions {
-        finding: Finding::Groups { first: 0.1, second: 0.2 },
+        finding: Alternative::Groups { first: 0.1, second: 0.2 },
         alpha: 0.05,
         power: 0.8,
         respondents: None,
@@ -136,19 +136,22 @@ fn before_anybody_answers() {
         power: 0.8,
         respondents: None,
     };
-    let response = schema.name(schema.private()[0]);
+    let response = schema.name(schema.randomized()[0]);
     let fitting = RegressOptions { family: Some(Family::Ordinal), ..RegressOptions::default() };
     let asked = regress::model(plan, &format!("{response}~region"), &fitting).unwrap();
     let found = effects::effects(plan, &asked, &Shares::uniform(), &options).unwrap();
     study.says(&format!("size plan.json --model {response}~region --family ordinal --effect region=south=0.3"), &found);
     let options = DeviceOptions { epsilon: Some(1.5), ..DeviceOptions::default() };
     study.says("device schema.toml --epsilon 1.5", &devices(schema, &options).unwrap());
-    let counts = study.counts(&comply::tables(plan, &ComplyOptions::default()).unwrap());
-    study.says("comply plan.json responses.csv", &comply::comply(plan, &counts, &ComplyOptions::default()).unwrap());
+    let counts = study.counts(&compliance::tables(plan, &ComplianceOptions::default()).unwrap());
+    study.says(
+        "comply plan.json responses.csv",
+        &compliance::comply(plan, &counts, &ComplianceOptions::default()).unwrap(),
+    );
     let truths = Records { schema, inputs: study.inputs("people.csv") }.read().unwrap();
     let simulate = Some(Simulate { truths: &truths, repeats: 2, seed: 3 });
     let options = CompareOptions { simulate, ..CompareOptions::default() };
-    let compared = compare(schema, 1.0, &options, Watch::nobody()).unwrap();
+    let compared = compare(schema, 1.0, &options, ProgressSink::none()).unwrap();
     study.says("compare schema.toml --epsilon 1 --simulate people.csv --repeats 2 --seed 3", &compared);
     study.says("compare --categories 20 --l 5", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap());
     let requirements = vec!["ldp=4".parse().unwrap(), "rho=0.1:0.9".parse().unwrap()];
@@ -158,7 +161,7 @@ fn before_anybody_answers() {
     study.says(words, &audit(plan, &options).unwrap());
     let other = Plan::from_json(&study.sandbox.read("other.json")).unwrap();
     let both = [("plan.json", plan), ("other.json", &other)];
-    study.says("audit plan.json other.json", &audit_together(&both, &AuditOptions::default()).unwrap());
+    study.says("audit plan.json other.json", &audit_composition(&both, &AuditOptions::default()).unwrap());
     study.says("audit --informativeness plan.json other.json", &compare_plans(both[0], both[1]).unwrap());
 }
 
@@ -169,7 +172,7 @@ fn one_attribute() {
     let parameters = Parameters { generations: 50, ..Parameters::default() };
     let options =
         FrontOptions { points: 3, search: Search { parameters, ..Search::default() }, ..FrontOptions::default() };
-    let fronts = front(prior(), &options, Watch::nobody()).unwrap();
+    let fronts = front(prior(), &options, ProgressSink::none()).unwrap();
     study.says("front --prior 0.5,0.3,0.2 --points 3 --generations 50", &fronts);
     let one = Plan::from_json(&study.sandbox.read("one.json")).unwrap();
     let options = RefineOptions { allow_unbounded: true, ..RefineOptions::default() };
@@ -190,10 +193,10 @@ fn after_everybody_answered() {
     let counts = study.counts(&independence::tables(&study.schema, pair).unwrap());
     study.says("test plan.json responses.csv --independence smokes,age", &test(plan, pair, &counts, 0.95).unwrap());
     let options = QueryOptions::default();
-    let question = Question::new(plan, "smokes=yes", options).unwrap();
+    let question = ShareQuery::new(plan, "smokes=yes", options).unwrap();
     let answers = query(&question, &study.counts(&question.tables().unwrap()), None);
     study.says("query plan.json responses.csv --where smokes=yes --method joint", &answers);
-    let (records, read) = distinct_responses(plan, study.inputs("responses.csv"), Watch::nobody()).unwrap();
+    let (records, read) = distinct_responses(plan, study.inputs("responses.csv"), ProgressSink::none()).unwrap();
     let mut adjusted = adjust(plan, &records, &margins(plan, None).unwrap(), &Options::default()).unwrap();
     adjusted.simulation = read.simulation;
     study.says("adjust plan.json responses.csv -o weighted.csv", &adjusted);
@@ -202,7 +205,7 @@ fn after_everybody_answered() {
     made.seed = Some(1);
     let words = "synthesize plan.json responses.csv --method clusters --records 10 --seed 1 -o synthetic.csv";
     study.says(words, &made);
-    let (asked, numbers) = (Asked::tables(marginals.clone()), NumbersAsked::default());
+    let (asked, numbers) = (TableQuery::tables(marginals.clone()), MomentQuery::default());
     let counted = report::tables(plan, &asked, &numbers).unwrap();
     let reported = report(plan, &asked, &numbers, &study.counts(&counted), &ReportOptions::default());
     // The command's tables have the file's name.
@@ -211,7 +214,7 @@ fn after_everybody_answered() {
     study.says("report plan.json responses.csv -o report.html", &reported.unwrap());
     let schema = &study.schema;
     let records = Records { schema, inputs: study.inputs("people.csv") };
-    let counted = records.count(&pair_tables(schema).unwrap(), Watch::nobody()).unwrap();
+    let counted = records.count(&pair_tables(schema).unwrap(), ProgressSink::none()).unwrap();
     let learned = from_truth(schema, &counted.counts, counted.records, None).unwrap();
     study.says("cluster schema.toml people.csv", &cluster(schema, &learned, Limits::default()).unwrap());
 }

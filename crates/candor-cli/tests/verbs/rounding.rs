@@ -15,7 +15,7 @@ const DESIGNS: [&str; 8] = [
 ];
 
 /// What rounding up may have added: a unit of the last digit that is shown.
-const MOST_ADDED: f64 = 1.01e-4;
+const MAX_ADDED: f64 = 1.01e-4;
 
 fn number(text: &str) -> Option<f64> {
     text.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok()
@@ -23,7 +23,7 @@ fn number(text: &str) -> Option<f64> {
 
 /// A bound from above that is shown is not below what it is, and hardly above it.
 fn is_above(shown: f64, actual: f64, about: &str) {
-    assert!(shown >= actual - 1e-10 && shown <= actual + MOST_ADDED * actual.max(1.0), "{about}: {shown} for {actual}");
+    assert!(shown >= actual - 1e-10 && shown <= actual + MAX_ADDED * actual.max(1.0), "{about}: {shown} for {actual}");
 }
 
 /// The number before or after some words, in every place where they stand.
@@ -72,7 +72,7 @@ fn check_audit(text: &str, audit: &Value, about: &str) {
         read += 1;
         match name {
             "map-privacy" => {
-                assert!(shown <= actual + 1e-10 && shown > actual - MOST_ADDED, "{about}: {shown} {actual}")
+                assert!(shown <= actual + 1e-10 && shown > actual - MAX_ADDED, "{about}: {shown} {actual}")
             }
             _ => is_above(shown, actual, &format!("{about}: {name}")),
         }

@@ -284,7 +284,7 @@ async fn write_out(at: &At, output: &str, format: Option<FormatArg>) -> Result<(
             return told(&store, written, output).await;
         }
         FormatArg::Parquet => Format::Parquet,
-        FormatArg::Csv => Format::of(&target),
+        FormatArg::Csv => Format::for_target(&target),
     };
     let written = export(&survey, &store, target, format).await?;
     told(&store, written, output).await

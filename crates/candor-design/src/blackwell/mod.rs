@@ -161,7 +161,7 @@ fn check_attributes(first: &Plan, second: &Plan) -> Result<(), BlackwellError> {
     let described = |plan: &Plan| {
         let mut list: Vec<(String, Vec<String>)> = plan
             .schema()
-            .private()
+            .randomized()
             .into_iter()
             .map(|a| &plan.schema().attributes()[a])
             .map(|attribute| (attribute.name().to_owned(), attribute.categories().to_vec()))
@@ -354,7 +354,7 @@ mod tests {
     }
 
     fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
-        Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+        Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 
-use super::kinds::{Kind, type_of};
+use super::exchangeable::{Kind, type_of};
 use super::three::Checked;
 use super::{Costs, Prices};
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::spread_of_components;
-use candor_analysis::structure::possible;
+use candor_analysis::structural_zeros::possible;
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 
-use crate::{DesignError, private};
+use crate::{DesignError, randomized_attributes};
 
 /// Of larger tables no use is made of what cannot be.
-const MOST_CELLS: usize = 1024;
+const MAX_CELLS: usize = 1024;
 
 /// The components that tables are made of, with what each costs per unit of `1 / I_U`, `I_U` the information about it
 /// per respondent.
@@ -42,7 +42,7 @@ impl Costs {
     /// # Errors
     /// If no table has a randomized attribute.
     pub fn of_tables(schema: &Schema, tables: &TableList, weights: &[f64]) -> Result<Costs, DesignError> {
-        let private = private(schema)?;
+        let private = randomized_attributes(schema)?;
         let attributes: Vec<usize> = private.iter().map(|&(attribute, _)| attribute).collect();
         let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
         let cells = |table: &[usize]| -> f64 {
@@ -88,7 +88,7 @@ impl Costs {
 
     /// The randomized attributes of a table, in order, and the mean over the categories of the others of what each of their components adds.
     fn spread(&self, schema: &Schema, table: &[usize], information: &[f64]) -> (Vec<usize>, Vec<f64>) {
-        let private = schema.private();
+        let private = schema.randomized();
         let (mut own, mut public): (Vec<usize>, Vec<usize>) = table.iter().partition(|a| private.contains(a));
         own.sort_unstable();
         public.sort_unstable();
@@ -99,7 +99,7 @@ impl Costs {
         let cells: usize = dims.iter().product();
         let order: Vec<usize> = public.iter().chain(&own).copied().collect();
         let groups = schema.shape(&public).cells();
-        let possible = if cells * groups <= MOST_CELLS { possible(schema, &order) } else { None };
+        let possible = if cells * groups <= MAX_CELLS { possible(schema, &order) } else { None };
         let Some(possible) = possible else {
             let dimension =
                 |at: usize| (0..dims.len()).filter(|i| at >> i & 1 == 1).map(|i| dims[i] as f64 - 1.0).product();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn components_of_tables() {
-        let schema = Schema::of_sizes(&[2, 4]).unwrap();
+        let schema = Schema::with_sizes(&[2, 4]).unwrap();
         let (tables, weights) = TableList::parse_weighted("a1,a2;a2:2", &schema).unwrap();
         let costs = Costs::of_tables(&schema, &tables, &weights).unwrap();
         assert_eq!(costs.components, [vec![0], vec![0, 1], vec![1]]);

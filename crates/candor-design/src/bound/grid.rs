@@ -1,6 +1,6 @@
 //! Functions of types of patterns, and their transforms.
 
-use super::kinds::Kind;
+use super::exchangeable::Kind;
 
 /// The types of patterns, and of components: for each kind a number of attributes, the first kind fastest.
 pub struct Grid {

@@ -7,22 +7,22 @@
 //! of its solution in exact numbers gives, rounded down.
 
 mod costs;
-mod kinds;
+mod exchangeable;
 mod grid;
 mod problem;
 mod newton;
 mod barrier;
 mod three;
 mod check;
-mod standing;
+mod gap;
 
 pub use costs::Costs;
-pub use standing::{Standing, squared_error};
+pub use gap::{OptimalityGap, squared_error};
 
-use candor_analysis::watch::{Clock, Watch};
+use candor_runtime::progress::{Deadline, ProgressSink};
 
+use exchangeable::Kind;
 use grid::Grid;
-use kinds::Kind;
 
 /// A proof that no method with unbiased estimates has a smaller error for given tables.
 #[derive(Clone, Debug)]
@@ -51,20 +51,20 @@ impl Bound {
     /// The best proof found for tables, at about this epsilon: theorem 3, and theorem 4 for at most six attributes or few kinds of
     /// them. Cost: a second or two, up to about ten for six attributes of different sizes.
     pub fn new(costs: Costs, epsilon: f64) -> Bound {
-        Bound::within(costs, epsilon, &Clock::starts(None, Watch::nobody()))
+        Bound::within(costs, epsilon, &Deadline::start(None, ProgressSink::none()))
     }
 
-    /// The same with a clock: when it stops the search, the best proof found until then is taken.
-    pub fn within(costs: Costs, epsilon: f64, clock: &Clock<'_>) -> Bound {
+    /// The same with a deadline: when it stops the search, the best proof found until then is taken.
+    pub fn within(costs: Costs, epsilon: f64, deadline: &Deadline<'_>) -> Bound {
         let bound = Bound::by_pairs(costs, epsilon);
-        let moments = if bound.prices.is_some() { moments_proof(&bound.costs, epsilon, clock) } else { None };
+        let moments = if bound.prices.is_some() { moments_proof(&bound.costs, epsilon, deadline) } else { None };
         Bound { moments, ..bound }
     }
 
     /// Theorem 3 alone, which looks at pairs of records. Cost: about a second at most, for ten attributes; a few hundredths for eight.
     pub fn by_pairs(costs: Costs, epsilon: f64) -> Bound {
         let e = epsilon.exp();
-        let kinds = kinds::kinds(&costs).filter(|_| e > 1.0 && e.is_finite());
+        let kinds = exchangeable::kinds(&costs).filter(|_| e > 1.0 && e.is_finite());
         let prices = kinds.map(|kinds| priced(&costs, kinds, e));
         Bound { costs, prices, moments: None }
     }
@@ -91,14 +91,14 @@ impl Bound {
 }
 
 /// The best certificate of theorem 4 found, if it holds.
-fn moments_proof(costs: &Costs, epsilon: f64, clock: &Clock<'_>) -> Option<MomentProof> {
-    let kinds = kinds::exchangeable(costs)?;
+fn moments_proof(costs: &Costs, epsilon: f64, deadline: &Deadline<'_>) -> Option<MomentProof> {
+    let kinds = exchangeable::exchangeable(costs)?;
     let types = kinds.iter().map(|kind| kind.members.len() + 1).product();
     let mut sums = vec![0.0; types];
     for (component, cost) in costs.components.iter().zip(&costs.costs) {
-        sums[kinds::type_of(&kinds, component)] += cost;
+        sums[exchangeable::type_of(&kinds, component)] += cost;
     }
-    let certificate = three::find(&kinds, &sums, epsilon.exp_m1(), clock)?;
+    let certificate = three::find(&kinds, &sums, epsilon.exp_m1(), deadline)?;
     let checked = certificate.checked()?;
     Some(MomentProof { kinds: certificate.kinds, prices: certificate.prices, checked })
 }
@@ -108,7 +108,7 @@ fn priced(costs: &Costs, kinds: Vec<Kind>, e: f64) -> Prices {
     let grid = Grid::new(&kinds);
     let mut roots = vec![0.0; grid.points()];
     for (u, component) in costs.components.iter().enumerate() {
-        roots[kinds::type_of(&kinds, component)] += (costs.costs[u] * costs.dimension(u)).sqrt();
+        roots[exchangeable::type_of(&kinds, component)] += (costs.costs[u] * costs.dimension(u)).sqrt();
     }
     Prices { y: barrier::maximise(&grid, &roots, e), kinds }
 }
@@ -123,7 +123,7 @@ mod tests {
     /// those told apart come to more.
     #[test]
     fn one_kind_is_as_good_as_its_attributes() {
-        let schema = Schema::of_sizes(&[3, 3, 3, 3]).unwrap();
+        let schema = Schema::with_sizes(&[3, 3, 3, 3]).unwrap();
         let together = vec![Kind { size: 3, members: vec![0, 1, 2, 3] }];
         for (text, same) in [("pairs", true), ("a1;a1,a2", false)] {
             let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();

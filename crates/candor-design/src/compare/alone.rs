@@ -1,10 +1,10 @@
 //! What the others cost an attribute: the error of its tables if all are randomized, and if it alone is.
 
-use candor_analysis::names;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Step, Watch};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::names;
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use super::{Candidate, compare, recommended};
 use crate::DesignError;
@@ -31,17 +31,22 @@ pub struct Alone {
 ///
 /// # Errors
 /// If the tables are none of the schema's, or whoever watches ends it.
-pub fn alone(schema: &Schema, goal: &Goal<'_>, best: &Candidate, watch: Watch<'_>) -> Result<Vec<Alone>, DesignError> {
-    let (private, tables) = (schema.private(), TableList::parse(goal.tables, schema)?);
+pub fn alone(
+    schema: &Schema,
+    goal: &Goal<'_>,
+    best: &Candidate,
+    progress: ProgressSink<'_>,
+) -> Result<Vec<Alone>, DesignError> {
+    let (private, tables) = (schema.randomized(), TableList::parse(goal.tables, schema)?);
     let (Ok(made), 2..) = (&best.made, private.len()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for (done, &attribute) in (0..).zip(&private) {
-        watch.tell(Step::of("attributes", done, Some(private.len() as u64)))?;
+        progress.report(Progress::new("attributes", done, Some(private.len() as u64)))?;
         let with: Vec<Vec<usize>> = tables.lists().iter().filter(|table| table.contains(&attribute)).cloned().collect();
         if with.is_empty() {
             continue;
         }
-        let with = TableList::of(with, schema)?;
+        let with = TableList::new(with, schema)?;
         let error = |plan: &Plan| {
             let squares = errors_within(plan, std::slice::from_ref(&with), goal.respondents, goal.deadline()).ok()?;
             squares.into_iter().next().flatten().map(|squares| squares.root_mean())

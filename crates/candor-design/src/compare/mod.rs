@@ -13,17 +13,17 @@ pub use answer::{Answer, answer};
 pub use simulate::{Simulation, simulated_errors};
 pub use variance::{AtVariance, Variance, at_variance};
 
-use candor_analysis::structure::all_possible;
+use candor_analysis::structural_zeros::all_possible;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Clock, Step, Stopped, Watch};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::progress::{Deadline, Progress, ProgressSink, Stopped};
 
 use crate::bound::{Bound, Costs};
-pub use crate::method::{Goal, Skipped};
+pub use crate::method::{Goal, NotApplicable};
 use crate::predict::errors_within;
 use crate::request::{Method, Request, design_watched};
-use crate::{DesignError, budget, private};
+use crate::{DesignError, budget, randomized_attributes};
 
 /// A method with its plan, or why there is none.
 #[derive(Clone, Debug)]
@@ -33,12 +33,12 @@ pub struct Candidate {
     /// The method.
     pub method: Method,
     /// What it gives.
-    pub made: Result<Made, Skipped>,
+    pub made: Result<CandidatePlan, NotApplicable>,
 }
 
 /// A plan and what to expect of it.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct CandidatePlan {
     /// What was asked of the method.
     pub request: Request,
     /// The plan.
@@ -67,32 +67,36 @@ pub struct Made {
 /// # Errors
 /// If epsilon is not a positive privacy loss, the tables are none of the schema's, or there is nothing to randomize.
 pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, DesignError> {
-    compare_watched(schema, goal, Watch::nobody())
+    compare_with_progress(schema, goal, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `watch` is told how many methods are done.
+/// The same for somebody who waits: `progress` is told how many methods are done.
 ///
 /// # Errors
 /// As [`compare`], and if whoever watches ends it.
-pub fn compare_watched(schema: &Schema, goal: &Goal<'_>, watch: Watch<'_>) -> Result<Vec<Candidate>, DesignError> {
+pub fn compare_with_progress(
+    schema: &Schema,
+    goal: &Goal<'_>,
+    progress: ProgressSink<'_>,
+) -> Result<Vec<Candidate>, DesignError> {
     if !(goal.epsilon.is_finite() && goal.epsilon > 0.0) {
         return Err(DesignError::Epsilon(goal.epsilon));
     }
-    private(schema)?;
+    randomized_attributes(schema)?;
     let tables = TableList::parse(goal.tables, schema)?;
     let costs = Costs::of_tables(schema, &tables, &vec![1.0; tables.lists().len()]);
-    let clock = Clock::starts(goal.time_limit.map(|limit| limit.as_secs_f64()), watch);
+    let deadline = Deadline::start(goal.time_limit.map(|limit| limit.as_secs_f64()), progress);
     let proven = costs.ok().filter(|_| all_possible(schema, tables.lists()));
-    let bound = proven.map(|costs| Bound::within(costs, goal.epsilon, &clock));
+    let bound = proven.map(|costs| Bound::within(costs, goal.epsilon, &deadline));
     let mut candidates = Vec::new();
     for (done, &method) in (0..).zip(Method::ALL) {
-        watch.tell(Step::of("methods", done, Some(Method::ALL.len() as u64)))?;
+        progress.report(Progress::new("methods", done, Some(Method::ALL.len() as u64)))?;
         for (name, asked) in method.at(schema, goal) {
-            let made = asked.and_then(|asked| make(asked, schema, goal, &tables, bound.as_ref(), watch));
+            let made = asked.and_then(|asked| make(asked, schema, goal, &tables, bound.as_ref(), progress));
             candidates.push(Candidate { name, method, made });
         }
     }
-    watch.tell(Step::of("methods", Method::ALL.len() as u64, Some(Method::ALL.len() as u64)))?;
+    progress.report(Progress::new("methods", Method::ALL.len() as u64, Some(Method::ALL.len() as u64)))?;
     Ok(candidates)
 }
 
@@ -102,13 +106,13 @@ fn make(
     goal: &Goal<'_>,
     tables: &TableList,
     bound: Option<&Bound>,
-    watch: Watch<'_>,
-) -> Result<Made, Skipped> {
-    let designed = design_watched(schema, &request, watch)?;
+    progress: ProgressSink<'_>,
+) -> Result<CandidatePlan, NotApplicable> {
+    let designed = design_watched(schema, &request, progress)?;
     let (plan, stopped) = (designed.plan, designed.stopped);
     let certified = plan.guarantee().epsilon().value();
     if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {
-        return Err(Skipped::Short(certified));
+        return Err(NotApplicable::Short(certified));
     }
     let mut lists = vec![TableList::marginals(schema)];
     lists.extend(TableList::parse("pairs", schema).ok());
@@ -121,7 +125,7 @@ fn make(
     let mean = |list: usize| errors.get(list).and_then(|squares| Some(squares.as_ref()?.root_mean()));
     let least = bound.zip(certified).map(|(bound, certified)| bound.at(certified));
     let times = |least: f64| Some(errors[asked].as_ref()?.sum * goal.respondents / least);
-    Ok(Made {
+    Ok(CandidatePlan {
         one_way: mean(0),
         two_way: if pairs > 0 { mean(pairs) } else { None },
         asked: mean(asked),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{DesignError, l_diversity, minimax, rappor};
 
 /// The most categories of an attribute.
-const MOST: usize = 65_535;
+const MAX: usize = 65_535;
 
 /// The variance, summed over the categories and for one respondent, at which methods are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,8 +46,8 @@ impl Variance {
     /// # Errors
     /// If there are no such attributes, or the variance is none.
     pub fn value(self, k: usize) -> Result<f64, DesignError> {
-        if !(2..=MOST).contains(&k) {
-            return Err(DesignError::Needs("`categories`: an attribute has 2 to 65,535 categories"));
+        if !(2..=MAX).contains(&k) {
+            return Err(DesignError::MissingParameter("`categories`: an attribute has 2 to 65,535 categories"));
         }
         match self {
             Variance::Added(variance) if variance > 0.0 && variance.is_finite() => Ok(variance),

@@ -4,12 +4,12 @@
 //! secret. It is a channel with the outcomes for its integers. [`offers`] lists what common gadgets can do within an epsilon, [`parse`]
 //! reads somebody's own device, [`plan`] makes the plan. The mathematics: docs/mathematics/devices.md.
 
-mod gadget;
+mod kind;
 mod plan;
 mod offers;
 mod parse;
 
-pub use gadget::Gadget;
+pub use kind::DeviceKind;
 pub use offers::{Offer, offers, recommended};
 pub use parse::{DeviceError, parse};
 pub use plan::{channel, plan};
@@ -38,7 +38,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     categories: usize,
-    gadget: Gadget,
+    gadget: DeviceKind,
     /// One for each outcome of the gadget.
     actions: Vec<Action>,
 }
@@ -46,7 +46,7 @@ pub struct Device {
 impl Device {
     /// Forced answers, equally often for each category: the first outcomes tell the truth, then come the categories in order.
     /// `None` unless the outcomes are enough for one truth.
-    pub fn symmetric(categories: usize, gadget: Gadget, forced: usize) -> Option<Device> {
+    pub fn symmetric(categories: usize, gadget: DeviceKind, forced: usize) -> Option<Device> {
         let truth = gadget.ways().len().checked_sub(categories * forced).filter(|&truth| truth > 0)?;
         let told = vec![Action::Truth { shift: 0 }; truth];
         let said = (0..categories).flat_map(|category| vec![Action::Say(category); forced]);
@@ -57,7 +57,7 @@ impl Device {
     /// same (the second answer) or differ (the first). For two categories.
     pub fn crosswise(yes: u64, of: u64) -> Device {
         let actions = vec![Action::Truth { shift: 0 }, Action::Truth { shift: 1 }];
-        Device { categories: 2, gadget: Gadget::Question { yes, of }, actions }
+        Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions }
     }
 
     /// How many categories the question has.
@@ -66,7 +66,7 @@ impl Device {
     }
 
     /// What is thrown, drawn or asked.
-    pub fn gadget(&self) -> Gadget {
+    pub fn gadget(&self) -> DeviceKind {
         self.gadget
     }
 
@@ -112,7 +112,7 @@ impl Device {
 
     /// The rules as [`parse`] reads them, for these categories.
     pub fn written(&self, categories: &[String]) -> String {
-        if let Gadget::Question { yes, of } = self.gadget {
+        if let DeviceKind::Question { yes, of } = self.gadget {
             return format!("crosswise: {yes}/{of}");
         }
         let run = |&(first, last): &(usize, usize)| match first == last {

@@ -2,21 +2,21 @@
 
 use candor_base::channel::Epsilon;
 
-use super::{Device, Gadget, best_slope, channel};
+use super::{Device, DeviceKind, best_slope, channel};
 use crate::DesignError;
 
 /// The gadgets that are looked at, beside wheels.
-const GADGETS: [Gadget; 10] = [
-    Gadget::Coins(2),
-    Gadget::Coins(3),
-    Gadget::Suit,
-    Gadget::Die(6),
-    Gadget::Die(10),
-    Gadget::Rank,
-    Gadget::Die(20),
-    Gadget::TwoDice(6),
-    Gadget::Card,
-    Gadget::TwoDice(10),
+const GADGETS: [DeviceKind; 10] = [
+    DeviceKind::Coins(2),
+    DeviceKind::Coins(3),
+    DeviceKind::Suit,
+    DeviceKind::Die(6),
+    DeviceKind::Die(10),
+    DeviceKind::Rank,
+    DeviceKind::Die(20),
+    DeviceKind::TwoDice(6),
+    DeviceKind::Card,
+    DeviceKind::TwoDice(10),
 ];
 
 /// The largest wheel that is looked at: more sectors cannot be told apart at a glance.
@@ -62,7 +62,7 @@ pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError
             range: "it is a number above 0".to_owned(),
         });
     }
-    let wheels = (3..=LARGEST_WHEEL).filter_map(|sectors| offer(categories, epsilon, Gadget::Wheel(sectors)));
+    let wheels = (3..=LARGEST_WHEEL).filter_map(|sectors| offer(categories, epsilon, DeviceKind::Wheel(sectors)));
     // Of wheels that are as good the one with the fewest sectors.
     let wheel = wheels.reduce(|best, next| if next.efficiency > best.efficiency + 1e-12 { next } else { best });
     let mut found: Vec<Offer> = GADGETS.iter().filter_map(|&gadget| offer(categories, epsilon, gadget)).collect();
@@ -81,7 +81,7 @@ fn outcomes(offer: &Offer) -> u64 {
     offer.device.gadget().total()
 }
 
-fn offer(categories: usize, epsilon: f64, gadget: Gadget) -> Option<Offer> {
+fn offer(categories: usize, epsilon: f64, gadget: DeviceKind) -> Option<Offer> {
     let total = gadget.total();
     let near = (total as f64 / (epsilon.exp() + categories as f64 - 1.0)).ceil() as u64;
     for forced in near.saturating_sub(1).max(1).. {

@@ -1,6 +1,6 @@
 //! Somebody's own device, as they would describe it: `die: 1-4 truth, 5 yes, 6 no`.
 
-use super::{Action, Device, Gadget};
+use super::{Action, Device, DeviceKind};
 
 /// The largest number of people that a prevalence may be out of.
 const MAX_OF: u64 = 1_000_000;
@@ -13,8 +13,8 @@ pub enum DeviceError {
     #[error("a device is written as \"die: 1-4 truth, 5 yes, 6 no\": what is thrown, a colon, and what to do")]
     Form,
     /// An unknown gadget.
-    #[error("\"{0}\" is nothing to throw or draw; known are {names} and crosswise", names = Gadget::names())]
-    Gadget(String),
+    #[error("\"{0}\" is nothing to throw or draw; known are {names} and crosswise", names = DeviceKind::names())]
+    DeviceKind(String),
     /// A rule without outcomes or without what to do.
     #[error("\"{0}\" is no rule; a rule is outcomes and what to do, such as \"1-4 truth\" or \"else no\"")]
     Rule(String),
@@ -68,7 +68,7 @@ pub fn parse(text: &str, categories: &[String]) -> Result<Device, DeviceError> {
         two(categories, "crosswise")?;
         return Ok(Device::crosswise(yes, of));
     }
-    let gadget = Gadget::parse(gadget).ok_or_else(|| DeviceError::Gadget(gadget.trim().to_owned()))?;
+    let gadget = DeviceKind::parse(gadget).ok_or_else(|| DeviceError::DeviceKind(gadget.trim().to_owned()))?;
     let labels: Vec<String> = (0..gadget.ways().len()).map(|outcome| gadget.label(outcome)).collect();
     let mut actions: Vec<Option<Action>> = vec![None; labels.len()];
     for rule in rules.split(',').map(str::trim) {
@@ -123,7 +123,7 @@ fn two(categories: &[String], what: &'static str) -> Result<(), DeviceError> {
 }
 
 /// Outcomes and ranges of them, with spaces between.
-fn read_outcomes(text: &str, gadget: Gadget, labels: &[String]) -> Result<Vec<usize>, DeviceError> {
+fn read_outcomes(text: &str, gadget: DeviceKind, labels: &[String]) -> Result<Vec<usize>, DeviceError> {
     let place = |label: &str| labels.iter().position(|known| known.eq_ignore_ascii_case(label));
     let wrong = |found: &str| DeviceError::Outcome {
         found: found.to_owned(),

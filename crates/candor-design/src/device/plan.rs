@@ -5,7 +5,7 @@ use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
 
 use super::{Action, Device};
-use crate::{DesignError, private};
+use crate::{DesignError, randomized_attributes};
 
 /// What the crosswise model answers with: whether the answers to both questions differ.
 const CROSSWISE: [&str; 2] = ["different", "the same"];
@@ -30,9 +30,9 @@ pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
 /// # Errors
 /// If there is not one device for each attribute, or one is for another number of categories.
 pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
+    let private = randomized_attributes(schema)?;
     if devices.len() != private.len() {
-        return Err(DesignError::Count { what: "device", found: devices.len(), expected: private.len() });
+        return Err(DesignError::CountMismatch { what: "device", found: devices.len(), expected: private.len() });
     }
     let block = |(&(attribute, size), device): (&(usize, usize), &Device)| {
         if device.categories() != size {
@@ -63,7 +63,7 @@ fn lottery(cards: &[Device], labels: &[String]) -> Result<Vec<Channel>, ChannelE
 fn matrix(device: &Device, labels: &[String]) -> Result<Matrix, ChannelError> {
     let (columns, total) = device.columns();
     let labels = if device.is_crosswise() { CROSSWISE.map(String::from).to_vec() } else { labels.to_vec() };
-    Matrix::of_total(vec![device.categories()], labels, total, columns)
+    Matrix::with_total(vec![device.categories()], labels, total, columns)
 }
 
 /// The device as a hidden mixture of the truth, the opposite and a random answer; `None` if it is none.

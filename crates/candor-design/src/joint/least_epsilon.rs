@@ -1,15 +1,15 @@
 //! The privacy-optimal plan as a request, beside what the same attribute epsilons would cost otherwise.
 
-use candor_analysis::watch::Watch;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use super::optimal::search::Effort;
+use super::optimal::search::SearchLimits;
 use super::optimal::{optimal, optimal_within};
 use super::single_miss;
-use crate::designed::{Alternative, Designed};
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, budget, private};
+use crate::outcome::{AlternativeMethod, DesignOutcome};
+use crate::{DesignError, budget, randomized_attributes};
 
 /// What the optimum takes: attribute epsilons to be met, or a total with a ratio.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,37 +28,37 @@ pub struct OptimalRequest {
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Vec<f64>>,
-    /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
+    /// Stop searching after so many seconds; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
 
 impl Design for OptimalRequest {
-    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
-        let attributes = private(schema)?.len();
-        let effort = Effort::within(attributes, self.time_limit, watch);
+    fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
+        let attributes = randomized_attributes(schema)?.len();
+        let effort = SearchLimits::within(attributes, self.time_limit, progress);
         let found = match (&self.attribute_epsilon, self.epsilon) {
             (Some(epsilons), None) => optimal(schema, epsilons, effort)?,
             (None, Some(total)) => {
                 optimal_within(schema, total, &budget::ratio(self.ratio.as_deref(), attributes)?, effort)?
             }
             (None, None) => {
-                return Err(DesignError::Needs(
+                return Err(DesignError::MissingParameter(
                     "this method needs `attribute_epsilon` (one per attribute) or `epsilon` (a total)",
                 ));
             }
             (Some(_), Some(_)) => {
-                return Err(DesignError::Needs(
+                return Err(DesignError::MissingParameter(
                     "`epsilon` and `attribute_epsilon` contradict each other; give one of them",
                 ));
             }
         };
         let epsilons: Vec<f64> = found.plan.origin().requested.iter().map(|e| e.unwrap_or(0.0)).collect();
-        Ok(Designed {
+        Ok(DesignOutcome {
             lower_bound: Some(found.lower_bound),
             stopped: found.stopped,
             alternatives: alternatives(schema, &epsilons),
-            ..Designed::from(found.plan)
+            ..DesignOutcome::from(found.plan)
         })
     }
 
@@ -69,21 +69,21 @@ impl Design for OptimalRequest {
 }
 
 /// What the same attribute epsilons would cost otherwise.
-fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<Alternative> {
-    let sizes = schema.private().into_iter().map(|a| schema.attributes()[a].categories().len() as f64);
+fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<AlternativeMethod> {
+    let sizes = schema.randomized().into_iter().map(|a| schema.attributes()[a].categories().len() as f64);
     let positive: Vec<(f64, f64)> = sizes.zip(epsilons.iter().copied()).filter(|(_, e)| *e > 0.0).collect();
     // {no miss} must gain what the neediest attribute needs: exp(epsilon) - 1 = max b / P(no miss).
     let need = positive.iter().map(|(a, e)| e.exp_m1() / a).fold(0.0, f64::max);
     let everything: f64 = positive.iter().map(|(a, _)| a.ln()).sum();
     let joint = if need > 0.0 { softplus(need.ln() + everything) } else { 0.0 };
     let mut all = vec![
-        Alternative::exact("independent (Kronecker)", epsilons.iter().sum()),
-        Alternative::exact("joint (RR-Joint)", joint),
+        AlternativeMethod::exact("independent (Kronecker)", epsilons.iter().sum()),
+        AlternativeMethod::exact("joint (RR-Joint)", joint),
     ];
     if let Ok(found) = single_miss::heuristic(schema, epsilons, &single_miss::by_need(schema, epsilons)) {
         let raised = found.altered.iter().filter(|&&(i, achieved)| achieved > epsilons[i]).count();
         let epsilon = found.plan.guarantee().epsilon().get();
-        all.push(Alternative { method: "heuristic", epsilon, altered: found.altered.len(), raised });
+        all.push(AlternativeMethod { method: "heuristic", epsilon, altered: found.altered.len(), raised });
     }
     all
 }

@@ -1,14 +1,14 @@
 //! RR-Joint: one randomized response on the whole record (Domingo-Ferrer and Soria-Comas 2020, section 3.2).
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::designed::Designed;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, mirrored, private};
+use crate::outcome::DesignOutcome;
+use crate::{DesignError, compliance_check, randomized_attributes};
 
 /// What RR-Joint takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,9 @@ pub struct JointRequest {
 }
 
 impl Design for JointRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let plan = if self.mirrored { mirrored_plan(schema, self.epsilon)? } else { rr_joint(schema, self.epsilon)? };
-        Ok(Designed { recommend_workload: schema.private().len() > 1, ..Designed::from(plan) })
+        Ok(DesignOutcome { recommend_workload: schema.randomized().len() > 1, ..DesignOutcome::from(plan) })
     }
 
     fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -45,7 +45,7 @@ impl Design for JointRequest {
 /// # Errors
 /// If epsilon is not a privacy loss.
 pub fn rr_joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
-    let private = private(schema)?;
+    let private = randomized_attributes(schema)?;
     let axes = private.iter().map(|&(_, size)| Axis::single(size)).collect();
     let attributes: Vec<usize> = private.iter().map(|&(attribute, _)| attribute).collect();
     let requested = vec![None; attributes.len()];
@@ -58,7 +58,7 @@ fn mirrored_plan(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     let plain = rr_joint(schema, epsilon)?;
     let attributes = plain.blocks()[0].attributes().to_vec();
     let labels: Vec<&[String]> = attributes.iter().map(|&at| schema.attributes()[at].categories()).collect();
-    let lottery = mirrored::joint(&labels, epsilon)?;
+    let lottery = compliance_check::joint(&labels, epsilon)?;
     Ok(Plan::new(schema.clone(), vec![Block::lottery(attributes, lottery)])?.with_origin(plain.origin().clone()))
 }
 
@@ -73,7 +73,7 @@ mod tests {
         for (sizes, epsilon, kept) in
             [(vec![6, 2, 2], 2.708_05 + 2.0 * 1.734_601, 0.954_425), (vec![16, 2], 3.646_32 + 1.734_601, 0.875_112)]
         {
-            let plan = rr_joint(&Schema::of_sizes(&sizes).unwrap(), epsilon).unwrap();
+            let plan = rr_joint(&Schema::with_sizes(&sizes).unwrap(), epsilon).unwrap();
             let pattern = match &plan.blocks()[0].channels()[0].1 {
                 candor_base::channel::Channel::Pattern(pattern) => pattern,
                 _ => unreachable!(),

@@ -16,9 +16,9 @@ use candor_base::channel::{Axis, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
 
-use super::optimal::levels::Levels;
+use super::optimal::levels::EpsilonTargets;
 use super::optimal::{aim, bring_down, with_all};
-use crate::{DesignError, private};
+use crate::{DesignError, randomized_attributes};
 
 /// The relative probabilities of {no miss} and of {only j misses} for each `j`.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ pub fn heuristic(schema: &Schema, epsilons: &[f64], order: &[usize]) -> Result<H
 
 /// The record epsilon that [`heuristic`] comes to and the attribute epsilons it alters, without making a plan: at any number of
 /// attributes, in one step each.
-pub fn heuristic_outcome(levels: &Levels, order: &[usize]) -> (f64, Vec<(usize, f64)>) {
+pub fn heuristic_outcome(levels: &EpsilonTargets, order: &[usize]) -> (f64, Vec<(usize, f64)>) {
     let (weights, altered) = induct(levels, order);
     // exp(epsilon) = 1 + w_0 / P(no miss), over the logarithm.
     let x = weights.none.ln() + (0..levels.len()).map(|i| levels.size(i).ln()).sum::<f64>();
@@ -72,7 +72,7 @@ pub fn heuristic_outcome(levels: &Levels, order: &[usize]) -> (f64, Vec<(usize, 
 
 /// The randomized attributes by decreasing need: the first two fix what the others can have, so the neediest come first.
 pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
-    let private = schema.private();
+    let private = schema.randomized();
     let need = |i: usize| epsilons[i].exp_m1() / schema.size(private[i]) as f64;
     let mut order: Vec<usize> = (0..epsilons.len().min(private.len())).collect();
     order.sort_by(|&a, &b| need(b).total_cmp(&need(a)));
@@ -119,7 +119,7 @@ pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<He
     Err(DesignError::NoHeuristic(total))
 }
 
-fn induct(levels: &Levels, order: &[usize]) -> (Weights, Vec<(usize, f64)>) {
+fn induct(levels: &EpsilonTargets, order: &[usize]) -> (Weights, Vec<(usize, f64)>) {
     let mut weights = Weights { none: 0.0, only: vec![0.0; levels.len()] };
     let (first, rest) = order.split_at(order.len().min(2));
     let Some(mass) = smallest(levels, first) else { return (weights, Vec::new()) };
@@ -170,7 +170,7 @@ pub fn two_attribute(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignEr
     plan(schema, "two-attribute", axes, &weights, epsilons, epsilons)
 }
 
-fn solve(levels: &Levels) -> Option<Weights> {
+fn solve(levels: &EpsilonTargets) -> Option<Weights> {
     let all: Vec<usize> = (0..levels.len()).collect();
     let mass = smallest(levels, &all)?;
     let only: Vec<f64> = all.iter().map(|&i| ((mass - levels.need(i)) / levels.weight_of_price(i)).max(0.0)).collect();
@@ -179,7 +179,7 @@ fn solve(levels: &Levels) -> Option<Weights> {
 
 /// The `M` for which {no miss} is least likely, among those that keep `0 <= w_i <= (a_i - 1) w_0`; `None` if
 /// there is none.
-fn smallest(levels: &Levels, attributes: &[usize]) -> Option<f64> {
+fn smallest(levels: &EpsilonTargets, attributes: &[usize]) -> Option<f64> {
     // w_0 = slope M + start.
     let slope = 1.0 - attributes.iter().map(|&i| 1.0 / levels.weight_of_price(i)).sum::<f64>();
     let start: f64 = attributes.iter().map(|&i| levels.need(i) / levels.weight_of_price(i)).sum();
@@ -200,15 +200,15 @@ fn smallest(levels: &Levels, attributes: &[usize]) -> Option<f64> {
     (low <= high * (1.0 + 1e-13) && mass.is_finite()).then_some(mass)
 }
 
-fn levels(schema: &Schema, epsilons: &[f64]) -> Result<(Levels, Vec<Axis>), DesignError> {
-    let private = private(schema)?;
+fn levels(schema: &Schema, epsilons: &[f64]) -> Result<(EpsilonTargets, Vec<Axis>), DesignError> {
+    let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {
         let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
-        return Err(DesignError::Count { what, found, expected });
+        return Err(DesignError::CountMismatch { what, found, expected });
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
     let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
-    Ok((Levels::new(sizes, epsilons.iter().copied().map(aim).collect())?, axes))
+    Ok((EpsilonTargets::new(sizes, epsilons.iter().copied().map(aim).collect())?, axes))
 }
 
 fn plan(
@@ -222,7 +222,7 @@ fn plan(
     let only = weights.only.iter().enumerate().map(|(i, &share)| (PatternSet::Only(vec![i]), share));
     let sets: Vec<(PatternSet, f64)> = [(PatternSet::no_miss(), weights.none)].into_iter().chain(only).collect();
     let pattern = bring_down(with_all(axes, &sets)?, achieved);
-    let attributes = private(schema)?.iter().map(|&(attribute, _)| attribute).collect();
+    let attributes = randomized_attributes(schema)?.iter().map(|&(attribute, _)| attribute).collect();
     let requested = requested.iter().copied().map(Some).collect();
     let plan = Plan::new(schema.clone(), vec![Block::new(attributes, pattern)])?;
     Ok(plan.with_origin(Origin { method: method.to_owned(), requested }))
@@ -232,7 +232,7 @@ fn plan(
 mod tests {
     use super::*;
     use crate::joint::optimal::optimal;
-    use crate::joint::optimal::search::Effort;
+    use crate::joint::optimal::search::SearchLimits;
     use proptest::prelude::*;
 
     /// The printed solution for `m x n` data: `x_0` in the four cases.
@@ -285,7 +285,7 @@ mod tests {
     proptest! {
         #[test]
         fn two_attributes_are_as_printed_and_optimal(m in 2usize..9, n in 2usize..9, e1 in 0.05f64..6.0, e2 in 0.05f64..6.0) {
-            let schema = Schema::of_sizes(&[m, n]).unwrap();
+            let schema = Schema::with_sizes(&[m, n]).unwrap();
             let plan = two_attribute(&schema, &[e1, e2]).unwrap();
             let certified = plan.guarantee().epsilon().get();
             prop_assert!((certified - printed(m as f64, n as f64, e1, e2).ln()).abs() < 1e-7);
@@ -293,7 +293,7 @@ mod tests {
                 let marginal = attribute.marginal.unwrap().get();
                 prop_assert!(marginal <= asked && marginal > asked - 1e-9, "{} for {}", marginal, asked);
             }
-            let best = optimal(&schema, &[e1, e2], Effort::to(1e-10)).unwrap();
+            let best = optimal(&schema, &[e1, e2], SearchLimits::to(1e-10)).unwrap();
             prop_assert!((best.plan.guarantee().epsilon().get() - certified).abs() < 1e-7);
         }
 
@@ -303,11 +303,11 @@ mod tests {
             let epsilons: Vec<f64> = instance.iter().map(|i| i.1).collect();
             // Near a tie of the feasibility check rounding decides; the recursion is exact enough elsewhere.
             let (values, achieved) = algorithm_3(&sizes.iter().map(|&a| a as f64).collect::<Vec<_>>(), &epsilons);
-            let schema = Schema::of_sizes(&sizes).unwrap();
+            let schema = Schema::with_sizes(&sizes).unwrap();
             let found = heuristic(&schema, &epsilons, &(0..sizes.len()).collect::<Vec<_>>()).unwrap();
             let certified = found.plan.guarantee().epsilon().get();
             prop_assert!((certified - values[0].ln()).abs() < 1e-6, "{} for {}", certified, values[0].ln());
-            let levels = Levels::new(sizes.clone(), epsilons.clone()).unwrap();
+            let levels = EpsilonTargets::new(sizes.clone(), epsilons.clone()).unwrap();
             let (outcome, altered) = heuristic_outcome(&levels, &(0..sizes.len()).collect::<Vec<_>>());
             prop_assert!((outcome - certified).abs() < 1e-6 && altered.len() == found.altered.len());
             for (attribute, achieved) in found.plan.guarantee().attributes().iter().zip(&achieved) {
@@ -317,7 +317,7 @@ mod tests {
 
         #[test]
         fn the_heuristic_keeps_within_a_total(sizes in prop::collection::vec(2usize..9, 1..9), total in 0.1f64..9.0) {
-            let schema = Schema::of_sizes(&sizes).unwrap();
+            let schema = Schema::with_sizes(&sizes).unwrap();
             let found = heuristic_within(&schema, total, &vec![1.0; sizes.len()]).unwrap();
             let certified = found.plan.guarantee().epsilon().get();
             prop_assert!(certified <= total && certified > 0.999 * total, "{} for {}", certified, total);
@@ -330,8 +330,8 @@ mod tests {
         fn the_reduced_program_lies_between(instance in prop::collection::vec((2usize..6, 0.5f64..8.0), 2..7)) {
             let sizes: Vec<usize> = instance.iter().map(|i| i.0).collect();
             let epsilons: Vec<f64> = instance.iter().map(|i| i.1).collect();
-            let schema = Schema::of_sizes(&sizes).unwrap();
-            let best = optimal(&schema, &epsilons, Effort::to(1e-10)).unwrap();
+            let schema = Schema::with_sizes(&sizes).unwrap();
+            let best = optimal(&schema, &epsilons, SearchLimits::to(1e-10)).unwrap();
             let order: Vec<usize> = (0..sizes.len()).collect();
             let heuristic = heuristic(&schema, &epsilons, &order).unwrap();
             match reduced(&schema, &epsilons) {
@@ -356,7 +356,7 @@ mod tests {
     fn a_thousand_attributes_do_not_overflow() {
         let sizes: Vec<usize> = (0..1_000).map(|i| 2 + i % 4).collect();
         let epsilons: Vec<f64> = (0..1_000).map(|i| 1.0 + (i % 9) as f64).collect();
-        let levels = Levels::new(sizes, epsilons).unwrap();
+        let levels = EpsilonTargets::new(sizes, epsilons).unwrap();
         let (weights, altered) = induct(&levels, &(0..1_000).collect::<Vec<_>>());
         assert!(weights.none.is_finite() && weights.only.iter().all(|w| w.is_finite() && *w >= 0.0));
         assert!(altered.len() > 900, "nearly all levels come out altered: {}", altered.len());
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let schema = Schema::of_sizes(&[2, 3, 4]).unwrap();
+        let schema = Schema::with_sizes(&[2, 3, 4]).unwrap();
         let message = |result: Result<Plan, DesignError>| result.unwrap_err().to_string();
         assert!(message(two_attribute(&schema, &[1.0; 3])).contains("two attributes"));
         let order = |order: &[usize]| heuristic(&schema, &[1.0; 3], order).map(|found| found.plan);
@@ -372,7 +372,7 @@ mod tests {
             assert!(message(order(bad)).contains("each of the 3 attributes once"));
         }
         assert!(message(reduced(&schema, &[1.0, -1.0, 1.0])).contains("epsilon is"));
-        let wide = Schema::of_sizes(&[8; 4]).unwrap();
+        let wide = Schema::with_sizes(&[8; 4]).unwrap();
         assert!(message(reduced(&wide, &[0.3, 0.3, 0.3, 7.0])).contains("no solution"));
     }
 }

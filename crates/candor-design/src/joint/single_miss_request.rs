@@ -1,14 +1,14 @@
 //! What the methods that tell single misses apart take: the heuristic, the optimum of its kind, and the closed form for two attributes.
 
-use candor_analysis::watch::Watch;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use super::single_miss::{Heuristic, by_need, heuristic, heuristic_within, reduced, two_attribute};
 use crate::budget::ratio;
-use crate::designed::{Altered, Designed};
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, private};
+use crate::outcome::{AdjustedEpsilon, DesignOutcome};
+use crate::{DesignError, randomized_attributes};
 
 /// What the heuristic takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,16 +48,20 @@ impl HeuristicRequest {
                 let order = self.order(schema, asked)?;
                 Ok((heuristic(schema, asked, &order)?, asked.clone(), order))
             }
-            (None, Some(_)) if self.order.is_some() => {
-                Err(DesignError::Needs("`order` goes with `attribute_epsilon`; with a total the neediest come first"))
-            }
+            (None, Some(_)) if self.order.is_some() => Err(DesignError::MissingParameter(
+                "`order` goes with `attribute_epsilon`; with a total the neediest come first",
+            )),
             (None, Some(total)) => {
-                let found = heuristic_within(schema, total, &ratio(self.ratio.as_deref(), private(schema)?.len())?)?;
+                let found = heuristic_within(
+                    schema,
+                    total,
+                    &ratio(self.ratio.as_deref(), randomized_attributes(schema)?.len())?,
+                )?;
                 let asked: Vec<f64> = found.plan.origin().requested.iter().copied().flatten().collect();
                 let order = by_need(schema, &asked);
                 Ok((found, asked, order))
             }
-            _ => Err(DesignError::Needs(
+            _ => Err(DesignError::MissingParameter(
                 "this method needs `epsilon` (a total) or `attribute_epsilon` (one per attribute)",
             )),
         }
@@ -66,7 +70,7 @@ impl HeuristicRequest {
     /// The order in which the randomized attributes are taken, by their places among them.
     fn order(&self, schema: &Schema, epsilons: &[f64]) -> Result<Vec<usize>, DesignError> {
         let Some(names) = &self.order else { return Ok(by_need(schema, epsilons)) };
-        let private = schema.private();
+        let private = schema.randomized();
         let place = |name: &String| {
             let attribute = schema.position(name)?;
             private.iter().position(|&a| a == attribute).ok_or_else(|| DesignError::Public(name.clone()))
@@ -76,14 +80,14 @@ impl HeuristicRequest {
 }
 
 impl Design for HeuristicRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let (found, asked, order) = self.found(schema)?;
-        let private = schema.private();
+        let private = schema.randomized();
         let name = |i: usize| schema.attributes()[private[i]].name().to_owned();
-        let altered: Vec<Altered> = found
+        let altered: Vec<AdjustedEpsilon> = found
             .altered
             .iter()
-            .map(|&(i, achieved)| Altered { attribute: name(i), asked: asked[i], achieved })
+            .map(|&(i, achieved)| AdjustedEpsilon { attribute: name(i), asked: asked[i], achieved })
             .collect();
         let weaker = altered.iter().filter(|altered| altered.achieved > altered.asked);
         let raised: Vec<String> =
@@ -102,12 +106,12 @@ impl Design for HeuristicRequest {
             note +=
                 &format!(": in the schema's order the record epsilon would be {epsilon}, with {n} {epsilons} altered");
         }
-        Ok(Designed { altered, notes: vec![note + "."], ..Designed::from(found.plan) })
+        Ok(DesignOutcome { altered, notes: vec![note + "."], ..DesignOutcome::from(found.plan) })
     }
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
         let request = || {
-            let found = heuristic_within(schema, goal.epsilon, &vec![1.0; private(schema)?.len()])?;
+            let found = heuristic_within(schema, goal.epsilon, &vec![1.0; randomized_attributes(schema)?.len()])?;
             let asked: Vec<f64> = found.plan.origin().requested.iter().copied().flatten().collect();
             let allow_weaker = found.altered.iter().any(|&(i, achieved)| achieved > asked[i]);
             Ok(HeuristicRequest { epsilon: Some(goal.epsilon), allow_weaker, ..HeuristicRequest::default() })
@@ -125,7 +129,7 @@ pub struct ReducedRequest {
 }
 
 impl Design for ReducedRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(reduced(schema, &self.attribute_epsilon)?.into())
     }
 }
@@ -139,7 +143,7 @@ pub struct TwoAttributeRequest {
 }
 
 impl Design for TwoAttributeRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(two_attribute(schema, &self.attribute_epsilon)?.into())
     }
 }

@@ -8,7 +8,7 @@
 //! use candor_base::schema::Schema;
 //! use candor_design::request::{Request, design};
 //!
-//! let schema = Schema::of_sizes(&[9, 16, 7])?;
+//! let schema = Schema::with_sizes(&[9, 16, 7])?;
 //! let request: Request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
 //! let designed = design(&schema, &request)?;
 //! assert!(designed.plan.guarantee().epsilon().get() <= 4.0);
@@ -17,15 +17,15 @@
 
 mod fields;
 
-use candor_analysis::watch::{Step, Watch};
 use candor_base::schema::{Schema, nearest};
+use candor_runtime::progress::{Progress, ProgressSink};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::designed::Designed;
-use crate::method::{Design, Goal, Skipped};
+use crate::method::{Design, Goal, NotApplicable};
+use crate::outcome::DesignOutcome;
 use crate::promise::kept;
-use crate::{DesignError, clusters, front, independent, joint, k_ary, l_diversity, matrix, minimax};
+use crate::{DesignError, clusters, independent, joint, k_ary, l_diversity, matrix, minimax, pareto};
 use fields::fields_of;
 
 /// Lists the methods once; everything that is known of all of them follows from it.
@@ -72,7 +72,7 @@ macro_rules! methods {
             }
 
             /// How it is asked for a given record epsilon, for [`compare`](crate::compare): the name to show, and the request.
-            pub fn at(self, schema: &Schema, goal: &Goal<'_>) -> Vec<(&'static str, Result<Request, Skipped>)> {
+            pub fn at(self, schema: &Schema, goal: &Goal<'_>) -> Vec<(&'static str, Result<Request, NotApplicable>)> {
                 match self {
                     $(Method::$variant => {
                         let candidates = <$parameters>::at(schema, goal).into_iter();
@@ -96,17 +96,17 @@ macro_rules! methods {
         ///
         /// # Errors
         /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of range, or the method does not apply to the schema.
-        pub fn design(schema: &Schema, request: &Request) -> Result<Designed, DesignError> {
-            design_watched(schema, request, Watch::nobody())
+        pub fn design(schema: &Schema, request: &Request) -> Result<DesignOutcome, DesignError> {
+            design_watched(schema, request, ProgressSink::none())
         }
 
-        /// The same for somebody who waits: `watch` is told how long a search takes, and may end it.
+        /// The same for somebody who waits: `progress` is told how long a search takes, and may end it.
         ///
         /// # Errors
         /// As [`design`], and if whoever watches ends it.
-        pub fn design_watched(schema: &Schema, request: &Request, watch: Watch<'_>) -> Result<Designed, DesignError> {
-            let designed = match request { $(Request::$variant(asked) => asked.design(schema, watch)?,)+ };
-            watch.tell(Step::of("plans", 1, Some(1)))?;
+        pub fn design_watched(schema: &Schema, request: &Request, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
+            let designed = match request { $(Request::$variant(asked) => asked.design(schema, progress)?,)+ };
+            progress.report(Progress::new("plans", 1, Some(1)))?;
             kept(&serde_json::to_value(request).expect("plain data"), designed)
         }
     };
@@ -144,7 +144,7 @@ methods! {
     /// Any column-stochastic matrix
     Matrix(matrix::MatrixRequest) = "matrix";
     /// One attribute: the best channel for a prior, by privacy or utility
-    Front(front::plan::FrontRequest) = "front";
+    Front(pareto::plan::FrontRequest) = "front";
 }
 
 impl Method {

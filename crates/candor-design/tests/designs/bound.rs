@@ -6,14 +6,14 @@ use crate::informations::by_components;
 use candor_analysis::table_list::TableList;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
-use candor_design::bound::{Bound, Costs, Standing, squared_error};
+use candor_design::bound::{Bound, Costs, OptimalityGap, squared_error};
 use candor_design::compare::{Goal, Simulation, compare, simulated_errors};
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::rr_joint::rr_joint;
 use candor_design::joint::workload::{lottery, sampling, single};
 use proptest::prelude::*;
 
-const EFFORT: Effort = Effort::to(1e-10);
+const EFFORT: SearchLimits = SearchLimits::to(1e-10);
 
 fn costs(schema: &Schema, tables: &str) -> Costs {
     let (tables, weights) = TableList::parse_weighted(tables, schema).unwrap();
@@ -31,9 +31,9 @@ fn golden_bounds_of_tables() {
     for case in cases.as_array().unwrap() {
         let sizes: Vec<usize> = serde_json::from_value(case["categories"].clone()).unwrap();
         let lists: Vec<Vec<usize>> = serde_json::from_value(case["tables"].clone()).unwrap();
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let weights = vec![1.0; lists.len()];
-        let tables = TableList::of(lists, &schema).unwrap();
+        let tables = TableList::new(lists, &schema).unwrap();
         compare_with_golden(Costs::of_tables(&schema, &tables, &weights).unwrap(), case);
     }
 }
@@ -44,7 +44,7 @@ fn golden_bounds_of_components() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../golden/bound_of_components.json")).unwrap();
     for case in cases.as_array().unwrap() {
         let sizes: Vec<usize> = serde_json::from_value(case["categories"].clone()).unwrap();
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let mut costs = costs(&schema, case["components"].as_str().unwrap());
         let spread = |&i: &usize| (sizes[i] as f64 - 1.0) / sizes[i] as f64;
         costs.costs = costs.components.iter().map(|component| component.iter().map(spread).product()).collect();
@@ -144,7 +144,7 @@ fn the_exact_optimum_on_tiny_domains() {
         (&[2, 2, 3], "joint", 1.003),
         (&[2, 2, 3], "marginals", 1.0001),
     ] {
-        let schema = Schema::of_sizes(sizes).unwrap();
+        let schema = Schema::with_sizes(sizes).unwrap();
         let (lists, weights) = TableList::parse_weighted(tables, &schema).unwrap();
         for epsilon in [0.5, 1.0, 2.0, 4.0] {
             let case = format!("{sizes:?} {tables} {epsilon}");
@@ -164,7 +164,7 @@ fn the_exact_optimum_on_tiny_domains() {
 /// A number by hand for the oracle itself: single cells are optimal for the joint table of 2 x 3 at a large epsilon.
 #[test]
 fn single_cells_at_a_large_epsilon() {
-    let schema = Schema::of_sizes(&[2, 3]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3]).unwrap();
     let (_, upper) = optimum(&costs(&schema, "joint"), 4.0);
     let (f, n) = (4f64.exp_m1(), 6.0);
     // K-ary randomized response: lambda = F/(F + 6), error = (1/6) sum of d_U / lambda^2 = (5/6)/lambda^2.
@@ -173,7 +173,7 @@ fn single_cells_at_a_large_epsilon() {
 
 #[test]
 fn what_is_minimised_is_what_is_printed() {
-    let schema = Schema::of_sizes(&[4, 3, 5]).unwrap();
+    let schema = Schema::with_sizes(&[4, 3, 5]).unwrap();
     for text in ["pairs", "marginals;pairs", "joint", "a1,a2:3;a3", "a2,a1;a1,a2;a1:0.5"] {
         let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
         let costs = costs(&schema, text);
@@ -186,7 +186,7 @@ fn what_is_minimised_is_what_is_printed() {
                 let printed = squared_error(&found.plan, &tables, &weights).unwrap();
                 near(printed, by_components(&found.plan, &costs), 1e-9, text);
                 near(printed, found.error, 1e-6, text);
-                let standing = Standing::of(&found.plan, &tables, &weights).unwrap();
+                let standing = OptimalityGap::new(&found.plan, &tables, &weights).unwrap();
                 assert_eq!(standing.error, printed);
                 assert!(standing.bound <= printed && standing.times() >= 1.0);
                 assert!(standing.bound >= printed * (1.0 - standing.percent() / 100.0));
@@ -200,7 +200,7 @@ fn what_is_minimised_is_what_is_printed() {
 /// its mean is within 0.1 of what is expected (five standard deviations).
 #[test]
 fn simulations_have_the_error_that_was_minimised() {
-    let schema = Schema::of_sizes(&[2, 3, 2]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
     let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
     let records = 480usize;
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();
@@ -222,22 +222,22 @@ fn simulations_have_the_error_that_was_minimised() {
 
 #[test]
 fn where_nothing_can_be_said_nothing_is() {
-    let schema = Schema::of_sizes(&[4, 3]).unwrap();
+    let schema = Schema::with_sizes(&[4, 3]).unwrap();
     let (tables, weights) = TableList::parse_weighted("a1:1e308;a1,a2:1e308;a2:1e308", &schema).unwrap();
     let plan = rr_joint(&schema, 2.0).unwrap();
-    assert_eq!(Standing::of(&plan, &tables, &weights), None, "beyond the numbers");
-    assert!(Standing::of(&plan, &tables, &[1.0; 3]).is_some());
+    assert_eq!(OptimalityGap::new(&plan, &tables, &weights), None, "beyond the numbers");
+    assert!(OptimalityGap::new(&plan, &tables, &[1.0; 3]).is_some());
     let sets = candor_design::l_diversity::l_diversity(&schema, &[2, 2]).unwrap();
-    assert_eq!(Standing::of(&sets, &tables, &[1.0; 3]), None, "no epsilon");
+    assert_eq!(OptimalityGap::new(&sets, &tables, &[1.0; 3]), None, "no epsilon");
     let marginals = TableList::marginals(&schema);
     let alone = sampling(&schema, 2.0, &marginals, &[1.0; 2]).unwrap().plan;
-    assert_eq!(Standing::of(&alone, &tables, &[1.0; 3]), None, "pairs are erased");
-    assert!(Standing::of(&alone, &marginals, &[1.0; 2]).is_some());
+    assert_eq!(OptimalityGap::new(&alone, &tables, &[1.0; 3]), None, "pairs are erased");
+    assert!(OptimalityGap::new(&alone, &marginals, &[1.0; 2]).is_some());
 }
 
 #[test]
 fn the_joint_table_is_not_better_off_with_joint() {
-    let schema = Schema::of_sizes(&[5, 2, 2]).unwrap();
+    let schema = Schema::with_sizes(&[5, 2, 2]).unwrap();
     let (tables, weights) = TableList::parse_weighted("joint", &schema).unwrap();
     for epsilon in [0.5, 1.0, 2.0, 3.0, 4.0, 8.0] {
         let designed = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
@@ -256,10 +256,10 @@ fn the_joint_table_is_not_better_off_with_joint() {
 /// Adult marginals at epsilon 4: sets over attributes that no table holds together are needed, and the bound is nearly met.
 #[test]
 fn adult_marginals() {
-    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).unwrap();
+    let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).unwrap();
     let (tables, weights) = TableList::parse_weighted("marginals", &schema).unwrap();
     let plan = lottery(&schema, 4.0, &tables, &weights, EFFORT).unwrap().plan;
-    let standing = Standing::of(&plan, &tables, &weights).unwrap();
+    let standing = OptimalityGap::new(&plan, &tables, &weights).unwrap();
     assert!(standing.times() < 1.004, "{standing:?}");
 }
 
@@ -271,7 +271,7 @@ proptest! {
     fn no_method_is_below_the_bound(
         sizes in prop::collection::vec(2usize..7, 1..4), epsilon in 0.1f64..9.0, which in 0usize..3,
     ) {
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let words = ["marginals", "joint", if sizes.len() > 1 { "pairs" } else { "a1" }];
         let tables = TableList::parse(words[which], &schema).unwrap();
         let goal = Goal { epsilon, respondents: 1_000.0, tables: words[which], clusters: None, time_limit: None };
@@ -282,7 +282,7 @@ proptest! {
             if let Some(times) = made.times_the_bound {
                 prop_assert!(times >= 1.0 - 1e-12, "{}: {}", candidate.method.name(), times);
                 let weights = vec![1.0; tables.lists().len()];
-                let own = Standing::of(&made.plan, &tables, &weights).unwrap().times();
+                let own = OptimalityGap::new(&made.plan, &tables, &weights).unwrap().times();
                 prop_assert!((own / times - 1.0).abs() < 1e-5, "{} {}", own, times);
                 best = best.min(times);
             }
@@ -293,7 +293,7 @@ proptest! {
     /// Whatever the tables and their weights, theorem 3 is no worse than theorem 2, and more epsilon does not hurt.
     #[test]
     fn bounds_are_in_order(sizes in prop::collection::vec(2usize..9, 2..5), epsilon in 0.1f64..8.0, weight in 0.01f64..100.0) {
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let costs = costs(&schema, &format!("pairs:{weight};a1"));
         let bound = Bound::by_pairs(costs.clone(), epsilon);
         prop_assert!(bound.at(epsilon) >= Bound::closed_form(costs.clone()).at(epsilon));
@@ -315,7 +315,7 @@ fn public_attributes() {
     let tables = TableList::parse("a,b;b;a", &schema).unwrap();
     for (epsilon, most) in [(1.0, 1.2), (4.0, 1.2), (25.0, 1.0 + 1e-6)] {
         let plan = rr_joint(&schema, epsilon).unwrap();
-        let standing = Standing::of(&plan, &tables, &[1.0; 3]).unwrap();
+        let standing = OptimalityGap::new(&plan, &tables, &[1.0; 3]).unwrap();
         assert!(standing.times() >= 1.0 && standing.times() < most, "{epsilon}: {standing:?}");
     }
     let plan = rr_joint(&schema, 25.0).unwrap();
@@ -326,7 +326,7 @@ fn public_attributes() {
 /// More than ten attributes: few kinds of them have theorem 3, many have the closed form; either way it is quick and one.
 #[test]
 fn many_attributes() {
-    let twelve = Schema::of_sizes(&[2; 12]).unwrap();
+    let twelve = Schema::with_sizes(&[2; 12]).unwrap();
     let costs_of = |schema: &Schema| costs(schema, "pairs");
     let closed = Bound::closed_form(costs_of(&twelve)).at(6.0);
     let better = Bound::new(costs_of(&twelve), 6.0).at(6.0);
@@ -335,6 +335,6 @@ fn many_attributes() {
     let (tables, weights) = TableList::parse_weighted("pairs", &twelve).unwrap();
     let sampled = sampling(&twelve, 6.0, &tables, &weights).unwrap().error;
     assert!(better < sampled);
-    let mixed = Schema::of_sizes(&(2..22).collect::<Vec<usize>>()).unwrap();
+    let mixed = Schema::with_sizes(&(2..22).collect::<Vec<usize>>()).unwrap();
     assert_eq!(Bound::new(costs_of(&mixed), 2.0).at(2.0), Bound::closed_form(costs_of(&mixed)).at(2.0));
 }

@@ -2,23 +2,23 @@
 
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_design::DesignError;
 use candor_design::compare::{
-    Candidate, Goal, Made, Simulation, Skipped, alone, answer, compare, recommended, simulated_errors,
+    Candidate, CandidatePlan, Goal, NotApplicable, Simulation, alone, answer, compare, recommended, simulated_errors,
 };
 use candor_design::independent::independent;
 use candor_design::predict::predicted_error;
 use candor_design::request::{Method, design};
+use candor_runtime::progress::ProgressSink;
 use proptest::prelude::*;
 
 fn goal(epsilon: f64, tables: &str) -> Goal<'_> {
     Goal { epsilon, respondents: 10_000.0, tables, clusters: None, time_limit: None }
 }
 
-fn made<'a>(candidates: &'a [Candidate], name: &str) -> &'a Made {
+fn made<'a>(candidates: &'a [Candidate], name: &str) -> &'a CandidatePlan {
     candidates.iter().find(|c| c.name == name).unwrap().made.as_ref().unwrap()
 }
 
@@ -38,7 +38,7 @@ const COMPARED: [&str; 10] = [
 
 #[test]
 fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
-    let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
+    let schema = Schema::with_sizes(&[3, 5, 4]).unwrap();
     let clusters = [vec![0, 2]];
     let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
     assert_eq!(candidates.iter().map(|c| c.name).collect::<Vec<_>>(), COMPARED);
@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn the_recommended_one_has_the_least_error(sizes in prop::collection::vec(2usize..6, 1..4), epsilon in 0.3f64..6.0) {
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let tables = if sizes.len() > 1 { "pairs" } else { "marginals" };
         let candidates = compare(&schema, &goal(epsilon, tables)).unwrap();
         let best = recommended(&candidates).unwrap();
@@ -104,7 +104,7 @@ proptest! {
 
 #[test]
 fn of_equal_methods_the_simplest_is_recommended() {
-    let schema = Schema::of_sizes(&[2]).unwrap();
+    let schema = Schema::with_sizes(&[2]).unwrap();
     let candidates = compare(&schema, &goal(1.0, "marginals")).unwrap();
     assert_eq!(recommended(&candidates).unwrap().method, Method::Independent);
     let [workload, alone] = ["workload", "independent"].map(|m| made(&candidates, m).one_way.unwrap());
@@ -114,21 +114,21 @@ fn of_equal_methods_the_simplest_is_recommended() {
 #[test]
 fn what_does_not_apply_is_left_out_with_its_reason() {
     let reason = |sizes: &[usize], epsilon: f64, tables: &str, name: &str| {
-        let schema = Schema::of_sizes(sizes).unwrap();
+        let schema = Schema::with_sizes(sizes).unwrap();
         let candidates = compare(&schema, &goal(epsilon, tables)).unwrap();
         candidates.into_iter().find(|c| c.name == name).unwrap().made.unwrap_err()
     };
     let two = reason(&[2, 5], 1.0, "pairs", "l-diversity");
-    assert!(matches!(two, Skipped::Design(DesignError::TwoCategories { .. })), "{two}");
-    assert!(matches!(reason(&[4], 1.0, "marginals", "sampling one pair"), Skipped::Tables(_)));
-    assert!(matches!(reason(&[1000; 7], 4.0, "marginals", "joint"), Skipped::Short(e) if e < 1.0));
+    assert!(matches!(two, NotApplicable::Design(DesignError::TwoCategories { .. })), "{two}");
+    assert!(matches!(reason(&[4], 1.0, "marginals", "sampling one pair"), NotApplicable::Tables(_)));
+    assert!(matches!(reason(&[1000; 7], 4.0, "marginals", "joint"), NotApplicable::Short(e) if e < 1.0));
     let large = reason(&[2000, 2000, 2000], 4.0, "marginals", "sampling one pair");
-    assert!(matches!(large, Skipped::TooLarge { .. } | Skipped::Short(_)), "{large}");
+    assert!(matches!(large, NotApplicable::TooLarge { .. } | NotApplicable::Short(_)), "{large}");
     let few = Goal { respondents: 500.0, ..goal(4.0, "pairs") };
-    let candidates = compare(&Schema::of_sizes(&[20; 18]).unwrap(), &few).unwrap();
+    let candidates = compare(&Schema::with_sizes(&[20; 18]).unwrap(), &few).unwrap();
     let workload = candidates.into_iter().find(|c| c.name == "workload").unwrap().made.unwrap_err();
-    assert!(matches!(workload, Skipped::Design(DesignError::Respondents { tables: 153, .. })), "{workload}");
-    let schema = Schema::of_sizes(&[3, 3]).unwrap();
+    assert!(matches!(workload, NotApplicable::Design(DesignError::Respondents { tables: 153, .. })), "{workload}");
+    let schema = Schema::with_sizes(&[3, 3]).unwrap();
     assert!(matches!(compare(&schema, &goal(1.0, "a9")), Err(DesignError::Tables(_))));
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(compare(&schema, &goal(epsilon, "marginals")), Err(DesignError::Epsilon(_))));
@@ -137,7 +137,7 @@ fn what_does_not_apply_is_left_out_with_its_reason() {
 
 #[test]
 fn what_a_respondent_sends() {
-    let schema = Schema::of_sizes(&[4, 8]).unwrap();
+    let schema = Schema::with_sizes(&[4, 8]).unwrap();
     let alone = answer(&candor_design::independent::independent(&schema, &[1.0, 1.0]).unwrap());
     assert_eq!((alone.columns, alone.categories, alone.bits), (2, 2, 5.0));
     // 6 pairs of 4, 56 triples of 8.
@@ -155,7 +155,7 @@ fn what_a_respondent_sends() {
 /// and the root within 20 %.
 #[test]
 fn simulations_agree_with_predictions() {
-    let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
+    let schema = Schema::with_sizes(&[3, 5, 4]).unwrap();
     let tables = TableList::parse("pairs", &schema).unwrap();
     let clusters = [vec![0, 2]];
     let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
@@ -192,12 +192,12 @@ fn simulations_agree_with_predictions() {
 /// A binary question that alone is randomized is best asked by plain randomized response, whose errors another design predicts.
 #[test]
 fn what_the_others_cost() {
-    let schema = Schema::of_sizes(&[2, 3, 4, 2]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3, 4, 2]).unwrap();
     for (epsilon, tables) in [(0.5, "pairs"), (2.0, "pairs"), (2.0, "marginals"), (2.0, "a1,a2;a3")] {
         let goal = goal(epsilon, tables);
         let candidates = compare(&schema, &goal).unwrap();
         let best = recommended(&candidates).unwrap();
-        let found = alone(&schema, &goal, best, Watch::nobody()).unwrap();
+        let found = alone(&schema, &goal, best, ProgressSink::none()).unwrap();
         let asked = TableList::parse(tables, &schema).unwrap();
         let in_a_table = |a: &usize| asked.lists().iter().any(|table| table.contains(a));
         assert_eq!(
@@ -217,8 +217,8 @@ fn what_the_others_cost() {
         let by_itself = predicted_error(&plain, &with, goal.respondents, Target::Population).unwrap();
         assert!((found[0].alone / by_itself - 1.0).abs() < 1e-6, "{} {by_itself}", found[0].alone);
     }
-    let one = Schema::of_sizes(&[3]).unwrap();
+    let one = Schema::with_sizes(&[3]).unwrap();
     let goal = goal(1.0, "marginals");
     let candidates = compare(&one, &goal).unwrap();
-    assert_eq!(alone(&one, &goal, recommended(&candidates).unwrap(), Watch::nobody()).unwrap(), []);
+    assert_eq!(alone(&one, &goal, recommended(&candidates).unwrap(), ProgressSink::none()).unwrap(), []);
 }

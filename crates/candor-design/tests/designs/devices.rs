@@ -2,7 +2,7 @@
 
 use candor_base::channel::{Channel, Epsilon, Rational};
 use candor_base::schema::{Attribute, Schema};
-use candor_design::device::{self, Device, Gadget, best_slope, offers, parse, recommended};
+use candor_design::device::{self, Device, DeviceKind, best_slope, offers, parse, recommended};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -20,18 +20,18 @@ fn ratio(text: &str) -> Rational {
 }
 
 /// What the golden file calls a gadget.
-fn called(gadget: Gadget) -> Option<&'static str> {
+fn called(gadget: DeviceKind) -> Option<&'static str> {
     Some(match gadget {
-        Gadget::Coins(2) => "2 coins",
-        Gadget::Coins(3) => "3 coins",
-        Gadget::Die(6) => "1 die (6)",
-        Gadget::Die(10) => "1 ten-sided die",
-        Gadget::Die(20) => "1 twenty-sided die",
-        Gadget::TwoDice(6) => "2 dice in order (36)",
-        Gadget::TwoDice(10) => "2 ten-sided dice (100)",
-        Gadget::Card => "1 card (52)",
-        Gadget::Suit => "1 card, suit (4)",
-        Gadget::Rank => "1 card, rank (13)",
+        DeviceKind::Coins(2) => "2 coins",
+        DeviceKind::Coins(3) => "3 coins",
+        DeviceKind::Die(6) => "1 die (6)",
+        DeviceKind::Die(10) => "1 ten-sided die",
+        DeviceKind::Die(20) => "1 twenty-sided die",
+        DeviceKind::TwoDice(6) => "2 dice in order (36)",
+        DeviceKind::TwoDice(10) => "2 ten-sided dice (100)",
+        DeviceKind::Card => "1 card (52)",
+        DeviceKind::Suit => "1 card, suit (4)",
+        DeviceKind::Rank => "1 card, rank (13)",
         _ => return None,
     })
 }
@@ -80,8 +80,8 @@ fn listed_devices_are_read_back() {
 #[test]
 fn the_simplest_of_nearly_the_best() {
     let gadget = |k: usize, epsilon: f64| recommended(&offers(k, epsilon).unwrap()).unwrap().device.gadget();
-    assert_eq!(gadget(2, 1.61), Gadget::Die(6));
-    assert_eq!(gadget(2, 1.1), Gadget::Coins(2));
+    assert_eq!(gadget(2, 1.61), DeviceKind::Die(6));
+    assert_eq!(gadget(2, 1.1), DeviceKind::Coins(2));
     assert!(offers(2, 0.01).unwrap().is_empty() && recommended(&[]).is_none());
     assert!(offers(1, 1.0).is_err() && offers(2, 0.0).is_err() && offers(2, f64::NAN).is_err());
 }
@@ -158,8 +158,8 @@ fn plans_are_exact_and_old_where_they_can_be() {
         matches!(&crosswise.blocks()[0].channels()[0].1, Channel::Matrix(m) if m.labels() == ["different", "the same"])
     );
     // Of three categories the labels are shifted, one card for each; every card certifies the same.
-    let schema = Schema::of_sizes(&[3]).unwrap();
-    let three = Device::symmetric(3, Gadget::Die(6), 1).unwrap();
+    let schema = Schema::with_sizes(&[3]).unwrap();
+    let three = Device::symmetric(3, DeviceKind::Die(6), 1).unwrap();
     let plan = device::plan(&schema, &[three], true).unwrap();
     let ratios: Vec<_> = plan.blocks()[0].channels().iter().map(|(_, channel)| channel.parity()).collect();
     assert_eq!(ratios, vec![Some(ratio("4")); 3]);

@@ -8,11 +8,11 @@ use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema};
 use candor_design::DesignError;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::{lottery, lottery_for, sampling};
 
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
-const EFFORT: Effort = Effort::to(1e-10);
+const EFFORT: SearchLimits = SearchLimits::to(1e-10);
 const EPSILONS: [f64; 5] = [0.5, 1.0, 2.0, 4.0, 8.0];
 
 struct Case {
@@ -23,7 +23,7 @@ struct Case {
 
 impl Case {
     fn new(sizes: &[usize], tables: &str) -> Case {
-        Case::of(Schema::of_sizes(sizes).unwrap(), tables)
+        Case::of(Schema::with_sizes(sizes).unwrap(), tables)
     }
 
     fn of(schema: Schema, tables: &str) -> Case {
@@ -232,7 +232,7 @@ fn never_worse_than_sampling() {
 #[test]
 fn cells_of_four_binary_attributes() {
     for (attributes, epsilon, found) in [(6, 4.0, 34.7768), (6, 2.0, 170.655), (8, 4.0, 102.293)] {
-        let schema = Schema::of_sizes(&vec![2; attributes]).unwrap();
+        let schema = Schema::with_sizes(&vec![2; attributes]).unwrap();
         let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
         let error = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap().error;
         assert!(error < found * 1.0006, "{attributes} at {epsilon}: {error} for {found}");

@@ -5,7 +5,7 @@ use candor_analysis::table_list::TableList;
 use candor_base::channel::Channel;
 use candor_base::schema::Schema;
 use candor_design::bound::{Costs, squared_error};
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::lottery;
 
 #[test]
@@ -17,11 +17,11 @@ fn predicted_errors_are_those_of_the_channels() {
         (&[9, 16, 7, 15, 6, 5, 2, 2], "pairs"),
         (&[30], "marginals"),
     ] {
-        let schema = Schema::of_sizes(sizes).unwrap();
+        let schema = Schema::with_sizes(sizes).unwrap();
         let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
         let costs = Costs::of_tables(&schema, &tables, &weights).unwrap();
         for epsilon in [1.0, 4.0] {
-            let plan = lottery(&schema, epsilon, &tables, &weights, Effort::to(1e-10)).unwrap().plan;
+            let plan = lottery(&schema, epsilon, &tables, &weights, SearchLimits::to(1e-10)).unwrap().plan;
             let strips = plan.blocks()[0].channels().iter().any(|(_, channel)| matches!(channel, Channel::Strip(_)));
             assert!(strips || epsilon > 2.0 || sizes.len() == 1, "{sizes:?} {epsilon} has no strips");
             let predicted = squared_error(&plan, &tables, &weights).unwrap();

@@ -2,8 +2,8 @@
 
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::joint::optimal::levels::Levels;
-use candor_design::joint::optimal::search::{Effort, MAX_STEPS, search};
+use candor_design::joint::optimal::levels::EpsilonTargets;
+use candor_design::joint::optimal::search::{MAX_STEPS, SearchLimits, search};
 use candor_design::joint::optimal::{Bounded, alike_epsilon, optimal, optimal_within};
 use proptest::prelude::*;
 
@@ -24,10 +24,10 @@ fn golden() -> Vec<Golden> {
 }
 
 /// Without a time limit, to the level of rounding.
-const EFFORT: Effort = Effort::to(1e-10);
+const EFFORT: SearchLimits = SearchLimits::to(1e-10);
 
 fn design(sizes: &[usize], epsilons: &[f64]) -> Bounded {
-    optimal(&Schema::of_sizes(sizes).unwrap(), epsilons, EFFORT).unwrap()
+    optimal(&Schema::with_sizes(sizes).unwrap(), epsilons, EFFORT).unwrap()
 }
 
 fn certified(plan: &Plan) -> f64 {
@@ -79,7 +79,7 @@ fn golden_optima_of_classes() {
             close(&design(&sizes, &levels), &levels, optimum);
         }
         if let (Some(total), Some(level)) = (case["total"].as_f64(), case["level_within_total"].as_f64()) {
-            let schema = Schema::of_sizes(&sizes).unwrap();
+            let schema = Schema::with_sizes(&sizes).unwrap();
             let found = optimal_within(&schema, total, &vec![1.0; sizes.len()], EFFORT).unwrap();
             assert!(certified(&found.plan) <= total && found.lower_bound > total - 1e-6);
             let marginal = found.plan.guarantee().attributes()[0].marginal.unwrap().get();
@@ -128,8 +128,8 @@ fn gaps_of_larger_instances() {
 fn pivots_without_gain_are_not_the_end() {
     let sizes =
         vec![7, 14, 5, 11, 5, 2, 14, 14, 15, 2, 16, 14, 10, 13, 14, 4, 8, 8, 5, 9, 19, 15, 4, 12, 11, 9, 19, 20, 8, 10];
-    let levels = Levels::new(sizes, vec![3.0; 30]).unwrap();
-    let found = search(&levels, Effort::to(1e-7));
+    let levels = EpsilonTargets::new(sizes, vec![3.0; 30]).unwrap();
+    let found = search(&levels, SearchLimits::to(1e-7));
     assert!(found.upper - found.lower < 1e-6, "{} {}", found.lower, found.upper);
 }
 
@@ -138,7 +138,7 @@ fn pivots_without_gain_are_not_the_end() {
 fn gaps_of_nearly_alike_attributes() {
     let mut numbers = Numbers(99);
     let check = |sizes: Vec<usize>| {
-        let levels = Levels::new(sizes.clone(), vec![3.0; sizes.len()]).unwrap();
+        let levels = EpsilonTargets::new(sizes.clone(), vec![3.0; sizes.len()]).unwrap();
         let found = search(&levels, EFFORT);
         assert!(found.upper - found.lower < 1e-6, "{sizes:?}: {} {}", found.upper, found.lower);
     };
@@ -169,8 +169,9 @@ fn equal_and_nearly_equal_levels_take_few_steps() {
     for (k, categories, low, high, gap, steps) in cases {
         for _ in 0..3 {
             let sizes: Vec<usize> = (0..k).map(|_| numbers.within(2.0, categories + 1.0) as usize).collect();
-            let levels = Levels::new(sizes.clone(), (0..k).map(|_| numbers.within(low, high)).collect()).unwrap();
-            let found = search(&levels, Effort::to(0.9 * gap));
+            let levels =
+                EpsilonTargets::new(sizes.clone(), (0..k).map(|_| numbers.within(low, high)).collect()).unwrap();
+            let found = search(&levels, SearchLimits::to(0.9 * gap));
             assert!(found.upper - found.lower <= gap, "{sizes:?} {low}: gap {}", found.upper - found.lower);
             assert!(found.steps <= steps, "{sizes:?} {low}: {} steps", found.steps);
         }
@@ -181,7 +182,7 @@ fn equal_and_nearly_equal_levels_take_few_steps() {
 #[test]
 fn the_hardest_search_ends() {
     let (sizes, epsilons) = Numbers(5).instance(200, 0.05, 0.5);
-    let found = search(&Levels::new(sizes, epsilons).unwrap(), Effort::to(0.0));
+    let found = search(&EpsilonTargets::new(sizes, epsilons).unwrap(), SearchLimits::to(0.0));
     assert!(found.steps < MAX_STEPS + MAX_STEPS / 8, "{}", found.steps);
     assert!(found.lower > 0.0 && found.upper >= found.lower && found.upper < 1.01 * found.lower);
 }
@@ -206,7 +207,7 @@ fn alike_attributes_have_a_closed_form() {
         assert_eq!(found.plan.to_json().matches("threshold").count(), 1, "one set is enough");
         // The general search knows nothing of the closed form.
         if k < 30 {
-            let levels = Levels::new(vec![categories; k], vec![epsilon; k]).unwrap();
+            let levels = EpsilonTargets::new(vec![categories; k], vec![epsilon; k]).unwrap();
             let general = search(&levels, EFFORT);
             assert!((general.upper - closed).abs() < 1e-7 && general.lower <= closed + 1e-9);
         }
@@ -243,7 +244,7 @@ fn huge_epsilons_are_not_exceeded() {
 
 #[test]
 fn what_is_no_privacy_loss_is_refused() {
-    let schema = Schema::of_sizes(&[2, 3]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3]).unwrap();
     for bad in [-1.0, f64::NAN, f64::INFINITY, 1e9] {
         let error = optimal(&schema, &[1.0, bad], EFFORT).unwrap_err().to_string();
         assert!(error.contains("epsilon is"), "{error}");
@@ -296,7 +297,7 @@ proptest! {
         total in 0.1f64..8.0,
     ) {
         let (sizes, ratio): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
-        let found = optimal_within(&Schema::of_sizes(&sizes).unwrap(), total, &ratio, EFFORT).unwrap();
+        let found = optimal_within(&Schema::with_sizes(&sizes).unwrap(), total, &ratio, EFFORT).unwrap();
         let epsilon = certified(&found.plan);
         prop_assert!(epsilon <= total && epsilon > total - 1e-6, "{} for {}", epsilon, total);
         let marginal = |i: usize| found.plan.guarantee().attributes()[i].marginal.unwrap().get();

@@ -2,7 +2,7 @@
 
 use candor_base::schema::Schema;
 use candor_design::request::{Request, design};
-use candor_design::{DesignError, Designed};
+use candor_design::{DesignError, DesignOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -57,11 +57,11 @@ proptest! {
         total in epsilon(),
     ) {
         let (sizes, each): (Vec<usize>, Vec<f64>) = attributes.into_iter().unzip();
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let mut made = 0;
         for asked in requests(&sizes, total, &each) {
             let request: Request = asked.to_string().parse().unwrap();
-            let Designed { plan, .. } = match design(&schema, &request) {
+            let DesignOutcome { plan, .. } = match design(&schema, &request) {
                 Ok(designed) => designed,
                 Err(error @ DesignError::GuaranteesLess { .. }) => panic!("{sizes:?} {asked}: {error}"),
                 Err(_) => continue,

@@ -42,7 +42,7 @@ fn every_method_is_written_down_and_read_back() {
         assert_eq!(Value::Object(request.parameters()), given, "{}: what was given and nothing else", method.name());
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request, "{text}");
-        let schema = Schema::of_sizes(sizes).unwrap();
+        let schema = Schema::with_sizes(sizes).unwrap();
         let designed = design(&schema, &request).unwrap_or_else(|error| panic!("{}: {error}", method.name()));
         assert_eq!(designed.plan.origin().method, method.name());
     }
@@ -74,7 +74,7 @@ fn a_parameter_of_another_method_is_told_as_one() {
 
 #[test]
 fn what_is_asked_twice_or_not_at_all_is_refused() {
-    let schema = Schema::of_sizes(&[3, 4]).unwrap();
+    let schema = Schema::with_sizes(&[3, 4]).unwrap();
     let refused = |method: Method, given: Value| {
         design(&schema, &Request::new(method, parameters(given)).unwrap()).unwrap_err().to_string()
     };
@@ -92,7 +92,7 @@ fn what_is_asked_twice_or_not_at_all_is_refused() {
 
 #[test]
 fn requests_make_what_the_methods_make() {
-    let schema = Schema::of_sizes(&[3, 4]).unwrap();
+    let schema = Schema::with_sizes(&[3, 4]).unwrap();
     let plan =
         |method: Method, given: Value| design(&schema, &Request::new(method, parameters(given)).unwrap()).unwrap().plan;
     let alone = independent::independent(&schema, &[1.5, 0.5]).unwrap();
@@ -106,7 +106,7 @@ fn requests_make_what_the_methods_make() {
 /// The heuristic raises epsilons it cannot meet; that is refused unless it was allowed.
 #[test]
 fn weaker_protection_must_be_allowed() {
-    let schema = Schema::of_sizes(&[2, 2, 2]).unwrap();
+    let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();
     let asked = |weaker: bool| {
         let given = json!({"attribute_epsilon": [3.0, 0.1, 0.1], "order": ["a2", "a3", "a1"], "allow_weaker": weaker});
         design(&schema, &Request::new(Method::Heuristic, parameters(given)).unwrap())

@@ -3,9 +3,9 @@
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::bound::{Standing, squared_error};
+use candor_design::bound::{OptimalityGap, squared_error};
 use candor_design::cross;
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::{lottery, sampling, single};
 
 fn schema() -> Schema {
@@ -30,7 +30,7 @@ fn knowledge_makes_better_plans() {
     {
         let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
         for epsilon in [0.5, 1.0, 2.0] {
-            let effort = || Effort::to(1e-10);
+            let effort = || SearchLimits::to(1e-10);
             let knowing = lottery(&schema, epsilon, &tables, &weights, effort()).unwrap();
             let without = lottery(&open, epsilon, &tables, &weights, effort()).unwrap();
             let without = Plan::new(schema.clone(), without.plan.blocks().to_vec()).unwrap();
@@ -44,12 +44,16 @@ fn knowledge_makes_better_plans() {
                 "{text} {epsilon}: {} {now}",
                 knowing.error
             );
-            assert_eq!(Standing::of(&knowing.plan, &tables, &weights), None, "nothing is proven of those who know");
+            assert_eq!(
+                OptimalityGap::new(&knowing.plan, &tables, &weights),
+                None,
+                "nothing is proven of those who know"
+            );
         }
     }
     let (tables, weights) = TableList::parse_weighted("smokes,daily", &schema).unwrap();
     for plan in [
-        single(&schema, 1.0, &tables, &weights, Effort::to(1e-10)).unwrap().plan,
+        single(&schema, 1.0, &tables, &weights, SearchLimits::to(1e-10)).unwrap().plan,
         sampling(&schema, 1.0, &tables, &weights).unwrap().plan,
     ] {
         assert!(squared_error(&plan, &tables, &weights).unwrap() > 0.0);

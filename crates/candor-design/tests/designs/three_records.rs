@@ -1,12 +1,12 @@
 //! Theorem 4: golden bounds by moments of three records, and how it stands to theorem 3, plans and time.
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Clock, Watch};
 use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
+use candor_runtime::progress::{Deadline, ProgressSink};
 
 fn costs(sizes: &[usize], tables: &str) -> Costs {
-    let schema = Schema::of_sizes(sizes).unwrap();
+    let schema = Schema::with_sizes(sizes).unwrap();
     let (tables, weights) = TableList::parse_weighted(tables, &schema).unwrap();
     Costs::of_tables(&schema, &tables, &weights).unwrap()
 }
@@ -24,8 +24,8 @@ fn golden_bounds_by_three_records() {
             continue;
         }
         // The search ends by itself; a busy machine shall not end it before.
-        let clock = Clock::starts(Some(600.0), Watch::nobody());
-        let bound = Bound::within(costs(&sizes, "pairs"), number("epsilon"), &clock).at(number("epsilon"));
+        let deadline = Deadline::start(Some(600.0), ProgressSink::none());
+        let bound = Bound::within(costs(&sizes, "pairs"), number("epsilon"), &deadline).at(number("epsilon"));
         let golden = number("three_records");
         assert!(bound > golden * (1.0 - 1e-3) && bound < golden * (1.0 + 5e-5), "{case}: {bound}");
         assert!(bound < number("best_plan") * (1.0 + 1e-5), "{case}: {bound}");
@@ -58,7 +58,7 @@ fn tables_that_treat_attributes_differently() {
 #[test]
 fn time_and_epsilon() {
     let costs = costs(&[2; 6], "pairs");
-    let none = Clock::starts(Some(0.0), Watch::nobody());
+    let none = Deadline::start(Some(0.0), ProgressSink::none());
     let pairs = Bound::by_pairs(costs.clone(), 2.0).at(2.0);
     assert_eq!(Bound::within(costs.clone(), 2.0, &none).at(2.0), pairs);
     let bound = Bound::new(costs.clone(), 2.0);

@@ -7,17 +7,17 @@ use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_design::bound::Costs;
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::{lottery, sampling, single};
 use candor_design::minimax::minimax;
 use proptest::prelude::*;
 
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
-const EFFORT: Effort = Effort::to(1e-10);
+const EFFORT: SearchLimits = SearchLimits::to(1e-10);
 
 /// `sum of v_U` over the pairs, each once, from the plan itself.
 fn pairs(plan: &Plan, sizes: &[usize]) -> f64 {
-    let schema = Schema::of_sizes(sizes).unwrap();
+    let schema = Schema::with_sizes(sizes).unwrap();
     let mut costs = Costs::of_tables(&schema, &TableList::parse("pairs", &schema).unwrap(), &[1.0; 28]).unwrap();
     let spread = |i: &usize| (sizes[*i] as f64 - 1.0) / sizes[*i] as f64;
     costs.components.retain(|component| component.len() == 2);
@@ -31,7 +31,7 @@ fn certified(plan: &Plan) -> f64 {
 
 #[test]
 fn adult() {
-    let schema = Schema::of_sizes(&ADULT).unwrap();
+    let schema = Schema::with_sizes(&ADULT).unwrap();
     let (tables, weights) = TableList::parse_weighted("marginals;pairs", &schema).unwrap();
     // As another program found them: sampling with k-ary answers, one channel, lottery. It counted each component once; here
     // single attributes count by the tables that hold them, about 2.7 times as much, so that pairs come out a little worse.
@@ -69,7 +69,7 @@ proptest! {
     /// With three attributes every set of patterns is tried: the bound is a proof, and no other plan is below it.
     #[test]
     fn small_cases_are_proven(sizes in prop::collection::vec(2usize..7, 3), epsilon in 0.3f64..6.0) {
-        let schema = Schema::of_sizes(&sizes).unwrap();
+        let schema = Schema::with_sizes(&sizes).unwrap();
         let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
         let found = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
         let least = found.of_its_kind.unwrap();
@@ -86,7 +86,7 @@ proptest! {
 /// Weights move the error where they are.
 #[test]
 fn weights_matter() {
-    let schema = Schema::of_sizes(&[4, 5, 6]).unwrap();
+    let schema = Schema::with_sizes(&[4, 5, 6]).unwrap();
     let error = |text: &str| {
         let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
         let plan = lottery(&schema, 2.0, &tables, &weights, EFFORT).unwrap().plan;
@@ -99,7 +99,7 @@ fn weights_matter() {
 #[test]
 fn one_attribute_and_many() {
     for (size, epsilon) in [(2, 0.5), (5, 1.0), (20, 0.5), (20, 3.0), (50, 1.0), (300, 2.0)] {
-        let one = Schema::of_sizes(&[size]).unwrap();
+        let one = Schema::with_sizes(&[size]).unwrap();
         let found = lottery(&one, epsilon, &TableList::marginals(&one), &[1.0], EFFORT).unwrap();
         let axes = |plan: &Plan| match plan.blocks()[0].channels() {
             [(_, Channel::Pattern(pattern))] => pattern.axes().to_vec(),
@@ -110,7 +110,7 @@ fn one_attribute_and_many() {
         let costs = Costs::of_tables(&one, &TableList::marginals(&one), &[1.0]).unwrap();
         assert!((by_components(&best, &costs) / found.error - 1.0).abs() < 1e-6);
     }
-    let many = Schema::of_sizes(&[3; 24]).unwrap();
+    let many = Schema::with_sizes(&[3; 24]).unwrap();
     let tables = TableList::marginals(&many);
     let found = lottery(&many, 3.0, &tables, &[1.0; 24], EFFORT).unwrap();
     let alone = sampling(&many, 3.0, &tables, &[1.0; 24]).unwrap();
@@ -120,7 +120,7 @@ fn one_attribute_and_many() {
 
 #[test]
 fn what_is_no_goal_is_refused() {
-    let schema = Schema::of_sizes(&[2, 3]).unwrap();
+    let schema = Schema::with_sizes(&[2, 3]).unwrap();
     let tables = TableList::marginals(&schema);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(lottery(&schema, bad, &tables, &[1.0; 2], EFFORT).unwrap_err().to_string().contains("epsilon is"));

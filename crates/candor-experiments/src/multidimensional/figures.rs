@@ -227,7 +227,7 @@ mod tests {
         for (p, rows) in super::super::tables::TABLE_1.chunks(3).enumerate() {
             let cell = |i: usize| rows.iter().map(|row| row[i].parse::<f64>().unwrap()).fold(1.0, f64::min);
             let best = (0..3).min_by(|&a, &b| cell(a).total_cmp(&cell(b))).unwrap();
-            assert_eq!(super::super::MOST_CELLS[best], BEST[p]);
+            assert_eq!(super::super::MAX_CELLS[best], BEST[p]);
         }
     }
 }

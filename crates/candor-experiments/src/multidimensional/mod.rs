@@ -10,13 +10,13 @@ mod figures;
 mod readings;
 
 use candor::plot::{Plot, Scale, Series};
-use candor_analysis::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
+use candor_analysis::association::{Dependence, Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload;
 
 use crate::adult::Adult;
@@ -98,8 +98,8 @@ const RUNS: usize = 1000;
 /// Fewer, where each takes long.
 const FEWER_RUNS: usize = 300;
 const KEPT: [f64; 4] = [0.1, 0.3, 0.5, 0.7];
-const MOST_CELLS: [u64; 3] = [50, 100, 300];
-const LEAST_DEPENDENCE: [f64; 3] = [0.1, 0.2, 0.3];
+const MAX_CELLS: [u64; 3] = [50, 100, 300];
+const MIN_DEPENDENCE: [f64; 3] = [0.1, 0.2, 0.3];
 const COVERAGES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 /// Cramer's V of all pairs of the true records.
@@ -125,14 +125,14 @@ fn alone(schema: &Schema) -> Vec<Vec<usize>> {
 
 /// The clusters of Algorithm 1 for a `T_v`; they are the same for all three `T_d` (see the dependences).
 fn clusters_for(adult: &Adult, cells: u64) -> Vec<Vec<usize>> {
-    clusters_of(adult, Limits { cells, dependence: LEAST_DEPENDENCE[1] })
+    clusters_of(adult, Limits { cells, dependence: MIN_DEPENDENCE[1] })
 }
 
 /// The least error of all pairs at the total epsilon of RR-Independent, read as keep with p, else uniform.
 fn workload_plan(schema: &Schema, p: f64) -> Plan {
     let tables = TableList::parse("pairs", schema).expect("several attributes");
     let total = schema.sizes().iter().map(|&size| Reading::Keep.epsilon(size, p)).sum();
-    let effort = Effort::to(1e-9);
+    let effort = SearchLimits::to(1e-9);
     workload::lottery(schema, total, &tables, &vec![1.0; tables.lists().len()], effort).expect("a plan").plan
 }
 
@@ -168,8 +168,8 @@ fn dependences(_: &Settings) -> Outcome {
     found.sort_by(|x, y| y.value.total_cmp(&x.value));
     let rows = found.iter().map(|d| vec![name(d.attributes[0]), name(d.attributes[1]), format!("{:.6}", d.value)]);
     let (mut clustered, mut same) = (Vec::new(), true);
-    for cells in MOST_CELLS {
-        let found = LEAST_DEPENDENCE.map(|dependence| clusters_of(&adult, Limits { cells, dependence }));
+    for cells in MAX_CELLS {
+        let found = MIN_DEPENDENCE.map(|dependence| clusters_of(&adult, Limits { cells, dependence }));
         let several = found[0].iter().filter(|cluster| cluster.len() > 1);
         let listed: Vec<String> = several
             .map(|cluster| format!("{{{}}}", cluster.iter().map(|&a| name(a)).collect::<Vec<_>>().join(", ")))
@@ -239,7 +239,7 @@ mod tests {
         let golden: [(u64, &[&str]); 3] =
             [(50, &["Rel-Sex-Inc"]), (100, &["Edu-Inc", "Mar-Rel-Sex"]), (300, &["Wor-Occ", "Mar-Rel-Sex-Inc"])];
         for (cells, expected) in golden {
-            for dependence in LEAST_DEPENDENCE {
+            for dependence in MIN_DEPENDENCE {
                 let found = clusters_of(&adult, Limits { cells, dependence });
                 let several: Vec<String> =
                     found.iter().filter(|c| c.len() > 1).map(|c| names(&adult, c).join("-")).collect();

@@ -3,7 +3,7 @@
 use super::matrix::{Block, Reading, blocks};
 use super::survey::{Draw, Survey, Way, median, without_noise};
 use super::tables::{TABLE_1, TABLE_2, factor, printed_mean};
-use super::{FEWER_RUNS, KEPT, MOST_CELLS, clusters_for};
+use super::{FEWER_RUNS, KEPT, MAX_CELLS, clusters_for};
 use crate::adult::Adult;
 use crate::exhibit::{Outcome, Settings, Table};
 
@@ -93,7 +93,7 @@ fn tried(adult: &Adult, runs: usize, seed: u64) -> (Table, String) {
 /// The median relative errors for the three `T_v`.
 fn errors(adult: &Adult, p: f64, (reading, draw, spent): (Reading, Draw, f64), runs: usize, seed: u64) -> Vec<f64> {
     let sizes = adult.schema.sizes();
-    let made: Vec<Vec<Block>> = MOST_CELLS
+    let made: Vec<Vec<Block>> = MAX_CELLS
         .iter()
         .map(|&cells| {
             let mut made = blocks(&sizes, &clusters_for(adult, cells), p, reading);
@@ -118,7 +118,7 @@ fn limits(adult: &Adult, number: usize, seed: u64) -> (Table, String) {
             let together = |asked: &Vec<usize>| clusters.iter().any(|c| asked.iter().all(|a| c.contains(a)));
             median(questions.iter().map(|(asked, error)| if together(asked) { 0.0 } else { *error }).collect())
         };
-        for (j, &cells) in MOST_CELLS.iter().enumerate() {
+        for (j, &cells) in MAX_CELLS.iter().enumerate() {
             let fits = |clusters: &&Vec<Vec<usize>>| {
                 clusters.iter().all(|c| c.iter().map(|&a| sizes[a] as u64).product::<u64>() <= cells)
             };
@@ -137,7 +137,7 @@ fn limits(adult: &Adult, number: usize, seed: u64) -> (Table, String) {
     let columns =
         ["sets S", "T_v", "clusters of Algorithm 1", "best of all clusterings", "Table 2 at p = 0.7, mean over T_d"];
     let beyond: Vec<String> =
-        MOST_CELLS.iter().zip(below).filter(|(_, b)| *b).map(|(cells, _)| cells.to_string()).collect();
+        MAX_CELLS.iter().zip(below).filter(|(_, b)| *b).map(|(cells, _)| cells.to_string()).collect();
     let text = match beyond.is_empty() {
         true => "Without noise, some clusters would reach the printed errors of Table 2 at p = 0.7.".to_owned(),
         false => format!(

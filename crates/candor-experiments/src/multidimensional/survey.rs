@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use candor_analysis::adjust::{DistinctRecords, Margin, Options, rake};
 use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
+use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_categories, count_tables};
 use candor_base::plan::Plan;
 use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
@@ -298,7 +298,7 @@ impl Survey<'_> {
         let codes = answer_codes(plan, &answers, columns);
         let layouts: Vec<CountLayout> = questions.iter().map(|(q, _)| CountLayout::new(plan, &q.attributes)).collect();
         let tallies = count_tables(plan, &layouts, &codes, Rows::Single);
-        let share = |((question, _), tally): (&(Question, f64), &TableTally)| {
+        let share = |((question, _), tally): (&(Question, f64), &TableCounts)| {
             let estimator = TableEstimator::new(plan, &question.attributes).expect("identifiable");
             question.sum(&estimator.estimate(tally, Target::Table).expect("responses").shares)
         };

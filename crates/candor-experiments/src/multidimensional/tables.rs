@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::matrix::{Block, Reading, blocks};
 use super::survey::{Draw, Survey, Way};
-use super::{FEWER_RUNS, KEPT, LEAST_DEPENDENCE, MOST_CELLS, RUNS, alone, clusters_for, workload_plan};
+use super::{FEWER_RUNS, KEPT, MAX_CELLS, MIN_DEPENDENCE, RUNS, alone, clusters_for, workload_plan};
 use crate::adult::Adult;
 use crate::exhibit::{Outcome, Settings, Table};
 
@@ -86,7 +86,7 @@ pub fn table_2(settings: &Settings) -> Outcome {
 /// workload plan.
 fn errors(adult: &Adult, p: f64, runs: usize, seed: u64) -> (Vec<Vec<f64>>, f64) {
     let sizes = adult.schema.sizes();
-    let mut clusterings = MOST_CELLS.map(|cells| clusters_for(adult, cells)).to_vec();
+    let mut clusterings = MAX_CELLS.map(|cells| clusters_for(adult, cells)).to_vec();
     clusterings.push(alone(&adult.schema));
     let plan = workload_plan(&adult.schema, p);
     let made: Vec<Vec<Block>> = READINGS
@@ -106,7 +106,7 @@ fn cluster_table(adult: &Adult, printed: &[[&str; 3]; 12], runs: usize, seed: u6
     let found: Vec<(Vec<Vec<f64>>, f64)> = KEPT.iter().map(|&p| errors(adult, p, runs, seed)).collect();
     let (mut rows, mut others) = (Vec::new(), Vec::new());
     for (i, (p, (readings, workload))) in KEPT.iter().zip(&found).enumerate() {
-        for (j, cells) in MOST_CELLS.iter().enumerate() {
+        for (j, cells) in MAX_CELLS.iter().enumerate() {
             let mut row = vec![p.to_string(), cells.to_string()];
             row.extend((0..3).map(|dependence| printed[3 * i + dependence][j].to_owned()));
             row.push(format!("{:.3}", printed_mean(printed, i, j)));
@@ -120,7 +120,7 @@ fn cluster_table(adult: &Adult, printed: &[[&str; 3]; 12], runs: usize, seed: u6
     }
     let names = READINGS.map(|reading| reading.name().to_owned());
     let mut columns: Vec<String> = ["p", "T_v"].map(str::to_owned).to_vec();
-    columns.extend(LEAST_DEPENDENCE.map(|dependence| format!("printed, T_d = {dependence}")));
+    columns.extend(MIN_DEPENDENCE.map(|dependence| format!("printed, T_d = {dependence}")));
     columns.push("printed, mean".to_owned());
     columns.extend(names.clone());
     let other = |name: &String| format!("RR-Independent, {name}");

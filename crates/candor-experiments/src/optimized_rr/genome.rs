@@ -184,7 +184,7 @@ fn verdict(all: &[(usize, Methods)], runs: usize) -> String {
 /// All runs at one number of SNPs.
 fn methods(settings: &Settings, k: usize, runs: usize) -> Methods {
     let mut methods = Methods::default();
-    let schema = Schema::of_sizes(&vec![4; k]).expect("four categories each");
+    let schema = Schema::with_sizes(&vec![4; k]).expect("four categories each");
     let order: Vec<usize> = (0..k).collect();
     for run in 0..runs {
         let source = Source::from_seed(settings.seed.wrapping_mul(1_000).wrapping_add((k * 100 + run) as u64));
@@ -318,7 +318,7 @@ mod tests {
         let source = Source::from_seed(5);
         let mut rng = source.stream(0);
         let columns = alleles(&mut rng, 10);
-        let schema = Schema::of_sizes(&[4; 10]).unwrap();
+        let schema = Schema::with_sizes(&[4; 10]).unwrap();
         let made = single_miss::heuristic(&schema, &[4.0; 10], &(0..10).collect::<Vec<_>>()).unwrap();
         let achieved = made.altered.iter().find(|(i, _)| *i == 9).map_or(4.0, |&(_, epsilon)| epsilon);
         let answered = together(&made.plan, &columns, &source);

@@ -7,8 +7,8 @@
 
 use candor::plot::{Plot, Scale, Series};
 use candor_base::randomness::Source;
-use candor_design::joint::optimal::levels::Levels;
-use candor_design::joint::optimal::search::{Effort, search};
+use candor_design::joint::optimal::levels::EpsilonTargets;
+use candor_design::joint::optimal::search::{SearchLimits, search};
 use candor_design::joint::single_miss::heuristic_outcome;
 use rand_core::Rng;
 
@@ -92,12 +92,12 @@ fn instance(rng: &mut impl Rng, k: usize, draw: Draw) -> Instance {
         }
     }
     let categories: usize = sizes.iter().sum();
-    let levels = Levels::new(sizes.clone(), asked.clone()).expect("positive epsilons");
+    let levels = EpsilonTargets::new(sizes.clone(), asked.clone()).expect("positive epsilons");
     let (heuristic, altered) = heuristic_outcome(&levels, &(0..k).collect::<Vec<_>>());
     let mut achieved = asked.clone();
     altered.iter().for_each(|&(i, epsilon)| achieved[i] = epsilon);
     let sum: f64 = achieved.iter().sum();
-    let found = search(&Levels::new(sizes, achieved).expect("positive epsilons"), Effort::to(1e-7));
+    let found = search(&EpsilonTargets::new(sizes, achieved).expect("positive epsilons"), SearchLimits::to(1e-7));
     Instance {
         at: if matches!(draw, Draw::Epsilons(..)) { sum } else { categories as f64 },
         sum,

@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use candor::front::front_plot;
+use candor::pareto::front_plot;
 use candor_analysis::estimate::TableEstimator;
-use candor_analysis::tally::{Group, TableTally};
+use candor_analysis::tally::{Group, TableCounts};
 use candor_base::channel::Matrix;
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_design::front::channel::FrontChannel;
-use candor_design::front::prior::Prior;
-use candor_design::front::warner;
+use candor_design::pareto::channel::FrontChannel;
+use candor_design::pareto::prior::Prior;
+use candor_design::pareto::warner;
 use rand_core::Rng;
 
 use super::{Fronts, GENERATIONS, RECORDS, gamma, serving};
@@ -24,7 +24,7 @@ const DATA_SETS: usize = 20;
 const MATRICES: usize = 24;
 /// When an iteration is taken to have settled, and how long it may take.
 const TOLERANCE: f64 = 1e-7;
-const MOST_UPDATES: usize = 3000;
+const MAX_UPDATES: usize = 3000;
 
 pub(super) fn figure(settings: &Settings) -> Outcome {
     let fronts = match Fronts::of(&gamma(), GENERATIONS, settings.seed) {
@@ -124,11 +124,11 @@ fn squared_error(prior: &Prior, channel: &FrontChannel, rng: &mut impl Rng) -> O
     }
     let labels = (1..=channel.outputs()).map(|z| format!("o{z}")).collect();
     let matrix = Matrix::rounded(vec![n], labels, &columns).ok()?;
-    let plan = Plan::new(Schema::of_sizes(&[n]).ok()?, vec![Block::new(vec![0], matrix)]).ok()?;
+    let plan = Plan::new(Schema::with_sizes(&[n]).ok()?, vec![Block::new(vec![0], matrix)]).ok()?;
     let estimator = TableEstimator::new(&plan, &[0]).ok()?;
     let group = Group { total: RECORDS, squares: RECORDS, counts: answers, square_counts: Vec::new() };
-    let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]));
-    let estimate = estimator.iterate(&tally, TOLERANCE, MOST_UPDATES).ok()?;
+    let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]));
+    let estimate = estimator.iterate(&tally, TOLERANCE, MAX_UPDATES).ok()?;
     let squares = estimate.shares.iter().zip(&truth).map(|(a, b)| (a - b).powi(2));
     Some(squares.sum::<f64>() / n as f64)
 }

@@ -2,7 +2,7 @@
 
 use candor_base::channel::{Channel, Rational};
 use candor_base::plan::Plan;
-use candor_privacy::Finding;
+use candor_privacy::CriterionResult;
 use num_traits::ToPrimitive;
 
 use super::{definition, strip_definition};
@@ -46,15 +46,15 @@ pub fn full(plan: &Plan) -> Vec<Vec<f64>> {
     columns
 }
 
-pub fn find<'a>(findings: &'a [Finding], name: &str) -> &'a Finding {
+pub fn find<'a>(findings: &'a [CriterionResult], name: &str) -> &'a CriterionResult {
     findings.iter().find(|finding| finding.name() == name).unwrap()
 }
 
-pub fn value(findings: &[Finding], name: &str) -> f64 {
+pub fn value(findings: &[CriterionResult], name: &str) -> f64 {
     find(findings, name).value.unwrap_or(f64::INFINITY)
 }
 
-pub fn detail(findings: &[Finding], name: &str, about: &str) -> Option<f64> {
+pub fn detail(findings: &[CriterionResult], name: &str, about: &str) -> Option<f64> {
     find(findings, name).details.iter().find(|detail| detail.about == about).and_then(|detail| detail.value)
 }
 

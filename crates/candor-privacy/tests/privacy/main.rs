@@ -4,7 +4,7 @@
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::Schema;
-use candor_privacy::{CRITERIA, Finding, Question, Requirement, RequirementError, audit};
+use candor_privacy::{AuditRequest, CRITERIA, CriterionResult, Requirement, RequirementError, audit};
 use proptest::prelude::*;
 
 #[path = "../../../candor-base/tests/definition/mod.rs"]
@@ -32,7 +32,7 @@ fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
 }
 
 fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
-    Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+    Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
 }
 
 /// Plans of every family, small enough to write out.
@@ -40,7 +40,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
     let k_ary = |axes: &[Axis], epsilon: f64| -> Channel { Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into() };
     let no_miss = PatternSet::no_miss();
     let three = [2, 3, 2].map(Axis::single);
-    let bitmap = PatternSet::Bitmap(Bitmap::of(3, |p| p == 0 || p == 3 || p == 6));
+    let bitmap = PatternSet::Bitmap(Bitmap::new(3, |p| p == 0 || p == 3 || p == 6));
     let square = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
     let crossed: Vec<Vec<f64>> = (0..6).map(|x| (0..6).map(|z| if x == z { 0.5 } else { 0.1 }).collect()).collect();
     vec![
@@ -117,7 +117,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
 fn every_criterion_is_its_definition_on_the_full_matrix() {
     for (name, plan) in plans() {
         let columns = full(&plan);
-        let findings = audit(&Question::new(&plan));
+        let findings = audit(&AuditRequest::new(&plan));
         assert_eq!(findings.len(), CRITERIA.len());
         // Epsilon, parity, beta: the largest ratio within a row.
         let mut eta: f64 = 1.0;
@@ -148,7 +148,7 @@ fn every_criterion_is_its_definition_on_the_full_matrix() {
 
 /// Criteria about single attributes. Their own answers tell no more than the whole response when the others are
 /// uniform, and in these plans no less.
-fn by_attribute(name: &str, plan: &Plan, columns: &[Vec<f64>], findings: &[Finding]) {
+fn by_attribute(name: &str, plan: &Plan, columns: &[Vec<f64>], findings: &[CriterionResult]) {
     let sizes = plan.schema().sizes();
     let (mut diversity, mut guessing) = (usize::MAX, 0.0f64);
     for (attribute, &size) in sizes.iter().enumerate() {
@@ -192,7 +192,7 @@ fn priors_that_are_not_uniform() {
         let n = columns.len();
         let sum: f64 = prior[..n].iter().sum();
         let prior: Vec<f64> = prior[..n].iter().map(|p| p / sum).collect();
-        let findings = audit(&Question::new(&plan).with_prior("a1", &prior).unwrap());
+        let findings = audit(&AuditRequest::new(&plan).with_prior("a1", &prior).unwrap());
         assert!((value(&findings, "map-privacy") - 1.0 + guess(&columns, &prior)).abs() < 1e-9, "{name}");
         assert!((value(&findings, "worst-posterior") - worst(&columns, &prior)).abs() < 1e-9, "{name}");
         assert!((value(&findings, "mutual-information") - information(&columns, &prior)).abs() < 1e-9, "{name}");
@@ -204,7 +204,7 @@ fn priors_that_are_not_uniform() {
 fn privacy_of_paper_001() {
     let golden = |channel: Channel, prior: &[f64], map: f64, posterior: f64| {
         let plan = plan(&[prior.len()], vec![Block::new(vec![0], channel)]);
-        let findings = audit(&Question::new(&plan).with_prior("a1", prior).unwrap());
+        let findings = audit(&AuditRequest::new(&plan).with_prior("a1", prior).unwrap());
         assert!((value(&findings, "map-privacy") - map).abs() < 1e-9);
         assert!((value(&findings, "worst-posterior") - posterior).abs() < 1e-9);
     };
@@ -220,7 +220,7 @@ fn average_security_passes_designs_that_disclose() {
     let one = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]]))]);
     let two = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.7, 0.3], vec![0.2, 0.8]]))]);
     for (plan, discloses) in [(&one, true), (&two, false)] {
-        let question = Question::new(plan).requiring(requirement("average-security", &[1.5])).unwrap();
+        let question = AuditRequest::new(plan).requiring(requirement("average-security", &[1.5])).unwrap();
         let findings = audit(&question);
         let finding = find(&findings, "average-security");
         assert_eq!(finding.holds, Some(true));
@@ -238,7 +238,7 @@ fn theorem_2_1_is_attained_by_the_two_point_prior() {
         if columns.len() > 6 {
             continue;
         }
-        let phi = value(&audit(&Question::new(&plan)), "average-security");
+        let phi = value(&audit(&AuditRequest::new(&plan)), "average-security");
         let gain = |prior: &[f64], event: u32| {
             let inside = |x: usize| event >> x & 1 == 1;
             let of = |z: usize, wanted: bool| -> f64 {
@@ -295,7 +295,7 @@ proptest! {
             requirement("information-bounds", &[rho1, low, rho2]),
         ]
         .into_iter()
-        .fold(Question::new(&plan), |question, r| question.requiring(r).unwrap());
+        .fold(AuditRequest::new(&plan), |question, r| question.requiring(r).unwrap());
         let findings = audit(&question);
         for name in ["ldp", "parity", "beta-factor", "rho", "information-bounds"] {
             prop_assert_eq!(find(&findings, name).holds, Some(eta <= gamma), "{} {} {}", name, eta, gamma);
@@ -312,7 +312,7 @@ proptest! {
         let columns: Vec<Vec<f64>> = (0..3).map(column).collect();
         let plan = plan(&[3], vec![Block::new(vec![0], matrix(&[3], &columns))]);
         let required = requirement("information-bounds", &[event, 0.0, 1.0]);
-        let findings = audit(&Question::new(&plan).requiring(required).unwrap());
+        let findings = audit(&AuditRequest::new(&plan).requiring(required).unwrap());
         let (low, high) = (
             detail(&findings, "information-bounds", "lowest").unwrap(),
             detail(&findings, "information-bounds", "highest").unwrap(),
@@ -335,13 +335,14 @@ fn questions_that_make_no_sense() {
             Block::new(vec![1], patterns(&[Axis::set(9, 5)], &[(PatternSet::no_miss(), 1)])),
         ],
     );
-    let prior = |name: &str, prior: &[f64]| Question::new(&diverse).with_prior(name, prior).err().unwrap().to_string();
+    let prior =
+        |name: &str, prior: &[f64]| AuditRequest::new(&diverse).with_prior(name, prior).err().unwrap().to_string();
     assert!(prior("a3", &[1.0]).contains("no randomized attribute \"a3\""));
     assert!(prior("a1", &[0.5, 0.5]).contains("2 probabilities for 4 categories"));
     assert!(prior("a1", &[0.5, 0.5, 0.5, -0.5]).contains("-0.5 is not a probability"));
     assert!(prior("a1", &[f64::NAN, 0.5, 0.5, 0.0]).contains("NaN is not a probability"));
     assert!(prior("a1", &[0.5, 0.5, 0.5, 0.0]).contains("sum to 1.5, not to 1"));
-    let require = |l: usize| Question::new(&diverse).requiring(requirement("l-diversity", &[l as f64]));
+    let require = |l: usize| AuditRequest::new(&diverse).requiring(requirement("l-diversity", &[l as f64]));
     assert!(require(5).err().unwrap().to_string().contains("\"a1\" has only 4 categories"));
     let twice = require(2).unwrap().requiring(requirement("l-diversity", &[3.0]));
     assert!(twice.err().unwrap().to_string().contains("required twice"));
@@ -357,14 +358,17 @@ fn half_of_ten_thousand_categories() {
     let (k, l) = (10_000, 5_000);
     let plan = plan(&[k], vec![Block::new(vec![0], patterns(&[Axis::set(k, l)], &[(PatternSet::no_miss(), 1)]))]);
     let prior: Vec<f64> = (0..k).map(|i| 2.0 * (i + 1) as f64 / (k * (k + 1)) as f64).collect();
-    let findings = audit(&Question::new(&plan).with_prior("a1", &prior).unwrap());
+    let findings = audit(&AuditRequest::new(&plan).with_prior("a1", &prior).unwrap());
     assert_eq!(value(&findings, "l-diversity"), l as f64);
     assert!((value(&findings, "guessing") - 1.0 / l as f64).abs() < 1e-12);
     for finding in &findings {
         assert!(finding.value.is_none_or(f64::is_finite), "{}", finding.name());
         assert!(finding.details.iter().all(|d| d.value.is_none_or(f64::is_finite)), "{}", finding.name());
     }
-    assert!((value(&audit(&Question::new(&plan)), "mutual-information") - 1.0).abs() < 1e-9, "half of all: one bit");
+    assert!(
+        (value(&audit(&AuditRequest::new(&plan)), "mutual-information") - 1.0).abs() < 1e-9,
+        "half of all: one bit"
+    );
 }
 
 #[test]
@@ -373,7 +377,7 @@ fn every_criterion_reads_its_example_and_writes_it_again() {
         let required: Requirement = criterion.example.parse().unwrap();
         assert_eq!(format!("{}={required}", required.name()), criterion.example);
         let plan = plan(&[6], vec![Block::new(vec![0], Pattern::k_ary(vec![Axis::single(6)], 1.0).unwrap())]);
-        let question = Question::new(&plan).requiring(required.clone()).unwrap();
+        let question = AuditRequest::new(&plan).requiring(required.clone()).unwrap();
         let finding = (criterion.find)(&question);
         assert_eq!((finding.name(), finding.required.as_ref()), (criterion.name, Some(&required)));
         assert!(finding.holds.is_some(), "{} is not judged", criterion.name);

@@ -3,7 +3,7 @@
 
 use candor_base::channel::{Axis, Cells, Channel, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_privacy::{Question, audit};
+use candor_privacy::{AuditRequest, audit};
 use proptest::prelude::*;
 
 use super::full::{detail, find, full, guess, information, marginal, uniform, value, worst};
@@ -75,7 +75,7 @@ fn close(found: f64, expected: f64, what: &str) {
 
 /// Ratios, the whole record, distances, and what is seen by those who know all other attributes.
 fn assert_record(plan: &Plan) {
-    let (columns, findings) = (full(plan), audit(&Question::new(plan)));
+    let (columns, findings) = (full(plan), audit(&AuditRequest::new(plan)));
     let (n, what) = (columns.len(), format!("{:?}", plan.blocks()));
     let extremes = |z: usize| columns.iter().fold((0f64, f64::INFINITY), |(m, l), c| (m.max(c[z]), l.min(c[z])));
     let eta = (0..columns[0].len()).map(extremes).map(|(most, least)| most / least).fold(1.0, f64::max);
@@ -119,7 +119,7 @@ fn criteria_about_the_record() {
 fn assert_attribute(plan: &Plan, attribute: usize, prior: &[f64]) {
     let (columns, about) = (full(plan), format!("a{}", attribute + 1));
     let seen = marginal(plan, &columns, attribute);
-    let findings = audit(&Question::new(plan).with_prior(&about, prior).unwrap());
+    let findings = audit(&AuditRequest::new(plan).with_prior(&about, prior).unwrap());
     let what = format!("{about} {prior:?} {:?}", plan.blocks());
     let found = |criterion: &str| detail(&findings, criterion, &about).unwrap();
     close(found("map-privacy"), 1.0 - guess(&seen, prior), &what);
@@ -159,7 +159,7 @@ fn seen_with(plan: &Plan, columns: &[Vec<f64>], attribute: usize, priors: &[Vec<
 /// What is said about each attribute bounds what is learnt, whatever is believed; and says so unless it is exact.
 fn assert_bounds(plan: &Plan, priors: &[Vec<f64>]) {
     let columns = full(plan);
-    let question = priors.iter().enumerate().fold(Question::new(plan), |question, (attribute, prior)| {
+    let question = priors.iter().enumerate().fold(AuditRequest::new(plan), |question, (attribute, prior)| {
         question.with_prior(&format!("a{}", attribute + 1), prior).unwrap()
     });
     let findings = audit(&question);

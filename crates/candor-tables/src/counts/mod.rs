@@ -7,16 +7,16 @@ use std::collections::{BTreeMap, HashSet};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
-use candor_analysis::names;
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Rows, TableTally};
+use candor_analysis::tally::{Codes, CountLayout, OTHER_CHANNEL, Rows, TableCounts};
 use candor_base::plan::{Content, Plan};
+use candor_runtime::names;
 use codes::CountRows;
 
 use crate::TableError;
-use crate::error::{BadValue, MOST_COUNTED};
+use crate::error::{BadValue, MAX_COUNTED};
 use crate::input::{Inputs, Table};
-use crate::marks::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
+use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::types::cast;
 
 /// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper and lower case for
@@ -40,7 +40,7 @@ impl CountColumns {
     pub const CELLS: &str = "cells";
 
     /// The names for the counts of a plan; where one is taken, underscores follow until it is not.
-    pub fn of(plan: &Plan) -> CountColumns {
+    pub fn new(plan: &Plan) -> CountColumns {
         let taken: HashSet<String> = plan.columns().iter().map(|column| column.name.to_lowercase()).collect();
         let free = |first: &str, then: &str| {
             let more = (0..).map(|n| format!("{then}{}", "_".repeat(n)));
@@ -81,9 +81,9 @@ struct CountFile {
 ///
 /// # Errors
 /// [`TableError::Unmarked`] if a file does not tell the plan and nobody vouches for it. If a file cannot be read, is of another plan, a count is not a whole number, a value cannot be a response, a table
-/// has no counts, they do not fit together, or they sum to more than [`MOST_COUNTED`].
-pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableTally>, TableError> {
-    let names = CountColumns::of(plan);
+/// has no counts, they do not fit together, or they sum to more than [`MAX_COUNTED`].
+pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableCounts>, TableError> {
+    let names = CountColumns::new(plan);
     let first = inputs.name();
     let read = |table: Table| {
         let vouched = table.is_vouched();
@@ -96,7 +96,7 @@ pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<V
         let layout = CountLayout::new(plan, table);
         let needed = layout.columns(plan);
         let attributes: Vec<&str> = table.iter().map(|&a| plan.schema().name(a)).collect();
-        let mut tally = TableTally::new(layout);
+        let mut tally = TableCounts::new(layout);
         let mut missing = None;
         let mut total = 0u128;
         for file in &files {
@@ -109,7 +109,7 @@ pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<V
             total += file.add(plan, &names, &mut tally, &places)?;
         }
         let table = attributes.join(",");
-        if total > u128::from(MOST_COUNTED) {
+        if total > u128::from(MAX_COUNTED) {
             return Err(TableError::TooManyCounted { table, total });
         }
         check_fit(plan, &tally, &table)?;
@@ -123,11 +123,11 @@ pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<V
 }
 
 /// As many responses as the cells need, and the other way round.
-fn check_fit(plan: &Plan, tally: &TableTally, table: &str) -> Result<(), TableError> {
+fn check_fit(plan: &Plan, tally: &TableCounts, table: &str) -> Result<(), TableError> {
     let Some((key, misfit)) = tally.misfit(plan) else { return Ok(()) };
     let tag = |(block, tag): (&usize, &u16)| {
         let column = plan.columns().iter().find(|column| column.content == Content::Tag { block: *block })?;
-        (*tag != ELSEWHERE).then(|| format!(" ({} = {tag})", column.name))
+        (*tag != OTHER_CHANNEL).then(|| format!(" ({} = {tag})", column.name))
     };
     let tags = tally.layout().tagged.iter().zip(key).filter_map(tag).collect();
     Err(TableError::CountsMisfit { table: table.to_owned(), tags, misfit })
@@ -139,8 +139,8 @@ fn parse_count(text: &str) -> Result<u64, String> {
     // What floats would round must not be read as one.
     let whole = text.parse::<u128>().ok().or_else(|| Some(float()? as u128));
     match whole {
-        Some(n) if n <= u128::from(MOST_COUNTED) => Ok(n as u64),
-        Some(_) => Err(format!("is too large; at most {MOST_COUNTED} (2^53) responses can be counted exactly")),
+        Some(n) if n <= u128::from(MAX_COUNTED) => Ok(n as u64),
+        Some(_) => Err(format!("is too large; at most {MAX_COUNTED} (2^53) responses can be counted exactly")),
         None if text.is_empty() => Err("counts are whole numbers, 0 or more".to_owned()),
         None => Err("is not a count; counts are whole numbers, 0 or more".to_owned()),
     }
@@ -238,7 +238,7 @@ impl CountFile {
         &self,
         plan: &Plan,
         names: &CountColumns,
-        tally: &mut TableTally,
+        tally: &mut TableCounts,
         places: &BTreeMap<usize, usize>,
     ) -> Result<u128, TableError> {
         let attributes: Vec<&str> = tally.layout().attributes.iter().map(|&a| plan.schema().name(a)).collect();

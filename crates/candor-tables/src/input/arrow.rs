@@ -6,13 +6,13 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::table::{Columns, Input, Reader, check_header};
-use crate::{BATCH, TableError};
+use crate::{BATCH_ROWS, TableError};
 
 impl Input {
     /// A table of record batches of one schema, such as an Arrow `RecordBatchReader` and its schema. What the schema's metadata
     /// say of responses is believed as in a Parquet file. Text may be `Utf8`, `LargeUtf8`, `Utf8View` or a dictionary of those.
     ///
-    /// Batches of more than [`BATCH`] rows are cut, but none are joined: with a seed, answers depend on where batches end.
+    /// Batches of more than [`BATCH_ROWS`] rows are cut, but none are joined: with a seed, answers depend on where batches end.
     ///
     /// # Errors
     /// If two columns have one name, or there are too many.
@@ -67,8 +67,8 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>> Iterator for Cut<I> {
             self.number += 1;
             match batch.map_err(|error| error.to_string()).and_then(|batch| self.project(&batch)) {
                 Ok(batch) => {
-                    let pieces = (0..batch.num_rows()).step_by(BATCH);
-                    let piece = |start: usize| batch.slice(start, BATCH.min(batch.num_rows() - start));
+                    let pieces = (0..batch.num_rows()).step_by(BATCH_ROWS);
+                    let piece = |start: usize| batch.slice(start, BATCH_ROWS.min(batch.num_rows() - start));
                     self.ready.extend(pieces.map(piece));
                 }
                 Err(message) => {

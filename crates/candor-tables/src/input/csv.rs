@@ -11,9 +11,9 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 
 use super::table::{Columns, Input, Reader, check_header, too_long};
+use crate::escape_control::visible;
 use crate::limits::{Excess, MAX_RECORD_BYTES, MAX_TEXT_BYTES, Stream, Watch, excess, read_bytes};
-use crate::visible::visible;
-use crate::{BATCH, TableError};
+use crate::{BATCH_ROWS, TableError};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -94,7 +94,7 @@ impl CsvBatches {
     fn batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
         let mut columns: Vec<StringBuilder> = self.positions.iter().map(|_| StringBuilder::new()).collect();
         let (mut rows, mut bytes) = (0, 0);
-        while rows < BATCH && bytes < MAX_BATCH_BYTES {
+        while rows < BATCH_ROWS && bytes < MAX_BATCH_BYTES {
             let read = self.csv.reader.read_byte_record(&mut self.record);
             if !read.map_err(|error| csv_error(&self.csv.name, &self.csv.header, self.row + 1, error))? {
                 // The reader takes the end of the file for a closing quote: rows may be inside.

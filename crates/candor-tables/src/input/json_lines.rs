@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::table::{Columns, Input, Reader, check_header};
 use crate::limits::{self, Stream};
-use crate::marks::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
-use crate::{BATCH, TableError};
+use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
+use crate::{BATCH_ROWS, TableError};
 
 /// A batch ends early once its lines are this long together: several are in memory at once.
 const MAX_BATCH_BYTES: usize = 1 << 25;
@@ -122,7 +122,7 @@ impl Iterator for JsonBatches {
 impl JsonBatches {
     fn batch(&mut self) -> Result<Option<RecordBatch>, TableError> {
         let (mut records, mut bytes) = (Vec::new(), 0);
-        while records.len() < BATCH && bytes < MAX_BATCH_BYTES {
+        while records.len() < BATCH_ROWS && bytes < MAX_BATCH_BYTES {
             let Some((record, length)) = self.table.next_row()? else { break };
             bytes += length;
             records.push(record);

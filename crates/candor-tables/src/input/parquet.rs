@@ -17,7 +17,7 @@ use super::table::{Columns, Input, Reader, check_header};
 use crate::guard::guarded;
 use crate::limits::claimed_rows;
 use crate::types::text_dictionary_type;
-use crate::{BATCH, TableError};
+use crate::{BATCH_ROWS, TableError};
 
 /// Where the bytes of a table are.
 pub(super) enum Source {
@@ -111,7 +111,7 @@ fn parquet_batches<T: ChunkReader + 'static>(
 ) -> Result<ParquetRecordBatchReader, parquet::errors::ParquetError> {
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, metadata);
     let mask = ProjectionMask::roots(builder.parquet_schema(), positions.iter().copied());
-    builder.with_projection(mask).with_batch_size(BATCH).build()
+    builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()
 }
 
 /// Asks for text columns as dictionaries, which is how Parquet usually stores them: then each

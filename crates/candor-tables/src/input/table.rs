@@ -22,7 +22,7 @@ pub struct Input {
 
 /// Reads the rows of a table in some format.
 pub(super) trait Reader: Send {
-    /// The columns at these positions, in batches of at most [`BATCH`](crate::BATCH) rows, none of them empty.
+    /// The columns at these positions, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS) rows, none of them empty.
     fn read(self: Box<Self>, positions: &[usize]) -> Result<Columns, TableError>;
 }
 
@@ -84,7 +84,7 @@ impl Input {
         Ok(batches)
     }
 
-    /// The rows of the given columns, in that order, in batches of at most [`BATCH`](crate::BATCH).
+    /// The rows of the given columns, in that order, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS).
     ///
     /// # Errors
     /// If a column is missing.

@@ -1,8 +1,8 @@
 //! Responses from one format to another.
 
-use candor_analysis::watch::Watch;
 use candor_base::plan::{Content, Plan};
 use candor_base::randomize::{AnswerColumn, BlockAnswers};
+use candor_runtime::progress::ProgressSink;
 
 use super::decode::ResponseBatch;
 use super::read::read_batches;
@@ -28,7 +28,7 @@ pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> 
         let (answers, public) = taken_apart(plan, batch);
         layout.encode(&answers, &public, &[], rows)
     };
-    let read = read_batches(plan, inputs, None, Watch::nobody(), encode, |encoded| {
+    let read = read_batches(plan, inputs, None, ProgressSink::none(), encode, |encoded| {
         if failed.is_none() {
             let encoded = encoded.map_err(|unwritable| unwritable.after(&output.name(), 0));
             failed = encoded.and_then(|encoded| writer.write(&encoded, output)).err();

@@ -17,11 +17,11 @@ pub(crate) use copy::taken_apart;
 pub(crate) use decode::{A_TAG, NOT_AN_ANSWER, bad_value, tags_are, unsupported, weights_of, written};
 pub use decode::{Decoder, ResponseBatch};
 pub use json::{ResponseReader, one_response, response_line};
-pub use read::{Read, Responses};
+pub use read::{ReadSummary, Responses};
 pub(crate) use read::{read_batches, read_batches_beside};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 
-pub use crate::marks::{FINGERPRINT_KEY, SIMULATION_KEY};
+pub use crate::metadata_keys::{FINGERPRINT_KEY, SIMULATION_KEY};
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ use serde_json::Value;
 use crate::TableError;
 use crate::error::shown;
 use crate::input::{Input, Location, Table};
-use crate::marks::PANDAS_KEY;
+use crate::metadata_keys::PANDAS_KEY;
 use crate::output::Target;
 use crate::publish::{FolderLock, place};
 use crate::sidecar::{Found, Sidecar};
@@ -127,7 +127,7 @@ pub enum Format {
 
 impl Format {
     /// By the ending of the name: `.parquet` (or `.pq`), `.tsv` with tabs, all else CSV.
-    pub fn of(target: &Target) -> Format {
+    pub fn for_target(target: &Target) -> Format {
         match () {
             () if target.ends_with(".parquet") || target.ends_with(".pq") => Format::Parquet,
             () if target.ends_with(".tsv") => Format::csv(b'\t'),

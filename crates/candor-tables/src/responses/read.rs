@@ -2,15 +2,15 @@
 
 use candor_analysis::fit::{Fit, FitCounts};
 use candor_analysis::repeats::Repeats;
-use candor_analysis::watch::{Step, Watch};
 use candor_base::plan::Plan;
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use super::beside::{Columns, matches};
 use super::decode::{Decoder, ResponseBatch};
 use super::{Provenance, open};
 use crate::TableError;
 use crate::input::{Batch, Batches, Input, Inputs, Table};
-use crate::marks::{SYNTHETIC_KEY, WEIGHT};
+use crate::metadata_keys::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
@@ -25,7 +25,7 @@ pub struct Responses {
 
 /// What is known of tables of responses once they are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadSummary {
     /// The number of responses.
     pub responses: u64,
     /// The seed, if any of them are a simulation.
@@ -39,7 +39,7 @@ pub struct Read {
 }
 
 /// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it made, in
-/// order, and `watch` is told how many there are up to there.
+/// order, and `progress` is told how many there are up to there.
 ///
 /// # Errors
 /// If a table was made under another plan or cannot be read, a value cannot be a response, there are none at all, or whoever watches ends it.
@@ -47,11 +47,11 @@ pub(crate) fn read_batches<T: Send + 'static>(
     plan: &Plan,
     inputs: Inputs,
     weights: Option<&str>,
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
     map: impl Fn(ResponseBatch) -> T + Sync,
     take: impl FnMut(T),
-) -> Result<Read, TableError> {
-    read_batches_beside(plan, inputs, weights, Columns::default(), watch, |_, batch| Ok(map(batch)), take)
+) -> Result<ReadSummary, TableError> {
+    read_batches_beside(plan, inputs, weights, Columns::default(), progress, |_, batch| Ok(map(batch)), take)
 }
 
 /// The same with further columns that stand beside the responses: `map` finds them, by name, in the batch that was decoded.
@@ -63,11 +63,11 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
     inputs: Inputs,
     weights: Option<&str>,
     beside: Columns<'_>,
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
     map: impl Fn(&Batch, ResponseBatch) -> Result<T, TableError> + Sync,
     mut take: impl FnMut(T),
-) -> Result<Read, TableError> {
-    let mut read = Read::default();
+) -> Result<ReadSummary, TableError> {
+    let mut read = ReadSummary::default();
     let (fit, mut repeats) = (Fit::new(plan), Repeats::default());
     let (mut names, mut fits) = (Vec::new(), Vec::new());
     let first = inputs.name();
@@ -93,7 +93,7 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
             repeats.merge(repeated);
             read.responses += rows as u64;
             take(made);
-            Ok::<(), TableError>(watch.tell(Step::of("records", read.responses, None))?)
+            Ok::<(), TableError>(progress.report(Progress::new("records", read.responses, None))?)
         })?;
         check_records(name.clone(), provenance, read.responses - before)?;
         names.push(name);

@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn what_stands_in_no_row_is_not_passed_on() {
         let channel = Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap();
-        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
         let labels = Arc::new(StringArray::from(vec!["secret", "north", "south"]));
         let region: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::new(Int32Array::from(vec![1, 2]), labels));
         let kept = vec![Field::new("region", region.data_type().clone(), true)];

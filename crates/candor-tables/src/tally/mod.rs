@@ -7,17 +7,17 @@ pub use sample::{SampleColumns, tally_sample};
 use std::collections::{BTreeMap, HashMap};
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
-use candor_analysis::watch::Watch;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, count_tables};
 use candor_base::plan::{Content, Plan};
 use candor_base::randomize::AnswerColumn;
+use candor_runtime::progress::ProgressSink;
 
 use crate::TableError;
 use crate::input::Inputs;
-use crate::responses::{Read, ResponseBatch, read_batches};
+use crate::responses::{ReadSummary, ResponseBatch, read_batches};
 
 /// What to count.
-pub struct Job<'a> {
+pub struct TallyJob<'a> {
     /// The plan the responses were made under.
     pub plan: &'a Plan,
     /// The tables to count for.
@@ -31,29 +31,33 @@ pub struct Job<'a> {
 /// The counts of all tables, by categories of the `by` attributes.
 pub struct Tallied {
     /// For each combination of categories that occurs, the tables in order.
-    pub groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+    pub groups: BTreeMap<Vec<u16>, Vec<TableCounts>>,
     /// The number of responses.
     pub responses: u64,
     /// How many responses have each combination.
     pub rows: BTreeMap<Vec<u16>, u64>,
     /// What is known of where they come from.
-    pub read: Read,
+    pub read: ReadSummary,
 }
 
 /// Reads responses once and counts them for every table.
 ///
 /// # Errors
 /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever watches ends it.
-pub fn tally(job: &Job<'_>, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
-    tally_with(job, Keep::Counts, inputs, watch)
+pub fn tally(job: &TallyJob<'_>, inputs: Inputs, progress: ProgressSink<'_>) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Counts, inputs, progress)
 }
 
 /// The same, keeping the different sets of attributes that are answered with sets: the likelihood method needs them.
 ///
 /// # Errors
 /// As [`tally`].
-pub fn tally_keeping_sets(job: &Job<'_>, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
-    tally_with(job, Keep::Sets, inputs, watch)
+pub fn tally_keeping_sets(
+    job: &TallyJob<'_>,
+    inputs: Inputs,
+    progress: ProgressSink<'_>,
+) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Sets, inputs, progress)
 }
 
 /// What is kept of the responses.
@@ -63,7 +67,12 @@ enum Keep {
     Sets,
 }
 
-fn tally_with(job: &Job<'_>, keep: Keep, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
+fn tally_with(
+    job: &TallyJob<'_>,
+    keep: Keep,
+    inputs: Inputs,
+    progress: ProgressSink<'_>,
+) -> Result<Tallied, TableError> {
     check_groups(job)?;
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
     let (mut groups, mut rows) = (Groups::new(), BTreeMap::new());
@@ -71,7 +80,7 @@ fn tally_with(job: &Job<'_>, keep: Keep, inputs: Inputs, watch: Watch<'_>) -> Re
         job.plan,
         inputs,
         job.weights,
-        watch,
+        progress,
         |batch| count(job, keep, &layouts, &Keyed::new(job, &batch), batch.weights.as_deref()),
         |(counted, keys)| {
             merge(&mut groups, counted);
@@ -82,7 +91,7 @@ fn tally_with(job: &Job<'_>, keep: Keep, inputs: Inputs, watch: Watch<'_>) -> Re
 }
 
 /// Groups are known where attributes are public.
-fn check_groups(job: &Job<'_>) -> Result<(), TableError> {
+fn check_groups(job: &TallyJob<'_>) -> Result<(), TableError> {
     let attributes = job.plan.schema().attributes();
     for &position in job.by {
         match attributes.get(position) {
@@ -94,7 +103,7 @@ fn check_groups(job: &Job<'_>) -> Result<(), TableError> {
     Ok(())
 }
 
-type Groups = BTreeMap<Vec<u16>, Vec<TableTally>>;
+type Groups = BTreeMap<Vec<u16>, Vec<TableCounts>>;
 
 fn merge(groups: &mut Groups, more: Groups) {
     for (key, tallies) in more {
@@ -118,7 +127,7 @@ struct Keyed<'b> {
 }
 
 impl<'b> Keyed<'b> {
-    fn new(job: &Job<'_>, batch: &'b ResponseBatch) -> Keyed<'b> {
+    fn new(job: &TallyJob<'_>, batch: &'b ResponseBatch) -> Keyed<'b> {
         let (codes, rows) = (batch.columns.iter().map(Codes::from).collect(), batch.rows);
         if job.by.is_empty() {
             return Keyed { codes, groups: vec![Vec::new()], rows_of: vec![(0..rows as u32).collect()], rows };
@@ -163,7 +172,7 @@ fn partition(columns: &[&Vec<u16>], rows: usize) -> (Vec<Vec<u16>>, Vec<Vec<u32>
 
 /// The counts of every group, and how many rows it has.
 fn count(
-    job: &Job<'_>,
+    job: &TallyJob<'_>,
     keep: Keep,
     layouts: &[CountLayout],
     batch: &Keyed<'_>,
@@ -177,7 +186,7 @@ fn count(
     let mut groups = Groups::new();
     for (key, rows) in batch.groups.iter().zip(&batch.rows_of) {
         let tally = |layout: &CountLayout| {
-            let mut tally = TableTally::new(layout.clone());
+            let mut tally = TableCounts::new(layout.clone());
             if keep == Keep::Sets {
                 tally = tally.keeping_sets(job.plan);
             }

@@ -7,13 +7,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_schema::DataType;
 use candor_analysis::tally::{
-    CountLayout, Drawn, LonelyPsu, ReplicateWeights, Replication, Rows, Sample, TableTally, UnitCounts, Units,
-    count_units,
+    CountLayout, LonelyPsu, PsuCounts, ReplicateWeights, Replication, Rows, Sample, TableCounts, UnitCounts,
+    VarianceMethod, count_units,
 };
-use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
+use candor_runtime::progress::ProgressSink;
 
-use super::{Groups, Job, Keep, Keyed, Tallied, check_groups, count, merge};
+use super::{Groups, Keep, Keyed, Tallied, TallyJob, check_groups, count, merge};
 use crate::TableError;
 use crate::input::{Batch, Inputs};
 use crate::model::column;
@@ -53,10 +53,10 @@ impl SampleColumns {
 /// # Errors
 /// As [`tally`](super::tally()); or if a column of the design is missing or protected, a value of it is none, or the design tells no errors.
 pub fn tally_sample(
-    job: &Job<'_>,
+    job: &TallyJob<'_>,
     columns: &SampleColumns,
     inputs: Inputs,
-    watch: Watch<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<Tallied, TableError> {
     check_groups(job)?;
     let named = columns.names();
@@ -75,7 +75,7 @@ pub fn tally_sample(
         inputs,
         job.weights,
         Columns { named: &named, matching },
-        watch,
+        progress,
         |batch, decoded| counted(job, columns, &layouts, batch, &decoded),
         |counted| {
             if let Err(error) = all.take(counted, columns) {
@@ -115,7 +115,7 @@ struct Unit {
 }
 
 fn counted(
-    job: &Job<'_>,
+    job: &TallyJob<'_>,
     columns: &SampleColumns,
     layouts: &[CountLayout],
     batch: &Batch,
@@ -301,10 +301,10 @@ impl All {
             let how = how.replicates(&self.replicate_weights)?;
             for (key, tallies) in &mut self.groups {
                 for (at, tally) in tallies.iter_mut().enumerate() {
-                    let nobody = || TableTally::new(tally.layout().clone());
+                    let nobody = || TableCounts::new(tally.layout().clone());
                     let of = |groups: &Groups| groups.get(key).map_or_else(nobody, |tallies| tallies[at].clone());
                     let replicates = self.replicates.iter().map(of).collect();
-                    *tally = tally.clone().with_drawn(Drawn::Replicates(how.clone(), replicates));
+                    *tally = tally.clone().with_drawn(VarianceMethod::Replicates(how.clone(), replicates));
                 }
             }
             return Ok((self.groups, self.rows));
@@ -319,7 +319,8 @@ impl All {
         for (key, tallies) in &mut self.groups {
             let units = self.of_units.remove(key).unwrap_or_default();
             for (tally, counts) in tallies.iter_mut().zip(units) {
-                *tally = tally.clone().with_drawn(Drawn::Units(Units::new(sample.clone(), counts)));
+                *tally =
+                    tally.clone().with_drawn(VarianceMethod::Linearization(PsuCounts::new(sample.clone(), counts)));
             }
         }
         Ok((self.groups, self.rows))

@@ -11,13 +11,13 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::input::{Input, Inputs};
-use candor_tables::randomize::{Job, randomize};
+use candor_tables::randomize::{RandomizeJob, randomize};
 use candor_tables::tally::{self, tally};
 use candor_tables::{TableError, counts};
 use parquet::arrow::ArrowWriter;
@@ -71,13 +71,13 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
 
 fn plan() -> Plan {
     let channel = Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap();
-    Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
+    Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
 }
 
 /// A plan whose answers are sets.
 fn sets() -> Plan {
     let channel = Pattern::k_ary(vec![Axis { categories: 4, answer: 2 }], 1.0).unwrap();
-    Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
+    Plan::new(Schema::with_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
 }
 
 /// The column as the only one of a Parquet file, under the name of the attribute.
@@ -104,12 +104,12 @@ fn use_everywhere(bytes: &[u8]) -> Vec<Result<(), TableError>> {
         let tables = TableList::parse("marginals", plan.schema()).unwrap();
         let source = Source::from_seed(1);
         for keep in [vec![], vec!["a1".to_owned()], vec!["count".to_owned()]] {
-            let job = Job { plan: &plan, keep: &keep, source: &source };
+            let job = RandomizeJob { plan: &plan, keep: &keep, source: &source };
             done.push(inputs().and_then(|inputs| randomize(&job, inputs, |_| Ok::<(), TableError>(()))).map(drop));
         }
         for weights in [None, Some("count")] {
-            let job = tally::Job { plan: &plan, tables: &tables, by: &[], weights };
-            done.push(inputs().and_then(|inputs| tally(&job, inputs, Watch::nobody())).map(drop));
+            let job = tally::TallyJob { plan: &plan, tables: &tables, by: &[], weights };
+            done.push(inputs().and_then(|inputs| tally(&job, inputs, ProgressSink::none())).map(drop));
         }
         done.push(inputs().and_then(|inputs| counts::tally_counts(&plan, &tables, inputs)).map(drop));
     }

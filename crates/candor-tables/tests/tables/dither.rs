@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use candor_base::schema::Schema;
-use candor_tables::dither::dithered;
+use candor_tables::stochastic_rounding::dithered;
 use rand_core::{TryCryptoRng, TryRng};
 use serde_json::Value;
 

@@ -13,21 +13,21 @@ use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Schema as ArrowSchema};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::check::check;
 use candor_tables::distinct::distinct_responses;
-use candor_tables::infer::{Wishes, infer};
+use candor_tables::infer::{InferOptions, infer};
 use candor_tables::input::{Input, Inputs};
 use candor_tables::output::{Existing, Target};
-use candor_tables::randomize::{Job, randomize, randomize_to};
+use candor_tables::randomize::{RandomizeJob, randomize, randomize_to};
 use candor_tables::responses::{FINGERPRINT_KEY, Format, SIMULATION_KEY};
 use candor_tables::tally::{self, tally};
-use candor_tables::truth::Records;
-use candor_tables::{BATCH, TableError};
+use candor_tables::true_records::Records;
+use candor_tables::{BATCH_ROWS, TableError};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 #[path = "../../examples/in_memory.rs"]
@@ -73,7 +73,7 @@ fn of(name: &str, batches: Vec<RecordBatch>) -> Input {
 fn randomized(plan: &Plan, inputs: Inputs, keep: &[&str], seed: u64) -> Result<Vec<RecordBatch>, TableError> {
     let keep: Vec<String> = keep.iter().map(|&name| name.to_owned()).collect();
     let mut batches = Vec::new();
-    let done = randomize(&Job { plan, keep: &keep, source: &Source::from_seed(seed) }, inputs, |batch| {
+    let done = randomize(&RandomizeJob { plan, keep: &keep, source: &Source::from_seed(seed) }, inputs, |batch| {
         batches.push(batch);
         Ok::<(), TableError>(())
     })?;
@@ -83,7 +83,11 @@ fn randomized(plan: &Plan, inputs: Inputs, keep: &[&str], seed: u64) -> Result<V
 
 fn tallied(plan: &Plan, inputs: Inputs) -> Result<tally::Tallied, TableError> {
     let tables = TableList::marginals(plan.schema());
-    tally(&tally::Job { plan, tables: &tables, by: &[], weights: None }, inputs.unmarked(true), Watch::nobody())
+    tally(
+        &tally::TallyJob { plan, tables: &tables, by: &[], weights: None },
+        inputs.unmarked(true),
+        ProgressSink::none(),
+    )
 }
 
 #[test]
@@ -92,7 +96,10 @@ fn from_batches_to_estimates() {
     let parts = vec![people(0..100_000), people(100_000..100_000), people(100_000..100_500)];
     let responses = randomized(&plan, of("people", parts).into(), &["id"], 7).unwrap();
     // The first batch is cut, the empty one left out, and the last not joined to what was left.
-    assert_eq!(responses.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), [BATCH, 100_000 - BATCH, 500]);
+    assert_eq!(
+        responses.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(),
+        [BATCH_ROWS, 100_000 - BATCH_ROWS, 500]
+    );
     let metadata = responses[0].schema().metadata().clone();
     assert_eq!((&metadata[FINGERPRINT_KEY], &metadata[SIMULATION_KEY]), (&plan.fingerprint().to_string(), &"7".into()));
     let ids: Vec<i64> = responses
@@ -107,7 +114,7 @@ fn from_batches_to_estimates() {
         (100_500, Some(7), 0, 0)
     );
     let truth = Records { schema: plan.schema(), inputs: of("people", vec![people(0..100_500)]).into() };
-    let truth = truth.count(&TableList::marginals(plan.schema()), Watch::nobody()).unwrap();
+    let truth = truth.count(&TableList::marginals(plan.schema()), ProgressSink::none()).unwrap();
     for (tally, truth) in counted.groups.values().flatten().zip(&truth.counts) {
         let cells = analyse(&plan, tally, &Options::default()).cells.unwrap();
         for (cell, &count) in cells.iter().zip(truth) {
@@ -133,11 +140,11 @@ fn batches_and_parquet_hold_the_same_answers() {
     let path = folder.path().join("responses.parquet");
     let inputs = || Inputs::from(of("people", vec![people(0..70_000)]));
     let (keep, source) = (["id".to_owned()], Source::from_seed(3));
-    let job = Job { plan: &plan, keep: &keep, source: &source };
-    randomize_to(&job, inputs(), &Target::File(path.clone()), Format::Parquet, Existing::Replace, Watch::nobody())
+    let job = RandomizeJob { plan: &plan, keep: &keep, source: &source };
+    randomize_to(&job, inputs(), &Target::File(path.clone()), Format::Parquet, Existing::Replace, ProgressSink::none())
         .unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
-    let file: Vec<RecordBatch> = reader.with_batch_size(BATCH).build().unwrap().map(Result::unwrap).collect();
+    let file: Vec<RecordBatch> = reader.with_batch_size(BATCH_ROWS).build().unwrap().map(Result::unwrap).collect();
     let memory = randomized(&plan, inputs(), &["id"], 3).unwrap();
     assert_eq!(file.len(), memory.len());
     for (file, memory) in file.iter().zip(&memory) {
@@ -226,7 +233,7 @@ fn booleans_and_numbers_have_codes() {
 #[test]
 fn a_schema_is_inferred_from_batches() {
     let drop = vec!["id".to_owned(), "age".to_owned()];
-    let wishes = Wishes { drop, max_categories: 5, ..Wishes::default() };
+    let wishes = InferOptions { drop, max_categories: 5, ..InferOptions::default() };
     let found = infer(of("people", vec![people(0..10), people(10..40)]), &wishes).unwrap();
     assert_eq!((found.records, found.schema.attributes()[1].categories()), (40, schema().attributes()[1].categories()));
 }
@@ -237,7 +244,7 @@ fn different_responses_are_counted_in_memory() {
     let channel = Pattern::k_ary(vec![Axis::single(3)], 1.0).unwrap();
     let plan = Plan::new(schema, vec![Block::new(vec![0], channel)]).unwrap();
     let responses = randomized(&plan, of("people", vec![people(0..1000)]).into(), &[], 1).unwrap();
-    let (records, read) = distinct_responses(&plan, of("responses", responses).into(), Watch::nobody()).unwrap();
+    let (records, read) = distinct_responses(&plan, of("responses", responses).into(), ProgressSink::none()).unwrap();
     assert_eq!((records.len(), records.counts().iter().sum::<u64>(), read.responses), (3, 1000, 1000));
 }
 
@@ -265,9 +272,9 @@ fn errors_say_where() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1; 3]));
     let columns = [("region", region.clone()), ("smokes", smokes), ("age", numbers.clone()), ("id", numbers.clone())];
     let misspelt = RecordBatch::try_from_iter(columns).unwrap();
-    let error = refused(vec![Ok(people(0..BATCH + 5)), Ok(misspelt)]);
+    let error = refused(vec![Ok(people(0..BATCH_ROWS + 5)), Ok(misspelt)]);
     assert!(
-        error.starts_with(&format!("people, row {}", BATCH + 7)) && error.contains("did you mean \"yes\""),
+        error.starts_with(&format!("people, row {}", BATCH_ROWS + 7)) && error.contains("did you mean \"yes\""),
         "{error}"
     );
     let error = refused(vec![Ok(people(0..5)), Err(ArrowError::ComputeError("lost".to_owned()))]);
@@ -284,7 +291,7 @@ fn errors_say_where() {
     assert!(error.contains("two columns named \"region\""), "{error}");
     // The error of whoever takes the answers ends it.
     let stopped: Result<_, Box<dyn std::error::Error>> = randomize(
-        &Job { plan: &plan, keep: &[], source: &Source::from_seed(1) },
+        &RandomizeJob { plan: &plan, keep: &[], source: &Source::from_seed(1) },
         of("people", vec![people(0..5)]).into(),
         |_| Err("enough".into()),
     );
@@ -315,8 +322,8 @@ fn metadata_of_a_schema_are_believed() {
     let unmarked = tallied(&plan, of("responses", vec![marked(&responses[0], &[])]).into()).unwrap().read;
     assert_eq!((unmarked.unmarked, unmarked.simulation), (vec!["responses".to_owned()], None));
     let tables = TableList::parse("marginals", plan.schema()).unwrap();
-    let job = tally::Job { plan: &plan, tables: &tables, by: &[], weights: None };
-    let read = |batch: RecordBatch| tally(&job, of("responses", vec![batch]).into(), Watch::nobody());
+    let job = tally::TallyJob { plan: &plan, tables: &tables, by: &[], weights: None };
+    let read = |batch: RecordBatch| tally(&job, of("responses", vec![batch]).into(), ProgressSink::none());
     let error = read(marked(&responses[0], &[])).err().unwrap();
     assert!(matches!(&error, TableError::Unmarked(file) if file == "responses"), "{error}");
     // As pandas writes the attributes of a frame.
@@ -374,7 +381,7 @@ fn slices_of_responses_add_up_to_the_whole() {
 #[test]
 fn tags_are_whole_numbers() {
     let channel = |epsilon: f64| Pattern::k_ary(vec![Axis::single(3)], epsilon).unwrap().into();
-    let schema = Schema::of_sizes(&[3]).unwrap();
+    let schema = Schema::with_sizes(&[3]).unwrap();
     let plan = Plan::new(schema, vec![Block::lottery(vec![0], vec![(1, channel(1.0)), (1, channel(2.0))])]).unwrap();
     let responses = |tags: [f64; 3]| {
         let answers: ArrayRef = Arc::new(StringArray::from(vec!["0", "1", "2"]));

@@ -9,15 +9,15 @@ use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::*;
 use arrow_buffer::{IntervalDayTime, i256};
 use arrow_schema::{Field, Fields};
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::output::{Existing, Target};
-use candor_tables::randomize::{Job, randomize_to};
+use candor_tables::randomize::{RandomizeJob, randomize_to};
 use candor_tables::responses::Format;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -168,9 +168,16 @@ fn keep(folder: &Path, column: &ArrayRef, name: &str) -> Result<(), TableError> 
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     let target = Target::File(folder.join(name));
-    let job = Job { plan: &plan(), keep: &["k".to_owned()], source: &Source::from_seed(1) };
-    randomize_to(&job, Inputs::new([input], None)?, &target, Format::of(&target), Existing::Replace, Watch::nobody())
-        .map(|_| ())
+    let job = RandomizeJob { plan: &plan(), keep: &["k".to_owned()], source: &Source::from_seed(1) };
+    randomize_to(
+        &job,
+        Inputs::new([input], None)?,
+        &target,
+        Format::for_target(&target),
+        Existing::Replace,
+        ProgressSink::none(),
+    )
+    .map(|_| ())
 }
 
 fn read_back(path: &Path) -> ArrayRef {

@@ -7,10 +7,10 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use candor_base::schema::{Attribute, Schema};
 use candor_tables::TableError;
-use candor_tables::infer::{Bins, Inferred, Wishes, infer};
+use candor_tables::infer::{Bins, InferOptions, Inferred, infer};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::missing::Missing;
-use candor_tables::truth::Records;
+use candor_tables::true_records::Records;
 use parquet::arrow::ArrowWriter;
 
 /// The same people in both formats: numbers, texts, codes of countries with Namibia, and a number that somebody wrote for what is missing.
@@ -50,7 +50,7 @@ fn named(words: &[&str]) -> Missing {
 
 fn inferred(file: &Location, words: &Missing) -> Inferred {
     let edges = |name: &str, at: f64| (name.to_owned(), Bins::Edges(vec![at]));
-    let wishes = Wishes { bins: vec![edges("age", 40.0), edges("income", 20.0)], ..Wishes::default() };
+    let wishes = InferOptions { bins: vec![edges("age", 40.0), edges("income", 20.0)], ..InferOptions::default() };
     infer(Input::open(file, None).unwrap().with_missing(words.clone()), &wishes).unwrap()
 }
 

@@ -9,15 +9,15 @@ use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, StringArr
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::output::{Existing, Target};
-use candor_tables::randomize::{Done, Job, randomize_to};
+use candor_tables::randomize::{RandomizeJob, RandomizeSummary, randomize_to};
 use candor_tables::responses::Format;
 use candor_tables::tally::{self, tally};
 use parquet::arrow::ArrowWriter;
@@ -41,27 +41,31 @@ fn plan(attributes: Vec<Attribute>) -> Plan {
         let size = schema.attributes()[at].categories().len();
         Block::new(vec![at], Pattern::k_ary(vec![Axis::single(size)], 1.0).unwrap())
     };
-    let blocks = schema.private().iter().map(block).collect();
+    let blocks = schema.randomized().iter().map(block).collect();
     Plan::new(schema, blocks).unwrap()
 }
 
-fn kept(plan: &Plan, input: &Path, output: &Path, keep: &[&str]) -> Result<Done, TableError> {
+fn kept(plan: &Plan, input: &Path, output: &Path, keep: &[&str]) -> Result<RandomizeSummary, TableError> {
     let keep: Vec<String> = keep.iter().map(|&name| name.to_owned()).collect();
     let (inputs, output) = (Inputs::new([input.to_owned()], None)?, Target::File(output.to_owned()));
-    let (format, source) = (Format::of(&output), Source::from_seed(1));
+    let (format, source) = (Format::for_target(&output), Source::from_seed(1));
     randomize_to(
-        &Job { plan, keep: &keep, source: &source },
+        &RandomizeJob { plan, keep: &keep, source: &source },
         inputs,
         &output,
         format,
         Existing::Replace,
-        Watch::nobody(),
+        ProgressSink::none(),
     )
 }
 
 fn counted(plan: &Plan, input: &Path, by: &[usize], weights: Option<&str>) -> Result<tally::Tallied, TableError> {
     let tables = TableList::parse("marginals", plan.schema()).unwrap();
-    tally(&tally::Job { plan, tables: &tables, by, weights }, Inputs::new([input.to_owned()], None)?, Watch::nobody())
+    tally(
+        &tally::TallyJob { plan, tables: &tables, by, weights },
+        Inputs::new([input.to_owned()], None)?,
+        ProgressSink::none(),
+    )
 }
 
 /// A CSV table in which every column holds the same.
@@ -125,7 +129,7 @@ proptest! {
             }
         }
         prop_assert!(!output.exists());
-        for by in plan.schema().private().into_iter().chain([usize::MAX]) {
+        for by in plan.schema().randomized().into_iter().chain([usize::MAX]) {
             let refused = counted(&plan, &input, &[by], None).map(|_| ());
             prop_assert!(matches!(refused, Err(TableError::NoGroups(_))), "{by}: {refused:?}");
         }

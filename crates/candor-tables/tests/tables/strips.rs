@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, StringArray};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_tables};
-use candor_analysis::watch::Watch;
+use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::channel::{Axis, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::{Client, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{Existing, Target};
-use candor_tables::randomize::{Job, randomize, randomize_to};
+use candor_tables::randomize::{RandomizeJob, randomize, randomize_to};
 use candor_tables::responses::{Format, one_response, response_line};
 use candor_tables::tally::{self, tally};
 
@@ -69,13 +69,13 @@ fn tables(plan: &Plan) -> TableList {
     TableList::parse("marginals;pairs", plan.schema()).unwrap()
 }
 
-fn counted(plan: &Plan, inputs: Inputs) -> Result<Vec<TableTally>, TableError> {
-    let job = tally::Job { plan, tables: &tables(plan), by: &[], weights: None };
-    Ok(tally(&job, inputs.unmarked(true), Watch::nobody())?.groups.remove(&Vec::new()).unwrap())
+fn counted(plan: &Plan, inputs: Inputs) -> Result<Vec<TableCounts>, TableError> {
+    let job = tally::TallyJob { plan, tables: &tables(plan), by: &[], weights: None };
+    Ok(tally(&job, inputs.unmarked(true), ProgressSink::none())?.groups.remove(&Vec::new()).unwrap())
 }
 
 /// What the same answers count, without any file.
-fn expected(plan: &Plan, seed: u64) -> Vec<TableTally> {
+fn expected(plan: &Plan, seed: u64) -> Vec<TableCounts> {
     let truths = truths(plan);
     let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(seed).stream(0)).unwrap();
     let layouts: Vec<CountLayout> = tables(plan).lists().iter().map(|table| CountLayout::new(plan, table)).collect();
@@ -91,7 +91,7 @@ fn what_is_written_is_read_back() {
         assert_eq!(names, [own, &["candor_tag", "candor_cells", "candor_cells_2"]].concat());
         let people = people(&plan);
         let source = Source::from_seed(5);
-        let job = Job { plan: &plan, keep: &[], source: &source };
+        let job = RandomizeJob { plan: &plan, keep: &[], source: &source };
         let expected = expected(&plan, 5);
         let mut batches = Vec::new();
         randomize(&job, input(&people), |batch| {
@@ -113,8 +113,15 @@ fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["r.csv", "r.tsv", "r.parquet"] {
             let target = Target::File(folder.path().join(name));
-            randomize_to(&job, input(&people), &target, Format::of(&target), Existing::Replace, Watch::nobody())
-                .unwrap();
+            randomize_to(
+                &job,
+                input(&people),
+                &target,
+                Format::for_target(&target),
+                Existing::Replace,
+                ProgressSink::none(),
+            )
+            .unwrap();
             let inputs = Inputs::new([Location::File(folder.path().join(name))], None).unwrap();
             assert_eq!(counted(&plan, inputs).unwrap(), expected, "{name}");
         }
@@ -122,7 +129,7 @@ fn what_is_written_is_read_back() {
         let mut rng = Source::from_seed(9).stream(0);
         let truths = truths(&plan);
         let mut lines = String::new();
-        let mut tallies: Option<Vec<TableTally>> = None;
+        let mut tallies: Option<Vec<TableCounts>> = None;
         for row in 0..50 {
             let record: Vec<u16> = truths.iter().map(|codes| codes[row]).collect();
             let response = one_response(&plan, &record, &client.answer(&record, &mut rng).unwrap());

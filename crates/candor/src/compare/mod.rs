@@ -8,27 +8,27 @@ pub use variance::{VarianceComparison, compare_at_variance};
 
 use std::time::Duration;
 
-use candor_analysis::dependence::{Limits, Measure, cluster, counted, pairs};
+use candor_analysis::association::{Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::{EstimateError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
-use candor_analysis::watch::{Stopped, Watch};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_design::compare::{Alone, Candidate, Goal, Made, Simulation, Skipped};
-use candor_design::compare::{EQUAL, alone, compare_watched, recommended, simulated_errors};
-use candor_design::expectation::{OtherTruths, expectations};
+use candor_design::compare::{Alone, Candidate, CandidatePlan, Goal, NotApplicable, Simulation};
+use candor_design::compare::{EQUAL, alone, compare_with_progress, recommended, simulated_errors};
+use candor_design::expectation::{ErrorScenarios, expectations};
 use candor_design::predict::predicted_error;
 use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
+use candor_runtime::progress::{ProgressSink, Stopped};
 use serde::Serialize;
 
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
+use crate::format::count;
 use crate::plot::{Ranked, Ranking};
 use crate::shares::Shares;
 use crate::verdict::{self, Verdict, precision};
-use crate::words::count;
 
 /// With a larger standard error of a share, an interval holds all that is possible.
 const USELESS: f64 = 0.25;
@@ -71,7 +71,7 @@ pub struct Simulate<'a> {
 /// Every method at the same record epsilon.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct MethodComparison {
     /// Whether the recommended method will do for the tables, by the margins of error to expect.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -191,10 +191,10 @@ struct List {
     name: String,
     tables: TableList,
     /// Their predicted error.
-    error: fn(&Made) -> Option<f64>,
+    error: fn(&CandidatePlan) -> Option<f64>,
 }
 
-/// Every method that applies to a schema, at the same certified record epsilon. `watch` is told the methods.
+/// Every method that applies to a schema, at the same certified record epsilon. `progress` is told the methods.
 ///
 /// # Errors
 /// If epsilon is beyond what protects anybody, tables or clusters are none of the schema's, or whoever watches ends it.
@@ -202,10 +202,10 @@ pub fn compare(
     schema: &Schema,
     epsilon: f64,
     options: &CompareOptions<'_>,
-    watch: Watch<'_>,
-) -> Result<Comparison, StudyError> {
+    progress: ProgressSink<'_>,
+) -> Result<MethodComparison, StudyError> {
     check(epsilon, options)?;
-    let default = if schema.private().len() > 1 { "pairs" } else { "marginals" };
+    let default = if schema.randomized().len() > 1 { "pairs" } else { "marginals" };
     let asked = options.tables.as_deref().unwrap_or(default);
     let parameter = "tables";
     let tables = TableList::parse(asked, schema).map_err(|error| StudyError::Tables { parameter, error })?;
@@ -220,7 +220,7 @@ pub fn compare(
     // A limit beyond the clock's range is none.
     let time_limit = Duration::try_from_secs_f64(options.time_limit).ok();
     let goal = Goal { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
-    let candidates = compare_watched(schema, &goal, watch)?;
+    let candidates = compare_with_progress(schema, &goal, progress)?;
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
     let mut lists = vec![list("one-way", TableList::marginals(schema), |made| made.one_way)];
     lists.extend(TableList::parse("pairs", schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
@@ -232,7 +232,7 @@ pub fn compare(
         None => Ok(None),
     };
     let others = other_truths(schema, &candidates, &tables, respondents, options.shares.as_ref())?;
-    let method = |(candidate, other): (&Candidate, &Option<OtherTruths>)| {
+    let method = |(candidate, other): (&Candidate, &Option<ErrorScenarios>)| {
         Ok(compared(candidate, *other, &lists, simulated(candidate)?))
     };
     let name = |&attribute: &usize| schema.name(attribute).to_owned();
@@ -241,11 +241,11 @@ pub fn compare(
         None => recommended(&candidates),
     };
     let verdict = best.map_or_else(verdict::none, |best| will_do(best, &candidates, &tables, respondents));
-    let attributes = best.map_or(Ok(Vec::new()), |best| alone(schema, &goal, best, watch))?;
+    let attributes = best.map_or(Ok(Vec::new()), |best| alone(schema, &goal, best, progress))?;
     let attribute =
         |one: &Alone| ComparedAttribute { attribute: name(&one.attribute), error: one.among_all, alone: one.alone };
     let several = clusters.iter().flatten().filter(|cluster| cluster.len() > 1);
-    Ok(Comparison {
+    Ok(MethodComparison {
         verdict,
         epsilon,
         respondents,
@@ -295,19 +295,19 @@ fn other_truths(
     tables: &TableList,
     respondents: f64,
     shares: Option<&Shares>,
-) -> Result<Vec<Option<OtherTruths>>, StudyError> {
+) -> Result<Vec<Option<ErrorScenarios>>, StudyError> {
     let truth = |shares: &Shares| tables.lists().iter().map(|table| shares.table(schema, table)).collect();
     let truths: Option<Vec<Vec<f64>>> = shares.map(truth).transpose()?;
     let of = |candidate: &Candidate| {
         let made = candidate.made.as_ref().ok().filter(|made| made.asked.is_some())?;
-        Some(OtherTruths::of(&made.plan, tables.lists(), truths.as_deref(), respondents))
+        Some(ErrorScenarios::new(&made.plan, tables.lists(), truths.as_deref(), respondents))
     };
     Ok(candidates.iter().map(of).collect())
 }
 
 /// The candidate with the least error as anticipated, among those that have an epsilon; of equal ones the simplest.
-fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<OtherTruths>]) -> Option<&'a Candidate> {
-    let error = |(candidate, other): (&'a Candidate, &Option<OtherTruths>)| {
+fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<ErrorScenarios>]) -> Option<&'a Candidate> {
+    let error = |(candidate, other): (&'a Candidate, &Option<ErrorScenarios>)| {
         candidate.made.as_ref().ok()?.plan.guarantee().epsilon().value()?;
         Some((candidate, other.as_ref()?.anticipated?))
     };
@@ -319,7 +319,7 @@ fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<OtherTr
 
 fn compared(
     candidate: &Candidate,
-    other: Option<OtherTruths>,
+    other: Option<ErrorScenarios>,
     lists: &[List],
     simulation: Option<Vec<SimulatedError>>,
 ) -> ComparedMethod {
@@ -352,7 +352,7 @@ fn compared(
         plan: plan.cloned(),
         happens: made.map(what_happens),
         errors: lists.iter().map(|list| made.and_then(list.error)).collect(),
-        takes_long: matches!(reason, Some(Skipped::TooLarge { .. })),
+        takes_long: matches!(reason, Some(NotApplicable::TooLarge { .. })),
     }
 }
 
@@ -391,7 +391,7 @@ fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
     let counts = count_categories(&sizes, &columns, &tables);
     let suited = |[a, b]: [usize; 2]| Measure::suited(&attributes[a], &attributes[b]);
     let dependences = counted(schema, pairs.into_iter().zip(&counts), suited);
-    let private: Vec<(usize, usize)> = schema.private().into_iter().map(|a| (a, sizes[a])).collect();
+    let private: Vec<(usize, usize)> = schema.randomized().into_iter().map(|a| (a, sizes[a])).collect();
     cluster(&private, &dependences, Limits::default()).clusters
 }
 
@@ -414,7 +414,7 @@ impl ComparedMethod {
     }
 }
 
-impl Comparison {
+impl MethodComparison {
     /// The errors of all methods as a figure, the best first, with the least that any method can have.
     pub fn plot(&self) -> Ranking {
         let mut made: Vec<&ComparedMethod> = self.methods.iter().filter(|method| method.plan.is_some()).collect();

@@ -3,13 +3,13 @@
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_design::Request;
-use candor_design::compare::Made;
+use candor_design::compare::CandidatePlan;
 
+use crate::format::{capital, lower_first, plural};
 use crate::guarantee::respondent_sentence;
-use crate::words::{capital, lower_first, plural};
 
 /// What happens to a respondent's answers, in a few words.
-pub fn what_happens(made: &Made) -> String {
+pub fn what_happens(made: &CandidatePlan) -> String {
     match &made.request {
         Request::Independent(_) => "each answer is kept or replaced by chance, on its own".to_owned(),
         Request::Minimax(_) => {
@@ -39,7 +39,7 @@ pub fn what_happens(made: &Made) -> String {
 }
 
 /// What a respondent is told, in one sentence.
-pub fn told(made: &Made) -> String {
+pub fn told(made: &CandidatePlan) -> String {
     let protection = lower_first(&respondent_sentence(made.plan.guarantee().conditional()));
     format!("{}; {protection}", capital(&what_happens(made)))
 }

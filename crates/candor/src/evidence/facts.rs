@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::error::StudyError;
 use crate::guarantee::certified;
 use crate::made_by::made_by;
-use crate::size::size;
+use crate::sample_size::size;
 use crate::texts::Language;
 
 /// The margin of error that respondents are counted for.
@@ -87,7 +87,7 @@ impl Survey {
 
 impl Facts {
     /// The facts of a plan, and of the survey whose `survey.toml` this is.
-    pub(super) fn of(plan: &Plan, survey: Option<&str>, language: &Language) -> Result<Facts, StudyError> {
+    pub(super) fn new(plan: &Plan, survey: Option<&str>, language: &Language) -> Result<Facts, StudyError> {
         let survey = Survey::read(survey)?;
         let say = |name: &str| language.evidence(name, &[]);
         let mut values: BTreeMap<&'static str, String> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! A page as Markdown.
 
-use crate::marked::unmarked;
+use crate::html_escape::unmarked;
 use crate::page::{Page, Part};
 
 /// The page as Markdown: parts that Markdown has no form for, such as pictures, are left out.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::error::StudyError;
 use crate::explain::explain;
-use crate::marked::{isolated, unmarked};
+use crate::html_escape::{isolated, unmarked};
 use crate::page::{Page, Part};
 use crate::texts::Language;
 
@@ -124,7 +124,7 @@ const THREATS: Outline = &[
 /// If the language has no texts of evidence, or the survey's text is not TOML.
 pub fn evidence(plan: &Plan, survey: Option<&str>, language: &Language) -> Result<Evidence, StudyError> {
     language.check_evidence()?;
-    let facts = Facts::of(plan, survey, language)?;
+    let facts = Facts::new(plan, survey, language)?;
     let writer = Writer { facts: &facts, language };
     let sections = vec![
         writer.section("dpia", DPIA),

@@ -4,9 +4,9 @@ use candor_analysis::reliability::{PublishedShare, Reliability, published};
 use serde::Serialize;
 
 use super::table::{Scrolling, row_heading};
-use crate::marked::{escaped, isolated, unmarked};
+use crate::format::{paragraph, table};
+use crate::html_escape::{escaped, isolated, unmarked};
 use crate::texts::Language;
-use crate::words::{paragraph, table};
 
 /// What share of each row is in each column, with the shares of rows and columns of everybody.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use plotters::style::RGBColor;
 use super::cross::class;
 use super::table::{Scrolling, row_heading};
 use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
-use crate::marked::{attribute, escaped, isolated, name};
+use crate::html_escape::{attribute, escaped, isolated, name};
 use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
 use crate::texts::Language;

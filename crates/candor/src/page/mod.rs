@@ -7,18 +7,18 @@ mod trend;
 mod html;
 
 use candor_analysis::reliability::{PublishedShare, Reliability, published};
-use candor_tables::visible::visible;
+use candor_tables::escape_control::visible;
 use serde::Serialize;
 
 pub use cross::{CrossTable, Share};
 pub use picture::Picture;
 pub use trend::{TrendRow, TrendTable};
 
-pub use crate::marked::isolated;
-use crate::marked::unmarked;
+use crate::format::{paragraph, table};
+pub use crate::html_escape::isolated;
+use crate::html_escape::unmarked;
 pub use crate::texts::Direction;
 use crate::texts::Language;
-use crate::words::{paragraph, table};
 
 /// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and columns are
 /// isolated by the page.
@@ -241,7 +241,7 @@ fn bullet(item: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_tables::visible::{is_direction_mark, is_hidden, turns_direction};
+    use candor_tables::escape_control::{is_direction_mark, is_hidden, turns_direction};
     use proptest::prelude::*;
 
     #[test]

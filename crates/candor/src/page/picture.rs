@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::marked::{attribute, escaped, unmarked};
+use crate::html_escape::{attribute, escaped, unmarked};
 
 /// A hundred people, so many of them marked. Who is marked is filled, the others are outlines: it needs no colour.
 #[derive(Clone, Debug, PartialEq, Serialize)]

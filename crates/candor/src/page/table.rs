@@ -1,6 +1,6 @@
 //! Tables of a page as HTML.
 
-use crate::marked::{attribute, escaped, name};
+use crate::html_escape::{attribute, escaped, name};
 use crate::texts::Language;
 
 /// A cell that names its row. A label of nothing stands for what is missing.

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::cross::Share;
 use super::table::{Scrolling, row_heading};
-use crate::marked::{escaped, unmarked};
+use crate::format::{paragraph, table};
+use crate::html_escape::{escaped, unmarked};
 use crate::plot::trend;
 use crate::texts::Language;
-use crate::words::{paragraph, table};
 
 /// The shares of one attribute in every wave.
 #[derive(Clone, Debug, PartialEq, Serialize)]

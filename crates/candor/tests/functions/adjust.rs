@@ -2,8 +2,8 @@
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
-use candor::adjust::{adjust, margins};
 use candor::estimate::{EstimateOptions, estimate};
+use candor::rake::{adjust, margins};
 use candor_analysis::adjust::{AdjustError, DistinctRecords, Options, check_plan};
 use candor_base::plan::Plan;
 

@@ -2,9 +2,9 @@
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
-use candor::cluster::cluster;
+use candor::associations::cluster;
 use candor::learn::{from_parties, from_responses, from_truth, pair_tables, response_tables};
-use candor_analysis::dependence::{Limits, Measure, Parties};
+use candor_analysis::association::{Limits, Measure, Parties};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 
@@ -95,7 +95,7 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(parties(schema, &wrong, 3), Err(StudyError::Counts(_))));
     let many = parties(schema, &survey.truths, 4_000).unwrap_err().to_string();
     assert!(many.starts_with("6,000 parties with 4,000 collectors") && many.contains("fewer `collectors`"), "{many}");
-    let one = Schema::of_sizes(&[2]).unwrap();
+    let one = Schema::with_sizes(&[2]).unwrap();
     assert!(matches!(parties(&one, &survey.truths[..1], 3), Err(StudyError::Refused(_))));
     let learned = from_truth(schema, &[vec![1; 6]], 6, None).unwrap();
     let limits = Limits { cells: 10, dependence: f64::NAN };

@@ -62,7 +62,7 @@ fn groups_are_public() {
     let unknown = public_attributes(survey.plan.schema(), &["regions"]).unwrap_err().to_string();
     assert!(unknown.starts_with("`by`: ") && unknown.contains("region"), "{unknown}");
     let tables = TableList::parse("school", survey.plan.schema()).unwrap();
-    let of = |by: &[usize]| Counts::of(&survey.plan, &survey.columns(), &tables, by);
+    let of = |by: &[usize]| Counts::from_codes(&survey.plan, &survey.columns(), &tables, by);
     assert!(matches!(of(&[0]), Err(StudyError::NotPublic { .. })));
     assert!(matches!(of(&[9]), Err(StudyError::Counts(_))));
     // Neither by counts that were made elsewhere.
@@ -77,7 +77,8 @@ fn groups_are_public() {
 fn counts_of_something_else_are_refused() {
     let survey = Survey::independent();
     let tables = TableList::parse("school", survey.plan.schema()).unwrap();
-    let refused = |columns: &[Codes<'_>]| Counts::of(&survey.plan, columns, &tables, &[]).unwrap_err().to_string();
+    let refused =
+        |columns: &[Codes<'_>]| Counts::from_codes(&survey.plan, columns, &tables, &[]).unwrap_err().to_string();
     let columns = survey.columns();
     assert!(refused(&columns[1..]).contains("the columns are not those of the responses"));
     let wrong = vec![7; PEOPLE as usize];
@@ -88,7 +89,7 @@ fn counts_of_something_else_are_refused() {
     let other = Survey::new(r#"{"method": "sampling", "epsilon": 4, "tables": "smokes;school"}"#);
     let counted = survey.counts("school", &[]).groups().clone();
     let one =
-        design(&Schema::of_sizes(&[2]).unwrap(), &serde_json::from_str(r#"{"method": "warner", "p": 0.7}"#).unwrap());
+        design(&Schema::with_sizes(&[2]).unwrap(), &serde_json::from_str(r#"{"method": "warner", "p": 0.7}"#).unwrap());
     for plan in [other.plan, one.unwrap().plan] {
         let refused = Counts::new(&plan, &[], counted.clone(), PEOPLE).unwrap_err().to_string();
         assert!(refused.contains("another plan"), "{refused}");
@@ -150,7 +151,7 @@ fn what_cannot_be_told_is_said() {
     let survey = Survey::independent();
     let none: Vec<Codes<'_>> = vec![Codes::One(&[]); 3];
     let tables = TableList::parse("smokes", survey.plan.schema()).unwrap();
-    let counts = Counts::of(&survey.plan, &none, &tables, &[]).unwrap();
+    let counts = Counts::from_codes(&survey.plan, &none, &tables, &[]).unwrap();
     let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
     assert_eq!(found.tables[0].reason.as_deref(), Some("there are no responses to estimate from"));
     assert_eq!(serde_json::to_value(&found).unwrap()["tables"][0]["cells"], Value::Array(Vec::new()));
@@ -163,7 +164,7 @@ fn answers_that_nobody_gave_are_cautioned_of() {
     let same = vec![0; PEOPLE as usize];
     let columns = [Codes::One(&same), Codes::One(&same), Codes::One(&same)];
     let tables = TableList::parse("smokes", survey.plan.schema()).unwrap();
-    let counts = Counts::of(&survey.plan, &columns, &tables, &[]).unwrap();
+    let counts = Counts::from_codes(&survey.plan, &columns, &tables, &[]).unwrap();
     let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
     assert!(found.tables[0].implausible);
     let cautions = found.cautions();

@@ -5,41 +5,41 @@ use crate::survey;
 use std::collections::BTreeSet;
 
 use crate::survey::Survey;
-use candor::adjust::{adjust, margins};
-use candor::asked::Asked;
-use candor::audit::{AuditOptions, audit, audit_together, compare_plans};
-use candor::cluster::cluster;
+use candor::associations::cluster;
+use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
-use candor::comply::{ComplyOptions, comply};
+use candor::compliance::{ComplianceOptions, comply};
 use candor::counts::Counts;
 use candor::design::{DesignOptions, design};
 use candor::device::{DeviceOptions, devices};
-use candor::differences::{DifferenceWords, DifferencesAsked, differences};
+use candor::differences::{DifferenceQuery, DifferenceQueryText, differences};
 use candor::effects::{EffectOptions, parse_effect};
-use candor::estimate::{EstimateOptions, estimate, estimate_asked};
-use candor::front::{FrontOptions, front};
+use candor::estimate::{EstimateOptions, estimate, estimate_query};
 use candor::learn::from_responses;
-use candor::numbers::NumbersAsked;
-use candor::power::{Finding, PowerOptions, powers};
-use candor::query::{QueryOptions, Question, query};
+use candor::moments::MomentQuery;
+use candor::pareto::{FrontOptions, front};
+use candor::power::{Alternative, PowerOptions, powers};
+use candor::query::{QueryOptions, ShareQuery, query};
+use candor::query_spec::TableQuery;
+use candor::rake::{adjust, margins};
 use candor::refine::{RefineOptions, refine};
 use candor::report::{ReportOptions, report, tables};
+use candor::sample_size::size;
 use candor::schema::{check, infer};
 use candor::shares::Shares;
 use candor::shuffled::ShuffleOptions;
-use candor::size::size;
 use candor::synthesize::{Parts, synthesize};
 use candor::test::test;
 use candor_analysis::adjust::{DistinctRecords, Options};
-use candor_analysis::dependence::Limits;
+use candor_analysis::association::Limits;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::randomness::Source;
 use candor_design::compare::Variance;
-use candor_design::front::evolve::Parameters;
-use candor_design::front::prior::Prior;
-use candor_design::front::search::Search;
+use candor_design::pareto::evolve::Parameters;
+use candor_design::pareto::prior::Prior;
+use candor_design::pareto::search::Search;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::input::Input;
 use serde::Serialize;
 use serde_json::Value;
@@ -82,10 +82,10 @@ fn estimates() {
     let mut found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
     found.design = Some("weighted by w".to_owned());
     let schema = survey.plan.schema();
-    let asked = Asked::parse("smokes", schema, false, Some("school")).unwrap();
-    let wanted = NumbersAsked::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
+    let asked = TableQuery::parse("smokes", schema, false, Some("school")).unwrap();
+    let wanted = MomentQuery::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
     let counts = survey.counts("school,smokes;smokes", &[]);
-    let compared = estimate_asked(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
+    let compared = estimate_query(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
     assert!(compared.comparisons[0].cells[1].ratio.is_some() && compared.numbers[0].mean.is_some());
     // What is stated only of responses that are hard to believe.
     (found.unlikely_channels, found.repeated_response, found.people_per_response) = (Some(1e-9), Some(7), Some(12.0));
@@ -101,12 +101,12 @@ fn tests() {
     assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
     // Differences of groups, and those that are not known.
-    let words = DifferenceWords {
+    let words = DifferenceQueryText {
         tables: Some("smokes".to_owned()),
         compare: Some("school".to_owned()),
-        ..DifferenceWords::default()
+        ..DifferenceQueryText::default()
     };
-    let asked = DifferencesAsked::parse(survey.plan.schema(), &words).unwrap();
+    let asked = DifferenceQuery::parse(survey.plan.schema(), &words).unwrap();
     let mut found = differences(&survey.plan, &survey.counts("school,smokes", &[]), &asked, 0.95).unwrap();
     found.design = Some("weighted by w".to_owned());
     assert!(found.differences[0].difference.is_some());
@@ -116,7 +116,7 @@ fn tests() {
 #[test]
 fn queries() {
     let survey = Survey::independent();
-    let question = Question::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
+    let question = ShareQuery::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
     let mut found = query(&question, &survey.counts("smokes", &[]), None);
     found.design = Some("weighted by w".to_owned());
     let options = QueryOptions {
@@ -126,7 +126,7 @@ fn queries() {
         compare: Some("school".to_owned()),
         ..QueryOptions::default()
     };
-    let question = Question::new(&survey.plan, "smokes = yes or smokes = no", options).unwrap();
+    let question = ShareQuery::new(&survey.plan, "smokes = yes or smokes = no", options).unwrap();
     let compared = query(&question, &survey.counts("smokes,school", &[]), None);
     assert!(compared.compared[1].difference.is_some() && compared.compared[1].ratio.is_some());
     is_documented("query", &[found, compared], &[]);
@@ -176,13 +176,13 @@ fn devices_and_compliance() {
     let counts = survey.counts("smokes;school", &[]);
     // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
     let anchored = |truth| {
-        let options = ComplyOptions { anchor: Some(("smokes", truth)), ..ComplyOptions::default() };
+        let options = ComplianceOptions { anchor: Some(("smokes", truth)), ..ComplianceOptions::default() };
         comply(&survey.plan, &counts, &options)
     };
     is_documented("comply", &anchored("yes").or_else(|_| anchored("no")).unwrap(), &[]);
     let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
     assert_eq!(found.compliance.len(), 2);
-    let finding = Finding::Groups { first: 0.1, second: 0.2 };
+    let finding = Alternative::Groups { first: 0.1, second: 0.2 };
     let options = PowerOptions { finding, alpha: 0.05, power: 0.8, respondents: None };
     is_documented("size --detect-difference`, `--noncompliance", &powers(&survey.plan, &options).unwrap(), &[]);
     let asked = candor::regress::model(&survey.plan, "smokes ~ region", &Default::default()).unwrap();
@@ -197,7 +197,7 @@ fn designs() {
     let survey = Survey::independent();
     let options = DesignOptions { tables: Some("pairs".to_owned()), ..DesignOptions::default() };
     let request = r#"{"method": "heuristic", "attribute_epsilon": [1, 2, 0.5], "allow_weaker": true}"#;
-    let three = candor_base::schema::Schema::of_sizes(&[4, 5, 3]).unwrap();
+    let three = candor_base::schema::Schema::with_sizes(&[4, 5, 3]).unwrap();
     let mut result = design(&three, &request.parse().unwrap(), &options).unwrap();
     assert!(!result.altered.is_empty());
     // What other methods have to tell.
@@ -205,7 +205,7 @@ fn designs() {
     result.workload = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().workload;
     let request = r#"{"method": "optimal", "attribute_epsilon": [1, 0.5]}"#.parse().unwrap();
     result.alternatives = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().alternatives;
-    let schema = candor_base::schema::Schema::of_sizes(&[3]).unwrap();
+    let schema = candor_base::schema::Schema::with_sizes(&[3]).unwrap();
     let request = r#"{"method": "front", "prior": [0.5, 0.3, 0.2], "privacy": 0.4, "posterior_bound": 0.8}"#;
     result.for_prior = design(&schema, &request.parse().unwrap(), &DesignOptions::default()).unwrap().for_prior;
     is_documented("design", &result, &[]);
@@ -220,8 +220,8 @@ fn regressions() {
         let asked = model(&survey.plan, text, &options).unwrap();
         let schema = responses[0].schema();
         let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
-        let everybody = candor::survey::Survey::new(survey.plan.schema(), &Default::default()).unwrap();
-        let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, Watch::nobody()).unwrap();
+        let everybody = candor::sampling::SamplingDesign::new(survey.plan.schema(), &Default::default()).unwrap();
+        let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, ProgressSink::none()).unwrap();
         regress(&asked, &rows, &options).unwrap()
     };
     let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };
@@ -243,7 +243,7 @@ fn comparisons() {
     let survey = Survey::independent();
     let simulate = Some(Simulate { truths: &survey.truths, repeats: 1, seed: 1 });
     let options = CompareOptions { simulate, ..CompareOptions::default() };
-    let mut found = compare(survey.plan.schema(), 2.0, &options, Watch::nobody()).unwrap();
+    let mut found = compare(survey.plan.schema(), 2.0, &options, ProgressSink::none()).unwrap();
     // The parameters of a request have a place of their own.
     found.methods.iter_mut().for_each(|method| method.request = None);
     is_documented("compare --epsilon", &found, &[]);
@@ -260,7 +260,7 @@ fn audits() {
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([
         audit(&survey.plan, &options).unwrap(),
-        audit_together(&[("one", &survey.plan), ("two", &survey.plan)], &AuditOptions::default()).unwrap()
+        audit_composition(&[("one", &survey.plan), ("two", &survey.plan)], &AuditOptions::default()).unwrap()
     ]);
     is_documented("audit", &found, &[]);
     let weaker = Survey::new(r#"{"method": "independent", "epsilon": 2}"#).plan;
@@ -282,8 +282,8 @@ fn fronts_and_refinements() {
     let search = Search { parameters, polish: false, rounds: 0 };
     let options = FrontOptions { points: 2, search, ..FrontOptions::default() };
     let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
-    is_documented("front", &front(prior(), &options, Watch::nobody()).unwrap(), &[]);
-    let schema = candor_base::schema::Schema::of_sizes(&[3]).unwrap();
+    is_documented("front", &front(prior(), &options, ProgressSink::none()).unwrap(), &[]);
+    let schema = candor_base::schema::Schema::with_sizes(&[3]).unwrap();
     let request = r#"{"method": "warner", "p": 0.6}"#.parse().unwrap();
     let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;
     let refused = refine(&plan, prior(), &RefineOptions::default()).unwrap_err().to_string();
@@ -296,7 +296,7 @@ fn fronts_and_refinements() {
 fn schemas_and_randomizations() {
     let survey = Survey::independent();
     let people = survey.people();
-    let found = infer(survey.input(&people), &candor_tables::infer::Wishes::default()).unwrap();
+    let found = infer(survey.input(&people), &candor_tables::infer::InferOptions::default()).unwrap();
     assert_eq!(found.records, survey::PEOPLE);
     let words =
         ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
@@ -318,10 +318,10 @@ fn schemas_and_randomizations() {
 #[test]
 fn reports() {
     let survey = Survey::independent();
-    let asked = Asked::parse("smokes", survey.plan.schema(), false, None).unwrap();
-    let numbers = NumbersAsked::default();
+    let asked = TableQuery::parse("smokes", survey.plan.schema(), false, None).unwrap();
+    let numbers = MomentQuery::default();
     let counted = tables(&survey.plan, &asked, &numbers).unwrap();
-    let counts = Counts::of(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
+    let counts = Counts::from_codes(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
     let found = report(&survey.plan, &asked, &numbers, &counts, &ReportOptions::default()).unwrap();
     assert!(found.dependences[0].p_value.unwrap() < 1e-6);
     assert!(found.page.html().contains("What depends on what"));

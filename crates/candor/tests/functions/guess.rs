@@ -30,7 +30,7 @@ fn is_tied(plan: &Plan, attribute: usize) -> bool {
 
 /// Compares all attributes; gives how many there were.
 fn check(plan: &Plan) -> usize {
-    let (found, private) = (guesses(plan), plan.schema().private());
+    let (found, private) = (guesses(plan), plan.schema().randomized());
     assert_eq!(found.len(), private.len());
     let mut compared = 0;
     for block in plan.blocks() {
@@ -67,7 +67,7 @@ fn mirror_images_average_out_but_a_guess_does_not() {
     let towards = Matrix::new(vec![2], vec!["0".into(), "1".into()], 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
     let away = Matrix::new(vec![2], vec!["0".into(), "1".into()], 2, vec![vec![1, 3], vec![3, 1]]).unwrap();
     let block = Block::lottery(vec![0], vec![(1, Channel::Matrix(towards)), (1, Channel::Matrix(away))]);
-    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![block]).unwrap();
+    let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![block]).unwrap();
     assert_eq!(plan.guarantee().attributes()[0].keep_probability, Some(0.5));
     let [guess] = guesses(&plan)[..] else { panic!("one attribute") };
     assert_eq!((guess.probability, guess.worst_posterior), (0.75, 0.75));
@@ -94,7 +94,7 @@ proptest! {
         ];
         lottery.extend(table.ok().map(|table| (weights[0], Channel::Strip(table))));
         let block = Block::lottery((0..sizes.len()).collect(), lottery);
-        let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![block]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), vec![block]).unwrap();
         prop_assert_eq!(check(&plan), sizes.len());
     }
 }
@@ -102,7 +102,7 @@ proptest! {
 /// Every number on a sheet, against everything that may be sent.
 fn check_sheet(plan: &Plan) -> bool {
     // What ties change on the sheet is held to brute force in `possible.rs`.
-    if plan.schema().private().into_iter().any(|attribute| is_tied(plan, attribute)) {
+    if plan.schema().randomized().into_iter().any(|attribute| is_tied(plan, attribute)) {
         return false;
     }
     let sheet = explain(plan, &Language::default());

@@ -6,12 +6,12 @@ use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Schema};
 use candor_base::shape::Shape;
 use candor_design::{Request, design};
-use candor_privacy::{Question, audit};
+use candor_privacy::{AuditRequest, audit};
 
 use crate::sent::all_sent;
 
 /// More numbers than this take too long.
-const MOST: usize = 1 << 21;
+const MAX: usize = 1 << 21;
 
 /// A generator of small numbers: the same ones in every run.
 struct Chance(u64);
@@ -115,7 +115,7 @@ fn written_out(plan: &Plan) -> Option<Written> {
     let mut likelihoods = vec![vec![1.0]; records.len()];
     for block in plan.blocks() {
         let sent = all_sent(plan, block)?;
-        if sent.len() * likelihoods[0].len() * records.len() > MOST {
+        if sent.len() * likelihoods[0].len() * records.len() > MAX {
             return None;
         }
         let own = plan.schema().shape(block.attributes());
@@ -189,13 +189,13 @@ fn guess(plan: &Plan, written: &Written, attribute: usize, tied: &[usize]) -> (f
 fn check(plan: &Plan, note: &str) -> (usize, usize) {
     let Some(written) = written_out(plan) else { return (0, 0) };
     let printed = certified(plan);
-    let findings = audit(&Question::new(plan));
+    let findings = audit(&AuditRequest::new(plan));
     let of = |name: &str, about: &str| {
         let finding = findings.iter().find(|finding| finding.name() == name).unwrap();
         finding.details.iter().find(|detail| detail.about == about).and_then(|detail| detail.value)
     };
     let (mut compared, mut exact) = (0, 0);
-    for (printed, attribute) in printed.iter().zip(plan.schema().private()) {
+    for (printed, attribute) in printed.iter().zip(plan.schema().randomized()) {
         let tied = component(plan.schema(), attribute);
         let note = format!("{note}, {}: {plan:?}", printed.name);
         let epsilon = conditional(plan, &written, &tied);
@@ -226,11 +226,11 @@ fn plans(schema: &Schema, chance: &mut Chance) -> Vec<(String, Plan)> {
     let requests = [
         format!(r#"{{"method": "independent", "epsilon": {epsilon}}}"#),
         format!(r#"{{"method": "joint", "epsilon": {epsilon}}}"#),
-        format!(r#"{{"method": "minimax", "parity": {:?}}}"#, vec![epsilon.exp(); schema.private().len()]),
+        format!(r#"{{"method": "minimax", "parity": {:?}}}"#, vec![epsilon.exp(); schema.randomized().len()]),
         format!(r#"{{"method": "sampling", "epsilon": {epsilon}}}"#),
         format!(r#"{{"method": "workload", "epsilon": {epsilon}, "tables": "pairs"}}"#),
         format!(r#"{{"method": "optimal", "epsilon": {epsilon}}}"#),
-        format!(r#"{{"method": "l-diversity", "l": {:?}}}"#, vec![2; schema.private().len()]),
+        format!(r#"{{"method": "l-diversity", "l": {:?}}}"#, vec![2; schema.randomized().len()]),
     ];
     let mut found = Vec::new();
     for text in requests {
@@ -250,7 +250,7 @@ fn plans(schema: &Schema, chance: &mut Chance) -> Vec<(String, Plan)> {
         let labels = (0..outputs).map(|z| format!("z{z}")).collect();
         Block::new(vec![attribute], Channel::Matrix(Matrix::rounded(vec![n], labels, &columns).unwrap()))
     };
-    let blocks = schema.private().into_iter().map(block).collect();
+    let blocks = schema.randomized().into_iter().map(block).collect();
     found.push(("matrices".to_owned(), Plan::new(schema.clone(), blocks).unwrap()));
     found
 }

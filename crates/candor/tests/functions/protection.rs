@@ -4,23 +4,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::survey::Survey;
 use candor::StudyError;
-use candor::audit::{AuditOptions, audit, audit_together};
+use candor::audit::{AuditOptions, audit, audit_composition};
 use candor::compare::{CompareOptions, compare};
 use candor::counts::{CountOptions, Counts};
-use candor::design::{Design, DesignOptions, design, design_while};
-use candor::front::{FrontMethod, FrontOptions, front};
+use candor::design::{Design, DesignOptions, design, design_with_progress};
+use candor::pareto::{FrontMethod, FrontOptions, front};
 use candor::prior::{Stated, counted, shares};
 use candor::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Step, Watch};
 use candor_base::schema::Schema;
-use candor_design::front::prior::Prior;
+use candor_design::pareto::prior::Prior;
+use candor_runtime::progress::{Progress, ProgressSink};
 use candor_tables::TableError;
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 
 fn made(sizes: &[usize], request: &str, options: &DesignOptions) -> Result<Design, StudyError> {
-    design(&Schema::of_sizes(sizes).unwrap(), &request.parse().unwrap(), options)
+    design(&Schema::with_sizes(sizes).unwrap(), &request.parse().unwrap(), options)
 }
 
 #[test]
@@ -51,16 +51,16 @@ fn numbers_that_are_none_are_refused_by_name() {
     let options = DesignOptions { respondents: 0.0, ..DesignOptions::default() };
     let told = made(&[2], r#"{"method": "independent", "epsilon": 1}"#, &options).unwrap_err().to_string();
     assert!(told.starts_with("`respondents` is 0"), "{told}");
-    let schema = Schema::of_sizes(&[2, 2]).unwrap();
+    let schema = Schema::with_sizes(&[2, 2]).unwrap();
     for epsilon in [0.0, -1.0, 51.0, f64::NAN] {
-        let told = compare(&schema, epsilon, &CompareOptions::default(), Watch::nobody()).unwrap_err().to_string();
+        let told = compare(&schema, epsilon, &CompareOptions::default(), ProgressSink::none()).unwrap_err().to_string();
         assert!(told.starts_with("`epsilon` is"), "{told}");
     }
     let prior = || Prior::uniform(3).unwrap();
     let both = FrontOptions { method: FrontMethod::Evolve, outputs: Some(3), ..FrontOptions::default() };
-    assert!(front(prior(), &both, Watch::nobody()).unwrap_err().to_string().contains("`outputs`"));
+    assert!(front(prior(), &both, ProgressSink::none()).unwrap_err().to_string().contains("`outputs`"));
     let far = FrontOptions { privacy: Some(vec![0.9]), ..FrontOptions::default() };
-    assert!(front(prior(), &far, Watch::nobody()).unwrap_err().to_string().contains("cannot be reached"));
+    assert!(front(prior(), &far, ProgressSink::none()).unwrap_err().to_string().contains("cannot be reached"));
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn of_several_plans_only_epsilon_is_known() {
     let survey = Survey::independent();
     let plans = [("one", &survey.plan), ("two", &survey.plan)];
     let required = |text: &str| AuditOptions { requirements: vec![text.parse().unwrap()], ..AuditOptions::default() };
-    assert!(audit_together(&plans, &required("parity=9")).is_err());
-    let both = audit_together(&plans, &required("ldp=11")).unwrap();
+    assert!(audit_composition(&plans, &required("parity=9")).is_err());
+    let both = audit_composition(&plans, &required("ldp=11")).unwrap();
     assert!(both.broken().unwrap().starts_with("ldp=11 (it is 12"), "{:?}", both.broken());
     assert_eq!(audit(&survey.plan, &required("ldp=11")).unwrap().broken(), [""; 0]);
     let prior = AuditOptions { priors: vec![("region".to_owned(), vec![0.5, 0.5])], ..AuditOptions::default() };
@@ -89,10 +89,10 @@ fn shares_of_a_table_are_rounded_before_they_are_public() {
 }
 
 /// Somebody who waits for so many steps.
-fn after(steps: usize, work: impl FnOnce(Watch<'_>) -> bool) {
+fn after(steps: usize, work: impl FnOnce(ProgressSink<'_>) -> bool) {
     let told = AtomicUsize::new(0);
-    let goes_on = |_: &Step| told.fetch_add(1, Ordering::Relaxed) + 1 < steps;
-    assert!(work(Watch::new(&goes_on)), "it went on");
+    let goes_on = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) + 1 < steps;
+    assert!(work(ProgressSink::new(&goes_on)), "it went on");
     assert!(told.into_inner() >= steps);
 }
 
@@ -102,43 +102,52 @@ fn whoever_waits_may_end_it() {
     let (schema, usual) = (survey.plan.schema(), DesignOptions::default());
     let request = r#"{"method": "optimal", "attribute_epsilon": [1, 0.7]}"#.parse().unwrap();
     let cancelled = |error: &StudyError| error.to_string() == "stopped before it was done";
-    after(1, |watch| design_while(schema, &request, &usual, watch).is_err_and(|error| cancelled(&error)));
-    after(3, |watch| compare(schema, 2.0, &CompareOptions::default(), watch).is_err_and(|error| cancelled(&error)));
+    after(1, |progress| design_with_progress(schema, &request, &usual, progress).is_err_and(|error| cancelled(&error)));
+    after(3, |progress| {
+        compare(schema, 2.0, &CompareOptions::default(), progress).is_err_and(|error| cancelled(&error))
+    });
     for method in [FrontMethod::Exact, FrontMethod::Evolve] {
         let options = FrontOptions { method, points: 3, ..FrontOptions::default() };
         let prior = Prior::uniform(3).unwrap();
-        after(2, |watch| front(prior, &options, watch).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time));
+        after(2, |progress| {
+            front(prior, &options, progress).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time)
+        });
     }
     let tables = TableList::marginals(schema);
     let (responses, _) = survey.randomized();
     let cancelled = |error: &TableError| matches!(error, TableError::Cancelled(_));
-    after(1, |watch| {
+    after(1, |progress| {
         let inputs = survey.input(&responses[0]).into();
-        Counts::read(&survey.plan, inputs, &tables, CountOptions::default(), watch)
+        Counts::read(&survey.plan, inputs, &tables, CountOptions::default(), progress)
             .is_err_and(|error| cancelled(&error))
     });
     // A file that was begun is not there.
     let folder = tempfile::tempdir().unwrap();
     let target = Target::File(folder.path().join("responses.csv"));
     let source = candor_base::randomness::Source::from_seed(1);
-    after(1, |watch| {
+    after(1, |progress| {
         let (inputs, options) =
             (survey.input(&survey.people()).into(), RandomizeOptions { keep: &[], source: &source });
-        let done =
-            randomize_to(&survey.plan, inputs, &options, (&target, Format::of(&target), Existing::Replace), watch);
+        let done = randomize_to(
+            &survey.plan,
+            inputs,
+            &options,
+            (&target, Format::for_target(&target), Existing::Replace),
+            progress,
+        );
         done.is_err_and(|error| cancelled(&error))
     });
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 /// Somebody who ends searches, and nothing else.
-fn impatient(work: impl FnOnce(Watch<'_>)) {
-    work(Watch::new(&|step: &Step| !step.is_search));
+fn impatient(work: impl FnOnce(ProgressSink<'_>)) {
+    work(ProgressSink::new(&|step: &Progress| !step.is_search));
 }
 
 #[test]
 fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
-    let (schema, usual) = (Schema::of_sizes(&[3, 4, 2, 5, 3, 2]).unwrap(), DesignOptions::default());
+    let (schema, usual) = (Schema::with_sizes(&[3, 4, 2, 5, 3, 2]).unwrap(), DesignOptions::default());
     for (parameters, exceeds) in [
         (r#""method": "optimal", "epsilon": 2, "ratio": [1, 2, 3, 1, 2, 3]"#, 2.0),
         (r#""method": "optimal", "attribute_epsilon": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]"#, 2.1),
@@ -146,20 +155,21 @@ fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
         (r#""method": "clusters", "epsilon": 2, "clusters": [["a1", "a2", "a3"]], "inside": "workload""#, 2.0),
     ] {
         let request = |more: &str| format!("{{{parameters}{more}}}").parse().unwrap();
-        let done = design_while(&schema, &request(""), &usual, Watch::nobody()).unwrap();
+        let done = design_with_progress(&schema, &request(""), &usual, ProgressSink::none()).unwrap();
         assert!(!done.interrupted && !done.out_of_time, "{parameters}");
-        impatient(|watch| {
-            let found = design_while(&schema, &request(""), &usual, watch).unwrap();
+        impatient(|progress| {
+            let found = design_with_progress(&schema, &request(""), &usual, progress).unwrap();
             let certified = found.epsilon.certified.unwrap();
             assert!(found.interrupted && !found.out_of_time && certified <= exceeds, "{parameters}: {certified}");
             let (bound, best) = (found.epsilon.lower_bound, done.epsilon.certified.unwrap());
             assert!(bound.is_none_or(|bound| bound <= certified.min(best) + 1e-9), "{parameters}: {bound:?}");
         });
-        let late = design_while(&schema, &request(r#", "time_limit": 0"#), &usual, Watch::nobody()).unwrap();
+        let late =
+            design_with_progress(&schema, &request(r#", "time_limit": 0"#), &usual, ProgressSink::none()).unwrap();
         assert!(late.out_of_time && !late.interrupted, "{parameters}");
     }
-    impatient(|watch| {
-        let found = compare(&schema, 2.0, &CompareOptions::default(), watch).unwrap();
+    impatient(|progress| {
+        let found = compare(&schema, 2.0, &CompareOptions::default(), progress).unwrap();
         let interrupted = |name: &str| found.methods.iter().find(|one| one.method == name).unwrap().interrupted;
         assert_eq!([interrupted("optimal"), interrupted("independent")], [Some(true), Some(false)]);
     });
@@ -168,14 +178,14 @@ fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
 #[test]
 fn a_front_out_of_time_has_the_points_there_was_time_for() {
     let options = FrontOptions { points: 9, time_limit: Some(0.0), ..FrontOptions::default() };
-    let found = front(Prior::uniform(3).unwrap(), &options, Watch::nobody()).unwrap();
+    let found = front(Prior::uniform(3).unwrap(), &options, ProgressSink::none()).unwrap();
     assert!(found.out_of_time && !found.interrupted);
     assert!(found.points.unwrap().is_empty() && !found.warner.is_empty() && found.rows.len() == 9);
     // Three exact points, and nothing after them: spread over the privacies, not the first ones.
     let told = AtomicUsize::new(0);
-    let goes_on = |_: &Step| told.fetch_add(1, Ordering::Relaxed) < 3;
+    let goes_on = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) < 3;
     let options = FrontOptions { points: 9, method: FrontMethod::Exact, ..FrontOptions::default() };
-    let found = front(Prior::uniform(3).unwrap(), &options, Watch::new(&goes_on)).unwrap();
+    let found = front(Prior::uniform(3).unwrap(), &options, ProgressSink::new(&goes_on)).unwrap();
     let places: Vec<usize> = (0..9).filter(|&i| found.rows[i].exact.is_some()).collect();
     assert!(places.len() == 3 && places.contains(&0) && places.contains(&8), "{places:?}");
     assert!(
@@ -190,9 +200,9 @@ fn counting_batches_is_counting_codes() {
     let (responses, done) = survey.randomized();
     let options = CountOptions { by: &[2], ..CountOptions::default() };
     let inputs = survey.input(&responses[0]).into();
-    let counts = Counts::read(&survey.plan, inputs, &tables, options, Watch::nobody()).unwrap();
+    let counts = Counts::read(&survey.plan, inputs, &tables, options, ProgressSink::none()).unwrap();
     // The same seed, the same answers.
-    assert_eq!(counts.groups(), Counts::of(&survey.plan, &survey.columns(), &tables, &[2]).unwrap().groups());
+    assert_eq!(counts.groups(), Counts::from_codes(&survey.plan, &survey.columns(), &tables, &[2]).unwrap().groups());
     assert_eq!(counts.provenance().simulation, done.simulation);
     assert!(counts.provenance().notes(str::to_owned)[0].contains("seed 7"));
 }

@@ -3,15 +3,15 @@
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
 use candor::counts::Counts;
-use candor::query::{Answers, QueryMethods, QueryOptions, Question, query};
+use candor::query::{Answers, QueryMethods, QueryOptions, ShareQuery, query};
 
 fn all_methods() -> QueryOptions {
     QueryOptions { methods: QueryMethods::ALL, ..QueryOptions::default() }
 }
 
 fn ask(survey: &Survey, condition: &str, options: QueryOptions) -> Answers {
-    let question = Question::new(&survey.plan, condition, options).unwrap();
-    let counts = Counts::of(&survey.plan, &survey.columns(), &question.tables().unwrap(), &[]).unwrap();
+    let question = ShareQuery::new(&survey.plan, condition, options).unwrap();
+    let counts = Counts::from_codes(&survey.plan, &survey.columns(), &question.tables().unwrap(), &[]).unwrap();
     let records = question.needs_records().then(|| survey.records());
     query(&question, &counts, records.as_ref())
 }
@@ -51,7 +51,7 @@ fn one_answer_unless_more_are_asked_for() {
 #[test]
 fn only_what_is_needed_is_counted() {
     let survey = Survey::independent();
-    let question = |options: QueryOptions, condition: &str| Question::new(&survey.plan, condition, options).unwrap();
+    let question = |options: QueryOptions, condition: &str| ShareQuery::new(&survey.plan, condition, options).unwrap();
     let condition = "smokes = yes or school > none";
     let joint = question(QueryOptions::default(), condition);
     assert_eq!(joint.tables().unwrap().lists(), [vec![0, 1]]);
@@ -61,7 +61,7 @@ fn only_what_is_needed_is_counted() {
     assert!(all.needs_records() && all.note().unwrap().contains("clusters takes attributes of different blocks"));
     assert_eq!(question(all_methods(), "school = some").note(), None);
     let together = Survey::new(r#"{"method": "joint", "epsilon": 4}"#);
-    let question = Question::new(&together.plan, condition, all_methods()).unwrap();
+    let question = ShareQuery::new(&together.plan, condition, all_methods()).unwrap();
     assert!(question.note().unwrap().contains("clusters is the same as joint"));
 }
 
@@ -74,7 +74,7 @@ fn what_cannot_be_answered_says_why() {
     assert!(adjusted.estimate.is_none() && adjusted.reason.as_ref().unwrap().contains("lottery"));
     // Records and tables that were not given.
     let survey = Survey::independent();
-    let question = Question::new(&survey.plan, "smokes = yes", all_methods()).unwrap();
+    let question = ShareQuery::new(&survey.plan, "smokes = yes", all_methods()).unwrap();
     let found = query(&question, &survey.counts("school", &[]), None);
     let reasons: Vec<&str> = found.answers.iter().map(|answer| answer.reason.as_deref().unwrap()).collect();
     let [tables, records] = ["its tables were not counted", "the answer records were not kept"];
@@ -84,8 +84,8 @@ fn what_cannot_be_answered_says_why() {
 #[test]
 fn questions_that_are_none() {
     let survey = Survey::independent();
-    let refused = Question::new(&survey.plan, "smokes = maybe", QueryOptions::default()).unwrap_err().to_string();
+    let refused = ShareQuery::new(&survey.plan, "smokes = maybe", QueryOptions::default()).unwrap_err().to_string();
     assert!(refused.starts_with("`where`: at character "), "{refused}");
     let options = QueryOptions { confidence: 0.0, ..QueryOptions::default() };
-    assert_eq!(Question::new(&survey.plan, "smokes = yes", options).unwrap_err(), StudyError::Confidence(0.0));
+    assert_eq!(ShareQuery::new(&survey.plan, "smokes = yes", options).unwrap_err(), StudyError::Confidence(0.0));
 }

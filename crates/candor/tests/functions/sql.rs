@@ -57,7 +57,7 @@ fn one_select_for_each_table() {
 
 #[test]
 fn sets_are_counted_by_what_they_hold() {
-    let schema = Schema::of_sizes(&[5]).unwrap();
+    let schema = Schema::with_sizes(&[5]).unwrap();
     let request = serde_json::from_str(r#"{"method": "l-diversity", "l": [2]}"#).unwrap();
     let plan = design(&schema, &request).unwrap().plan;
     let query = |dialect, sets| sql(&plan, &TableList::marginals(&schema), "answers", dialect, sets);
@@ -173,17 +173,17 @@ fn read_back(plan: &Plan, rows: &CountRows, tables: &TableList) -> Result<Counts
         ("candor_table".to_owned(), Arc::new(StringArray::from_iter_values(rows.keys().map(|row| &row.0)))),
         ("candor_holds".to_owned(), Arc::new(StringArray::from_iter_values(rows.keys().map(|row| row.1)))),
         (
-            CountColumns::of(plan).fingerprint,
+            CountColumns::new(plan).fingerprint,
             Arc::new(StringArray::from(vec![plan.fingerprint().as_str(); rows.len()])),
         ),
-        (CountColumns::of(plan).count, Arc::new(UInt64Array::from_iter_values(rows.values().copied()))),
+        (CountColumns::new(plan).count, Arc::new(UInt64Array::from_iter_values(rows.values().copied()))),
     ];
     for (at, column) in plan.columns().iter().enumerate() {
         named.push((column.name.clone(), Arc::new(StringArray::from_iter(rows.keys().map(|row| row.2[at].clone())))));
     }
     let batch = RecordBatch::try_from_iter(named).unwrap();
     let input = Input::from_batches("counts", batch.schema(), [Ok(batch)]).unwrap();
-    Counts::made_elsewhere(plan, input.into(), tables)
+    Counts::from_precomputed(plan, input.into(), tables)
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn counts_of_what_answers_hold_are_those_of_responses() {
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(11).stream(0)).unwrap();
     let columns = answer_codes(&plan, &answers, &truths);
     let tables = TableList::parse("marginals;pairs;smokes,Größe,region,count", plan.schema()).unwrap();
-    let expected = Counts::of(&plan, &columns, &tables, &[]).unwrap();
+    let expected = Counts::from_codes(&plan, &columns, &tables, &[]).unwrap();
     let mut rows = counted(&plan, &columns, people.len(), &tables);
     let found = read_back(&plan, &rows, &tables).unwrap();
     assert_eq!(found.responses(), 600);

@@ -2,8 +2,8 @@
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
-use candor::adjust::{adjust, margins};
 use candor::estimate::{EstimateOptions, estimate};
+use candor::rake::{adjust, margins};
 use candor::synthesize::{Parts, synthesize, synthesize_weighted, tables, weigh};
 use candor_analysis::adjust::Options;
 use candor_base::randomness::Source;

@@ -3,7 +3,7 @@
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
 use candor::counts::Counts;
-use candor::differences::{DifferenceWords, DifferencesAsked, Wave, differences, differences_of_waves};
+use candor::differences::{DifferenceQuery, DifferenceQueryText, WaveInput, differences, wave_differences};
 use candor::test::{one_pair, tables, test};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::answer_codes;
@@ -65,19 +65,19 @@ fn what_cannot_be_estimated_is_an_error() {
 fn found_in_400_surveys(linked: f64) -> [usize; 3] {
     let survey = Survey::new(r#"{"method": "independent", "epsilon": 5}"#);
     let plan = &survey.plan;
-    let words = |tables: Option<&str>, mean: &str, compare: Option<&str>| DifferenceWords {
+    let words = |tables: Option<&str>, mean: &str, compare: Option<&str>| DifferenceQueryText {
         tables: tables.map(str::to_owned),
         mean: mean.to_owned(),
         values: if mean.is_empty() { String::new() } else { "school:0,5,12".to_owned() },
         compare: compare.map(str::to_owned),
-        ..DifferenceWords::default()
+        ..DifferenceQueryText::default()
     };
     let asked = [
         words(None, "school", Some("smokes")),
         words(Some("school"), "", Some("region")),
         words(Some("smokes"), "", None),
     ]
-    .map(|words| DifferencesAsked::parse(plan.schema(), &words).unwrap());
+    .map(|words| DifferenceQuery::parse(plan.schema(), &words).unwrap());
     let randomizer = Randomizer::new(plan);
     let source = Source::from_seed(29);
     let uniform = |stream: &mut _| f64::from(below_u64(1 << 30, stream).unwrap_or(0) as u32) / f64::from(1u32 << 30);
@@ -96,16 +96,17 @@ fn found_in_400_surveys(linked: f64) -> [usize; 3] {
         }
         let answers = randomizer.batch(&truths, &mut source.stream(1000 + repeat)).unwrap();
         let columns = answer_codes(plan, &answers, &truths);
-        let counts =
-            |asked: &DifferencesAsked| Counts::of(plan, &columns, &asked.tables(plan.schema()).unwrap(), &[]).unwrap();
+        let counts = |asked: &DifferenceQuery| {
+            Counts::from_codes(plan, &columns, &asked.tables(plan.schema()).unwrap(), &[]).unwrap()
+        };
         for (number, asked) in asked[..2].iter().enumerate() {
             let tested = differences(plan, &counts(asked), asked, 0.95).unwrap();
             found[number] += usize::from(tested.differences[0].p_value.unwrap() < 0.05);
         }
         let now = counts(&asked[2]);
         if let Some(before) = before.replace(now.clone()) {
-            let wave = |counts| Wave { plan, counts, asked: &asked[2] };
-            let tested = differences_of_waves(wave(&now), wave(&before), 0.95).unwrap();
+            let wave = |counts| WaveInput { plan, counts, asked: &asked[2] };
+            let tested = wave_differences(wave(&now), wave(&before), 0.95).unwrap();
             found[2] += usize::from(tested.differences[1].p_value.unwrap() < 0.05);
         }
     }
@@ -126,21 +127,21 @@ fn what_is_asked_of_differences_must_be_there() {
     let survey = Survey::independent();
     let schema = survey.plan.schema();
     let refused = |tables: Option<&str>, mean: &str, compare: Option<&str>| {
-        let words = DifferenceWords {
+        let words = DifferenceQueryText {
             tables: tables.map(str::to_owned),
             mean: mean.to_owned(),
             values: "school:0,5,12".to_owned(),
             compare: compare.map(str::to_owned),
-            ..DifferenceWords::default()
+            ..DifferenceQueryText::default()
         };
-        DifferencesAsked::parse(schema, &words).unwrap_err().to_string()
+        DifferenceQuery::parse(schema, &words).unwrap_err().to_string()
     };
     assert!(refused(None, "", Some("region")).contains("needs `tables` or `mean`"));
     assert!(refused(None, "school", Some("regoin")).contains("`compare_groups`: "));
     assert!(refused(None, "school", Some("school")).contains("another attribute"));
     assert!(refused(None, "school | smokes", Some("region")).contains("single attributes"));
-    let words = DifferenceWords { tables: Some("smokes".to_owned()), ..DifferenceWords::default() };
-    let asked = DifferencesAsked::parse(schema, &words).unwrap();
+    let words = DifferenceQueryText { tables: Some("smokes".to_owned()), ..DifferenceQueryText::default() };
+    let asked = DifferenceQuery::parse(schema, &words).unwrap();
     let counts = survey.counts("smokes", &[]);
     assert!(
         differences(&survey.plan, &counts, &asked, 0.95).unwrap_err().to_string().contains("needs `compare_groups`")

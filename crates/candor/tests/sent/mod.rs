@@ -12,13 +12,13 @@ pub struct Sent {
 }
 
 /// More answers times records than this take too long.
-const MOST: f64 = 2e6;
+const MAX: f64 = 2e6;
 
 /// All that a block may send; `None` if that is too much.
 pub fn all_sent(plan: &Plan, block: &Block) -> Option<Vec<Sent>> {
     let shape = Shape::new(block.attributes().iter().map(|&a| plan.schema().size(a)).collect());
     let answers: f64 = block.channels().iter().map(|(_, channel)| answers(channel)).sum();
-    if answers * shape.cells() as f64 > MOST {
+    if answers * shape.cells() as f64 > MAX {
         return None;
     }
     let of_way = |(share, channel): (f64, &Channel)| -> Vec<Sent> {

@@ -85,7 +85,7 @@ impl Survey {
     /// The counts of these tables.
     pub fn counts(&self, tables: &str, by: &[usize]) -> Counts {
         let tables = TableList::parse(tables, self.plan.schema()).unwrap();
-        Counts::of(&self.plan, &self.columns(), &tables, by).unwrap()
+        Counts::from_codes(&self.plan, &self.columns(), &tables, by).unwrap()
     }
 
     /// The people as a record batch.

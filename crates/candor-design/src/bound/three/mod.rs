@@ -12,11 +12,11 @@ mod search;
 
 pub use verify::{BITS, Certificate, Checked, Proof};
 
-use candor_analysis::watch::Clock;
+use candor_runtime::progress::Deadline;
 use nalgebra::DMatrix;
 use num_bigint::BigInt;
 
-use super::kinds::Kind;
+use super::exchangeable::Kind;
 use interval::Piece;
 use moments::Moments;
 use search::Limit;
@@ -28,7 +28,7 @@ const MAX_MOMENTS: f64 = 1500.0;
 const MAX_RECORDS: f64 = 1e15;
 
 /// About how many operations a search takes at most for each second of its time limit. It is so few that the count ends a search,
-/// not the clock, also on a busy machine: the same bound on every run.
+/// not the deadline, also on a busy machine: the same bound on every run.
 const WORK: f64 = 1.7e8;
 
 /// Steps of one solution, about.
@@ -41,18 +41,18 @@ const SOLVES: (f64, f64) = (60.0, 800.0);
 const SPEED: f64 = 1e9;
 
 /// The best certificate found; `None` if there are too many moments or there is no time. `costs` are sums by type, `excess` is `exp(epsilon) - 1`.
-pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, clock: &Clock<'_>) -> Option<Certificate> {
+pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, deadline: &Deadline<'_>) -> Option<Certificate> {
     let records: f64 = kinds.iter().map(|kind| (kind.size as f64).powi(kind.members.len() as i32)).product();
     if moments::estimate(kinds) > MAX_MOMENTS || !(2.0..MAX_RECORDS).contains(&records) {
         return None;
     }
     let moments = Moments::new(kinds);
     let work = STEPS * moments.work();
-    if SOLVES.0 * work / SPEED > clock.seconds() {
+    if SOLVES.0 * work / SPEED > deadline.seconds() {
         return None;
     }
-    let solves = (WORK * clock.seconds() / work).clamp(SOLVES.0, SOLVES.1) as usize;
-    let limit = Limit { solves, stop: &|| clock.stops(None).is_some() };
+    let solves = (WORK * deadline.seconds() / work).clamp(SOLVES.0, SOLVES.1) as usize;
+    let limit = Limit { solves, stop: &|| deadline.check(None).is_some() };
     let found = search::search(&moments, costs, excess, limit)?;
     let mut proofs: Vec<Proof> = found.pieces.iter().map(rounded).collect();
     proofs.sort_by_key(|proof| proof.first);
@@ -81,7 +81,7 @@ fn rounded(piece: &Piece) -> Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_analysis::watch::Watch;
+    use candor_runtime::progress::ProgressSink;
     use num_rational::BigRational;
     use serde_json::Value;
 
@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn found(n: usize) -> Certificate {
-        find(&binary(n), &pairs(n), 2f64.exp_m1(), &Clock::starts(None, Watch::nobody())).unwrap()
+        find(&binary(n), &pairs(n), 2f64.exp_m1(), &Deadline::start(None, ProgressSink::none())).unwrap()
     }
 
     /// A fraction as a float.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::kinds::Kind;
+use super::super::exchangeable::Kind;
 
 /// How many attributes of a kind have each of the five types.
 type Counts = [u8; 5];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
-use super::super::kinds::Kind;
+use super::super::exchangeable::Kind;
 
 /// A proof that no set of records has a larger `sum of h_U I_U(A)` than some number.
 #[derive(Clone, Debug)]

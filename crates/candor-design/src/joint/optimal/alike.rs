@@ -1,6 +1,6 @@
 //! All attributes alike: the optimum in closed form, for any number of them.
 
-use super::levels::Levels;
+use super::levels::EpsilonTargets;
 
 /// The threshold set and `lambda` that are optimal for `k` attributes with `a` categories and
 /// attribute epsilon `e` each.
@@ -17,7 +17,7 @@ pub struct Alike {
 /// `c = sum over s <= j of Pr[s misses] (1 - (1 + g) s / k)`.
 ///
 /// The terms fall off geometrically below `j`; cost: a few standard deviations' worth of them.
-pub fn alike(levels: &Levels) -> Alike {
+pub fn alike(levels: &EpsilonTargets) -> Alike {
     let (k, miss) = (levels.attributes() as f64, levels.miss(0));
     let weight = levels.weight_of_price(0);
     let most = (k / weight).floor();
@@ -84,8 +84,8 @@ fn deviance(x: f64, mean: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn levels(k: usize, categories: usize, epsilon: f64) -> Levels {
-        Levels::new(vec![categories; k], vec![epsilon; k]).unwrap()
+    fn levels(k: usize, categories: usize, epsilon: f64) -> EpsilonTargets {
+        EpsilonTargets::new(vec![categories; k], vec![epsilon; k]).unwrap()
     }
 
     #[test]

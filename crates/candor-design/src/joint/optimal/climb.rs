@@ -1,7 +1,7 @@
 //! A quick ascent of the dual: good prices before the linear program starts.
 
-use super::cut::{Priced, Pricer};
-use super::levels::Levels;
+use super::cut::{PricedSet, Pricer};
+use super::levels::EpsilonTargets;
 
 /// How many steps the quasi-Newton method remembers.
 const MEMORY: usize = 8;
@@ -12,11 +12,11 @@ const MEMORY: usize = 8;
 /// The function is smooth but for the granularity of the patterns, so this stops at a good point,
 /// not at the best one, unless there are very many attributes.
 pub fn climb(
-    levels: &Levels,
+    levels: &EpsilonTargets,
     pricer: &Pricer,
     known: &[f64],
     evaluations: usize,
-    mut visit: impl FnMut(Priced) -> bool,
+    mut visit: impl FnMut(PricedSet) -> bool,
 ) {
     let k = levels.len();
     let mut at: Vec<f64> = start(levels, known);
@@ -73,7 +73,7 @@ pub fn climb(
 }
 
 /// Logarithms of the prices to start from.
-fn start(levels: &Levels, known: &[f64]) -> Vec<f64> {
+fn start(levels: &EpsilonTargets, known: &[f64]) -> Vec<f64> {
     // A miss of attribute `i` makes the answer less likely by about its epsilon.
     let guess = |i: usize| levels.epsilon(i) / levels.weight_of_price(i);
     // Nothing climbs away from a price of nothing.

@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use candor_base::channel::threshold::{Measure, measure};
 
-use super::levels::Levels;
+use super::levels::EpsilonTargets;
 use super::orbits::Orbits;
 
 /// A threshold set `D = { S : sum of weights over S <= limit }` and its probabilities under a
 /// uniformly random answer.
 #[derive(Clone, Debug)]
-pub struct Cut {
+pub struct ThresholdSet {
     /// One weight for the attributes of each class.
     pub weights: Vec<u64>,
     /// The largest admitted sum.
@@ -21,16 +21,16 @@ pub struct Cut {
     pub missing: Vec<f64>,
 }
 
-impl Cut {
+impl ThresholdSet {
     /// The same set with a weight for each attribute.
-    pub fn by_attribute(&self, class_of: &[usize]) -> Cut {
+    pub fn by_attribute(&self, class_of: &[usize]) -> ThresholdSet {
         let weights = class_of.iter().map(|&class| self.weights[class]).collect();
         let missing = class_of.iter().map(|&class| self.missing[class]).collect();
-        Cut { weights, missing, ..*self }
+        ThresholdSet { weights, missing, ..*self }
     }
 
     /// `c_i = P(D, i hits) - g_i P(D, i misses)`: what the set gains for attribute `i`.
-    pub fn gain(&self, levels: &Levels, i: usize) -> f64 {
+    pub fn gain(&self, levels: &EpsilonTargets, i: usize) -> f64 {
         self.inside - levels.weight_of_price(i) * self.missing[i]
     }
 }
@@ -40,21 +40,21 @@ pub type Threshold = (Vec<u64>, u64);
 
 /// What a dual vector says.
 #[derive(Clone, Debug)]
-pub struct Priced {
+pub struct PricedSet {
     /// The prices asked about.
     pub asked: Vec<f64>,
     /// The same, in other units, as they are after rounding the weights to integers.
     pub prices: Vec<f64>,
     /// The set that gains most at these prices.
-    pub cut: Cut,
+    pub cut: ThresholdSet,
     /// Its gain, `E[(Y - Z)^+]`: no set gains more.
     pub best_gain: f64,
 }
 
-impl Priced {
+impl PricedSet {
     /// `sum of b_i y_i / E[(Y - Z)^+]`, a lower bound on `exp(epsilon) - 1` of every channel that
     /// meets the levels.
-    pub fn bound(&self, levels: &Levels) -> f64 {
+    pub fn bound(&self, levels: &EpsilonTargets) -> f64 {
         levels.paid(&self.prices) / self.best_gain
     }
 }
@@ -71,7 +71,7 @@ const SMALLEST: f64 = 1e-290;
 /// Computes sets and their probabilities for one list of classes.
 #[derive(Clone)]
 pub struct Pricer<'a> {
-    levels: &'a Levels,
+    levels: &'a EpsilonTargets,
     orbits: Option<Rc<Orbits>>,
     /// The sum of the prices in integer units.
     resolution: f64,
@@ -79,12 +79,12 @@ pub struct Pricer<'a> {
 
 impl<'a> Pricer<'a> {
     /// With weights so fine that rounding does not matter; `None` if there are too many patterns to tell apart for that.
-    pub fn fine(levels: &'a Levels) -> Option<Pricer<'a>> {
+    pub fn fine(levels: &'a EpsilonTargets) -> Option<Pricer<'a>> {
         Orbits::new(levels).map(|orbits| Pricer { levels, orbits: Some(Rc::new(orbits)), resolution: FINE })
     }
 
     /// With the sum of the prices divided into `resolution` units.
-    pub fn coarse(levels: &'a Levels, resolution: u64) -> Pricer<'a> {
+    pub fn coarse(levels: &'a EpsilonTargets, resolution: u64) -> Pricer<'a> {
         Pricer { levels, orbits: Orbits::new(levels).map(Rc::new), resolution: resolution as f64 }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Pricer<'a> {
     /// `y_i (1 + g_i)` to integers; `nudge(i)` in `0..1` says where in a unit to round up.
     ///
     /// Cost: that of [`measure`].
-    pub fn price(&self, y: &[f64], nudge: impl Fn(usize) -> f64) -> Priced {
+    pub fn price(&self, y: &[f64], nudge: impl Fn(usize) -> f64) -> PricedSet {
         let counts = || (0..y.len()).map(|i| self.levels.count(i));
         let scale = self.resolution / y.iter().zip(counts()).map(|(y, count)| y * count).sum::<f64>();
         let (mut weights, mut prices) = (Vec::with_capacity(y.len()), Vec::with_capacity(y.len()));
@@ -123,18 +123,18 @@ impl<'a> Pricer<'a> {
         // A weight that was cut back to the limit is in no set: it has nothing missing.
         let missed: f64 = (0..y.len()).map(|i| self.levels.count(i) * cut.weights[i] as f64 * cut.missing[i]).sum();
         let best_gain = total * cut.inside - missed;
-        Priced { asked: y.to_vec(), prices, cut, best_gain }
+        PricedSet { asked: y.to_vec(), prices, cut, best_gain }
     }
 
     /// A given set with its probabilities.
-    pub fn measure(&self, (weights, limit): Threshold) -> Cut {
+    pub fn measure(&self, (weights, limit): Threshold) -> ThresholdSet {
         let measured = match &self.orbits {
             Some(orbits) => Some(orbits.measure(&weights, limit)).filter(|(inside, _)| *inside >= SMALLEST),
             None => self.measure_by_sums(&weights, limit),
         };
         // Too unlikely for floats: no use to anybody.
         let (inside, missing) = measured.unwrap_or_else(|| (0.0, vec![0.0; weights.len()]));
-        Cut { weights, limit, inside, missing }
+        ThresholdSet { weights, limit, inside, missing }
     }
 
     fn measure_by_sums(&self, weights: &[u64], limit: u64) -> Option<(f64, Vec<f64>)> {
@@ -162,7 +162,7 @@ mod tests {
             other in any::<u64>(),
         ) {
             let sizes: Vec<usize> = attributes.iter().map(|a| a.0).collect();
-            let levels = Levels::new(sizes, attributes.iter().map(|a| a.1).collect()).unwrap();
+            let levels = EpsilonTargets::new(sizes, attributes.iter().map(|a| a.1).collect()).unwrap();
             let y: Vec<f64> = attributes.iter().map(|a| a.2 + 1e-3).collect();
             let priced = Pricer::fine(&levels).unwrap().price(&y, |_| 0.5);
             let value = |gain: &dyn Fn(usize) -> f64| (0..levels.len()).map(|i| priced.prices[i] * gain(i)).sum::<f64>();

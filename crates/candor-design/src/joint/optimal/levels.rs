@@ -8,9 +8,9 @@ use crate::DesignError;
 /// *need* is `b = (exp(e) - 1) / a`: a channel `x = 1 + sum of lambda_D over the sets D that hold the
 /// pattern` has that marginal epsilon if the gains of its sets, weighted by `lambda`, sum to `b`.
 ///
-/// Attributes with the same numbers are exchangeable: [`Levels::in_classes`] lists them once, with how many they are.
+/// Attributes with the same numbers are exchangeable: [`EpsilonTargets::in_classes`] lists them once, with how many they are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Levels {
+pub struct EpsilonTargets {
     sizes: Vec<usize>,
     epsilons: Vec<f64>,
     counts: Vec<usize>,
@@ -19,17 +19,17 @@ pub struct Levels {
 /// The largest attribute epsilon: beyond it `exp` leaves no room for products.
 pub const MAX_EPSILON: f64 = 300.0;
 
-impl Levels {
+impl EpsilonTargets {
     /// # Errors
     /// If an epsilon is not a positive number up to [`MAX_EPSILON`].
     ///
     /// # Panics
     /// If there is not one epsilon for each size, or a size is below two.
-    pub fn new(sizes: Vec<usize>, epsilons: Vec<f64>) -> Result<Levels, DesignError> {
+    pub fn new(sizes: Vec<usize>, epsilons: Vec<f64>) -> Result<EpsilonTargets, DesignError> {
         assert!(sizes.len() == epsilons.len() && sizes.iter().all(|&a| a >= 2), "one epsilon per attribute");
         match epsilons.iter().find(|&&e| !(e > 0.0 && e <= MAX_EPSILON)) {
             Some(&bad) => Err(DesignError::Epsilon(bad)),
-            None => Ok(Levels { counts: vec![1; sizes.len()], sizes, epsilons }),
+            None => Ok(EpsilonTargets { counts: vec![1; sizes.len()], sizes, epsilons }),
         }
     }
 
@@ -40,21 +40,21 @@ impl Levels {
     ///
     /// # Panics
     /// If there is no attribute, or one has fewer than two categories.
-    pub fn one_class(attributes: usize, size: usize, epsilon: f64) -> Result<Levels, DesignError> {
+    pub fn one_class(attributes: usize, size: usize, epsilon: f64) -> Result<EpsilonTargets, DesignError> {
         assert!(attributes > 0, "one attribute or more");
-        Ok(Levels { counts: vec![attributes], ..Levels::new(vec![size], vec![epsilon])? })
+        Ok(EpsilonTargets { counts: vec![attributes], ..EpsilonTargets::new(vec![size], vec![epsilon])? })
     }
 
     /// Attributes of equal size and epsilon as one class, listed once; and the class of every attribute.
     ///
     /// Averaging a channel over permutations inside a class keeps every level and does not raise the record epsilon, so
     /// that an optimal one treats a class alike.
-    pub fn in_classes(&self) -> (Levels, Vec<usize>) {
+    pub fn in_classes(&self) -> (EpsilonTargets, Vec<usize>) {
         let mut order: Vec<usize> = (0..self.len()).collect();
         let key = |i: usize| (self.sizes[i], self.epsilons[i]);
         order.sort_by(|&i, &j| key(j).0.cmp(&key(i).0).then(key(j).1.total_cmp(&key(i).1)));
         let (mut classes, mut class_of) =
-            (Levels { sizes: vec![], epsilons: vec![], counts: vec![] }, vec![0; self.len()]);
+            (EpsilonTargets { sizes: vec![], epsilons: vec![], counts: vec![] }, vec![0; self.len()]);
         for i in order {
             let same =
                 classes.sizes.last() == Some(&self.sizes[i]) && classes.epsilons.last() == Some(&self.epsilons[i]);

@@ -14,15 +14,15 @@ mod climb;
 mod master;
 pub mod search;
 
-use candor_analysis::watch::Stopped;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
+use candor_runtime::progress::Stopped;
 
-use crate::{DesignError, private};
-use cut::{Cut, MAX_FINE, Threshold};
-use levels::Levels;
-use search::{Effort, Found, Known, search_from};
+use crate::{DesignError, randomized_attributes};
+use cut::{MAX_FINE, Threshold, ThresholdSet};
+use levels::EpsilonTargets;
+use search::{Found, SearchLimits, WarmStart, search_from};
 
 /// A plan, and what no plan can be better than.
 #[derive(Clone, Debug)]
@@ -52,23 +52,23 @@ pub(crate) fn aim(epsilon: f64) -> f64 {
 ///
 /// # Errors
 /// If there is not one epsilon per attribute, or one is not a privacy loss.
-pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
-    let private = private(schema)?;
+pub fn optimal(schema: &Schema, epsilons: &[f64], effort: SearchLimits) -> Result<Bounded, DesignError> {
+    let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {
         let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
-        return Err(DesignError::Count { what, found, expected });
+        return Err(DesignError::CountMismatch { what, found, expected });
     }
     if let Some(&bad) = epsilons.iter().find(|e| !(e.is_finite() && **e >= 0.0)) {
         return Err(DesignError::Epsilon(bad));
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
-    let found = mixture(&asked_levels(&sizes, epsilons)?, &mut Known::default(), effort);
+    let found = mixture(&asked_levels(&sizes, epsilons)?, &mut WarmStart::default(), effort);
     planned(schema, epsilons, found, effort)
 }
 
 /// The plan of a mixture that was found for these epsilons.
-fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: Effort) -> Result<Bounded, DesignError> {
-    let private = private(schema)?;
+fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: SearchLimits) -> Result<Bounded, DesignError> {
+    let private = randomized_attributes(schema)?;
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
     let asked = asked(epsilons);
     let mut parts: Vec<(PatternSet, f64)> = Vec::new();
@@ -95,9 +95,9 @@ fn asked(epsilons: &[f64]) -> Vec<usize> {
 }
 
 /// What is aimed at for them.
-fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<Levels, DesignError> {
+fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<EpsilonTargets, DesignError> {
     let (sizes, aims) = asked(epsilons).into_iter().map(|i| (sizes[i], aim(epsilons[i]))).unzip();
-    Levels::new(sizes, aims)
+    EpsilonTargets::new(sizes, aims)
 }
 
 /// The plan with the largest attribute epsilons in the given ratio whose record epsilon does not exceed `total`.
@@ -106,11 +106,16 @@ fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<Levels, DesignError
 ///
 /// # Errors
 /// If the total is not a privacy loss, or the ratio is not one.
-pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
-    let private = private(schema)?;
+pub fn optimal_within(
+    schema: &Schema,
+    total: f64,
+    ratio: &[f64],
+    effort: SearchLimits,
+) -> Result<Bounded, DesignError> {
+    let private = randomized_attributes(schema)?;
     if ratio.len() != private.len() {
         let (what, found, expected) = ("budget_split", ratio.len(), private.len());
-        return Err(DesignError::Count { what, found, expected });
+        return Err(DesignError::CountMismatch { what, found, expected });
     }
     // Independent randomization at this scale stays within the total, so the optimum does.
     let shares = crate::budget::share(total, ratio)?;
@@ -121,7 +126,7 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
     // Beyond, the search is not exact either.
     let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { effort.gap.max(1e-8) } else { 1e-4 };
-    let mut known = Known::towards(total);
+    let mut known = WarmStart::towards(total);
     let mut at = |scale: f64| -> Result<Mixture, DesignError> {
         Ok(mixture(&asked_levels(&sizes, &scaled(scale))?, &mut known, effort))
     };
@@ -194,7 +199,7 @@ fn largest_scale(
 /// # Panics
 /// If there is no attribute, or one has fewer than two categories.
 pub fn alike_epsilon(attributes: usize, categories: usize, epsilon: f64) -> Result<f64, DesignError> {
-    let levels = Levels::one_class(attributes, categories, epsilon)?;
+    let levels = EpsilonTargets::one_class(attributes, categories, epsilon)?;
     Ok(alike::alike(&levels).lambda.ln_1p())
 }
 
@@ -212,7 +217,7 @@ struct Mixture {
     is_spent: bool,
 }
 
-fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
+fn mixture(levels: &EpsilonTargets, known: &mut WarmStart, effort: SearchLimits) -> Mixture {
     if levels.is_empty() {
         return Mixture { sets: Vec::new(), lower: 0.0, upper: 0.0, is_spent: false };
     }
@@ -228,7 +233,7 @@ fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
         return Mixture { sets, lower, upper: lambda.ln_1p(), is_spent: false };
     }
     let mut found = search_from(levels, known, effort);
-    let is_rare = |(_, cut): &(f64, Cut)| cut.inside < RARE;
+    let is_rare = |(_, cut): &(f64, ThresholdSet)| cut.inside < RARE;
     if levels.len() > MAX_FINE && found.sets.iter().any(is_rare) && known.coarsen() {
         let coarse = search_from(levels, known, effort);
         found = Found { lower: found.lower.max(coarse.lower), ..coarse };

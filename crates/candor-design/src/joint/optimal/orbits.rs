@@ -4,7 +4,7 @@
 //! thousands of orbits, and two halves of the classes have a few dozen each; attributes that all differ have a
 //! class each, and the halves have `2^(k/2)`.
 
-use super::levels::Levels;
+use super::levels::EpsilonTargets;
 
 /// The largest number of orbits that are listed for a half of the classes.
 const MAX_ORBITS: usize = 1 << 15;
@@ -21,7 +21,7 @@ struct Half {
 type Sum = (u64, u32);
 
 impl Half {
-    fn new(levels: &Levels, classes: std::ops::Range<usize>) -> Half {
+    fn new(levels: &EpsilonTargets, classes: std::ops::Range<usize>) -> Half {
         let mut half = Half { counts: Vec::new(), probability: vec![1.0] };
         for class in classes {
             let row = binomial(levels.count(class) as usize, levels.miss(class));
@@ -119,7 +119,7 @@ pub struct Orbits {
 
 impl Orbits {
     /// The orbits of these classes; `None` if there are too many.
-    pub fn new(levels: &Levels) -> Option<Orbits> {
+    pub fn new(levels: &EpsilonTargets) -> Option<Orbits> {
         let orbits = |classes: std::ops::Range<usize>| classes.map(|c| levels.count(c) + 1.0).product::<f64>();
         let larger = |middle: usize| orbits(0..middle).max(orbits(middle..levels.len()));
         let middle = (0..=levels.len()).min_by(|&a, &b| larger(a).total_cmp(&larger(b)))?;
@@ -168,7 +168,7 @@ mod tests {
                     weights.push(weight);
                 }
             }
-            let levels = Levels::new(sizes, epsilons).unwrap();
+            let levels = EpsilonTargets::new(sizes, epsilons).unwrap();
             let (grouped, group_of) = levels.in_classes();
             prop_assert_eq!((grouped.len(), grouped.attributes()), (classes.len(), class_of.len()));
             let mut by_group = vec![0; classes.len()];
@@ -185,9 +185,9 @@ mod tests {
 
     #[test]
     fn too_many_orbits_are_not_listed() {
-        let different = |k: usize| Levels::new(vec![3; k], (1..=k).map(|i| 0.1 * i as f64).collect()).unwrap();
+        let different = |k: usize| EpsilonTargets::new(vec![3; k], (1..=k).map(|i| 0.1 * i as f64).collect()).unwrap();
         assert!(Orbits::new(&different(30)).is_some() && Orbits::new(&different(31)).is_none());
-        let alike = Levels::new(vec![3; 1_000], vec![0.1; 1_000]).unwrap();
+        let alike = EpsilonTargets::new(vec![3; 1_000], vec![0.1; 1_000]).unwrap();
         assert!(Orbits::new(&alike.in_classes().0).unwrap().steps() < 2_000_000);
     }
 }

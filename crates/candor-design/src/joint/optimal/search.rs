@@ -2,43 +2,46 @@
 
 use std::collections::HashSet;
 
-use candor_analysis::watch::{Clock, Stopped, Watch};
+use candor_runtime::progress::{Deadline, ProgressSink, Stopped};
 
 use super::climb::climb;
-use super::cut::{Cut, MAX_FINE, Priced, Pricer, Threshold};
-use super::levels::Levels;
+use super::cut::{MAX_FINE, PricedSet, Pricer, Threshold, ThresholdSet};
+use super::levels::EpsilonTargets;
 use super::master::Master;
 
 /// How hard to search.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort<'a> {
+pub struct SearchLimits<'a> {
     /// Stop when upper and lower bound differ by no more than this.
     pub gap: f64,
     /// How long it may take, if that matters. Before that the search ends by counted steps, the same on every machine.
-    clock: Option<Clock<'a>>,
+    deadline: Option<Deadline<'a>>,
 }
 
-impl<'a> Effort<'a> {
+impl<'a> SearchLimits<'a> {
     /// As long as it takes to bring the bounds within this gap.
-    pub const fn to(gap: f64) -> Effort<'a> {
-        Effort { gap, clock: None }
+    pub const fn to(gap: f64) -> SearchLimits<'a> {
+        SearchLimits { gap, deadline: None }
     }
 
     /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds,
-    /// [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said; whoever watches is told how many are over.
-    pub fn within(attributes: usize, seconds: Option<f64>, watch: Watch<'a>) -> Effort<'a> {
-        Effort { gap: if attributes <= 20 { 1e-9 } else { 1e-7 }, clock: Some(Clock::starts(seconds, watch)) }
+    /// [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said; whoever watches is told how many are over.
+    pub fn within(attributes: usize, seconds: Option<f64>, progress: ProgressSink<'a>) -> SearchLimits<'a> {
+        SearchLimits {
+            gap: if attributes <= 20 { 1e-9 } else { 1e-7 },
+            deadline: Some(Deadline::start(seconds, progress)),
+        }
     }
 
     /// Whether the time is up, or whoever watches has had enough; and which.
     pub fn stopped(&self) -> Option<Stopped> {
-        self.clock.and_then(|clock| clock.stops(None))
+        self.deadline.and_then(|deadline| deadline.check(None))
     }
 
     /// Whether the search must end where its bounds are so far apart.
     pub fn is_over_at(&self, gap: f64) -> bool {
         let gap = gap.is_finite().then_some(("gap", gap));
-        self.clock.is_some_and(|clock| clock.stops(gap).is_some())
+        self.deadline.is_some_and(|deadline| deadline.check(gap).is_some())
     }
 }
 
@@ -46,7 +49,7 @@ impl<'a> Effort<'a> {
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The sets with their `lambda`.
-    pub sets: Vec<(f64, Cut)>,
+    pub sets: Vec<(f64, ThresholdSet)>,
     /// `ln(1 + sum of lambda)`.
     pub upper: f64,
     /// No channel that meets the levels has a smaller record epsilon.
@@ -58,8 +61,8 @@ pub struct Found {
 /// What a search over the same attributes at other levels found. Its sets keep their probabilities whatever the levels are, and the
 /// best prices change little.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
-    cuts: Vec<Cut>,
+pub struct WarmStart {
+    cuts: Vec<ThresholdSet>,
     prices: Vec<f64>,
     /// The record epsilon that is looked for, if levels are: far from it bounds need not be close.
     total: Option<f64>,
@@ -69,10 +72,10 @@ pub struct Known {
     steps: u64,
 }
 
-impl Known {
+impl WarmStart {
     /// Nothing yet, where levels are looked for whose record epsilon is the total.
-    pub fn towards(total: f64) -> Known {
-        Known { total: Some(total), ..Known::default() }
+    pub fn towards(total: f64) -> WarmStart {
+        WarmStart { total: Some(total), ..WarmStart::default() }
     }
 
     /// From here on with weights so small that plans can hold the sets however rare they are; `false` if they were already.
@@ -111,9 +114,9 @@ fn coarse_resolution(attributes: usize) -> u64 {
 
 /// The state of the search.
 struct Search<'a> {
-    levels: &'a Levels,
+    levels: &'a EpsilonTargets,
     pricer: Pricer<'a>,
-    cuts: Vec<Cut>,
+    cuts: Vec<ThresholdSet>,
     master: Option<Master>,
     /// The best lower bound on `exp(epsilon) - 1`, and the prices that prove it.
     bound: f64,
@@ -121,17 +124,17 @@ struct Search<'a> {
     /// Steps of pricing and of earlier searches.
     steps: u64,
     total: Option<f64>,
-    effort: Effort<'a>,
+    effort: SearchLimits<'a>,
 }
 
 impl<'a> Search<'a> {
-    fn new(levels: &'a Levels, pricer: Pricer<'a>, known: &Known, effort: Effort<'a>) -> Search<'a> {
+    fn new(levels: &'a EpsilonTargets, pricer: Pricer<'a>, known: &WarmStart, effort: SearchLimits<'a>) -> Search<'a> {
         let (cuts, best) = (known.cuts.clone(), known.prices.clone());
         Search { levels, pricer, cuts, master: None, bound: 0.0, best, steps: known.steps, total: known.total, effort }
     }
 
     /// Takes what was priced into account; the set is kept for the program.
-    fn visit(&mut self, priced: Priced) {
+    fn visit(&mut self, priced: PricedSet) {
         self.steps += self.pricer.steps();
         let bound = priced.bound(self.levels);
         if bound > self.bound {
@@ -141,7 +144,7 @@ impl<'a> Search<'a> {
         self.keep(priced.cut);
     }
 
-    fn keep(&mut self, cut: Cut) {
+    fn keep(&mut self, cut: ThresholdSet) {
         let met = self.levels_met(&cut);
         if let Some(master) = &mut self.master {
             master.push(met);
@@ -149,7 +152,7 @@ impl<'a> Search<'a> {
         self.cuts.push(cut);
     }
 
-    fn levels_met(&self, cut: &Cut) -> Vec<f64> {
+    fn levels_met(&self, cut: &ThresholdSet) -> Vec<f64> {
         (0..self.levels.len()).map(|i| cut.gain(self.levels, i) / self.levels.need(i)).collect()
     }
 
@@ -170,7 +173,7 @@ impl<'a> Search<'a> {
     }
 
     /// The sets in use with their `lambda`.
-    fn in_use(&mut self) -> Vec<(f64, Cut)> {
+    fn in_use(&mut self) -> Vec<(f64, ThresholdSet)> {
         let weights = self.master.as_mut().map(Master::weights).unwrap_or_default();
         weights.into_iter().map(|(column, lambda)| (lambda, self.cuts[column].clone())).collect()
     }
@@ -182,7 +185,7 @@ impl<'a> Search<'a> {
     }
 
     /// What the set is worth at the prices, relative to the best one known to be possible.
-    fn worth(&self, cut: &Cut, y: &[f64]) -> f64 {
+    fn worth(&self, cut: &ThresholdSet, y: &[f64]) -> f64 {
         (0..self.levels.len()).map(|i| self.levels.count(i) * y[i] * cut.gain(self.levels, i)).sum()
     }
 
@@ -200,17 +203,17 @@ impl<'a> Search<'a> {
 /// threshold. Pricing between the best prices so far and the proposed ones keeps the search from
 /// swinging. Cost: per set some orbits of half the classes (`orbits`) if these are few enough, at most `2^(k/2)` up to 30
 /// attributes; else `k` times a few thousand.
-pub fn search(levels: &Levels, effort: Effort) -> Found {
-    search_from(levels, &mut Known::default(), effort)
+pub fn search(levels: &EpsilonTargets, effort: SearchLimits) -> Found {
+    search_from(levels, &mut WarmStart::default(), effort)
 }
 
 /// [`search`] that starts from what is known and adds to it.
-pub fn search_from(levels: &Levels, known: &mut Known, effort: Effort) -> Found {
+pub fn search_from(levels: &EpsilonTargets, known: &mut WarmStart, effort: SearchLimits) -> Found {
     let units = if known.is_coarse { coarse_resolution(levels.len()) } else { resolution(levels.len()) };
     search_at(levels, units, known, effort)
 }
 
-fn search_at(all: &Levels, resolution: u64, known: &mut Known, effort: Effort) -> Found {
+fn search_at(all: &EpsilonTargets, resolution: u64, known: &mut WarmStart, effort: SearchLimits) -> Found {
     let (levels, class_of) = all.in_classes();
     let fine = Pricer::fine(&levels);
     let (is_fine, pricer) = match fine {
@@ -233,7 +236,7 @@ fn search_at(all: &Levels, resolution: u64, known: &mut Known, effort: Effort) -
     known.cuts = sets.iter().map(|(_, cut)| cut.clone()).chain(recent).collect();
     known.cuts.retain(|cut| seen.insert((cut.weights.clone(), cut.limit)));
     if is_fine && all.len() > MAX_FINE {
-        let nothing = Known { cuts: Vec::new(), ..known.clone() };
+        let nothing = WarmStart { cuts: Vec::new(), ..known.clone() };
         let mut rounded = Search::new(&levels, Pricer::coarse(&levels, resolution), &nothing, effort);
         rounded.bound = bound;
         round(&mut rounded, sets.iter().map(|(_, cut)| cut), resolution);
@@ -293,7 +296,7 @@ fn nudge(dither: usize) -> impl Fn(usize) -> f64 {
 }
 
 /// The sets with weights of few units, each rounded in several ways.
-fn round<'c>(search: &mut Search, cuts: impl Iterator<Item = &'c Cut>, resolution: u64) {
+fn round<'c>(search: &mut Search, cuts: impl Iterator<Item = &'c ThresholdSet>, resolution: u64) {
     for cut in cuts {
         let scale = (resolution as f64 / cut.limit.max(1) as f64).min(1.0);
         for dither in 0..DITHERS {

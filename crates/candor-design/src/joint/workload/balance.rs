@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 /// Weights of channels, what they give together, and the error that leaves.
 #[derive(Clone, Debug)]
-pub struct Balance {
+pub struct WeightSolution {
     /// One per channel; positive, with sum 1.
     pub weights: Vec<f64>,
     /// For each component, what all channels give together.
@@ -14,7 +14,7 @@ pub struct Balance {
 }
 
 /// What a channel gives: components by number, increasing, with how much. Those left out get nothing.
-pub type Gives = Vec<(usize, f64)>;
+pub type Information = Vec<(usize, f64)>;
 
 /// Information adds up: the error is `cost / information`.
 pub const LOTTERY: f64 = 1.0;
@@ -28,7 +28,14 @@ pub const SINGLE: f64 = 2.0;
 /// The function is convex where all totals are positive, as they must be at `start`. A barrier method: Newton steps on
 /// the error minus `barrier` times the sum of the logarithms of the weights, with the barrier lowered until what it can hide is
 /// below the gap. Cost: the cube of the number of components per step, and a few dozen steps.
-pub fn balance(costs: &[f64], gives: &[Gives], power: f64, start: Vec<f64>, known: f64, gap: f64) -> Balance {
+pub fn balance(
+    costs: &[f64],
+    gives: &[Information],
+    power: f64,
+    start: Vec<f64>,
+    known: f64,
+    gap: f64,
+) -> WeightSolution {
     let whole: f64 = start.iter().sum();
     let mut weights = DVector::from_iterator(start.len(), start.iter().map(|weight| weight / whole));
     if costs.len() > MAX_NEWTON {
@@ -65,7 +72,7 @@ pub fn balance(costs: &[f64], gives: &[Gives], power: f64, start: Vec<f64>, know
         barrier *= 0.15;
     }
     let totals = totals(costs, gives, weights.as_slice());
-    Balance { weights: weights.iter().copied().collect(), totals, value }
+    WeightSolution { weights: weights.iter().copied().collect(), totals, value }
 }
 
 /// With more components than this, Newton steps cost too much.
@@ -75,20 +82,20 @@ pub const MAX_NEWTON: usize = 256;
 const MAX_WORK: usize = 1 << 27;
 
 /// A smaller gap than this takes too many rounds.
-const LEAST_GAP: f64 = 1e-4;
+const MIN_GAP: f64 = 1e-4;
 
 /// The same by `weight *= (price / mean price)^(1 / (1 + power))`, which never raises the error where channels give
 /// nothing negative, and is exact at once where no two channels give the same component; it ends when no price exceeds the mean
 /// by more than the gap, or after some thousand rounds.
-fn by_multiplying(costs: &[f64], gives: &[Gives], power: f64, start: DVector<f64>, gap: f64) -> Balance {
+fn by_multiplying(costs: &[f64], gives: &[Information], power: f64, start: DVector<f64>, gap: f64) -> WeightSolution {
     let mut weights: Vec<f64> = start.iter().copied().collect();
     let mut total = totals(costs, gives, &weights);
     let mut value = error(costs, &total, power);
-    let work: usize = gives.iter().map(Gives::len).sum();
+    let work: usize = gives.iter().map(Information::len).sum();
     for _ in 0..(MAX_WORK / work.max(1)).clamp(50, 5_000) {
         let slopes: Vec<f64> = costs.iter().zip(&total).map(|(cost, total)| cost / total.powf(power + 1.0)).collect();
         let prices: Vec<f64> = gives.iter().map(|gives| worth(gives, &slopes)).collect();
-        if prices.iter().all(|price| *price <= value * (1.0 + gap.max(LEAST_GAP))) {
+        if prices.iter().all(|price| *price <= value * (1.0 + gap.max(MIN_GAP))) {
             break;
         }
         let factor = |price: f64| (price / value).max(1e-6).powf(1.0 / (1.0 + power));
@@ -102,16 +109,16 @@ fn by_multiplying(costs: &[f64], gives: &[Gives], power: f64, start: DVector<f64
         }
         (weights, total, value) = (next, next_total, next_value);
     }
-    Balance { weights, totals: total, value }
+    WeightSolution { weights, totals: total, value }
 }
 
 /// What something that gives this is worth.
-pub fn worth(gives: &Gives, slopes: &[f64]) -> f64 {
+pub fn worth(gives: &Information, slopes: &[f64]) -> f64 {
     gives.iter().map(|&(u, give)| give * slopes[u]).sum()
 }
 
 /// What all channels give together.
-pub fn totals(costs: &[f64], gives: &[Gives], weights: &[f64]) -> Vec<f64> {
+pub fn totals(costs: &[f64], gives: &[Information], weights: &[f64]) -> Vec<f64> {
     let mut totals = vec![0.0; costs.len()];
     for (gives, weight) in gives.iter().zip(weights) {
         gives.iter().for_each(|&(u, give)| totals[u] += weight * give);
@@ -125,7 +132,7 @@ pub fn totals(costs: &[f64], gives: &[Gives], weights: &[f64]) -> Vec<f64> {
 /// that of `barrier + M M'`, which is small however many channels there are (Woodbury's identity).
 fn newton_step(
     costs: &[f64],
-    gives: &[Gives],
+    gives: &[Information],
     power: f64,
     weights: &DVector<f64>,
     barrier: f64,
@@ -174,7 +181,7 @@ mod tests {
     fn disjoint_channels_have_a_closed_form() {
         // cost / (w give): w proportional to sqrt(cost / give).
         let (costs, give) = ([1.0, 4.0, 9.0], [0.5, 0.25, 1.0]);
-        let gives: Vec<Gives> = (0..3).map(|c| vec![(c, give[c])]).collect();
+        let gives: Vec<Information> = (0..3).map(|c| vec![(c, give[c])]).collect();
         let found = balance(&costs, &gives, LOTTERY, vec![1.0; 3], 0.1, 1e-9);
         let roots: Vec<f64> = (0..3).map(|c| (costs[c] / give[c]).sqrt()).collect();
         let whole: f64 = roots.iter().sum();
@@ -190,7 +197,7 @@ mod tests {
         let give = |c: u32, u: u32| {
             (f64::from(c * 7 + u * u * 3) * 0.618).fract() * if (c + u).is_multiple_of(3) { 1.0 } else { 0.05 }
         };
-        let gives: Vec<Gives> = (0..60).map(|c| (0..20).map(|u| (u as usize, give(c, u))).collect()).collect();
+        let gives: Vec<Information> = (0..60).map(|c| (0..20).map(|u| (u as usize, give(c, u))).collect()).collect();
         let newton = balance(&costs, &gives, LOTTERY, vec![1.0; 60], 0.1, 1e-8);
         let multiplied = by_multiplying(&costs, &gives, LOTTERY, DVector::from_element(60, 1.0 / 60.0), 1e-8);
         assert!((newton.value - multiplied.value).abs() < 1e-3 * newton.value);

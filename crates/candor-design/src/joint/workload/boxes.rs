@@ -5,7 +5,7 @@
 
 use candor_base::channel::Cells;
 
-use super::strips::StripTicket;
+use super::strips::SubsetCandidate;
 use crate::bound::Costs;
 
 /// How many boxes are looked at in each round at most: some milliseconds.
@@ -68,7 +68,7 @@ impl<'a> Boxes<'a> {
     }
 
     /// The box of each table that is worth most at these prices of information, with its price, if it is worth more than a limit.
-    pub fn best(&self, worth: &[f64], limit: f64) -> Vec<(f64, StripTicket)> {
+    pub fn best(&self, worth: &[f64], limit: f64) -> Vec<(f64, SubsetCandidate)> {
         let mut found = Vec::new();
         for table in &self.tables {
             let price = |sides: &Vec<usize>| -> f64 {
@@ -83,12 +83,12 @@ impl<'a> Boxes<'a> {
         found
     }
 
-    fn ticket(&self, table: &Table, sides: &[usize]) -> StripTicket {
+    fn ticket(&self, table: &Table, sides: &[usize]) -> SubsetCandidate {
         let told = self.told(table, sides);
         let mut gives: Vec<(usize, f64)> =
             table.components.iter().zip(told).filter_map(|(u, told)| Some(((*u)?, told))).collect();
         gives.sort_unstable_by_key(|&(component, _)| component);
-        StripTicket { table: table.attributes.clone(), cells: Cells::Box(sides.to_vec()), gives }
+        SubsetCandidate { table: table.attributes.clone(), cells: Cells::Box(sides.to_vec()), gives }
     }
 
     /// What a box tells about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)` as every set of cells, where `q_V` is the
@@ -159,7 +159,7 @@ mod tests {
     use candor_base::schema::Schema;
 
     fn costs(sizes: &[usize], tables: &str) -> Costs {
-        let schema = Schema::of_sizes(sizes).unwrap();
+        let schema = Schema::with_sizes(sizes).unwrap();
         let (tables, weights) = TableList::parse_weighted(tables, &schema).unwrap();
         Costs::of_tables(&schema, &tables, &weights).unwrap()
     }

@@ -20,20 +20,20 @@ mod reach;
 mod search;
 mod request;
 
-use candor_analysis::structure::all_possible;
+use candor_analysis::structural_zeros::all_possible;
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
 
-use super::optimal::search::Effort;
+use super::optimal::search::SearchLimits;
 use super::optimal::{aim, with_all};
 use crate::bound::Costs;
-use crate::{DesignError, private};
-use balance::{Balance, Gives};
+use crate::{DesignError, randomized_attributes};
+use balance::{Information, WeightSolution};
 use boxes::Boxes;
 use orbits::Orbits;
-use pool::{Pool, Ticket};
+use pool::{CandidateChannel, CandidatePool};
 pub use request::{SamplingRequest, WorkloadRequest, asked_tables};
 use search::{grow, slopes, starts};
 use space::{Space, Support};
@@ -95,7 +95,7 @@ pub fn lottery(
     epsilon: f64,
     tables: &TableList,
     weights: &[f64],
-    effort: Effort,
+    effort: SearchLimits,
 ) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
     let found = Found::new(&setting, epsilon, true, effort);
@@ -115,7 +115,7 @@ pub fn lottery_for(
     tables: &TableList,
     weights: &[f64],
     respondents: f64,
-    effort: Effort,
+    effort: SearchLimits,
 ) -> Result<Workload, DesignError> {
     if respondents.is_nan() || respondents < 1.0 {
         let range = "a plan is for one respondent or more".to_owned();
@@ -142,19 +142,19 @@ pub fn lottery_for(
 /// A lottery that was found.
 #[derive(Clone)]
 struct Found {
-    tickets: Vec<Ticket>,
-    gives: Vec<Gives>,
-    balance: Balance,
+    tickets: Vec<CandidateChannel>,
+    gives: Vec<Information>,
+    balance: WeightSolution,
     /// What no lottery of such tickets is below, where all were tried.
     least: f64,
 }
 
 impl Found {
-    fn new(setting: &Setting, epsilon: f64, with_strips: bool, effort: Effort) -> Found {
+    fn new(setting: &Setting, epsilon: f64, with_strips: bool, effort: SearchLimits) -> Found {
         let Setting { space, costs, .. } = setting;
-        let mut pool = Pool::new(space, costs, square);
+        let mut pool = CandidatePool::new(space, costs, square);
         if with_strips {
-            let writable = |strip: &strips::StripTicket| !setting.unnamed.iter().any(|&at| strip.table == [at]);
+            let writable = |strip: &strips::SubsetCandidate| !setting.unnamed.iter().any(|&at| strip.table == [at]);
             strips::strips(costs, epsilon).into_iter().filter(writable).for_each(|strip| pool.add_strip(strip));
         }
         if with_strips && costs.components.len() > MANY {
@@ -182,7 +182,7 @@ impl Found {
         // What is simpler and as good is better: the search and the shortening are not exact.
         let record: Vec<usize> = (0..space.attributes()).collect();
         for simple in [&vec![record], &setting.tables] {
-            let mut pool = Pool::new(space, costs, square);
+            let mut pool = CandidatePool::new(space, costs, square);
             simple.iter().for_each(|hits| pool.add_pattern(Support::Hits(hits.clone())));
             let balance = pool.balance(balance::LOTTERY, GAP / 100.0);
             if balance.value <= best.balance.value {
@@ -198,7 +198,7 @@ impl Found {
         let weights = reach::raised(&self.gives, &self.balance.weights, costs.len(), respondents)?;
         let totals = balance::totals(costs, &self.gives, &weights);
         let value = balance::error(costs, &totals, balance::LOTTERY);
-        Some(Found { balance: Balance { weights, totals, value }, ..self.clone() })
+        Some(Found { balance: WeightSolution { weights, totals, value }, ..self.clone() })
     }
 
     fn needed(&self, setting: &Setting) -> f64 {
@@ -207,7 +207,12 @@ impl Found {
 }
 
 /// Searches for patterns and boxes beside what a pool holds; gives the weights, and what the prices found do not exclude.
-fn searched(setting: &Setting, pool: &mut Pool, boxes: Option<&Boxes>, effort: Effort) -> (Balance, f64) {
+fn searched(
+    setting: &Setting,
+    pool: &mut CandidatePool,
+    boxes: Option<&Boxes>,
+    effort: SearchLimits,
+) -> (WeightSolution, f64) {
     let Setting { space, costs, .. } = setting;
     starts(setting).into_iter().for_each(|support| pool.add_pattern(support));
     let found = grow(setting, pool, (boxes, None), 0, effort);
@@ -216,7 +221,7 @@ fn searched(setting: &Setting, pool: &mut Pool, boxes: Option<&Boxes>, effort: E
     }
     // Each search ends where it finds no better channel. Where patterns matter, what several found is better than what one did.
     for run in 1..=RUNS {
-        let mut alone = Pool::new(space, costs, square);
+        let mut alone = CandidatePool::new(space, costs, square);
         starts(setting).into_iter().for_each(|support| alone.add_pattern(support));
         grow(setting, &mut alone, (None, None), run * ROUNDS, effort);
         alone.forget_useless(1e-4);
@@ -246,14 +251,14 @@ pub fn single(
     epsilon: f64,
     tables: &TableList,
     weights: &[f64],
-    effort: Effort,
+    effort: SearchLimits,
 ) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, aim(epsilon), tables, weights)?;
     let Setting { space, costs, .. } = &setting;
     if !space.is_listed() {
         return Err(DesignError::TooMany { method: "single", attributes: space.attributes() });
     }
-    let mut pool = Pool::new(space, costs, |eigenvalue| eigenvalue);
+    let mut pool = CandidatePool::new(space, costs, |eigenvalue| eigenvalue);
     let everything: Vec<usize> = (0..space.attributes()).collect();
     pool.add_pattern(space.listed(&everything));
     costs.components.iter().for_each(|component| pool.add_pattern(space.listed(component)));
@@ -277,7 +282,7 @@ pub fn single(
     let mut sets: Vec<(PatternSet, f64)> = Vec::new();
     let mut uniform = 0.0;
     for (ticket, weight) in pool.tickets.iter().zip(&balanced.weights) {
-        let Ticket::Pattern(support) = ticket else { continue };
+        let CandidateChannel::Pattern(support) = ticket else { continue };
         let share = space.share(support);
         sets.push((space.set(support), weight * share));
         uniform += weight * (1.0 - share);
@@ -300,7 +305,7 @@ pub fn single(
 pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
     let Setting { space, costs, .. } = &setting;
-    let mut pool = Pool::new(space, costs, square);
+    let mut pool = CandidatePool::new(space, costs, square);
     setting.tables.iter().for_each(|table| pool.add_pattern(Support::Hits(table.clone())));
     let balanced = pool.balance(balance::LOTTERY, GAP / 100.0);
     let block = setting.lottery_of(&pool.tickets, &balanced.weights, epsilon)?;
@@ -323,7 +328,7 @@ fn knowing(
     epsilon: f64,
 ) -> Costs {
     for _ in 0..STRUCTURE_ROUNDS {
-        let mut pool = Pool::new(space, &costs, square);
+        let mut pool = CandidatePool::new(space, &costs, square);
         strips::strips(&costs, epsilon).into_iter().for_each(|strip| pool.add_strip(strip));
         costs.components.iter().for_each(|hits| pool.add_pattern(Support::Hits(hits.clone())));
         pool.add_pattern(Support::Hits((0..space.attributes()).collect()));
@@ -351,7 +356,7 @@ impl Setting {
         if !(epsilon.is_finite() && epsilon > 0.0) {
             return Err(DesignError::Epsilon(epsilon));
         }
-        let private = private(schema)?;
+        let private = randomized_attributes(schema)?;
         let attributes: Vec<usize> = private.iter().map(|&(attribute, _)| attribute).collect();
         let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
         let costs = Costs::of_tables(schema, tables, weights)?;
@@ -378,7 +383,7 @@ impl Setting {
     }
 
     /// A lottery, the likeliest channel first.
-    fn lottery_of(&self, tickets: &[Ticket], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
+    fn lottery_of(&self, tickets: &[CandidateChannel], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
         let mut channels: Vec<(u64, Channel)> = Vec::new();
         for (ticket, weight) in tickets.iter().zip(weights) {
             channels.push((((weight * TICKETS).round() as u64).max(1), self.channel(ticket, epsilon)?));
@@ -387,14 +392,16 @@ impl Setting {
         Ok(Block::lottery(self.attributes.clone(), channels))
     }
 
-    fn channel(&self, ticket: &Ticket, epsilon: f64) -> Result<Channel, DesignError> {
+    fn channel(&self, ticket: &CandidateChannel, epsilon: f64) -> Result<Channel, DesignError> {
         Ok(match ticket {
-            Ticket::Pattern(support) => Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?.into(),
+            CandidateChannel::Pattern(support) => {
+                Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?.into()
+            }
             // Of one attribute alone a strip is a set of its categories: subset selection.
-            Ticket::Strip { cells: Cells::Strip(cells), .. } if self.axes.len() == 1 => {
+            CandidateChannel::Strip { cells: Cells::Strip(cells), .. } if self.axes.len() == 1 => {
                 Pattern::k_ary(vec![Axis::set(self.axes[0].categories, *cells)], epsilon)?.into()
             }
-            Ticket::Strip { table, cells } => {
+            CandidateChannel::Strip { table, cells } => {
                 let sizes = table.iter().map(|&place| self.axes[place].categories).collect();
                 Strip::within(table.clone(), sizes, cells.clone(), epsilon)?.into()
             }

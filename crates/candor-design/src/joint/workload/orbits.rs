@@ -9,8 +9,8 @@ use std::rc::Rc;
 use candor_base::channel::{Cells, Strip};
 use candor_base::shape::Shape;
 
-use super::balance::{Gives, worth};
-use super::strips::StripTicket;
+use super::balance::{Information, worth};
+use super::strips::SubsetCandidate;
 use crate::bound::Costs;
 
 /// The most cells of a table of which all sets are looked at.
@@ -32,7 +32,7 @@ struct Table {
     attributes: Vec<usize>,
     sets: Rc<Vec<Told>>,
     /// What each set gives.
-    gives: Vec<Gives>,
+    gives: Vec<Information>,
 }
 
 impl Orbits {
@@ -49,9 +49,9 @@ impl Orbits {
             };
             let number: Vec<Option<usize>> =
                 (0..1 << attributes.len()).map(|set| costs.components.binary_search(&inside(set)).ok()).collect();
-            let gives = |(_, told): &Told| -> Gives {
+            let gives = |(_, told): &Told| -> Information {
                 let known = |(set, told): (usize, &f64)| number[set].filter(|_| *told > 0.0).map(|u| (u, *told));
-                let mut gives: Gives = told.iter().enumerate().filter_map(known).collect();
+                let mut gives: Information = told.iter().enumerate().filter_map(known).collect();
                 gives.sort_unstable_by_key(|&(component, _)| component);
                 gives
             };
@@ -62,12 +62,12 @@ impl Orbits {
     }
 
     /// The set of each table that is worth most at these prices of information, with its price, if it is worth more than a limit.
-    pub fn best(&self, prices: &[f64], limit: f64) -> Vec<(f64, StripTicket)> {
+    pub fn best(&self, prices: &[f64], limit: f64) -> Vec<(f64, SubsetCandidate)> {
         let best = |table: &Table| {
             let priced = table.gives.iter().enumerate().map(|(at, gives)| (worth(gives, prices), at));
             let (price, at) = priced.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(price, _)| *price > limit)?;
             let cells = Cells::Listed { listed: table.sets[at].0.clone() };
-            Some((price, StripTicket { table: table.attributes.clone(), cells, gives: table.gives[at].clone() }))
+            Some((price, SubsetCandidate { table: table.attributes.clone(), cells, gives: table.gives[at].clone() }))
         };
         self.tables.iter().filter_map(best).collect()
     }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use candor_base::channel::Cells;
 
-use super::balance::{self, Balance, Gives, balance, error, totals, worth};
+use super::balance::{self, Information, WeightSolution, balance, error, totals, worth};
 use super::space::{Space, Support};
-use super::strips::StripTicket;
+use super::strips::SubsetCandidate;
 use crate::bound::Costs;
 
 /// By how much, relatively, the error may rise for a shorter lottery.
@@ -17,7 +17,7 @@ const PASSES: usize = 12;
 
 /// A channel of a lottery.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Ticket {
+pub enum CandidateChannel {
     /// Every answer with a pattern in a set is `exp(epsilon)` times as likely as the others.
     Pattern(Support),
     /// A strip or a box of the table over these attributes.
@@ -30,33 +30,41 @@ pub enum Ticket {
 }
 
 /// Tickets with what each gives for every component.
-pub struct Pool<'a> {
+pub struct CandidatePool<'a> {
     space: &'a Space,
     costs: &'a Costs,
-    pub tickets: Vec<Ticket>,
+    pub tickets: Vec<CandidateChannel>,
     /// What each gives.
-    pub gives: Vec<Gives>,
-    known: HashSet<Ticket>,
+    pub gives: Vec<Information>,
+    known: HashSet<CandidateChannel>,
     /// The weights found last; `None` for tickets that came in since.
     weights: Vec<Option<f64>>,
     give: fn(f64) -> f64,
 }
 
-impl<'a> Pool<'a> {
+impl<'a> CandidatePool<'a> {
     /// An empty pool; `give` says what an eigenvalue of a pattern channel is worth.
-    pub fn new(space: &'a Space, costs: &'a Costs, give: fn(f64) -> f64) -> Pool<'a> {
-        Pool { space, costs, tickets: Vec::new(), known: HashSet::new(), gives: Vec::new(), weights: Vec::new(), give }
+    pub fn new(space: &'a Space, costs: &'a Costs, give: fn(f64) -> f64) -> CandidatePool<'a> {
+        CandidatePool {
+            space,
+            costs,
+            tickets: Vec::new(),
+            known: HashSet::new(),
+            gives: Vec::new(),
+            weights: Vec::new(),
+            give,
+        }
     }
 
     /// The sets of its pattern channels.
     pub fn patterns(self) -> impl Iterator<Item = Support> {
         self.tickets.into_iter().filter_map(|ticket| match ticket {
-            Ticket::Pattern(support) => Some(support),
-            Ticket::Strip { .. } => None,
+            CandidateChannel::Pattern(support) => Some(support),
+            CandidateChannel::Strip { .. } => None,
         })
     }
 
-    fn given(&self, support: &Support) -> Gives {
+    fn given(&self, support: &Support) -> Information {
         let mut gives = self.space.eigenvalues(support, &self.costs.components);
         gives.iter_mut().for_each(|(_, value)| *value = (self.give)(*value));
         gives
@@ -64,14 +72,14 @@ impl<'a> Pool<'a> {
 
     pub fn add_pattern(&mut self, support: Support) {
         let gives = self.given(&support);
-        self.add(Ticket::Pattern(support), gives);
+        self.add(CandidateChannel::Pattern(support), gives);
     }
 
-    pub fn add_strip(&mut self, StripTicket { table, cells, gives }: StripTicket) {
-        self.add(Ticket::Strip { table, cells }, gives);
+    pub fn add_strip(&mut self, SubsetCandidate { table, cells, gives }: SubsetCandidate) {
+        self.add(CandidateChannel::Strip { table, cells }, gives);
     }
 
-    fn add(&mut self, ticket: Ticket, gives: Gives) {
+    fn add(&mut self, ticket: CandidateChannel, gives: Information) {
         if self.known.insert(ticket.clone()) {
             self.gives.push(gives);
             self.weights.push(None);
@@ -85,7 +93,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Finds the best weights, from those found last; new tickets begin with little.
-    pub fn balance(&mut self, power: f64, gap: f64) -> Balance {
+    pub fn balance(&mut self, power: f64, gap: f64) -> WeightSolution {
         let costs = &self.costs.costs;
         let old = self.weights.iter().any(Option::is_some);
         let mut little = if old { 0.1 / self.weights.len() as f64 } else { 1.0 };
@@ -103,7 +111,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The lottery without the tickets that can best be spared, as long as that costs next to nothing.
-    pub fn shortened(&mut self, mut balanced: Balance, gap: f64) -> Balance {
+    pub fn shortened(&mut self, mut balanced: WeightSolution, gap: f64) -> WeightSolution {
         let limit = balanced.value * (1.0 + SHORTER);
         for _ in 0..PASSES {
             let spared = self.spared(&balanced, limit);
@@ -118,7 +126,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Which tickets can be left out together, those whose loss costs least first, before the error exceeds a limit.
-    fn spared(&self, balanced: &Balance, limit: f64) -> Vec<bool> {
+    fn spared(&self, balanced: &WeightSolution, limit: f64) -> Vec<bool> {
         // Without a ticket the others get its weight in proportion, which divides the error by their sum.
         let without = |totals: &mut [f64], ticket: usize| {
             for &(u, give) in &self.gives[ticket] {
@@ -153,7 +161,7 @@ impl<'a> Pool<'a> {
     }
 
     /// The tickets of the largest weights.
-    pub fn heaviest(&self) -> impl Iterator<Item = &Ticket> {
+    pub fn heaviest(&self) -> impl Iterator<Item = &CandidateChannel> {
         let mut order: Vec<usize> = (0..self.tickets.len()).collect();
         order.sort_by(|&a, &b| self.weights[b].unwrap_or(0.0).total_cmp(&self.weights[a].unwrap_or(0.0)));
         order.into_iter().map(|at| &self.tickets[at])
@@ -161,7 +169,7 @@ impl<'a> Pool<'a> {
 
     /// How much of the lottery are patterns, by the weights found last.
     pub fn weight_of_patterns(&self) -> f64 {
-        let is_pattern = |(ticket, _): &(&Ticket, _)| matches!(ticket, Ticket::Pattern(_));
+        let is_pattern = |(ticket, _): &(&CandidateChannel, _)| matches!(ticket, CandidateChannel::Pattern(_));
         self.tickets.iter().zip(&self.weights).filter(is_pattern).filter_map(|(_, weight)| *weight).sum()
     }
 
@@ -172,14 +180,14 @@ impl<'a> Pool<'a> {
 
     /// Of the strips of each table only the heaviest one.
     pub fn keep_one_strip_of_each_table(&mut self) {
-        let heaviest: Vec<Ticket> = self.heaviest().cloned().collect();
+        let heaviest: Vec<CandidateChannel> = self.heaviest().cloned().collect();
         let mut seen = HashSet::new();
-        let is_first = |ticket: &&Ticket| matches!(ticket, Ticket::Strip { table, .. } if seen.insert(table.clone()));
-        let kept: HashSet<&Ticket> = heaviest.iter().filter(is_first).collect();
-        self.retain(|ticket, _| matches!(ticket, Ticket::Pattern(_)) || kept.contains(ticket));
+        let is_first = |ticket: &&CandidateChannel| matches!(ticket, CandidateChannel::Strip { table, .. } if seen.insert(table.clone()));
+        let kept: HashSet<&CandidateChannel> = heaviest.iter().filter(is_first).collect();
+        self.retain(|ticket, _| matches!(ticket, CandidateChannel::Pattern(_)) || kept.contains(ticket));
     }
 
-    fn retain(&mut self, mut keep: impl FnMut(&Ticket, Option<f64>) -> bool) {
+    fn retain(&mut self, mut keep: impl FnMut(&CandidateChannel, Option<f64>) -> bool) {
         let keep: Vec<bool> =
             self.tickets.iter().zip(&self.weights).map(|(ticket, weight)| keep(ticket, *weight)).collect();
         let mut at = keep.iter();
@@ -208,11 +216,11 @@ mod tests {
             let sizes: Vec<usize> = serde_json::from_value(case["categories"].clone()).unwrap();
             let lists: Vec<Vec<usize>> = serde_json::from_value(case["tables"].clone()).unwrap();
             let (epsilon, expected) = (case["epsilon"].as_f64().unwrap(), case["strips"].as_f64().unwrap());
-            let schema = Schema::of_sizes(&sizes).unwrap();
+            let schema = Schema::with_sizes(&sizes).unwrap();
             let weights = vec![1.0; lists.len()];
-            let costs = Costs::of_tables(&schema, &TableList::of(lists, &schema).unwrap(), &weights).unwrap();
+            let costs = Costs::of_tables(&schema, &TableList::new(lists, &schema).unwrap(), &weights).unwrap();
             let space = Space::new(&sizes, epsilon);
-            let mut pool = Pool::new(&space, &costs, |eigenvalue| eigenvalue);
+            let mut pool = CandidatePool::new(&space, &costs, |eigenvalue| eigenvalue);
             strips(&costs, epsilon).into_iter().for_each(|strip| pool.add_strip(strip));
             let found = pool.balance(balance::LOTTERY, 1e-8).value;
             assert!((found / expected - 1.0).abs() < 2e-6, "{sizes:?} {epsilon}: {found} for {expected}");

@@ -1,13 +1,13 @@
 //! How many respondents tell about each component: a table that hardly anybody is asked about gets nothing.
 
-use super::balance::Gives;
+use super::balance::Information;
 
 /// So many respondents must tell about each component.
 const ENOUGH: f64 = 30.0;
 
 /// For each component the share of respondents who tell about it, as if all of these told the same: `(sum w I)^2 / sum w I^2`,
 /// one over the relative variance of the information, by the draw of the channels, times the number of respondents.
-fn shares(gives: &[Gives], weights: &[f64], components: usize) -> Vec<f64> {
+fn shares(gives: &[Information], weights: &[f64], components: usize) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); components];
     for (gives, weight) in gives.iter().zip(weights) {
         for &(u, give) in gives {
@@ -20,7 +20,7 @@ fn shares(gives: &[Gives], weights: &[f64], components: usize) -> Vec<f64> {
 
 /// The weights as they are if enough of so many respondents tell about each component; else with the tickets raised that tell
 /// most of those that lack. `None` if there are too few respondents for that.
-pub fn raised(gives: &[Gives], weights: &[f64], components: usize, respondents: f64) -> Option<Vec<f64>> {
+pub fn raised(gives: &[Information], weights: &[f64], components: usize, respondents: f64) -> Option<Vec<f64>> {
     let share = ENOUGH / respondents;
     let mut floors = vec![0.0; weights.len()];
     let mut raised = weights.to_vec();
@@ -56,7 +56,7 @@ pub fn raised(gives: &[Gives], weights: &[f64], components: usize, respondents: 
 }
 
 /// About how many respondents would do, to two digits.
-pub fn needed(gives: &[Gives], weights: &[f64], components: usize) -> f64 {
+pub fn needed(gives: &[Information], weights: &[f64], components: usize) -> f64 {
     let would_do = |respondents: &f64| raised(gives, weights, components, *respondents).is_some();
     let candidates = (2..16).flat_map(|power| (10..100).map(move |digits| f64::from(digits) * 10f64.powi(power - 1)));
     let candidates: Vec<f64> = candidates.collect();

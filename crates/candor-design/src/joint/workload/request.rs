@@ -1,20 +1,20 @@
 //! Plans for tables, as requests.
 
-use candor_analysis::structure::possible;
+use candor_analysis::structural_zeros::possible;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use super::{Workload, lottery, lottery_for, sampling, single};
 use crate::bound::squared_error;
-use crate::designed::{Choice, Designed, OtherMethod};
 use crate::independent::independent;
-use crate::joint::optimal::search::Effort;
+use crate::joint::optimal::search::SearchLimits;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DEFAULT_RESPONDENTS, DesignError, budget, private};
+use crate::outcome::{Choice, DesignOutcome, OtherMethod};
+use crate::{DEFAULT_RESPONDENTS, DesignError, budget, randomized_attributes};
 
 /// What a workload-optimal plan takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct WorkloadRequest {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub single: bool,
-    /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
+    /// Stop searching after so many seconds; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
     /// The number of respondents, if it is known: then about 30 of them at least tell about each table.
@@ -57,14 +57,14 @@ pub struct SamplingRequest {
 /// # Errors
 /// If the text names no tables of the schema.
 pub fn asked_tables(schema: &Schema, tables: Option<&str>) -> Result<(TableList, Vec<f64>), DesignError> {
-    let default = if private(schema)?.len() > 1 { "pairs" } else { "marginals" };
+    let default = if randomized_attributes(schema)?.len() > 1 { "pairs" } else { "marginals" };
     Ok(TableList::parse_weighted(tables.unwrap_or(default), schema)?)
 }
 
 impl Design for WorkloadRequest {
-    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
-        let effort = Effort::within(private(schema)?.len(), self.time_limit, watch);
+        let effort = SearchLimits::within(randomized_attributes(schema)?.len(), self.time_limit, progress);
         let (found, kind) = match (self.single, self.respondents) {
             (true, _) => (single(schema, self.epsilon, &tables, &weights, effort)?, ONE_CHANNEL),
             (false, None) => (lottery(schema, self.epsilon, &tables, &weights, effort)?, LOTTERY),
@@ -73,7 +73,7 @@ impl Design for WorkloadRequest {
         let stopped = effort.stopped();
         let choice = choice(&found, kind, schema, self.epsilon, &tables, &weights);
         let notes = what_it_answers(&found.plan).into_iter().collect();
-        Ok(Designed { workload: Some(choice), stopped, notes, ..Designed::from(found.plan) })
+        Ok(DesignOutcome { workload: Some(choice), stopped, notes, ..DesignOutcome::from(found.plan) })
     }
 
     fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -84,10 +84,10 @@ impl Design for WorkloadRequest {
 }
 
 impl Design for SamplingRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
         let found = sampling(schema, self.epsilon, &tables, &weights)?;
-        Ok(Designed { recommend_workload: true, ..Designed::from(found.plan) })
+        Ok(DesignOutcome { recommend_workload: true, ..DesignOutcome::from(found.plan) })
     }
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -147,7 +147,7 @@ fn choice(
     // What was minimised is what the plan has, but for the rounding to integers.
     let minimised = |error: f64| (error / scale).sqrt();
     let error = |plan: &Plan| Some(minimised(squared_error(plan, tables, weights).ok()?));
-    let shares = budget::share(total, &vec![1.0; schema.private().len()]);
+    let shares = budget::share(total, &vec![1.0; schema.randomized().len()]);
     let alone = shares.ok().and_then(|shares| independent(schema, &shares).ok());
     let sampled = sampling(schema, total, tables, weights).ok();
     let others = [

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::balance::{self, Balance};
+use super::balance::{self, WeightSolution};
 use super::boxes::Boxes;
 use super::orbits::Orbits;
-use super::pool::{Pool, Ticket};
+use super::pool::{CandidateChannel, CandidatePool};
 use super::space::{Space, Support};
 use super::{COARSE, GAP, ROUNDS, Setting};
 use crate::bound::Costs;
-use crate::joint::optimal::search::Effort;
+use crate::joint::optimal::search::SearchLimits;
 
 /// Channels lighter than this in the lottery are left out.
 const NEGLIGIBLE: f64 = 1e-7;
@@ -27,11 +27,11 @@ const AT_ONCE: usize = 12;
 /// exclude.
 pub fn grow(
     setting: &Setting,
-    pool: &mut Pool,
+    pool: &mut CandidatePool,
     (boxes, orbits): (Option<&Boxes>, Option<&Orbits>),
     offset: usize,
-    effort: Effort,
-) -> (Balance, f64) {
+    effort: SearchLimits,
+) -> (WeightSolution, f64) {
     let all = setting.is_small();
     let mut balanced = pool.balance(balance::LOTTERY, COARSE);
     let (mut lower, mut in_vain) = (0.0, 0);
@@ -123,12 +123,12 @@ fn grown_at_once(setting: &Setting) -> usize {
 const DIRECTIONS: usize = 96;
 
 /// Sets that are worth most nearby, from many starts.
-fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -> Vec<Support> {
+fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round: usize) -> Vec<Support> {
     let Setting { space, costs, .. } = setting;
     if !setting.is_listed() {
         let starts = pool.heaviest().take(grown_at_once(setting)).filter_map(|ticket| match ticket {
-            Ticket::Strip { table: hits, .. } | Ticket::Pattern(Support::Hits(hits)) => Some(hits),
-            Ticket::Pattern(Support::Listed(_)) => None,
+            CandidateChannel::Strip { table: hits, .. } | CandidateChannel::Pattern(Support::Hits(hits)) => Some(hits),
+            CandidateChannel::Pattern(Support::Listed(_)) => None,
         });
         let found: BTreeSet<Vec<usize>> = starts.map(|hits| grown(setting, hits, worth)).collect();
         return found.into_iter().map(Support::Hits).collect();
@@ -154,8 +154,8 @@ fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -
     // What one start costs doubles with every attribute.
     let most = (DIRECTIONS << 8 >> space.attributes()).clamp(4, DIRECTIONS);
     let patterns = pool.heaviest().filter_map(|ticket| match ticket {
-        Ticket::Pattern(support) => Some(support),
-        Ticket::Strip { .. } => None,
+        CandidateChannel::Pattern(support) => Some(support),
+        CandidateChannel::Strip { .. } => None,
     });
     let mut starts: Vec<Vec<(usize, f64)>> =
         patterns.take(2 * most).map(|support| space.eigenvalues(support, &costs.components)).collect();

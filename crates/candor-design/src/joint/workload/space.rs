@@ -124,7 +124,7 @@ impl Space {
                 if members.iter().enumerate().all(|(pattern, &member)| member == (pattern & outside == 0)) {
                     return PatternSet::Hits(hits);
                 }
-                PatternSet::Bitmap(Bitmap::of(self.attributes(), |pattern| members[pattern as usize]))
+                PatternSet::Bitmap(Bitmap::new(self.attributes(), |pattern| members[pattern as usize]))
             }
         }
     }

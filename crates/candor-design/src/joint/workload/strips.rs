@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use candor_base::channel::{Cells, MAX_CELLS, Strip};
 use candor_base::shape::Shape;
 
-use super::balance::Gives;
+use super::balance::Information;
 use crate::bound::Costs;
 
 /// A strip or a box of a table: the ticket, and what it tells.
-pub struct StripTicket {
+pub struct SubsetCandidate {
     /// The attributes of its table, by number among the randomized ones.
     pub table: Vec<usize>,
     /// Which cells answers are relabellings of.
     pub cells: Cells,
     /// The information about each component.
-    pub gives: Gives,
+    pub gives: Information,
 }
 
 /// How many margins of how many cells are counted at most, for all strips together: about a second.
@@ -32,7 +32,7 @@ const MAX_WORK: f64 = 2e8;
 /// ```
 ///
 /// and nothing of anything else. Small tables come first; those that are too large, or would take too long, have none.
-pub fn strips(costs: &Costs, epsilon: f64) -> Vec<StripTicket> {
+pub fn strips(costs: &Costs, epsilon: f64) -> Vec<SubsetCandidate> {
     let mut order = costs.components.clone();
     let sizes = |table: &Vec<usize>| table.iter().map(|&i| costs.sizes[i]).collect::<Vec<usize>>();
     order.sort_by_key(|table| Shape::new(sizes(table)).cells());
@@ -54,14 +54,14 @@ pub fn strips(costs: &Costs, epsilon: f64) -> Vec<StripTicket> {
 }
 
 /// A strip of a table, by what it tells of each set of its axes.
-fn ticket(costs: &Costs, table: Vec<usize>, cells: usize, told: &[f64]) -> StripTicket {
+fn ticket(costs: &Costs, table: Vec<usize>, cells: usize, told: &[f64]) -> SubsetCandidate {
     let inside = |set: usize| (0..table.len()).filter(|axis| set >> axis & 1 == 1).map(|axis| table[axis]).collect();
     // Whatever is inside a component of tables is a component of them.
     let number = |set: usize| costs.components.binary_search(&inside(set)).ok();
-    let mut gives: Gives =
+    let mut gives: Information =
         (1..told.len()).filter(|&set| told[set] > 0.0).filter_map(|set| Some((number(set)?, told[set]))).collect();
     gives.sort_unstable_by_key(|&(component, _)| component);
-    StripTicket { table, cells: Cells::Strip(cells), gives }
+    SubsetCandidate { table, cells: Cells::Strip(cells), gives }
 }
 
 /// The numbers of cells next to the share `1/(1 + e^epsilon)` of all, at most half of them.
@@ -142,8 +142,8 @@ mod tests {
     use candor_base::schema::Schema;
     use proptest::prelude::*;
 
-    fn of_tables(sizes: &[usize], tables: &str, epsilon: f64) -> (Costs, Vec<StripTicket>) {
-        let schema = Schema::of_sizes(sizes).unwrap();
+    fn of_tables(sizes: &[usize], tables: &str, epsilon: f64) -> (Costs, Vec<SubsetCandidate>) {
+        let schema = Schema::with_sizes(sizes).unwrap();
         let (tables, weights) = TableList::parse_weighted(tables, &schema).unwrap();
         let costs = Costs::of_tables(&schema, &tables, &weights).unwrap();
         let strips = strips(&costs, epsilon);

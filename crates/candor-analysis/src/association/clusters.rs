@@ -1,0 +1,214 @@
+//! Putting attributes together that depend on each other (Domingo-Ferrer and Soria-Comas 2020, Algorithm 1).
+
+use super::Dependence;
+
+/// What a cluster may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// At most so many combinations of categories (the paper's `T_v`).
+    pub cells: u64,
+    /// Clusters are put together only if they depend on each other at least as much (the paper's `T_d`).
+    pub dependence: f64,
+}
+
+impl Default for Limits {
+    /// The middle of the paper's ranges.
+    fn default() -> Limits {
+        Limits { cells: 100, dependence: 0.2 }
+    }
+}
+
+/// What came of two clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// They became one.
+    Merged,
+    /// Together they would have too many combinations of categories.
+    TooManyCells,
+    /// They depend too little on each other; so do all others that are left.
+    TooLittleDependence,
+}
+
+/// Two clusters that were looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The clusters, as positions in the schema.
+    pub clusters: [Vec<usize>; 2],
+    /// The pair of attributes, one of each, that depends most on each other.
+    pub pair: [usize; 2],
+    /// How much.
+    pub dependence: f64,
+    /// How many combinations of categories they have together; at most `u64::MAX`.
+    pub cells: u64,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// Clusters, and how they came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clustering {
+    /// Every attribute in one of them: each in the schema's order, and by their first attributes.
+    pub clusters: Vec<Vec<usize>>,
+    /// What was looked at, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Puts together, again and again, the two clusters that depend most on each other, as long as their dependence is at least
+/// `limits.dependence` and their combinations of categories are at most `limits.cells`. The dependence of two clusters is the
+/// largest between an attribute of one and an attribute of the other; of equal ones the pair of attributes that comes first
+/// goes first.
+///
+/// `attributes` are the attributes to cluster, by position in the schema, with the numbers of their categories; pairs that are
+/// not among the `dependences` count as independent. Cost: with `k` attributes and few refusals, `k^3`.
+///
+/// ```
+/// use candor_analysis::association::{Dependence, Limits, Measure, cluster};
+///
+/// let dependence = |a, b, value| {
+///     Dependence { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
+/// };
+/// let dependences = [dependence(0, 1, 0.7), dependence(1, 2, 0.5), dependence(0, 2, 0.1)];
+/// let found = cluster(&[(0, 4), (1, 3), (2, 5)], &dependences, Limits { cells: 20, dependence: 0.2 });
+/// assert_eq!(found.clusters, [vec![0, 1], vec![2]]); // with the third there would be 60 combinations
+/// ```
+pub fn cluster(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Clustering {
+    let mut clusters: Vec<(Vec<usize>, u64)> =
+        attributes.iter().map(|&(attribute, categories)| (vec![attribute], categories as u64)).collect();
+    // Every pair is looked at once, in falling order: when it is refused, its clusters can only have grown later.
+    let mut pairs: Vec<([usize; 2], f64)> = dependences
+        .iter()
+        .map(|d| ([d.attributes[0].min(d.attributes[1]), d.attributes[0].max(d.attributes[1])], d.value))
+        .collect();
+    pairs.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
+    let mut steps: Vec<Step> = Vec::new();
+    for (pair, dependence) in pairs {
+        let holding = |attribute: usize| clusters.iter().position(|(members, _)| members.contains(&attribute));
+        let (Some(first), Some(second)) = (holding(pair[0]), holding(pair[1])) else { continue };
+        if first == second {
+            continue;
+        }
+        let both = [clusters[first].0.clone(), clusters[second].0.clone()];
+        let cells = clusters[first].1.saturating_mul(clusters[second].1);
+        let refused_before = steps.iter().any(|step| {
+            step.outcome == Outcome::TooManyCells
+                && (step.clusters == both || step.clusters == [both[1].clone(), both[0].clone()])
+        });
+        let outcome = match () {
+            () if dependence < limits.dependence => Outcome::TooLittleDependence,
+            () if cells > limits.cells => Outcome::TooManyCells,
+            () => Outcome::Merged,
+        };
+        if outcome == Outcome::Merged {
+            let (more, _) = clusters.remove(first.max(second));
+            let (members, size) = &mut clusters[first.min(second)];
+            members.extend(more);
+            members.sort_unstable();
+            *size = cells;
+        }
+        if !(outcome == Outcome::TooManyCells && refused_before) {
+            steps.push(Step { clusters: both, pair, dependence, cells, outcome });
+        }
+        if outcome == Outcome::TooLittleDependence {
+            break;
+        }
+    }
+    let mut clusters: Vec<Vec<usize>> = clusters.into_iter().map(|(members, _)| members).collect();
+    clusters.sort();
+    Clustering { clusters, steps }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Measure;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dependence([a, b]: [usize; 2], value: f64) -> Dependence {
+        Dependence { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
+    }
+
+    /// Algorithm 1 as printed: the list of dependences of all pairs of clusters is made anew after every merger.
+    fn as_printed(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Vec<Vec<usize>> {
+        let mut clusters: Vec<Vec<usize>> = attributes.iter().map(|&(a, _)| vec![a]).collect();
+        let size = |a: usize| attributes.iter().find(|(b, _)| *b == a).unwrap().1 as u64;
+        'again: loop {
+            let mut list: Vec<(f64, [usize; 2], usize, usize)> = Vec::new();
+            for i in 0..clusters.len() {
+                for j in i + 1..clusters.len() {
+                    let between = dependences.iter().filter(|d| {
+                        let [a, b] = d.attributes;
+                        let in_both = |a, b| clusters[i].contains(&a) && clusters[j].contains(&b);
+                        in_both(a, b) || in_both(b, a)
+                    });
+                    let largest = between.map(|d| {
+                        let [a, b] = d.attributes;
+                        (d.value, [a.min(b), a.max(b)])
+                    });
+                    if let Some((value, pair)) = largest.max_by(|x, y| x.0.total_cmp(&y.0).then(y.1.cmp(&x.1))) {
+                        list.push((value, pair, i, j));
+                    }
+                }
+            }
+            list.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+            for (value, _, i, j) in list {
+                if value < limits.dependence {
+                    break 'again;
+                }
+                let cells: u64 = clusters[i].iter().chain(&clusters[j]).map(|&a| size(a)).product();
+                if cells <= limits.cells {
+                    let more = clusters.remove(j);
+                    clusters[i].extend(more);
+                    continue 'again;
+                }
+            }
+            break;
+        }
+        clusters.iter_mut().for_each(|members| members.sort_unstable());
+        clusters.sort();
+        clusters
+    }
+
+    proptest! {
+        #[test]
+        fn one_pass_is_the_printed_algorithm(
+            sizes in prop::collection::vec(2usize..9, 2..8),
+            values in prop::collection::vec(0u8..6, 28),
+            cells in 1u64..400,
+            least in 0u8..6,
+        ) {
+            let attributes: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
+            let pairs = (0..sizes.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
+            // Few different values, so that there are ties.
+            let dependences: Vec<Dependence> =
+                pairs.zip(&values).map(|(pair, &value)| dependence(pair, f64::from(value) / 5.0)).collect();
+            let limits = Limits { cells, dependence: f64::from(least) / 5.0 };
+            let found = cluster(&attributes, &dependences, limits);
+            prop_assert_eq!(&found.clusters, &as_printed(&attributes, &dependences, limits));
+            let merged = found.steps.iter().filter(|step| step.outcome == Outcome::Merged).count();
+            prop_assert_eq!(merged + found.clusters.len(), sizes.len());
+            for step in &found.steps {
+                prop_assert_eq!(step.outcome == Outcome::TooManyCells, step.cells > cells && step.dependence >= limits.dependence);
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_are_told() {
+        let dependences =
+            [dependence([2, 1], 0.5), dependence([0, 1], 0.7), dependence([2, 0], 0.1), dependence([0, 3], 0.05)];
+        let found = cluster(&[(0, 4), (1, 3), (2, 5), (3, 2)], &dependences, Limits { cells: 20, dependence: 0.2 });
+        let outcomes: Vec<Outcome> = found.steps.iter().map(|step| step.outcome).collect();
+        assert_eq!(outcomes, [Outcome::Merged, Outcome::TooManyCells, Outcome::TooLittleDependence]);
+        assert_eq!(found.steps[1].clusters, [vec![0, 1], vec![2]]);
+        assert_eq!((found.steps[1].pair, found.steps[1].cells), ([1, 2], 60));
+    }
+
+    #[test]
+    fn sizes_do_not_overflow() {
+        let attributes: Vec<(usize, usize)> = (0..40).map(|a| (a, 65_535)).collect();
+        let dependences: Vec<Dependence> = (1..40).map(|b| dependence([0, b], 0.9)).collect();
+        let found = cluster(&attributes, &dependences, Limits { cells: u64::MAX, dependence: 0.0 });
+        assert!(found.steps.iter().any(|step| step.cells == u64::MAX));
+        assert_eq!(cluster(&[], &[], Limits { cells: 9, dependence: 0.0 }).clusters, Vec::<Vec<usize>>::new());
+    }
+}

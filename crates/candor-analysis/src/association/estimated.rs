@@ -1,0 +1,318 @@
+//! Dependences from randomized responses (docs/explanation/association-and-clusters.md).
+//!
+//! The two-way table is estimated without bias; the measure of that estimate is too large by what noise alone gives it, which
+//! is taken away. `phi^2` divides by the shares of categories, so one that is too rare to be seen would drown all others in
+//! its noise: categories whose estimated share is below four of its standard errors are counted as one. That can
+//! only lower the measure: what rare categories would add to it stays unknown.
+
+use candor_base::plan::Plan;
+use nalgebra::{DMatrix, DVector};
+
+use super::measure::TwoWay;
+use super::{Dependence, Measure};
+use crate::estimate::simplex::project;
+use crate::estimate::{Deviations, Estimate, EstimateError, TableEstimator, Target};
+use crate::tally::{CountAxis, TableCounts};
+
+/// How many standard errors above zero a category must be to be told apart.
+const SEEN: f64 = 4.0;
+
+/// How much noise, relative to what there is to know, the mutual information bears.
+const TOLD: f64 = 0.05;
+
+/// The most categories of an attribute: their covariances are written out.
+const MAX_CATEGORIES: usize = 4096;
+
+/// Estimates how strongly two attributes depend on each other, from counts of their two-way table and of the one-way table of
+/// each.
+///
+/// With `Q` the measure's square (`phi^2`, `r^2`) or the mutual information, of the estimated table:
+/// `Q - E[Q under independence]` is taken, and 0 if it is negative. The standard error follows from the variance of `Q`, which
+/// has a part linear in the deviations (delta method) and one that remains under independence. Near zero a measure that is a
+/// root is not nearly normal; its standard error is then how much larger it would be if `Q` were one standard error larger.
+///
+/// Cost: for attributes of different blocks the number of cells, and the squares of the numbers of categories; else the third power of
+/// the number of cells.
+///
+/// # Errors
+/// If a table cannot be estimated; if an attribute has more than 4,096 categories; if both are of one block, and answers are sets, or it is a
+/// matrix over more than these two, or there are more than 4,096 cells.
+///
+/// # Panics
+/// If the tallies are not those of the two attributes and their pair.
+pub fn estimated(
+    plan: &Plan,
+    one_way: [&TableCounts; 2],
+    pair: &TableCounts,
+    measure: Measure,
+) -> Result<Dependence, EstimateError> {
+    let pair = Pair::new(plan, one_way, pair, measure)?;
+    let dependence = |value, standard_error| Dependence { attributes: pair.attributes, measure, value, standard_error };
+    let [rows, columns] = [pair.margins[0].groups(), pair.margins[1].groups()];
+    if rows < 2 || columns < 2 {
+        // As far as can be seen, an attribute has one category only.
+        return Ok(dependence(0.0, None));
+    }
+    let shares = pair.shares();
+    let noise = pair.noise(plan)?;
+    let mut table = TwoWay::new(rows, columns, &shares);
+    [table.row_shares, table.column_shares] = [&pair.margins[0], &pair.margins[1]].map(|margin| margin.shares.clone());
+    // The moments of sum d^2/e under independence.
+    let (mean, spread) = noise.moments(&table.row_shares, &table.column_shares);
+    Ok(match measure {
+        Measure::CramersV => {
+            // Of all categories: merging some can only lower phi^2, so V is not overstated.
+            let least = (pair.estimate.dims[0].min(pair.estimate.dims[1]) - 1) as f64;
+            // The noise in the gradient doubles what it adds to the variance; what remains under independence is half of it.
+            let variance = (pair.variance(&table.phi_squared_gradient(), &noise) - spread).max(spread);
+            let square = ((table.phi_squared() - mean) / least).clamp(0.0, 1.0);
+            let value = square.sqrt();
+            dependence(value, Some((square + variance.sqrt() / least).sqrt() - value))
+        }
+        Measure::MutualInformation => {
+            let closest = project(&shares);
+            let table = TwoWay::new(rows, columns, &closest);
+            // Near independence the information is phi^2 / 2.
+            let variance = (pair.variance(&table.information_gradient(), &noise) - spread / 4.0).max(spread / 4.0);
+            let entropy = table.least_entropy();
+            if entropy <= 0.0 {
+                return Ok(dependence(0.0, None));
+            }
+            let value = ((table.information() - mean / 2.0) / entropy).clamp(0.0, 1.0);
+            // Where noise is not small against what there is to know, or much of it was cut off with what is negative, the correction
+            // is not the right one, and no error can be stated.
+            let negative: f64 = shares.iter().filter(|share| **share < 0.0).map(|share| -share).sum();
+            let told = mean / 2.0 < TOLD * entropy && negative < TOLD;
+            dependence(value, told.then(|| variance.sqrt() / entropy))
+        }
+        Measure::Pearson if table.standardized().is_none() => dependence(0.0, None),
+        Measure::Pearson => {
+            let error = pair.variance(&table.correlation_gradient(), &noise).sqrt();
+            let value = (table.correlation().powi(2) - error * error).clamp(0.0, 1.0).sqrt();
+            dependence(value, Some(error))
+        }
+    })
+}
+
+/// The categories of an attribute that are counted as one where it takes part in Cramer's V, since they are too rare to be told apart; none if all are
+/// told apart.
+///
+/// # Errors
+/// If its one-way table, of which these are the counts, cannot be estimated, or it has more than 4,096 categories.
+pub fn merged(plan: &Plan, attribute: usize, one_way: &TableCounts) -> Result<Vec<u16>, EstimateError> {
+    let Margin { group_of, .. } = Margin::new(plan, attribute, one_way, Measure::CramersV)?;
+    let beside = |code: &usize| group_of.iter().filter(|group| **group == group_of[*code]).count() > 1;
+    Ok((0..group_of.len()).filter(beside).map(|code| code as u16).collect())
+}
+
+/// The estimated two-way table, and which categories are told apart in it.
+struct Pair<'a> {
+    attributes: [usize; 2],
+    tally: &'a TableCounts,
+    estimator: TableEstimator<'a>,
+    estimate: Estimate,
+    margins: [Margin; 2],
+}
+
+impl<'a> Pair<'a> {
+    fn new(
+        plan: &'a Plan,
+        one_way: [&TableCounts; 2],
+        tally: &'a TableCounts,
+        measure: Measure,
+    ) -> Result<Pair<'a>, EstimateError> {
+        let &[a, b] = &tally.layout().attributes[..] else { panic!("a table of two attributes") };
+        let margins = [Margin::new(plan, a, one_way[0], measure)?, Margin::new(plan, b, one_way[1], measure)?];
+        let estimator = TableEstimator::new(plan, &[a, b])?;
+        let estimate = estimator.estimate(tally, Target::Population)?;
+        Ok(Pair { attributes: [a, b], tally, estimator, estimate, margins })
+    }
+
+    /// Where a cell of the whole table is counted among the groups of categories.
+    fn group(&self, cell: usize) -> usize {
+        let [rows, columns] = &self.margins;
+        let fine_columns = columns.group_of.len();
+        rows.group_of[cell / fine_columns] * columns.groups() + columns.group_of[cell % fine_columns]
+    }
+
+    /// The estimated shares of the groups.
+    fn shares(&self) -> Vec<f64> {
+        let mut shares = vec![0.0; self.margins[0].groups() * self.margins[1].groups()];
+        self.estimate.shares.iter().enumerate().for_each(|(cell, share)| shares[self.group(cell)] += share);
+        shares
+    }
+
+    /// What noise does to the deviations from independence.
+    fn noise(&self, plan: &Plan) -> Result<Noise, EstimateError> {
+        let [a, b] = self.attributes;
+        let block = |attribute| plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
+        Ok(match (block(a), block(b)) {
+            (first, second) if (first.is_some() && first == second) || self.tally.drawn().is_some() => {
+                let covariance = Deviations::new(&self.estimator, self.tally, &self.estimate)?.noise();
+                let (cells, groups) = (self.estimate.shares.len(), self.margins[0].groups() * self.margins[1].groups());
+                let mut law = DMatrix::zeros(groups, groups);
+                for (i, j) in (0..cells).flat_map(|i| (0..cells).map(move |j| (i, j))) {
+                    law[(self.group(i), self.group(j))] += covariance[(i, j)];
+                }
+                Noise::Dense(law)
+            }
+            _ => {
+                let squares: f64 = self.tally.groups().values().map(|group| group.squares).sum();
+                let [rows, columns] = [&self.margins[0], &self.margins[1]].map(|margin| margin.covariance.clone());
+                Noise::Product { rows, columns, respondents: self.tally.total().powi(2) / squares }
+            }
+        })
+    }
+
+    /// The variance of a sum of the groups' shares with these coefficients.
+    fn variance(&self, gradient: &[f64], noise: &Noise) -> f64 {
+        let fine: Vec<f64> = (0..self.estimate.shares.len()).map(|cell| gradient[self.group(cell)]).collect();
+        match self.estimator.linear_of(self.tally, &self.estimate, &fine, Target::Population).standard_error {
+            Some(error) => error * error,
+            // Sets: as if the attributes were independent.
+            None => noise.variance(gradient, self.margins[1].groups()),
+        }
+    }
+}
+
+/// The dependence of the answers themselves, as section 4.1 of Domingo-Ferrer and Soria-Comas 2020 has it: weaker than that of the truth, in another
+/// order. `None` where answers are not categories.
+///
+/// # Panics
+/// If the tally is not of a table of two attributes.
+pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Dependence> {
+    let layout = pair.layout();
+    let &[a, b] = &layout.attributes[..] else { panic!("a table of two attributes") };
+    let sizes: Vec<usize> = layout
+        .axes
+        .iter()
+        .filter_map(|axis| match axis {
+            CountAxis::Attribute { categories, .. } => Some(*categories),
+            CountAxis::Outputs { .. } => None,
+        })
+        .collect();
+    let &[rows, columns] = &sizes[..] else { return None };
+    let mut counts = vec![0.0; rows * columns];
+    for group in pair.groups().values() {
+        // Sets are in several cells.
+        if (group.counts.iter().sum::<f64>() - group.total).abs() > 1e-6 * group.total {
+            return None;
+        }
+        counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += count);
+    }
+    let value = measure.of_table(rows, columns, &counts);
+    Some(Dependence { attributes: [a, b], measure, value, standard_error: None })
+}
+
+/// The estimated one-way table of an attribute, with rare categories as one.
+struct Margin {
+    /// For each category of the attribute its place in the table.
+    group_of: Vec<usize>,
+    /// A distribution.
+    shares: Vec<f64>,
+    covariance: DMatrix<f64>,
+}
+
+impl Margin {
+    fn new(plan: &Plan, attribute: usize, tally: &TableCounts, measure: Measure) -> Result<Margin, EstimateError> {
+        let estimator = TableEstimator::new(plan, &[attribute])?;
+        let estimate = estimator.estimate(tally, Target::Population)?;
+        let shares = &estimate.shares;
+        if shares.len() > MAX_CATEGORIES {
+            return Err(EstimateError::NoLikelihood("an attribute has too many categories; merge some"));
+        }
+        let covariance = estimator.covariance_one_way(tally, &estimate);
+        let group_of = match measure {
+            // Correlations do not divide by shares, and scores do not go together.
+            Measure::Pearson => (0..shares.len()).collect(),
+            Measure::CramersV | Measure::MutualInformation => seen_together(shares, &covariance),
+        };
+        let groups = group_of.iter().max().map_or(0, |last| last + 1);
+        let mut sums = vec![0.0; groups];
+        let mut summed = DMatrix::zeros(groups, groups);
+        for (i, share) in shares.iter().enumerate() {
+            sums[group_of[i]] += share;
+            (0..shares.len()).for_each(|j| summed[(group_of[i], group_of[j])] += covariance[(i, j)]);
+        }
+        Ok(Margin { group_of, shares: project(&sums), covariance: summed })
+    }
+
+    fn groups(&self) -> usize {
+        self.shares.len()
+    }
+}
+
+/// For each category its group: those that are seen alone, the others together; with one that is seen if they are not seen even
+/// so.
+fn seen_together(shares: &[f64], covariance: &DMatrix<f64>) -> Vec<usize> {
+    let seen = |members: &[usize]| {
+        let share: f64 = members.iter().map(|&i| shares[i]).sum();
+        let variance: f64 = members.iter().flat_map(|&i| members.iter().map(move |&j| covariance[(i, j)])).sum();
+        share >= SEEN * variance.max(0.0).sqrt() && share > 0.0
+    };
+    let (mut alone, mut rest): (Vec<usize>, Vec<usize>) = (0..shares.len()).partition(|&i| seen(&[i]));
+    alone.sort_by(|&i, &j| shares[j].total_cmp(&shares[i]).then(i.cmp(&j)));
+    while !rest.is_empty() && !seen(&rest) {
+        match alone.pop() {
+            Some(smallest) => rest.push(smallest),
+            None => break,
+        }
+    }
+    let mut group_of = vec![0; shares.len()];
+    alone.sort_unstable();
+    alone.iter().enumerate().for_each(|(group, &category)| group_of[category] = group);
+    rest.iter().for_each(|&category| group_of[category] = alone.len());
+    group_of
+}
+
+/// The law of the estimated deviations from independence, if the attributes are independent.
+enum Noise {
+    /// Randomized independently of each other: the covariance is `n` times the product of those of the margins.
+    Product { rows: DMatrix<f64>, columns: DMatrix<f64>, respondents: f64 },
+    /// The covariance of all cells.
+    Dense(DMatrix<f64>),
+}
+
+impl Noise {
+    /// Mean and variance of `sum d^2 / (p q)`, with `d` normal: `tr(W C)` and `2 tr(W C W C)`, where `W` holds one over the
+    /// shares.
+    fn moments(&self, row_shares: &[f64], column_shares: &[f64]) -> (f64, f64) {
+        let over = |share: f64| if share > 0.0 { 1.0 / share } else { 0.0 };
+        let traces = |covariance: &DMatrix<f64>, weight: &dyn Fn(usize) -> f64| {
+            let size = covariance.nrows();
+            let once: f64 = (0..size).map(|i| weight(i) * covariance[(i, i)]).sum();
+            let squares = |i: usize| {
+                (0..size).map(move |j| (i, j)).map(|(i, j)| weight(i) * weight(j) * covariance[(i, j)].powi(2))
+            };
+            (once, (0..size).flat_map(squares).sum::<f64>())
+        };
+        match self {
+            Noise::Product { rows, columns, respondents } => {
+                let (row, rows) = traces(rows, &|i| over(row_shares[i]));
+                let (column, columns) = traces(columns, &|j| over(column_shares[j]));
+                (respondents * row * column, 2.0 * respondents.powi(2) * rows * columns)
+            }
+            Noise::Dense(covariance) => {
+                let width = column_shares.len();
+                let (once, twice) =
+                    traces(covariance, &|cell| over(row_shares[cell / width] * column_shares[cell % width]));
+                (once, 2.0 * twice)
+            }
+        }
+    }
+
+    /// The variance of `sum g d`.
+    fn variance(&self, gradient: &[f64], width: usize) -> f64 {
+        let variance = match self {
+            Noise::Product { rows, columns, respondents } => {
+                let gradient = DMatrix::from_row_slice(gradient.len() / width, width, gradient);
+                respondents * (rows * &gradient * columns).dot(&gradient)
+            }
+            Noise::Dense(covariance) => {
+                let gradient = DVector::from_column_slice(gradient);
+                gradient.dot(&(covariance * &gradient))
+            }
+        };
+        variance.max(0.0)
+    }
+}

@@ -1,0 +1,254 @@
+//! Measures of dependence as functions of a two-way table, with their derivatives.
+
+use std::fmt;
+
+use candor_base::schema::{Attribute, Kind};
+
+/// A measure of dependence, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (Domingo-Ferrer and Soria-Comas 2020, expression
+    /// 8): for two ordinal attributes.
+    Pearson,
+    /// Cramer's `V = sqrt( phi^2 / min(r-1, c-1) )`, `phi^2 = sum (p_ij - p_i p_j)^2 / (p_i p_j)` (expression 9, whose
+    /// chi-square is printed with another denominator than its definition): for any two attributes.
+    CramersV,
+    /// Mutual information over the smaller of the two entropies: 1 if one attribute decides the other.
+    MutualInformation,
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Measure::Pearson => "pearson",
+            Measure::CramersV => "cramer",
+            Measure::MutualInformation => "mutual-information",
+        })
+    }
+}
+
+impl Measure {
+    /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal. A missing value has no place in an
+    /// order, nor a question that was not asked, so an attribute with a category for these counts as nominal.
+    pub fn suited(a: &Attribute, b: &Attribute) -> Measure {
+        let ordered = |attribute: &Attribute| {
+            attribute.kind() == Kind::Ordinal && (0..attribute.categories().len()).all(|code| attribute.is_answer(code))
+        };
+        if ordered(a) && ordered(b) { Measure::Pearson } else { Measure::CramersV }
+    }
+
+    /// The dependence in a table of counts or shares (first attribute slowest), none of them negative; 0 for a table
+    /// without anybody, and where an attribute has a single category that occurs.
+    ///
+    /// # Panics
+    /// If the table does not have `rows x columns` cells.
+    ///
+    /// ```
+    /// use candor_analysis::association::Measure;
+    /// assert_eq!(Measure::CramersV.of_table(2, 2, &[5.0, 0.0, 0.0, 5.0]), 1.0);
+    /// assert_eq!(Measure::CramersV.of_table(2, 2, &[1.0, 1.0, 1.0, 1.0]), 0.0);
+    /// ```
+    pub fn of_table(self, rows: usize, columns: usize, cells: &[f64]) -> f64 {
+        assert_eq!(cells.len(), rows * columns, "a table of {rows} x {columns}");
+        let total: f64 = cells.iter().sum();
+        if total <= 0.0 {
+            return 0.0;
+        }
+        let shares: Vec<f64> = cells.iter().map(|cell| cell / total).collect();
+        let table = TwoWay::new(rows, columns, &shares);
+        let value = match self {
+            Measure::Pearson => table.correlation().abs(),
+            Measure::CramersV => (table.phi_squared() / (rows.min(columns).max(2) - 1) as f64).sqrt(),
+            Measure::MutualInformation => match table.least_entropy() {
+                entropy if entropy > 0.0 => table.information() / entropy,
+                _ => 0.0,
+            },
+        };
+        value.clamp(0.0, 1.0)
+    }
+}
+
+/// The mutual information of a proper two-way table, in nats.
+pub(crate) fn information(rows: usize, columns: usize, shares: &[f64]) -> f64 {
+    TwoWay::new(rows, columns, shares).information()
+}
+
+/// A standard deviation of positions below this is none.
+const MIN_SPREAD: f64 = 1e-6;
+
+/// A two-way table of shares that sum to 1, with margins to compare it with.
+pub(super) struct TwoWay<'a> {
+    pub(super) columns: usize,
+    pub(super) shares: &'a [f64],
+    pub(super) row_shares: Vec<f64>,
+    pub(super) column_shares: Vec<f64>,
+}
+
+impl<'a> TwoWay<'a> {
+    pub(super) fn new(rows: usize, columns: usize, shares: &'a [f64]) -> TwoWay<'a> {
+        let row_shares = (0..rows).map(|i| shares[i * columns..][..columns].iter().sum()).collect();
+        let column_shares = (0..columns).map(|j| (0..rows).map(|i| shares[i * columns + j]).sum()).collect();
+        TwoWay { columns, shares, row_shares, column_shares }
+    }
+
+    /// The share a cell would have if the attributes were independent.
+    pub(super) fn independent(&self, cell: usize) -> f64 {
+        self.row_shares[cell / self.columns] * self.column_shares[cell % self.columns]
+    }
+
+    /// The cells that independence allows.
+    fn allowed(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.shares.len()).filter(|&cell| self.independent(cell) > 0.0)
+    }
+
+    pub(super) fn phi_squared(&self) -> f64 {
+        let term = |cell| {
+            let expected = self.independent(cell);
+            (self.shares[cell] - expected).powi(2) / expected
+        };
+        self.allowed().map(term).sum()
+    }
+
+    /// The derivative of `phi^2 = sum p^2/(r c) - 1` by each cell: `2 p/(r c)`, less what the margins move.
+    pub(super) fn phi_squared_gradient(&self) -> Vec<f64> {
+        let (mut by_row, mut by_column) = (vec![0.0; self.row_shares.len()], vec![0.0; self.columns]);
+        for cell in self.allowed() {
+            let (i, j) = (cell / self.columns, cell % self.columns);
+            let part = self.shares[cell].powi(2) / self.independent(cell);
+            by_row[i] += part / self.row_shares[i];
+            by_column[j] += part / self.column_shares[j];
+        }
+        let mut gradient = vec![0.0; self.shares.len()];
+        for cell in self.allowed() {
+            let own = 2.0 * self.shares[cell] / self.independent(cell);
+            gradient[cell] = own - by_row[cell / self.columns] - by_column[cell % self.columns];
+        }
+        gradient
+    }
+
+    /// The mutual information, in nats.
+    pub(super) fn information(&self) -> f64 {
+        let occurring = self.allowed().filter(|&cell| self.shares[cell] > 0.0);
+        occurring.map(|cell| self.shares[cell] * (self.shares[cell] / self.independent(cell)).ln()).sum()
+    }
+
+    /// Its derivative by each cell, up to a constant; 0 where nobody is.
+    pub(super) fn information_gradient(&self) -> Vec<f64> {
+        let one = |cell: usize| match self.shares[cell] > 0.0 && self.independent(cell) > 0.0 {
+            true => (self.shares[cell] / self.independent(cell)).ln(),
+            false => 0.0,
+        };
+        (0..self.shares.len()).map(one).collect()
+    }
+
+    /// The smaller of the two attributes' entropies, in nats.
+    pub(super) fn least_entropy(&self) -> f64 {
+        let entropy =
+            |shares: &[f64]| -shares.iter().filter(|share| **share > 0.0).map(|share| share * share.ln()).sum::<f64>();
+        entropy(&self.row_shares).min(entropy(&self.column_shares))
+    }
+
+    /// Mean and standard deviation of the positions of the categories.
+    fn moments(shares: &[f64]) -> (f64, f64) {
+        let mean: f64 = shares.iter().enumerate().map(|(score, share)| score as f64 * share).sum();
+        let spread: f64 = shares.iter().enumerate().map(|(score, share)| (score as f64 - mean).powi(2) * share).sum();
+        (mean, spread.max(0.0).sqrt())
+    }
+
+    /// Each attribute's scores with mean 0 and variance 1; `None` if one has no variance.
+    pub(super) fn standardized(&self) -> Option<[Vec<f64>; 2]> {
+        let one = |shares: &[f64]| {
+            let (mean, spread) = TwoWay::moments(shares);
+            (spread > MIN_SPREAD).then(|| (0..shares.len()).map(|score| (score as f64 - mean) / spread).collect())
+        };
+        Some([one(&self.row_shares)?, one(&self.column_shares)?])
+    }
+
+    /// Pearson's correlation of the positions of the categories.
+    pub(super) fn correlation(&self) -> f64 {
+        let Some([x, y]) = self.standardized() else { return 0.0 };
+        (0..self.shares.len()).map(|cell| self.shares[cell] * x[cell / self.columns] * y[cell % self.columns]).sum()
+    }
+
+    /// Its derivative by each cell: `x y - r (x^2 + y^2)/2` with standardized scores.
+    pub(super) fn correlation_gradient(&self) -> Vec<f64> {
+        let Some([x, y]) = self.standardized() else { return vec![0.0; self.shares.len()] };
+        let r = self.correlation();
+        let one = |cell: usize| {
+            let (x, y) = (x[cell / self.columns], y[cell % self.columns]);
+            x * y - r * (x * x + y * y) / 2.0
+        };
+        (0..self.shares.len()).map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::MutualInformation];
+
+    #[test]
+    fn one_if_one_decides_the_other_and_zero_if_independent() {
+        for measure in ALL {
+            assert!((measure.of_table(3, 3, &[2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0]) - 1.0).abs() < 1e-12);
+            assert!(measure.of_table(2, 3, &[2.0, 4.0, 6.0, 3.0, 6.0, 9.0]) < 1e-7, "{measure}");
+            // Nobody, or an attribute with a single category that occurs.
+            assert_eq!(measure.of_table(2, 2, &[0.0; 4]), 0.0);
+            assert_eq!(measure.of_table(2, 2, &[1.0, 2.0, 0.0, 0.0]), 0.0);
+            assert_eq!(measure.of_table(1, 2, &[1.0, 2.0]), 0.0);
+        }
+    }
+
+    #[test]
+    fn for_two_binary_attributes_cramers_is_pearsons() {
+        let cells = [7.0, 2.0, 3.0, 11.0];
+        let [pearson, cramer] = [Measure::Pearson, Measure::CramersV].map(|measure| measure.of_table(2, 2, &cells));
+        assert!((pearson - cramer).abs() < 1e-12);
+        // (ad - bc) / sqrt of the product of the margins.
+        assert!((pearson - (7.0 * 11.0 - 2.0 * 3.0) / (9.0f64 * 14.0 * 10.0 * 13.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_sign_of_a_correlation_does_not_matter() {
+        let value = Measure::Pearson.of_table(3, 2, &[0.0, 3.0, 1.0, 1.0, 3.0, 0.0]);
+        assert!((value - Measure::Pearson.of_table(3, 2, &[3.0, 0.0, 1.0, 1.0, 0.0, 3.0])).abs() < 1e-12);
+        assert!(value > 0.8);
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_from_zero_to_one(cells in prop::collection::vec(0.0f64..9.0, 12)) {
+            for measure in ALL {
+                let value = measure.of_table(3, 4, &cells);
+                prop_assert!((0.0..=1.0).contains(&value), "{measure}: {value}");
+            }
+        }
+
+        /// Derivatives against small steps that keep the total.
+        #[test]
+        fn derivatives(cells in prop::collection::vec(0.5f64..9.0, 12), up in 0usize..12, down in 0usize..12) {
+            let total: f64 = cells.iter().sum();
+            let shares: Vec<f64> = cells.iter().map(|cell| cell / total).collect();
+            let step = 1e-6;
+            let moved = |by: f64| {
+                let mut shares = shares.clone();
+                shares[up] += by;
+                shares[down] -= by;
+                shares
+            };
+            let (more, less) = (moved(step), moved(-step));
+            let [here, more, less] = [&shares, &more, &less].map(|shares| TwoWay::new(3, 4, shares));
+            let check = |gradient: Vec<f64>, value: fn(&TwoWay<'_>) -> f64| {
+                let slope = (value(&more) - value(&less)) / (2.0 * step);
+                let expected = gradient[up] - gradient[down];
+                prop_assert!((slope - expected).abs() < 1e-4 * (1.0 + expected.abs()), "{slope} {expected}");
+                Ok(())
+            };
+            check(here.phi_squared_gradient(), |table| table.phi_squared())?;
+            check(here.information_gradient(), |table| table.information())?;
+            check(here.correlation_gradient(), |table| table.correlation())?;
+        }
+    }
+}

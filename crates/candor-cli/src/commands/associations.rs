@@ -1,0 +1,290 @@
+//! `candor associations`: which attributes belong together, from true records or without anybody disclosing one.
+
+use std::fmt::Write;
+
+use candor::StudyError;
+use candor::associations::{Clusters, Dependence, cluster};
+use candor::learn::{Learned, from_parties, from_responses, from_truth, pair_tables, response_tables};
+use candor_analysis::association::{Limits, Measure, Parties};
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
+use candor_tables::TableError;
+use candor_tables::existing::write_document;
+use candor_tables::input::Inputs;
+use candor_tables::output::Target;
+use candor_tables::true_records::Records;
+use clap::{Args, ValueEnum};
+
+use super::estimate::read_responses;
+use super::randomize::randomness;
+use super::{MarkArgs, MissingArgs, parse_delimiter, read_plan, read_schema, refuse_overwriting};
+use crate::failure::Failure;
+use crate::flags::with_flags;
+use crate::progress::{watched, working};
+use crate::shell;
+use crate::show::{count, emit, emit_json, json_value, paragraph, remark, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor associations schema.toml people.csv --max-cells 100 --min-dependence 0.2 -o clusters.json
+  candor associations plan.json responses.parquet --protocol attribute --measure cramer
+  candor associations schema.toml people.csv --protocol secure-sum --collectors 5
+  candor associations schema.toml people.csv --protocol randomized-pairs --epsilon 28 -o clusters.json
+  candor design schema.toml --method clusters --from-clusters clusters.json --epsilon 8 -o plan.json")]
+pub struct ClusterArgs {
+    /// Schema (TOML) of the records; with --protocol attribute, plan (JSON) of the responses
+    description: String,
+    /// Data files with true records, or responses: CSV (also gzip), Parquet or JSON Lines; - for standard input
+    #[arg(required = true)]
+    tables: Vec<String>,
+    /// Source of the associations
+    #[arg(long, value_enum, default_value_t = Protocol::Truth)]
+    protocol: Protocol,
+    /// Measure of association, from 0 to 1
+    #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
+    measure: MeasureArg,
+    /// Maximum number of cells in a cluster (T_v in the paper)
+    #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
+    max_cells: u64,
+    /// Minimum association within a cluster, from 0 to 1 (T_d in the paper)
+    #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
+    min_dependence: f64,
+    /// Number of parties that collect secret shares; only all of them together could learn more than totals
+    /// [secure-sum, randomized-pairs]
+    #[arg(long, default_value_t = 3, value_name = "M")]
+    collectors: u32,
+    /// Record-level epsilon of all answers together [randomized-pairs]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Seed for simulations: reproducible, without any privacy [secure-sum, randomized-pairs]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Measure randomized answers without correction, as the paper does; attenuated, and possibly ranked differently
+    /// [attribute]
+    #[arg(long = "uncorrected", alias = "attenuated")]
+    attenuated: bool,
+    #[command(flatten)]
+    missing: MissingArgs,
+    /// Delimiter of CSV files: one character, or tab [default: auto-detected]
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
+    /// Output file for the clusters (JSON), for candor design --from-clusters
+    #[arg(short, long, value_name = "clusters.json")]
+    output: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Protocol {
+    /// True records, held by one party
+    Truth,
+    /// Responses to a plan: pair tables are estimated first
+    Attribute,
+    /// Exact pair tables by secret sharing, each record being a party: nobody sees a record, everybody sees the
+    /// tables
+    SecureSum,
+    /// Pairs randomized by each party and summed by secret sharing
+    RandomizedPairs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MeasureArg {
+    /// Pearson for two ordinal attributes, else Cramér's V
+    Auto,
+    /// Absolute value of Pearson's correlation
+    Pearson,
+    /// Cramér's V
+    Cramer,
+    /// Mutual information divided by the smaller entropy
+    MutualInformation,
+}
+
+fn parse_dependence(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("a dependence is a number from 0 to 1".to_owned()),
+    }
+}
+
+pub fn run(args: ClusterArgs) -> Result<(), Failure> {
+    args.marks.apply();
+    if args.attenuated && args.protocol != Protocol::Attribute {
+        return Err(Failure::Usage("--uncorrected goes with --protocol attribute: it measures answers".to_owned()));
+    }
+    let paired = args.protocol == Protocol::RandomizedPairs;
+    if args.epsilon.is_some() != paired {
+        let problem = if paired {
+            "--protocol randomized-pairs needs --epsilon"
+        } else {
+            "--epsilon goes with --protocol randomized-pairs"
+        };
+        return Err(Failure::Usage(format!("{problem}: what all answers of a record may spend together")));
+    }
+    if args.seed.is_some() && matches!(args.protocol, Protocol::Truth | Protocol::Attribute) {
+        return Err(Failure::Usage("--seed goes with the protocols that draw something".to_owned()));
+    }
+    if let Some(output) = &args.output {
+        let inputs: Vec<&str> = args.tables.iter().chain([&args.description]).map(String::as_str).collect();
+        refuse_overwriting(output, &inputs)?;
+    }
+    let (schema, learned) = match args.protocol {
+        Protocol::Truth | Protocol::SecureSum | Protocol::RandomizedPairs => {
+            if args.description.ends_with(".json") {
+                return Err(Failure::Usage(format!(
+                    "true records are described by a schema (TOML); if {} is a plan, say --protocol attribute",
+                    args.description
+                )));
+            }
+            let schema = read_schema(&args.description)?;
+            let learned = match args.protocol {
+                Protocol::Truth => learn_from_truth(&args, &schema)?,
+                _ => learn_from_parties(&args, &schema)?,
+            };
+            (schema, learned)
+        }
+        Protocol::Attribute => {
+            let plan = read_plan(&args.description)?;
+            let learned = learn_from_responses(&args, &plan)?;
+            (plan.schema().clone(), learned)
+        }
+    };
+    learned.notes.iter().for_each(|note| remark(note));
+    let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
+    let mut clusters = cluster(&schema, &learned, limits)?;
+    clusters.simulation = args.seed;
+    if let Some(path) = &args.output {
+        write_document(&Target::new(path), format!("{:#}\n", json_value(&clusters)).as_bytes())?;
+    }
+    match args.json {
+        true => emit_json(&clusters),
+        false => emit(&describe(&args, &learned, &clusters)),
+    }
+}
+
+/// How pairs are measured; `None` as suits each.
+fn measure(args: &ClusterArgs) -> Option<Measure> {
+    match args.measure {
+        MeasureArg::Auto => None,
+        MeasureArg::Pearson => Some(Measure::Pearson),
+        MeasureArg::Cramer => Some(Measure::CramersV),
+        MeasureArg::MutualInformation => Some(Measure::MutualInformation),
+    }
+}
+
+/// Tables follow from the description.
+fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
+    match error {
+        StudyError::Tables { error, .. } => Failure::about(&args.description, error),
+        error => error.into(),
+    }
+}
+
+fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
+    let records = Records { schema, inputs };
+    let counts = watched(|progress| records.count(&tables, progress)).map_err(responses_are_no_records)?;
+    Ok(from_truth(schema, &counts.counts, counts.records, measure(args))?)
+}
+
+fn responses_are_no_records(error: TableError) -> Failure {
+    match error {
+        TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
+            "{file} holds responses, not true records; to learn from them: candor associations plan.json {} --protocol attribute",
+            shell::file(&file)
+        )),
+        error => error.into(),
+    }
+}
+
+/// Each record a party of its own, all in this process.
+fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let records = Records { schema, inputs };
+    let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
+    let parties = Parties { schema, columns: &columns, collectors: args.collectors };
+    let source = randomness(args.seed)?;
+    Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, measure(args), &source))?)
+}
+
+fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
+    let tables = response_tables(plan.schema()).map_err(|error| about_description(args, error))?;
+    let counts = read_responses(plan, &args.tables, args.delimiter, &tables)?;
+    Ok(working("estimating pairs", || from_responses(plan, &counts, measure(args), args.attenuated))?)
+}
+
+fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> String {
+    let mut text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
+    let _ = write!(
+        text,
+        "\nClusters: attributes that depend at least {} on each other are put together, up to {} combinations\n",
+        args.min_dependence,
+        count(args.max_cells)
+    );
+    let row = |(cluster, &cells): (&Vec<String>, &u64)| vec![cluster.join(", "), count(cells)];
+    let rows: Vec<Vec<String>> = clusters.clusters.iter().zip(&clusters.combinations).map(row).collect();
+    text += &table(&["cluster", "combinations"], &rows);
+    text += "\nWhy\n";
+    for step in &clusters.steps {
+        text += &paragraph(&step.reason);
+    }
+    if clusters.steps.is_empty() {
+        text += &paragraph("There is one attribute only.");
+    }
+    text + &what_it_took(args, learned, clusters) + &what_is_next(args)
+}
+
+fn dependence_table(clusters: &Clusters) -> String {
+    let sorted = clusters.strongest();
+    let certain = sorted.iter().all(|d| d.standard_error.is_none());
+    let row = |d: &&Dependence| {
+        let mut row = vec![format!("{} x {}", d.a, d.b), d.measure.clone(), format!("{:.4}", d.value)];
+        if !certain {
+            row.push(d.standard_error.map_or("-".to_owned(), |error| format!("{error:.4}")));
+        }
+        row
+    };
+    let header = ["attributes", "measure", "dependence", "standard error"];
+    let width = if certain { 3 } else { 4 };
+    table(&header[..width], &sorted.iter().map(row).collect::<Vec<_>>())
+}
+
+fn what_it_took(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> String {
+    let mut text = String::new();
+    if let Some(bytes) = clusters.bytes {
+        text += "\n";
+        text += &paragraph(&format!(
+            "{} parties sent shares to {} collectors, {} MB in all, and published {} MB; the transcript was checked.",
+            count(learned.records),
+            args.collectors,
+            count(bytes.shares / 1_000_000),
+            count(bytes.published / 1_000_000)
+        ));
+    }
+    if let Some(seed) = clusters.simulation {
+        text += &paragraph(&format!("This was a simulation (seed {seed}): it protects nobody."));
+    }
+    if let Some(disclosure) = learned.disclosure() {
+        text += &paragraph(&with_flags(disclosure));
+    }
+    if let Some(cost) = learned.cost() {
+        text += "\n";
+        text += &paragraph(&cost);
+    }
+    text
+}
+
+fn what_is_next(args: &ClusterArgs) -> String {
+    let Some(path) = &args.output else { return String::new() };
+    let schema = if args.protocol == Protocol::Attribute { "schema.toml" } else { &args.description };
+    format!(
+        "\nClusters written to {path}. Next: candor design {} --method clusters --from-clusters {} --epsilon E\n",
+        shell::file(schema),
+        shell::file(path)
+    )
+}

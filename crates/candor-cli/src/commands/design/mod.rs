@@ -1,0 +1,318 @@
+//! `candor design`: schema + goal -> plan.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use candor::StudyError;
+use candor::design::{DesignOptions, MAX_EPSILON, design_with_progress};
+use candor_base::schema::Schema;
+use candor_design::DesignError;
+use candor_design::combine::part;
+use candor_design::request::Method;
+use candor_runtime::names;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::prior::PriorArgs;
+use super::{PlanOutputArgs, parse_limit, parse_respondents, read_schema, read_shares, refuse_overwriting};
+use crate::failure::Failure;
+use crate::flags::with_flags;
+use crate::progress::watched;
+use crate::shell;
+use crate::show::{emit, emit_json, remark};
+
+mod request;
+mod findings;
+mod describe;
+
+pub use describe::{describe, describe_prior};
+use describe::{describe_expectations, describe_pairs};
+use findings::{findings, recommendation};
+pub use request::split_clusters;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor design schema.toml --epsilon 4 --respondents 20000 -o plan.json
+  candor design schema.toml --epsilon 4 --tables \"Education,Income;Sex\" -o plan.json
+  candor design schema.toml --attribute-epsilon 1,0.5,0.5 -o plan.json
+  candor design schema.toml --method independent --epsilon 4
+  candor design schema.toml --method optimal --attribute-epsilon 1,0.8,0.5 -o plan.json
+  candor design schema.toml --method optimal --epsilon 4 --budget-split 2,1,1
+  candor design schema.toml --method heuristic --epsilon 4 --budget-split 2,1,1 --allow-larger-epsilon
+  candor design schema.toml --only Education,Income --method joint --epsilon 2 -o part.json
+  candor design schema.toml --method clusters --clusters \"Education,Income;Sex\" --epsilon 8 -o plan.json
+  candor design schema.toml --method clusters --from-clusters clusters.json --cluster-method workload --epsilon 8
+  candor design --categories 9,16,7 --method joint --epsilon 4
+  candor design --categories 4 --method warner --p 0.7
+  candor design --categories 20 --method l-diversity --l 5
+  candor design schema.toml --method l-diversity --l 2 --cross Sex,Income
+  candor design --categories 20 --method minimax --likelihood-ratio 14.19
+  candor design --categories 20 --method minimax --rho 0.1,0.5
+  candor design --categories 3 --method matrix --matrix M.csv
+  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --map-privacy 0.5 --posterior-bound 0.75
+  candor design --categories 3 --method matrix --matrix M.csv --prior 0.5,0.3,0.2")]
+pub struct DesignArgs {
+    /// Schema (TOML), as made by candor schema infer
+    #[arg(required_unless_present = "categories", conflicts_with = "categories")]
+    schema: Option<String>,
+    /// Number of categories of each attribute, instead of a schema; the attributes are named a1, a2, ..
+    #[arg(long, value_delimiter = ',', value_name = "N,..")]
+    categories: Option<Vec<usize>>,
+    /// Design method [default: workload, made for the tables, with --epsilon; else independent]
+    #[arg(long, value_parser = request::method_parser())]
+    method: Option<Method>,
+    /// Design for these attributes only; combine the plans with candor combine
+    #[arg(long, value_name = "NAME,..", conflicts_with = "categories")]
+    only: Option<String>,
+    /// Record-level epsilon [independent, joint, clusters, optimal, heuristic, workload,
+    /// sampling]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Allocation of the privacy budget to the attributes, as ratios [default: equal] [independent, clusters,
+    /// optimal, heuristic]
+    #[arg(
+        long = "budget-split",
+        alias = "ratio",
+        value_delimiter = ',',
+        value_name = "R,..",
+        requires = "epsilon",
+        allow_negative_numbers = true
+    )]
+    ratio: Option<Vec<f64>>,
+    /// Epsilon of each attribute instead of a record-level epsilon [independent, clusters, optimal, heuristic,
+    /// reduced, two-attribute; minimax: or one for all]
+    #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
+    attribute_epsilon: Option<Vec<f64>>,
+    /// Largest likelihood ratio, at least 1: one per attribute, or one for all [minimax]
+    #[arg(
+        long = "likelihood-ratio",
+        alias = "parity",
+        value_delimiter = ',',
+        value_name = "G,..",
+        conflicts_with = "attribute_epsilon",
+        allow_negative_numbers = true
+    )]
+    parity: Option<Vec<f64>>,
+    /// Instead of an epsilon, two probabilities, the smaller one first: nothing as likely as the first becomes likelier than the
+    /// second, and nothing as likely as the second falls below the first [methods with --epsilon; minimax of one attribute]
+    #[arg(long, value_delimiter = ',', value_name = "RHO1,RHO2", allow_negative_numbers = true)]
+    rho: Option<Vec<f64>>,
+    /// Instead of an epsilon, the largest factor by which a probability may grow or shrink [as --rho]
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    beta: Option<f64>,
+    /// Number of reported categories, at least 2: one per attribute, or one for all [l-diversity]
+    #[arg(long, value_delimiter = ',', value_name = "L,..")]
+    l: Option<Vec<usize>>,
+    /// Attributes to cross into one with all combinations as categories [l-diversity, minimax, front]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    cross: Option<Vec<String>>,
+    /// Attribute clusters to randomize together, such as "a,b;c"; other attributes are clusters of one [clusters]
+    #[arg(long, value_name = "NAME,..;..", conflicts_with = "from_clusters")]
+    clusters: Option<String>,
+    /// Attribute clusters from a file by candor associations (JSON) [clusters]
+    #[arg(long, value_name = "clusters.json")]
+    from_clusters: Option<String>,
+    /// Method within a cluster [default: joint] [clusters]
+    #[arg(long = "cluster-method", alias = "inside", value_enum)]
+    inside: Option<InsideArg>,
+    /// Add channels with shifted labels, so that noncompliance can be detected (see candor compliance) [independent,
+    /// joint]
+    #[arg(long = "compliance-check", alias = "mirrored")]
+    mirrored: bool,
+    /// One channel for all respondents, instead of randomly assigned channels [workload]
+    #[arg(long = "one-channel", alias = "single")]
+    single: bool,
+    /// Order in which the heuristic takes the attributes [default: largest need first] [heuristic]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    order: Option<Vec<String>>,
+    /// Accept attribute epsilons larger than requested [heuristic]
+    #[arg(long = "allow-larger-epsilon", alias = "allow-weaker")]
+    allow_weaker: bool,
+    /// Search time limit in seconds; returns the best plan found [default: 30] [optimal, workload, clusters]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
+    time_limit: Option<f64>,
+    /// Retention probability [warner]
+    #[arg(long, allow_negative_numbers = true)]
+    p: Option<f64>,
+    /// Probability of reporting the true category, before uniform replacement [up; independent and clusters: of each
+    /// attribute, instead of epsilons]
+    #[arg(long, allow_negative_numbers = true)]
+    q: Option<f64>,
+    /// Likelihood ratio of the true category to any other [frapp]
+    #[arg(long, allow_negative_numbers = true)]
+    lambda: Option<f64>,
+    /// Transition matrix (CSV): columns are inputs and sum to 1, rows are outputs; labels optional; entries such as
+    /// 0.25 or 1/3 [matrix]
+    #[arg(long = "matrix", alias = "file", value_name = "M.csv")]
+    file: Option<PathBuf>,
+    /// Orientation of the matrix, if its sums do not determine it [matrix]
+    #[arg(long = "matrix-inputs", alias = "inputs", value_enum)]
+    inputs: Option<InputsArg>,
+    /// Probability that the best guess is wrong, for the stated prior [front]
+    #[arg(long = "map-privacy", alias = "privacy", value_name = "P", allow_negative_numbers = true)]
+    privacy: Option<f64>,
+    /// Largest mean squared error of a share with --respondents; the plan is the most private one [front]
+    #[arg(
+        long = "max-mse",
+        alias = "utility",
+        value_name = "U",
+        conflicts_with = "privacy",
+        allow_negative_numbers = true
+    )]
+    utility: Option<f64>,
+    /// Largest posterior of any category given any answer, for the stated prior [front]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    posterior_bound: Option<f64>,
+    /// Maximum number of distinct answers; a heuristic [front]
+    #[arg(long, value_name = "M")]
+    outputs: Option<usize>,
+    /// Accept an unbounded plan, without a finite epsilon [not needed for front and l-diversity, which guarantee
+    /// something else]
+    #[arg(long)]
+    allow_unbounded: bool,
+    /// Largest accepted record-level epsilon; a larger one protects nobody
+    #[arg(long, default_value_t = MAX_EPSILON, value_name = "E", value_parser = parse_limit)]
+    max_epsilon: f64,
+    /// Sample size for the expected standard errors
+    #[arg(long, value_name = "N", value_parser = parse_respondents)]
+    respondents: Option<f64>,
+    /// Expected shares (CSV or Parquet): columns attribute, category and share, or pilot records; attributes not
+    /// listed have equal shares. Adds the standard errors at these shares; the plan stays the same
+    #[arg(long = "expected-shares", alias = "shares", value_name = "FILE", conflicts_with = "cross")]
+    shares: Option<String>,
+    /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"; for workload also with weights, such as
+    /// "a,b:2;c". Adds the optimality gap for these tables [default: marginals; for workload and sampling: pairs]
+    #[arg(long)]
+    tables: Option<String>,
+    /// Output file for the plan (JSON); - for standard output
+    #[arg(short, long, value_name = "plan.json")]
+    output: Option<String>,
+    #[command(flatten)]
+    plan_output: PlanOutputArgs,
+    /// Print a description of the plan as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten, next_help_heading = "What is known beforehand [front, matrix]")]
+    prior: PriorArgs,
+    /// Store the shares counted by --from exactly in the plan; the plan is public, so by default they are rounded to
+    /// two digits
+    #[arg(long, help_heading = "What is known beforehand [front, matrix]")]
+    exact_prior: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum InputsArg {
+    /// Columns are inputs and sum to 1
+    Columns,
+    /// Rows are inputs and sum to 1
+    Rows,
+}
+
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum InsideArg {
+    /// All attributes kept or replaced together (RR-Joint), at the sum of their epsilons
+    Joint,
+    /// Largest attribute epsilons for the sum of the cluster; with --attribute-epsilon, the least sum for those
+    Optimal,
+    /// Least error of all pairs in the cluster, at the sum of their epsilons
+    Workload,
+}
+
+pub fn run(args: DesignArgs) -> Result<(), Failure> {
+    let started = Instant::now();
+    if args.json && args.output.as_deref() == Some("-") {
+        return Err(Failure::Usage("--json and -o - both write to standard output; give a file".to_owned()));
+    }
+    args.check_flags()?;
+    if let Some(output) = &args.output {
+        let inputs: Vec<&str> = args.schema.iter().chain(&args.from_clusters).map(String::as_str).collect();
+        refuse_overwriting(output, &inputs)?;
+    }
+    let schema = match (&args.schema, &args.categories) {
+        (Some(path), _) => read_schema(path)?,
+        (None, Some(sizes)) => Schema::with_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
+        (None, None) => unreachable!("required by the parser"),
+    };
+    let schema = match &args.only {
+        Some(text) => {
+            let names = names::list(text).map_err(|error| Failure::about("--only", error))?;
+            part(&schema, &names).map_err(|error| Failure::about("--only", error))?
+        }
+        None => schema,
+    };
+    let (request, notes) = args.request(&schema)?;
+    let options = DesignOptions { shares: read_shares(args.shares.as_deref(), &schema)?, ..args.options() };
+    let designed = watched(|progress| design_with_progress(&schema, &request, &options, progress));
+    let mut designed = designed.map_err(|error| about_file(error, &args))?;
+    notes.iter().for_each(|note| remark(note));
+    designed.notes.extend(notes);
+    if let Some(path) = &args.output {
+        args.plan_output.write(path, &designed.plan)?;
+    }
+    if args.json {
+        designed.seconds = Some(started.elapsed().as_secs_f64());
+        return emit_json(&designed);
+    }
+    let mut text = format!("{}\n\n", designed.verdict.text) + &describe(&designed.plan, args.epsilon);
+    text += findings(&designed, options.respondents).strip_prefix('\n').unwrap_or_default();
+    let for_tables = matches!(args.method(), Method::Workload | Method::Sampling);
+    if args.respondents.is_some() || args.shares.is_some() || for_tables {
+        text += &describe_expectations(&designed.expected, options.respondents, options.shares.is_some());
+    }
+    text += &designed.pairs.as_ref().map_or(String::new(), |pairs| describe_pairs(pairs, options.respondents));
+    text += &recommendation(&designed);
+    let seconds = started.elapsed().as_secs_f64();
+    if schema.randomized().len() >= MANY && seconds > LONG {
+        let _ = writeln!(text, "\nThis took {seconds:.0} s; --time-limit ends the search earlier.");
+    }
+    match args.output.as_deref() {
+        Some("-") => {
+            remark(text.trim_end());
+            return Ok(());
+        }
+        Some(path) => {
+            let _ = writeln!(text, "\nPlan written to {path}. Next: candor audit {}", shell::file(path));
+        }
+        None => text += "\nNo plan was written; add -o plan.json to keep it.\n",
+    }
+    emit(&text)
+}
+
+/// A design for many attributes that takes more seconds says so.
+const LONG: f64 = 5.0;
+
+/// From so many randomized attributes on, searches take long.
+const MANY: usize = 20;
+
+impl DesignArgs {
+    /// The method named, or the one that the other parameters ask for.
+    fn method(&self) -> Method {
+        let given = || self.given().iter().map(|given| given.parameter).collect::<Vec<_>>();
+        self.method.unwrap_or_else(|| Method::by_default(&given()))
+    }
+
+    fn options(&self) -> DesignOptions {
+        let default = DesignOptions::default();
+        DesignOptions {
+            max_epsilon: self.max_epsilon,
+            allow_unbounded: self.allow_unbounded,
+            tables: self.tables.clone(),
+            respondents: self.respondents.unwrap_or(default.respondents),
+            shares: None,
+        }
+    }
+}
+
+/// An error with the file that it is about.
+fn about_file(error: StudyError, args: &DesignArgs) -> Failure {
+    match (&error, &args.file) {
+        (StudyError::Design(DesignError::Matrix(_)), Some(path)) => {
+            Failure::about(&path.display().to_string(), with_flags(&error.to_string()))
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,136 @@
+//! Estimates as text for people.
+
+use std::fmt::Write;
+
+use candor::estimate::{Cell, Estimates, Table};
+use candor::group_comparison::{ComparedCell, GroupComparison, Interval};
+use candor::moments::NumberRow;
+
+use crate::show::{count, label, paragraph, table};
+
+/// All tables, comparisons and numbers.
+pub fn describe(estimates: &Estimates) -> String {
+    let mut text = estimates.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+    let _ = writeln!(text, "{} responses, {}", count(estimates.respondents), estimates.summary());
+    let summary = silent_tables(estimates);
+    for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
+        let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));
+        text += &match &one.reason {
+            Some(reason) => paragraph(reason),
+            None => cell_table(one),
+        };
+    }
+    if let Some(summary) = summary {
+        let _ = write!(text, "\n{}", paragraph(&summary));
+    }
+    for one in &estimates.comparisons {
+        let _ = writeln!(
+            text,
+            "\n{}",
+            in_group(format!("{}: {}", heading(&one.attributes, &one.given), sides(one)), &one.group)
+        );
+        text += &comparison_table(one);
+    }
+    if !estimates.numbers.is_empty() {
+        let _ = write!(text, "\n{}", number_table(&estimates.numbers));
+    }
+    for sentence in estimates.compliance_sentences() {
+        let _ = write!(text, "\n{}", paragraph(&sentence));
+    }
+    text
+}
+
+/// Up to so many tables without numbers are told of one by one.
+const FEW: usize = 5;
+
+/// One sentence about all tables without numbers, if they are more than a few.
+pub fn silent_tables(estimates: &Estimates) -> Option<String> {
+    let silent: Vec<(&Table, &String)> =
+        estimates.tables.iter().filter_map(|one| Some((one, one.reason.as_ref()?))).collect();
+    let &(first, reason) = silent.first().filter(|_| silent.len() > FEW)?;
+    let (without, all) = (silent.len(), estimates.tables.len());
+    let name = first.attributes.join(",");
+    Some(format!(
+        "{without} of {all} tables have no numbers; the first of them, {name}, is {reason}. `--json` says it of each"
+    ))
+}
+
+/// "Income" or "Income among those with the same Education, Sex".
+fn heading(attributes: &[String], given: &[String]) -> String {
+    let of = attributes[given.len()..].join(" x ");
+    if given.is_empty() { of } else { format!("{of} among those with the same {}", given.join(", ")) }
+}
+
+fn in_group(heading: String, group: &[(String, String)]) -> String {
+    let group: Vec<String> = group.iter().map(|(name, category)| format!("{name} = {}", label(category))).collect();
+    if group.is_empty() { heading } else { format!("{heading} where {}", group.join(", ")) }
+}
+
+/// What is compared with what.
+fn sides(one: &GroupComparison) -> String {
+    match &one.compared {
+        Some(name) => format!("{name} = {} less {name} = {}", label(&one.second), label(&one.first)),
+        None => format!("{} less {}", one.second, one.first),
+    }
+}
+
+fn joined(categories: &[String]) -> String {
+    categories.iter().map(|one| label(one)).collect::<Vec<_>>().join(" x ")
+}
+
+/// A number, or that it is not known.
+fn number(value: f64) -> String {
+    match value {
+        value if value.is_nan() => "-".to_owned(),
+        value if value.is_infinite() => "any".to_owned(),
+        value => format!("{value:.4}"),
+    }
+}
+
+fn cell_table(one: &Table) -> String {
+    let certain = one.cells.iter().any(|cell| cell.standard_error.is_some());
+    let name = one.attributes.join(" x ");
+    let mut header = vec![name.as_str(), "estimate"];
+    if certain {
+        header.extend(["standard error", "low", "high"]);
+    }
+    let row = |cell: &Cell| {
+        let numbers = [Some(cell.estimate), cell.standard_error, cell.low, cell.high];
+        [joined(&cell.categories)].into_iter().chain(numbers.into_iter().flatten().map(number)).collect()
+    };
+    table(&header, &one.cells.iter().map(row).collect::<Vec<_>>())
+}
+
+fn comparison_table(one: &GroupComparison) -> String {
+    let (name, first, second) = (one.attributes.join(" x "), label(&one.first), label(&one.second));
+    let header = [&name[..], &first[..], &second[..], "difference", "low", "high", "ratio", "low", "high"];
+    let row = |cell: &ComparedCell| {
+        let difference = cell.difference.map(|d| [d.estimate, d.low, d.high]).unwrap_or([f64::NAN; 3]);
+        let ratio = cell.ratio.map(|r| [r.estimate, r.low, r.high]).unwrap_or([f64::NAN; 3]);
+        let numbers = [cell.first, cell.second].into_iter().chain(difference).chain(ratio).map(number);
+        [joined(&cell.categories)].into_iter().chain(numbers).collect()
+    };
+    table(&header, &one.cells.iter().map(row).collect::<Vec<_>>())
+}
+
+fn number_table(rows: &[NumberRow]) -> String {
+    let header = ["", "estimate", "standard error", "low", "high"];
+    let mut lines = Vec::new();
+    for row in rows {
+        let named = |what: &str| in_group(format!("{what} of {}", row.attribute), &row.group);
+        let measured = |what: &str, m: &Interval| {
+            let numbers = [m.estimate, m.standard_error, m.low, m.high].map(number);
+            [named(what)].into_iter().chain(numbers).collect::<Vec<_>>()
+        };
+        lines.extend(row.mean.iter().map(|mean| measured("mean", mean)));
+        lines.extend(row.variance.iter().map(|variance| measured("variance", variance)));
+        lines.extend(row.quantiles.iter().map(|quantile| {
+            let category = quantile.category.as_deref().map_or("-".to_owned(), label);
+            let what = if quantile.share == 0.5 { "median".to_owned() } else { format!("quantile {}", quantile.share) };
+            vec![named(&what), category, "-".to_owned(), label(&quantile.low), label(&quantile.high)]
+        }));
+    }
+    let reasons =
+        rows.iter().filter_map(|row| Some(paragraph(&format!("{}: {}", row.attribute, row.reason.as_ref()?))));
+    table(&header, &lines) + &reasons.collect::<String>()
+}

@@ -1,0 +1,291 @@
+//! One file per verb.
+
+mod compare_plans;
+mod audit_program;
+mod survey;
+pub mod completions;
+pub mod demo;
+pub mod import;
+pub mod estimate;
+pub mod rake;
+pub mod compliance;
+pub mod device;
+pub mod evidence;
+pub mod explain;
+pub mod man;
+pub mod matrix;
+mod plots;
+mod prior;
+pub mod design;
+pub mod audit;
+pub mod combine;
+pub mod compare;
+pub mod pareto;
+pub mod query;
+pub mod randomize;
+pub mod associations;
+pub mod refine;
+pub mod regress;
+mod reproduction;
+pub mod reproduce;
+pub mod schema;
+pub mod sign;
+pub mod sample_size;
+pub mod sql;
+pub mod synthesize;
+mod differences;
+pub mod test;
+pub mod verify;
+mod wave;
+pub mod report;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use candor::StudyError;
+use candor::counts::Provenance;
+use candor::shares::Shares;
+use candor::texts::{Language, OwnTexts};
+use candor_base::plan::{MAX_COST, Plan, PlanError};
+use candor_base::schema::Schema;
+use candor_tables::existing::write_plan;
+use candor_tables::input::{Input, Inputs, Location};
+use candor_tables::limits;
+use candor_tables::missing::Missing;
+use candor_tables::output::{Existing, Target};
+use candor_tables::responses::Format;
+
+use crate::failure::Failure;
+use crate::shell;
+use crate::show::remark;
+
+/// How cells of CSV files are written.
+#[derive(clap::Args)]
+struct CellArgs {
+    /// Put a quote (') before CSV cells that a spreadsheet would run as formulas; the quote stays when such cells are
+    /// read back
+    #[arg(long = "escape-formulas", alias = "safe-cells")]
+    safe_cells: bool,
+}
+
+impl CellArgs {
+    fn apply(&self, format: Format) -> Result<Format, Failure> {
+        match self.safe_cells {
+            true => format
+                .with_safe_cells()
+                .ok_or_else(|| Failure::Usage("--escape-formulas requires CSV output".to_owned())),
+            false => Ok(format),
+        }
+    }
+}
+
+/// Words that stand for what is missing in tables of true records.
+#[derive(clap::Args)]
+struct MissingArgs {
+    /// Codes of missing values, such as NA,-9, unless the schema lists them; "" for none [default: NA, N/A, n/a, NaN,
+    /// NULL and null, where they are no category]
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
+    missing: Option<Vec<String>>,
+}
+
+impl MissingArgs {
+    fn words(&self) -> Missing {
+        Missing::named(self.missing.clone())
+    }
+}
+
+/// What becomes of a plan that exists.
+#[derive(clap::Args)]
+struct PlanOutputArgs {
+    /// Replace a different plan at the output; responses made with that plan cannot be analyzed without it
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+impl PlanOutputArgs {
+    fn write(&self, path: &str, plan: &Plan) -> Result<(), Failure> {
+        Ok(write_plan(&Target::new(path), plan, Existing::forced(self.force))?)
+    }
+}
+
+/// What becomes of a file that exists.
+#[derive(clap::Args)]
+struct ForceArgs {
+    /// Replace an existing output file [default: an existing file is an error]
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArgs {
+    fn rule(&self) -> Existing {
+        Existing::forced(self.force)
+    }
+}
+
+/// What is read as responses.
+#[derive(clap::Args)]
+struct MarkArgs {
+    /// Accept responses or counts that do not name their plan. Use it only if you know that they were made with this
+    /// plan: otherwise every result is wrong [default: an error]
+    #[arg(long)]
+    unmarked: bool,
+}
+
+/// Whether the user vouches for responses without a mark.
+static UNMARKED: AtomicBool = AtomicBool::new(false);
+
+impl MarkArgs {
+    /// From now on, reads responses as the flag says.
+    fn apply(&self) {
+        UNMARKED.store(self.unmarked, Ordering::Relaxed);
+    }
+}
+
+/// Files of responses, or of their counts.
+fn response_files(paths: &[String], delimiter: Option<u8>) -> Result<Inputs, Failure> {
+    if let Some(path) = paths.iter().find(|path| path.ends_with(".json") && is_plan(path)) {
+        return Err(Failure::about(path, "this is a plan; the plan comes first, then the responses"));
+    }
+    Ok(Inputs::new(paths, delimiter)?.unmarked(UNMARKED.load(Ordering::Relaxed)))
+}
+
+/// Whether plans are read whatever they cost.
+static ANY_COST: AtomicBool = AtomicBool::new(false);
+
+/// From now on, reads plans whatever they cost.
+pub fn allow_costly_plans() {
+    ANY_COST.store(true, Ordering::Relaxed);
+}
+
+/// Reads a file, or standard input if it is `-`.
+fn read_text(path: &str) -> Result<String, Failure> {
+    let text = match path {
+        "-" => limits::read_text(std::io::stdin()),
+        path => std::fs::File::open(path).and_then(limits::read_text),
+    };
+    text.map_err(|error| Failure::Input(format!("cannot read {path}: {error}")))
+}
+
+/// Whether a file is a plan, and not responses.
+fn is_plan(path: &str) -> bool {
+    std::fs::File::open(path)
+        .and_then(limits::read_text)
+        .is_ok_and(|text| Plan::from_json_within(&text, MAX_COST).is_ok())
+}
+
+/// Whether a name is that of a table.
+fn names_table(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".csv", ".csv.gz", ".parquet", ".jsonl"].iter().any(|ending| path.ends_with(ending))
+}
+
+fn read_plan(path: &str) -> Result<Plan, Failure> {
+    if names_table(path) && Path::new(path).is_file() {
+        let advice = "this is a table, not a plan; the plan comes first: candor design makes one of a schema";
+        return Err(Failure::about(path, advice));
+    }
+    let text = read_text(path)?;
+    let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
+    plan_failure(path, &text, Plan::from_json_within(&text, steps))
+}
+
+/// A plan that may state too little, with its true guarantee.
+fn read_restated(path: &str) -> Result<Plan, Failure> {
+    let text = read_text(path)?;
+    let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
+    plan_failure(path, &text, Plan::restated(&text, steps))
+}
+
+fn plan_failure(path: &str, text: &str, read: Result<Plan, PlanError>) -> Result<Plan, Failure> {
+    read.map_err(|error| match error {
+        PlanError::Understated { .. } => Failure::about(
+            path,
+            format!("{error}. Write a corrected plan with: candor audit {path} --restate NEW.json"),
+        ),
+        PlanError::TooCostly { .. } => Failure::about(path, format!("{error}; to accept it, use --allow-costly-plan")),
+        _ if Schema::from_toml(text).is_ok() => {
+            Failure::about(path, "expected a plan, but this is a schema; make a plan with candor design")
+        }
+        error => Failure::about(path, error),
+    })
+}
+
+fn read_schema(path: &str) -> Result<Schema, Failure> {
+    if names_table(path) && Path::new(path).is_file() {
+        let advice = "this is a table, not a schema; make a schema of it with: candor schema infer";
+        return Err(Failure::about(path, format!("{advice} {} -o schema.toml", shell::file(path))));
+    }
+    let text = read_text(path)?;
+    Schema::from_toml(&text).map_err(|error| {
+        if text.trim_start().starts_with('{') && serde_json::from_str::<serde_json::Value>(&text).is_ok() {
+            return Failure::about(
+                path,
+                "this is JSON, such as a plan; a schema is TOML: candor schema infer makes one of a table",
+            );
+        }
+        Failure::Input(format!("{path}: {error}"))
+    })
+}
+
+/// Shares that are anticipated, if a file has them.
+fn read_shares(file: Option<&str>, schema: &Schema) -> Result<Option<Shares>, Failure> {
+    let read = |file: &str| Ok(Shares::read(schema, &[], Input::open(&Location::new(file), None)?)?);
+    file.map(read).transpose()
+}
+
+/// The language of a page: by its code, and with texts of the user's own.
+fn read_language(code: Option<&str>, texts: Option<&str>, plan: &Plan) -> Result<Language, Failure> {
+    let about = |error: StudyError| match texts {
+        Some(path) => Failure::about(path, error),
+        None => error.into(),
+    };
+    let own = texts.map(|path| read_text(path).and_then(|text| OwnTexts::parse(&text).map_err(about))).transpose()?;
+    Language::new(code, own.as_ref(), plan.schema()).map_err(about)
+}
+
+/// Refuses JSON and another output on standard output at once.
+fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
+    match json && output == Some("-") {
+        true => Err(Failure::Usage("--json and -o - both write to standard output; give a file".to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// Refuses an output that is one of the files being read.
+fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
+    let place = |path: &str| Path::new(path).canonicalize().ok().filter(|path| path.is_file());
+    match place(output).is_some_and(|output| inputs.iter().any(|input| place(input).as_ref() == Some(&output))) {
+        true => Err(Failure::Input(format!("{output} is both input and output; choose another output"))),
+        false => Ok(()),
+    }
+}
+
+/// Tells what should be known of responses that were read.
+fn tell_provenance(provenance: &Provenance) {
+    provenance.notes(str::to_owned).iter().for_each(|note| remark(note));
+}
+
+/// A number of people.
+fn parse_respondents(text: &str) -> Result<f64, String> {
+    match text.replace([',', '_'], "").parse::<u64>() {
+        Ok(n) if (1..=1_000_000_000_000).contains(&n) => Ok(n as f64),
+        _ => Err("expected an integer from 1 to 10^12".to_owned()),
+    }
+}
+
+/// A limit: seconds, or an epsilon.
+fn parse_limit(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(limit) if limit >= 0.0 => Ok(limit),
+        _ => Err("expected a number, 0 or more".to_owned()),
+    }
+}
+
+/// A delimiter as the user writes it: one character, or `tab`.
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" | "\t" => Ok(b'\t'),
+        text if text.len() == 1 && !text.contains(['"', '\n', '\r']) => Ok(text.as_bytes()[0]),
+        _ => Err("expected one ASCII character, or tab".to_owned()),
+    }
+}

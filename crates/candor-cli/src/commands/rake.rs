@@ -1,0 +1,193 @@
+//! `candor rake`: plan + responses -> weighted records.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use candor::counts::Provenance;
+use candor::rake::{Adjustment, Unattainable, adjust, margins};
+use candor::synthesize::{self, Parts, tables};
+use candor_analysis::adjust::{DistinctRecords, Options};
+use candor_base::plan::Plan;
+use candor_tables::distinct::distinct_responses;
+use candor_tables::existing::check_document;
+use candor_tables::output::Target;
+use candor_tables::records::write_weighted;
+use candor_tables::responses::Format;
+use clap::{Args, ValueEnum};
+
+use super::estimate::read_responses;
+use super::{
+    CellArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, response_files, tell_provenance,
+};
+use crate::failure::Failure;
+use crate::flags::with_flags;
+use crate::progress::{watched, working};
+use crate::show::{count, emit, emit_json, plural, remark, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor rake plan.json responses.parquet -o weighted.parquet
+  candor rake plan.json responses.parquet --method tree -o weighted.parquet
+  candor rake plan.json responses.csv --margins \"Education,Income;Sex\" -o weighted.csv --json")]
+pub struct AdjustArgs {
+    /// Plan (JSON) of the responses
+    plan: String,
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
+    #[arg(required = true)]
+    responses: Vec<String>,
+    /// Output file for the weighted records: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
+    #[arg(short, long)]
+    output: String,
+    /// Records that receive weights
+    #[arg(long, value_enum, default_value_t = RecordsArg::Answers)]
+    method: RecordsArg,
+    #[command(flatten)]
+    raking: RakingArgs,
+    #[command(flatten)]
+    cells: CellArgs,
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
+    /// Print a summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RecordsArg {
+    /// The answers themselves, if each is a record
+    Answers,
+    /// Records drawn from estimated pair tables, as by synthesize --method tree; works for any plan
+    Tree,
+    /// Records drawn as by synthesize --method entropy; works for any plan
+    Entropy,
+}
+
+/// What the weights agree with, and when to stop.
+#[derive(Args)]
+pub struct RakingArgs {
+    /// Tables that the weights must reproduce: blocks (of the plan, and public attributes), marginals, or names such
+    /// as "a,b;c" [default: blocks]
+    #[arg(long)]
+    margins: Option<String>,
+    /// Maximum difference of a share from its estimate [default: 1e-6]
+    #[arg(long, value_parser = parse_tolerance)]
+    tolerance: Option<f64>,
+    /// Maximum number of raking iterations [default: 1000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    max_iterations: Option<u32>,
+}
+
+impl RakingArgs {
+    /// The first of these flags that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let margins = self.margins.as_ref().map(|_| "--margins");
+        let tolerance = self.tolerance.map(|_| "--tolerance");
+        margins.or(tolerance).or(self.max_iterations.map(|_| "--max-iterations"))
+    }
+
+    fn options(&self) -> Options {
+        let default = Options::default();
+        let most = self.max_iterations.map_or(default.max_iterations, |most| most as usize);
+        Options { tolerance: self.tolerance.unwrap_or(default.tolerance), max_iterations: most }
+    }
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(tolerance) if (1e-12..1.0).contains(&tolerance) => Ok(tolerance),
+        _ => Err("a tolerance is a number from 1e-12 to below 1, such as 1e-6".to_owned()),
+    }
+}
+
+/// What takes the time.
+const WHAT: &str = "finding weights";
+
+/// How many categories without answers are listed for people.
+const MAX_SHOWN: usize = 10;
+
+/// Answers with their weights.
+pub struct Weighted {
+    pub records: DistinctRecords,
+    pub adjustment: Adjustment,
+}
+
+/// Reads responses and adjusts them, and tells what should be known of them.
+pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &RakingArgs) -> Result<Weighted, Failure> {
+    let tables = margins(plan, raking.margins.as_deref())?;
+    let inputs = response_files(paths, delimiter)?;
+    let (records, read) = watched(|progress| distinct_responses(plan, inputs, progress))?;
+    let simulation = read.simulation;
+    tell_provenance(&Provenance::new(&read));
+    let mut adjustment = working(WHAT, || adjust(plan, &records, &tables, &raking.options()))?;
+    adjustment.simulation = simulation;
+    adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
+    Ok(Weighted { records, adjustment })
+}
+
+/// Reads responses, and draws and adjusts records from their pair tables.
+fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted, Failure> {
+    if args.raking.margins.is_some() {
+        return Err(Failure::Usage("--margins belongs to --method answers".to_owned()));
+    }
+    let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
+    let weigh = || synthesize::weigh(plan, parts, &counts, &args.raking.options());
+    let (records, mut adjustment) = working(WHAT, weigh)?;
+    adjustment.simulation = counts.provenance().simulation;
+    adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
+    Ok(Weighted { records, adjustment })
+}
+
+pub fn run(args: AdjustArgs) -> Result<(), Failure> {
+    args.marks.apply();
+    let started = Instant::now();
+    let target = Target::new(&args.output);
+    refuse_both(args.json, Some(&args.output))?;
+    let format = args.cells.apply(Format::for_target(&target))?;
+    let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
+    read.push(&args.plan);
+    refuse_overwriting(&args.output, &read)?;
+    check_document(&target)?;
+    let plan = read_plan(&args.plan)?;
+    let Weighted { records, mut adjustment } = match args.method {
+        RecordsArg::Answers => weigh(&plan, &args.responses, args.delimiter, &args.raking)?,
+        RecordsArg::Tree => weigh_drawn(&plan, Parts::Tree, &args)?,
+        RecordsArg::Entropy => weigh_drawn(&plan, Parts::Entropy, &args)?,
+    };
+    write_weighted(&target, format, plan.schema(), plan.fingerprint(), &records, &adjustment.weights)?;
+    if args.json {
+        adjustment.seconds = Some(started.elapsed().as_secs_f64());
+        return emit_json(&adjustment);
+    }
+    let text = describe(&adjustment) + &format!("\nWritten to {}.\n", target.name());
+    match target {
+        Target::Stdout => remark(text.trim_end()),
+        Target::File(_) => return emit(&text),
+    }
+    Ok(())
+}
+
+/// What was found, for people.
+pub fn describe(adjustment: &Adjustment) -> String {
+    let mut text = format!(
+        "{} {}, {} of them different, adjusted to {}\n{}\n",
+        count(adjustment.respondents),
+        if adjustment.method == "answers" { "responses" } else { "records made from as many responses" },
+        count(adjustment.records as u64),
+        plural(adjustment.margins.len(), "estimated margin"),
+        adjustment.summary()
+    );
+    let missing = adjustment.missing();
+    if let Some(about) = adjustment.about_missing() {
+        let _ = writeln!(text, "{about}");
+        let row = |missing: &&Unattainable| vec![missing.cell.clone(), format!("{:.1e}", missing.share)];
+        text += &table(&["", "share"], &missing.iter().take(MAX_SHOWN).map(row).collect::<Vec<_>>());
+        if missing.len() > MAX_SHOWN {
+            let _ = writeln!(text, "  and {} more; --json lists them all", missing.len() - MAX_SHOWN);
+        }
+    }
+    text
+}

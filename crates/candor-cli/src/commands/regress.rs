@@ -1,0 +1,338 @@
+//! `candor regress`: plan + responses -> a regression, corrected for the randomization.
+
+use std::fmt::Write;
+
+use candor::format::{p_is, p_value};
+use candor::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
+use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing};
+use clap::{Args, ValueEnum};
+
+use super::estimate::parse_confidence;
+use super::survey::DesignArgs;
+use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
+use crate::failure::Failure;
+use crate::progress::{watched, working};
+use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+A model is written as \"Outcome ~ A + B + A:B\"; A*B is short for A + B + A:B, and -1 removes the intercept. A name
+is an attribute of the plan, randomized or public, or a numeric kept column. Quote names with special characters.
+
+Examples:
+  candor regress plan.json responses.parquet --model \"Income ~ Sex + Region\"
+  candor regress plan.json responses.csv --model \"Income ~ Region\" --reference Region=south --weights weight --json
+  candor regress plan.json responses.csv --model \"Education ~ Region\" --family multinomial --show-uncorrected
+  candor regress plan.json responses.csv --model \"Income ~ Sex\" --method ml")]
+pub struct RegressArgs {
+    /// Plan (JSON) of the responses
+    plan: String,
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
+    #[arg(required = true)]
+    responses: Vec<String>,
+    /// Model, such as "Income ~ Education + Sex + age + Education:Sex"
+    #[arg(long)]
+    model: String,
+    /// Type of the outcome [default: as in the schema]
+    #[arg(long, value_enum)]
+    family: Option<FamilyArg>,
+    /// Estimation method [default: ml if only the outcome is randomized, else corrected]
+    #[arg(long, value_enum)]
+    method: Option<MethodArg>,
+    /// Reference category of an attribute [default: the first]; may be repeated
+    #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference)]
+    reference: Vec<(String, String)>,
+    /// Standardize numeric predictors
+    #[arg(long)]
+    standardize: bool,
+    /// Confidence level of the intervals, between 0 and 1
+    #[arg(long, default_value_t = RegressOptions::default().confidence, value_parser = parse_confidence)]
+    confidence: f64,
+    #[command(flatten)]
+    design: DesignArgs,
+    /// Subpopulation: a condition on public attributes, such as "Region = north"
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Treatment of missing values and people not asked [default: leave-out]
+    #[arg(long, value_enum, value_name = "HOW")]
+    missing: Option<MissingArg>,
+    /// Degrees of freedom of tests with sampling clusters [default: satterthwaite]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    df: Option<DfArg>,
+    /// Self-protective answer: model noncompliers who give this category; requires an outcome with randomly assigned
+    /// channels
+    #[arg(long = "self-protective", alias = "says", value_name = "CATEGORY")]
+    says: Option<String>,
+    /// True category of the noncompliers [default: all categories alike]
+    #[arg(long = "self-protective-if", alias = "only-if", value_name = "CATEGORY", requires = "says")]
+    only_if: Option<String>,
+    /// Show the fit without correction for the randomization as well
+    #[arg(long = "show-uncorrected", alias = "show-naive")]
+    show_naive: bool,
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum FamilyArg {
+    /// Two categories: logistic regression
+    Binary,
+    /// Several categories: multinomial logits against the reference
+    Multinomial,
+    /// Ordered categories: proportional odds
+    Ordinal,
+    /// Numeric kept column: linear regression
+    Linear,
+}
+
+impl From<FamilyArg> for Family {
+    fn from(family: FamilyArg) -> Family {
+        match family {
+            FamilyArg::Binary => Family::Binary,
+            FamilyArg::Multinomial => Family::Multinomial,
+            FamilyArg::Ordinal => Family::Ordinal,
+            FamilyArg::Linear => Family::Linear,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MethodArg {
+    /// Maximum likelihood; assumes a distribution of randomized predictors, which is printed
+    Ml,
+    /// Maximum likelihood with the Jeffreys penalty; requires that only the outcome is randomized
+    Jeffreys,
+    /// Corrected score; assumes nothing about the predictors
+    Corrected,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MissingArg {
+    /// Not in the model, neither as outcome nor as predictor
+    LeaveOut,
+    /// A category like any other; not of an ordinal outcome
+    Category,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DfArg {
+    /// Those of Bell and McCaffrey for each coefficient, with the variance CR2
+    Satterthwaite,
+    /// Clusters less strata plus 1 less coefficients
+    Design,
+}
+
+pub fn parse_reference(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').map(|(name, label)| (name.to_owned(), label.to_owned()));
+    pair.ok_or_else(|| "a reference is NAME=CATEGORY".to_owned())
+}
+
+pub fn run(args: RegressArgs) -> Result<(), Failure> {
+    args.marks.apply();
+    let plan = read_plan(&args.plan)?;
+    let options = options(&args);
+    let asked = model(&plan, &args.model, &options)?;
+    let survey = args.design.survey_of(&plan, args.condition.as_deref())?;
+    let inputs = response_files(&args.responses, args.delimiter)?;
+    let rows = watched(|progress| Rows::read(&plan, &asked, &survey, inputs, progress))?;
+    tell_provenance(rows.provenance());
+    let found = working("fitting the model", || regress(&asked, &rows, &options))?;
+    match args.json {
+        true => emit_json(&found),
+        false => {
+            found.notes.iter().for_each(|note| remark(note));
+            emit(&describe(&found))
+        }
+    }
+}
+
+fn options(args: &RegressArgs) -> RegressOptions {
+    RegressOptions {
+        family: args.family.map(Into::into),
+        method: args.method.map(|method| match method {
+            MethodArg::Ml => Method::MaximumLikelihood,
+            MethodArg::Jeffreys => Method::Jeffreys,
+            MethodArg::Corrected => Method::CorrectedScore,
+        }),
+        references: args.reference.clone(),
+        standardize: args.standardize,
+        confidence: args.confidence,
+        show_naive: args.show_naive,
+        ignoring: args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }),
+        missing: match args.missing {
+            Some(MissingArg::Category) => Missing::Category,
+            _ => Missing::LeaveOut,
+        },
+        df: match args.df {
+            Some(DfArg::Design) => DegreesOfFreedom::Design,
+            _ => DegreesOfFreedom::Satterthwaite,
+        },
+    }
+}
+
+fn describe(found: &Regression) -> String {
+    let percent = 100.0 * found.confidence;
+    let method = match found.method {
+        "ml" => "maximum likelihood",
+        "jeffreys" => "penalized likelihood (Jeffreys)",
+        _ => "corrected score",
+    };
+    let tests = match found.test {
+        "wald-replicates" => "the estimates over their standard errors",
+        "fieller" => "the score (Fieller)",
+        "one-step-cr2" => "the score (CR2 of the clusters, Student's t)",
+        _ => "the score",
+    };
+    let mut text = format!(
+        "{}\n{} responses, {} regression by {method}, p-values and {percent}% confidence intervals of {tests}\n",
+        found.model,
+        count(found.respondents),
+        found.family
+    );
+    text += &modelled(found);
+    if let Some(design) = &found.design {
+        let _ = writeln!(text, "{design}");
+    }
+    // Thresholds have categories of their own.
+    let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
+    for own in found.coefficients.chunk_by(together) {
+        let category = own[0].category.as_ref().filter(|_| found.family != "ordinal");
+        let against = found.reference.as_ref().map_or(String::new(), |one| format!(" against {}", label(one)));
+        let heading =
+            category.map_or(String::new(), |own| format!("Log odds of {} = {}{against}\n", found.response, label(own)));
+        let _ = write!(text, "\n{heading}");
+        text += &coefficient_table(own, found);
+    }
+    text += &averages(found);
+    text += &fit_lines(found);
+    text
+}
+
+/// Whom the model is about, if it is not everybody.
+fn modelled(found: &Regression) -> String {
+    if found.left_out.is_empty() && found.subpopulation.is_none() {
+        return String::new();
+    }
+    let people = count(found.people_modelled.round().max(0.0) as u64);
+    let condition = found.subpopulation.as_ref().map_or(String::new(), |text| format!(", where {text}"));
+    let names = found.left_out.join(", ");
+    let left_out = if names.is_empty() { names } else { format!(", without those who have no answer about {names}") };
+    format!("People modeled: about {people}{condition}{left_out}\n")
+}
+
+fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
+    let (odds, naive) = (found.family != "linear", own.iter().any(|one| one.naive.is_some()));
+    let mut header = vec!["term", "estimate", "standard error", "low", "high", "p"];
+    if odds {
+        header.push("odds ratio");
+    }
+    header.push("variance inflation");
+    if naive {
+        header.push("uncorrected");
+    }
+    let row = |one: &Coefficient| {
+        let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
+        let mut row = vec![between.map_or_else(|| term(&one.term), |between| format!("{} {between}", one.term))];
+        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+        row.push(format!("{}{mark}", four_digits(one.estimate)));
+        row.push(one.standard_error.map_or(String::new(), four_digits));
+        row.push(one.low.map_or("no limit".to_owned(), four_digits));
+        row.push(one.high.map_or("no limit".to_owned(), four_digits));
+        row.push(one.p_value.map_or(String::new(), p_value));
+        if odds {
+            row.push(one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")));
+        }
+        row.push(one.design_effect.map_or(String::new(), |effect| format!("{effect:.2}")));
+        if naive {
+            row.push(one.naive.map_or(String::new(), four_digits));
+        }
+        row
+    };
+    table(&header, &own.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Average shares and effects.
+fn averages(found: &Regression) -> String {
+    let of = |category: &Option<String>| label(category.as_ref().unwrap_or(&found.response));
+    let numbers = |values: [f64; 4]| values.map(four_digits);
+    let share = |one: &candor::regress::Share| {
+        let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
+        [of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
+    };
+    let effect = |one: &candor::regress::Effect| {
+        let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
+        [term(&one.term), of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
+    };
+    let what = if found.family == "linear" { "mean" } else { "share" };
+    // Of two categories one says it all.
+    let modelled = found.coefficients.first().map(|one| &one.category);
+    let told = |category: &Option<String>| found.family != "binary" || Some(category) == modelled;
+    let shares = found.shares.iter().filter(|one| told(&one.category));
+    let effects: Vec<_> = found.effects.iter().filter(|one| told(&one.category)).map(effect).collect();
+    let mut text = format!("\nAverage predicted {what}\n");
+    let header = [&found.response[..], "estimate", "standard error", "low", "high"];
+    text += &table(&header, &shares.map(share).collect::<Vec<_>>());
+    if !effects.is_empty() {
+        let _ = writeln!(text, "\nAverage change of the {what} with each predictor, all else as it is");
+        let header = ["predictor", &found.response[..], "estimate", "standard error", "low", "high"];
+        text += &table(&header, &effects);
+    }
+    text
+}
+
+fn fit_lines(found: &Regression) -> String {
+    let mut text = String::from("\n");
+    if let Some(value) = found.log_likelihood {
+        let null = found.null_log_likelihood.map_or(String::new(), |null| format!(", of constants alone {null:.3}"));
+        text += &paragraph(&format!("Log-likelihood {value:.3}{null}."));
+    }
+    if let Some(deviation) = found.residual_deviation {
+        text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));
+    }
+    if let Some(hausman) = found.hausman {
+        let p = p_is(hausman.p_value);
+        text += &paragraph(&format!(
+            "Against the corrected score (Hausman): chi-square {:.3} with {} degrees of freedom, {p}.",
+            hausman.statistic, hausman.degrees
+        ));
+    }
+    if let Some(share) = &found.ignoring {
+        let who = share.only.as_ref().map_or(String::new(), |only| format!(" among those whose true answer is {only}"));
+        text += &paragraph(&format!(
+            "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio {:.3}, {}.",
+            share.says,
+            share.estimate,
+            share.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})")),
+            share.likelihood_ratio,
+            p_is(share.p_value)
+        ));
+    }
+    let asked = found.coefficients.iter().filter(|one| one.odds_ratio.is_some() || found.family == "linear");
+    let worst = asked.filter_map(|one| Some((one, one.directly_asked?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((one, people)) = worst {
+        text += &paragraph(&format!(
+            "About {} directly asked people would have told as much about {}, of which these answers tell least.",
+            count(people.round() as u64),
+            term(&one.term)
+        ));
+    }
+    text
+}
+
+/// A term with categories as people read them.
+fn term(name: &str) -> String {
+    let named = |part: &str| if part.ends_with('=') { format!("{part}{}", label("")) } else { part.to_owned() };
+    name.split(':').map(named).collect::<Vec<_>>().join(":")
+}
+
+/// Without a sign for what rounds to nothing.
+fn four_digits(value: f64) -> String {
+    let text = format!("{value:.4}");
+    if text == "-0.0000" { text.replace('-', "") } else { text }
+}

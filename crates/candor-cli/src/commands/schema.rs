@@ -1,0 +1,156 @@
+//! `candor schema`: infer one from a table, or check a table against one.
+
+use candor::schema::{Grouped, check, each_problem, infer, to_toml};
+use candor_tables::existing::write_schema;
+use candor_tables::infer::{Bins, InferOptions};
+use candor_tables::input::{Input, Inputs, Location};
+use candor_tables::missing::Missing;
+use candor_tables::output::Target;
+use clap::{Args, Subcommand};
+
+use super::{ForceArgs, MissingArgs, parse_delimiter, read_schema, refuse_overwriting};
+use crate::failure::Failure;
+use crate::flags::with_flags;
+use crate::progress::working;
+use crate::show::{count, emit, emit_json, plural, remark};
+
+#[derive(Args)]
+pub struct SchemaArgs {
+    #[command(subcommand)]
+    verb: SchemaVerb,
+}
+
+#[derive(Subcommand)]
+enum SchemaVerb {
+    /// Infer a schema (TOML) from a data file, to edit by hand
+    ///
+    /// The categories are those that occur in the data file, so a published schema reveals that each of them
+    /// occurred. Columns with many distinct numbers must be binned; columns with many distinct texts must be dropped.
+    Infer(InferArgs),
+    /// Check data files against a schema; print every value that does not fit, with its row and column
+    Check(CheckArgs),
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor schema infer people.csv -o schema.toml
+  candor schema infer people.csv --public Region --drop weight -o schema.toml
+  candor schema infer people.csv --bins weight=edges:1.2")]
+struct InferArgs {
+    /// Data file: CSV (also gzip) or Parquet; - for standard input
+    table: String,
+    /// Output file for the schema; - for standard output
+    #[arg(short, long, default_value = "-")]
+    output: String,
+    #[command(flatten)]
+    existing: ForceArgs,
+    /// Bins of a numeric column: NAME=edges:18,65, NAME=width:10 or NAME=quantile:5; without NAME, of all numeric
+    /// columns with many values. Bins by width or quantile are computed from the data and reveal something about it
+    #[arg(long, value_name = "[NAME=]BINS")]
+    bins: Vec<String>,
+    /// Columns that are public: not randomized
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    public: Vec<String>,
+    /// Columns to drop
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    drop: Vec<String>,
+    /// Maximum number of distinct values in a column
+    #[arg(long, default_value_t = InferOptions::default().max_categories, value_name = "N")]
+    max_categories: usize,
+    /// Codes of missing values in every column, such as NA,-9; "" for none [default: NA, N/A, n/a, NaN, NULL and null
+    /// among numbers; NA among texts, unless all values are two-letter codes]
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
+    missing: Option<Vec<String>>,
+    /// Delimiter of a CSV file: one character, or tab [default: auto-detected]
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// Print a description of the schema as JSON (requires -o)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  candor schema check schema.toml people.csv")]
+struct CheckArgs {
+    /// Schema (TOML)
+    schema: String,
+    /// Data file: CSV (also gzip) or Parquet; - for standard input
+    #[arg(required = true)]
+    tables: Vec<String>,
+    #[command(flatten)]
+    missing: MissingArgs,
+    /// Delimiter of CSV files: one character, or tab [default: auto-detected]
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// Print problems as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: SchemaArgs) -> Result<(), Failure> {
+    match args.verb {
+        SchemaVerb::Infer(args) => run_infer(args),
+        SchemaVerb::Check(args) => run_check(args),
+    }
+}
+
+fn run_infer(args: InferArgs) -> Result<(), Failure> {
+    if args.json && args.output == "-" {
+        return Err(Failure::Usage("--json needs -o FILE: both would go to standard output".to_owned()));
+    }
+    refuse_overwriting(&args.output, &[&args.table])?;
+    let (public, drop, max_categories) = (args.public, args.drop, args.max_categories);
+    let mut wishes = InferOptions { public, drop, max_categories, ..InferOptions::default() };
+    for text in &args.bins {
+        let parse = |bins: &str| Bins::parse(bins).map_err(Failure::Usage);
+        match text.rsplit_once('=') {
+            Some((name, bins)) => wishes.bins.push((name.to_owned(), parse(bins)?)),
+            None => wishes.bins_elsewhere = Some(parse(text)?),
+        }
+    }
+    let input = Input::open(&Location::new(&args.table), args.delimiter)?;
+    let input = input.with_missing(Missing::named(args.missing));
+    let inferred = working("reading the table", || infer(input, &wishes))?;
+    let target = Target::new(&args.output);
+    write_schema(&target, &to_toml(&inferred.schema), args.existing.rule())?;
+    inferred.notes.iter().for_each(|note| remark(&format!("note: {}", with_flags(note))));
+    if args.json {
+        emit_json(&inferred)?;
+    } else if let Target::File(_) = target {
+        remark(&format!(
+            "{}: {} from {} records; look it over and edit it before you publish it",
+            target.name(),
+            plural(inferred.schema.attributes().len(), "attribute"),
+            count(inferred.records)
+        ));
+    }
+    Ok(())
+}
+
+/// What takes the time.
+const CHECKING: &str = "checking the tables";
+
+fn run_check(args: CheckArgs) -> Result<(), Failure> {
+    let schema = read_schema(&args.schema)?;
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let (records, found, read) = if args.json {
+        let checked = working(CHECKING, || check(&schema, inputs));
+        emit_json(&checked)?;
+        (checked.records, checked.problems.len() as u64, checked.unreadable.map_or(Ok(()), Err))
+    } else {
+        let mut problems = Grouped::default();
+        let (records, read) = working(CHECKING, || each_problem(&schema, inputs, |problem| problems.add(problem)));
+        problems.lines(&schema).iter().try_for_each(|line| emit(&format!("{line}\n")))?;
+        (records, problems.count(), read)
+    };
+    read?;
+    match found {
+        0 if args.json => Ok(()),
+        0 => emit(&format!("all {} records fit the schema\n", count(records))),
+        1 => Err(Failure::Input(format!("1 value in {} records does not fit the schema", count(records)))),
+        n => Err(Failure::Input(format!("{} values in {} records do not fit the schema", count(n), count(records)))),
+    }
+}

@@ -1,0 +1,240 @@
+//! Whose responses are analysed, and how they were drawn: flags that several verbs share.
+
+use candor::counts::Counts;
+use candor::report::file_name;
+use candor::sampling::{SamplingDesign, SamplingOptions};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{About, LonelyPsu, ReplicateMethod};
+use candor_base::plan::Plan;
+use candor_runtime::names;
+use candor_tables::input::Inputs;
+use candor_tables::margins::read_margins;
+use clap::{Args, ValueEnum};
+
+use super::{response_files, tell_provenance};
+use crate::failure::Failure;
+use crate::progress::watched;
+use crate::shell;
+
+#[derive(Args)]
+pub struct SurveyArgs {
+    /// Public attributes whose groups are estimated separately
+    #[arg(long, value_name = "NAME,..")]
+    by: Option<String>,
+    #[command(flatten)]
+    design: DesignArgs,
+}
+
+/// How respondents were drawn.
+#[derive(Args)]
+pub struct DesignArgs {
+    /// Column of sampling weights. This and the following columns are kept by randomize --keep
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
+    /// Column of strata
+    #[arg(long, value_name = "COLUMN")]
+    strata: Option<String>,
+    /// Column of primary sampling units (PSU) within strata, such as households or schools
+    #[arg(long = "psu", alias = "sampling-clusters", value_name = "COLUMN")]
+    sampling_clusters: Option<String>,
+    /// Column for the finite population correction: the number of PSUs in the stratum, or the sampled fraction if at
+    /// most 1
+    #[arg(long, value_name = "COLUMN")]
+    fpc: Option<String>,
+    /// Name pattern of replicate weight columns, such as "rep_*"
+    #[arg(long = "replicate-weights", alias = "replicates", value_name = "NAMES")]
+    replicates: Option<String>,
+    /// Replication method
+    #[arg(long, value_enum, value_name = "METHOD")]
+    replicate_method: Option<ReplicatesArg>,
+    /// Share of the weight that the other half sample keeps, from 0 to below 1; goes with the method fay
+    #[arg(long, value_name = "SHARE")]
+    fay: Option<f64>,
+    /// Factor of all squared distances between replicates [default: that of the method]
+    #[arg(long, value_name = "FACTOR")]
+    replicate_scale: Option<f64>,
+    /// Factor of each squared distance: one for all replicates, or one for each [default: that of the method]
+    #[arg(long, value_name = "FACTOR,..", value_delimiter = ',')]
+    replicate_rscales: Vec<f64>,
+    /// What replicates are compared with [default: estimate]
+    #[arg(long, value_enum, value_name = "CENTER")]
+    replicate_about: Option<AboutArg>,
+    /// What strata with one sampling unit add to the variance [default: fail]
+    #[arg(long, value_enum, value_name = "HOW")]
+    lonely_psu: Option<LonelyArg>,
+    /// Population benchmarks of public attributes to rake the weights to: a file with columns attribute, category and
+    /// share
+    #[arg(long = "benchmarks", alias = "calibrate", value_name = "FILE")]
+    calibrate: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ReplicatesArg {
+    /// Jackknife without strata: one random group left out of each
+    Jk1,
+    /// Stratified jackknife: one sampling unit left out of each
+    Jkn,
+    /// Paired jackknife: one replicate for each pair of units
+    Jk2,
+    /// Balanced repeated replication
+    Brr,
+    /// Balanced half samples whose other half keeps a share of its weight
+    Fay,
+    /// Rescaled bootstrap
+    Bootstrap,
+    /// Successive differences
+    Sdr,
+    /// A jackknife whose scale is given
+    Jackknife,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum AboutArg {
+    /// The estimate with the full-sample weights
+    Estimate,
+    /// The mean of the replicate estimates
+    Mean,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LonelyArg {
+    /// An error
+    Fail,
+    /// Nothing, as if drawn for certain
+    Certainty,
+    /// Their distance from the mean over all units
+    Adjust,
+    /// As much as the other strata on average
+    Average,
+}
+
+impl SurveyArgs {
+    /// What is asked for, of those for whom a condition holds.
+    pub fn survey(&self, plan: &Plan, condition: Option<&str>) -> Result<SamplingDesign, Failure> {
+        let by =
+            self.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
+        let condition = condition.map(str::to_owned);
+        Ok(SamplingDesign::new(plan.schema(), &SamplingOptions { by, condition, ..self.design.options()? })?)
+    }
+
+    /// The flags as somebody would type them, files without their folders.
+    pub fn flags(&self) -> Vec<String> {
+        let by = self.by.as_ref().map(|by| shell::flag("--by", by));
+        by.into_iter().chain(self.design.flags()).collect()
+    }
+
+    /// Whether nothing is said.
+    pub fn is_plain(&self) -> bool {
+        self.flags().is_empty()
+    }
+}
+
+impl DesignArgs {
+    /// What is asked for, of those for whom a condition holds.
+    pub fn survey_of(&self, plan: &Plan, condition: Option<&str>) -> Result<SamplingDesign, Failure> {
+        let condition = condition.map(str::to_owned);
+        Ok(SamplingDesign::new(plan.schema(), &SamplingOptions { condition, ..self.options()? })?)
+    }
+
+    fn options(&self) -> Result<SamplingOptions, Failure> {
+        let method = |method: ReplicatesArg| match method {
+            ReplicatesArg::Jk1 => ReplicateMethod::Jk1,
+            ReplicatesArg::Jkn => ReplicateMethod::Jkn,
+            ReplicatesArg::Jk2 => ReplicateMethod::Jk2,
+            ReplicatesArg::Brr => ReplicateMethod::Balanced,
+            ReplicatesArg::Fay => ReplicateMethod::Fay,
+            ReplicatesArg::Bootstrap => ReplicateMethod::Bootstrap,
+            ReplicatesArg::Sdr => ReplicateMethod::Successive,
+            ReplicatesArg::Jackknife => ReplicateMethod::Jackknife,
+        };
+        let about = |about: AboutArg| match about {
+            AboutArg::Estimate => About::Estimate,
+            AboutArg::Mean => About::Mean,
+        };
+        let lonely = |lonely: LonelyArg| match lonely {
+            LonelyArg::Fail => LonelyPsu::Fail,
+            LonelyArg::Certainty => LonelyPsu::Certainty,
+            LonelyArg::Adjust => LonelyPsu::Adjust,
+            LonelyArg::Average => LonelyPsu::Average,
+        };
+        let calibrate = self.calibrate.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
+        Ok(SamplingOptions {
+            weights: self.weights.clone(),
+            strata: self.strata.clone(),
+            sampling_clusters: self.sampling_clusters.clone(),
+            fpc: self.fpc.clone(),
+            replicates: self.replicates.clone(),
+            replicate_method: self.replicate_method.map(method),
+            fay: self.fay,
+            replicate_scale: self.replicate_scale,
+            replicate_rscales: self.replicate_rscales.clone(),
+            replicate_about: self.replicate_about.map(about),
+            lonely_psu: self.lonely_psu.map(lonely),
+            calibrate: calibrate.transpose()?.unwrap_or_default(),
+            ..SamplingOptions::default()
+        })
+    }
+
+    fn flags(&self) -> Vec<String> {
+        let method = self.replicate_method.and_then(|method| name(&method));
+        let about = self.replicate_about.and_then(|about| name(&about));
+        let lonely = self.lonely_psu.and_then(|lonely| name(&lonely));
+        let number = |number: Option<f64>| number.map(|number| number.to_string());
+        let (fay, scale) = (number(self.fay), number(self.replicate_scale));
+        let rscales: Vec<String> = self.replicate_rscales.iter().map(f64::to_string).collect();
+        let rscales = (!rscales.is_empty()).then(|| rscales.join(","));
+        let calibrate = self.calibrate.as_deref().map(file_name);
+        let flags = [
+            ("--weights", &self.weights),
+            ("--strata", &self.strata),
+            ("--psu", &self.sampling_clusters),
+            ("--fpc", &self.fpc),
+            ("--replicate-weights", &self.replicates),
+            ("--replicate-method", &method),
+            ("--fay", &fay),
+            ("--replicate-scale", &scale),
+            ("--replicate-rscales", &rscales),
+            ("--replicate-about", &about),
+            ("--lonely-psu", &lonely),
+            ("--benchmarks", &calibrate),
+        ];
+        flags.into_iter().filter_map(|(name, value)| Some(shell::flag(name, value.as_ref()?))).collect()
+    }
+}
+
+/// What a value of a flag is called.
+fn name(value: &impl ValueEnum) -> Option<String> {
+    value.to_possible_value().map(|value| value.get_name().to_owned())
+}
+
+/// Where responses are: in files of their own, or in files of counts made elsewhere.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    pub responses: &'a [String],
+    pub counts: &'a [String],
+    pub delimiter: Option<u8>,
+}
+
+/// Counts responses for some tables, and tells what should be known of them.
+pub fn count(
+    plan: &Plan,
+    survey: &SamplingDesign,
+    sources: Sources<'_>,
+    tables: &TableList,
+    keep_sets: bool,
+) -> Result<Counts, Failure> {
+    let Sources { responses, counts, delimiter } = sources;
+    let counts = match counts {
+        [] => {
+            let inputs = response_files(responses, delimiter)?;
+            let counts = watched(|progress| survey.read(plan, inputs, tables, keep_sets, progress))?;
+            tell_provenance(counts.provenance());
+            counts
+        }
+        files => {
+            let tables = survey.required_tables(plan.schema(), tables)?;
+            Counts::from_precomputed(plan, response_files(files, delimiter)?, &tables)?
+        }
+    };
+    Ok(survey.weighed(plan, counts)?)
+}

@@ -1,0 +1,166 @@
+//! What respondents throw, draw or spin.
+
+/// Something with outcomes of known chances that a respondent can use where nobody sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// So many coins, one after another.
+    Coins(u32),
+    /// A die with so many sides.
+    Die(u32),
+    /// Two dice with so many sides each, read in order: a red and a white one.
+    TwoDice(u32),
+    /// The sum of two dice with six sides, whose outcomes are not equally likely.
+    Sum,
+    /// One of 52 cards.
+    Card,
+    /// The suit of a card.
+    Suit,
+    /// The rank of a card.
+    Rank,
+    /// A wheel with so many equal sectors, numbered.
+    Wheel(u32),
+    /// The answer to another question that so many out of so many people answer with yes: a birthday, the digit of a house.
+    Question {
+        /// So many say yes.
+        yes: u64,
+        /// Out of so many.
+        of: u64,
+    },
+}
+
+/// The suits, in order.
+const SUITS: [&str; 4] = ["clubs", "diamonds", "hearts", "spades"];
+
+/// The ranks that have no number.
+const RANKS: [(u64, &str); 4] = [(1, "ace"), (11, "jack"), (12, "queen"), (13, "king")];
+
+/// The most sectors of a wheel.
+pub const MAX_SECTORS: u32 = 1_000;
+
+/// The names of gadgets that take no number, as they are written.
+const NAMED: [(&str, DeviceKind); 12] = [
+    ("coin", DeviceKind::Coins(1)),
+    ("two coins", DeviceKind::Coins(2)),
+    ("three coins", DeviceKind::Coins(3)),
+    ("die", DeviceKind::Die(6)),
+    ("ten-sided die", DeviceKind::Die(10)),
+    ("twenty-sided die", DeviceKind::Die(20)),
+    ("two dice", DeviceKind::TwoDice(6)),
+    ("two ten-sided dice", DeviceKind::TwoDice(10)),
+    ("sum of two dice", DeviceKind::Sum),
+    ("card", DeviceKind::Card),
+    ("suit", DeviceKind::Suit),
+    ("rank", DeviceKind::Rank),
+];
+
+impl DeviceKind {
+    /// The gadget of a name such as `die`, `two coins` or `wheel of 12`.
+    pub fn parse(text: &str) -> Option<DeviceKind> {
+        let name = text.trim().to_lowercase();
+        let wheel = || {
+            let sectors = name.strip_prefix("wheel of ")?.trim().parse().ok()?;
+            (2..=MAX_SECTORS).contains(&sectors).then_some(DeviceKind::Wheel(sectors))
+        };
+        NAMED.iter().find(|(known, _)| *known == name).map(|(_, gadget)| *gadget).or_else(wheel)
+    }
+
+    /// The names that [`DeviceKind::parse`] knows.
+    pub fn names() -> String {
+        let names: Vec<&str> = NAMED.iter().map(|(name, _)| *name).collect();
+        format!("{} or wheel of 12", names.join(", "))
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        match (NAMED.iter().find(|(_, gadget)| *gadget == self), self) {
+            (Some((name, _)), _) => (*name).to_owned(),
+            (None, DeviceKind::Question { yes, of }) => format!("a question that {yes} in {of} answer with yes"),
+            (None, DeviceKind::Wheel(n)) => format!("wheel of {n}"),
+            (None, DeviceKind::Coins(n)) => format!("{n} coins"),
+            (None, DeviceKind::Die(n)) => format!("die with {n} sides"),
+            (None, DeviceKind::TwoDice(n)) => format!("two dice with {n} sides"),
+            (None, _) => unreachable!("all others are named"),
+        }
+    }
+
+    /// The outcomes that can be told apart, in order: how many of [`DeviceKind::total`] equally likely ways lead to each.
+    pub fn ways(self) -> Vec<u64> {
+        match self {
+            DeviceKind::Sum => (2..=12u64).map(|sum| 6 - sum.abs_diff(7)).collect(),
+            DeviceKind::Question { yes, of } => vec![yes, of - yes],
+            DeviceKind::Coins(n) => vec![1; 1 << n],
+            DeviceKind::Die(n) | DeviceKind::Wheel(n) => vec![1; n as usize],
+            DeviceKind::TwoDice(n) => vec![1; (n * n) as usize],
+            DeviceKind::Card => vec![1; 52],
+            DeviceKind::Suit => vec![1; 4],
+            DeviceKind::Rank => vec![1; 13],
+        }
+    }
+
+    /// The number of equally likely ways.
+    pub fn total(self) -> u64 {
+        self.ways().iter().sum()
+    }
+
+    /// Whether only the respondent can know what came up: others know birthdays and houses.
+    pub fn is_secret(self) -> bool {
+        !matches!(self, DeviceKind::Question { .. })
+    }
+
+    /// What an outcome is called, in English.
+    pub fn label(self, outcome: usize) -> String {
+        let n = outcome as u64;
+        match self {
+            DeviceKind::Coins(coins) => {
+                let side = |coin: u32| if n >> (coins - 1 - coin) & 1 == 0 { "heads" } else { "tails" };
+                (0..coins).map(side).collect::<Vec<&str>>().join("+")
+            }
+            DeviceKind::Die(_) | DeviceKind::Wheel(_) => (n + 1).to_string(),
+            // Ten-sided dice are numbered from 0.
+            DeviceKind::TwoDice(10) => format!("{n:02}"),
+            DeviceKind::TwoDice(sides) => format!("{}{}", n / u64::from(sides) + 1, n % u64::from(sides) + 1),
+            DeviceKind::Sum => (n + 2).to_string(),
+            // C1 is the ace of clubs, S13 the king of spades.
+            DeviceKind::Card => format!("{}{}", ["C", "D", "H", "S"][outcome / 13], n % 13 + 1),
+            DeviceKind::Suit => SUITS[outcome].to_owned(),
+            DeviceKind::Rank => rank(n + 1),
+            DeviceKind::Question { .. } => ["yes", "no"][outcome].to_owned(),
+        }
+    }
+}
+
+fn rank(number: u64) -> String {
+    let named = RANKS.iter().find(|(known, _)| *known == number).map(|(_, name)| (*name).to_owned());
+    named.unwrap_or_else(|| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for (name, gadget) in NAMED {
+            assert_eq!((DeviceKind::parse(name), gadget.name()), (Some(gadget), name.to_owned()));
+        }
+        assert_eq!(DeviceKind::parse("Wheel of 12"), Some(DeviceKind::Wheel(12)));
+        for wrong in ["dice", "wheel of 1", "wheel of 100000", "", "wheel"] {
+            assert_eq!(DeviceKind::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn outcomes_are_told_apart() {
+        let gadgets = NAMED.iter().map(|(_, gadget)| *gadget).chain([DeviceKind::Wheel(7)]);
+        for gadget in gadgets {
+            let mut labels: Vec<String> = (0..gadget.ways().len()).map(|outcome| gadget.label(outcome)).collect();
+            labels.sort();
+            labels.dedup();
+            assert_eq!(labels.len(), gadget.ways().len(), "{}", gadget.name());
+        }
+        assert_eq!(DeviceKind::Sum.ways(), [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]);
+        assert_eq!(DeviceKind::TwoDice(6).label(35), "66");
+        assert_eq!(DeviceKind::Card.label(51), "S13");
+        assert_eq!(DeviceKind::Coins(2).label(1), "heads+tails");
+    }
+}

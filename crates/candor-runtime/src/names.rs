@@ -1,0 +1,105 @@
+//! Names in lists: one rule for quotes, everywhere.
+//!
+//! A name that holds a sign of the list it stands in (`,` `;` `:` `|`) is put in quotes, `"` or `'`, which are doubled inside:
+//! `"a,b";c` names `a,b` and `c`. Quotes count only where a name begins; elsewhere they are part of it, as in `O'Hara`.
+
+/// Where a quoted name ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the quote {0} is not closed; a quote inside a name is doubled")]
+pub struct OpenQuote(pub char);
+
+/// The parts of a text between separators, none of which stands in quotes; without the spaces around them, and with their quotes.
+///
+/// # Errors
+/// If a quote is not closed.
+///
+/// ```
+/// use candor_runtime::names::{split, unquoted};
+///
+/// assert_eq!(split("\"a,b\", c", ',')?, ["\"a,b\"", "c"]);
+/// assert_eq!(unquoted("\"a,b\""), "a,b");
+/// # Ok::<(), candor_runtime::names::OpenQuote>(())
+/// ```
+pub fn split(text: &str, separator: char) -> Result<Vec<&str>, OpenQuote> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    // What begins a name: the start, or what comes after a sign.
+    let (mut quote, mut fresh) = (None, true);
+    for (at, sign) in text.char_indices() {
+        match quote {
+            // A doubled quote closes and opens again.
+            Some(open) if sign == open => (quote, fresh) = (None, true),
+            Some(_) => {}
+            None if fresh && (sign == '"' || sign == '\'') => quote = Some(sign),
+            None if sign == separator => {
+                parts.push(text[start..at].trim());
+                (start, fresh) = (at + sign.len_utf8(), true);
+            }
+            None => fresh = sign.is_whitespace() && fresh || SIGNS.contains(sign),
+        }
+    }
+    match quote {
+        Some(open) => Err(OpenQuote(open)),
+        None => {
+            parts.push(text[start..].trim());
+            Ok(parts)
+        }
+    }
+}
+
+/// The signs of lists, after which a name begins.
+const SIGNS: &str = ",;:|";
+
+/// A name without its quotes, if it is in quotes.
+pub fn unquoted(name: &str) -> String {
+    let name = name.trim();
+    let inside = |quote: char| name.strip_prefix(quote)?.strip_suffix(quote).filter(|_| name.len() > 1);
+    match ['"', '\''].into_iter().find_map(|quote| Some((quote, inside(quote)?))) {
+        Some((quote, inside)) => inside.replace(&format!("{quote}{quote}"), &quote.to_string()),
+        None => name.to_owned(),
+    }
+}
+
+/// A name as it is written in a list: in quotes where it must be.
+pub fn quoted(name: &str) -> String {
+    let plain = !name.is_empty()
+        && name.trim() == name
+        && !name.starts_with(['"', '\''])
+        && !name.contains([',', ';', ':', '|']);
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// The names of a list with commas.
+///
+/// # Errors
+/// If a quote is not closed.
+pub fn list(text: &str) -> Result<Vec<String>, OpenQuote> {
+    Ok(split(text, ',')?.into_iter().map(unquoted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quotes_and_signs() {
+        assert_eq!(split("a, b ;c", ';').unwrap(), ["a, b", "c"]);
+        assert_eq!(split("O'Hara,x", ',').unwrap(), ["O'Hara", "x"]);
+        assert_eq!(split("", ',').unwrap(), [""]);
+        assert_eq!(list("\"a \"\"b\"\", c\",'it''s', d").unwrap(), ["a \"b\", c", "it's", "d"]);
+        assert_eq!(split("\"a|b\" | c", '|').unwrap(), ["\"a|b\"", "c"]);
+        assert_eq!(split("a,\"b", ','), Err(OpenQuote('"')));
+        assert_eq!(unquoted("\""), "\"");
+    }
+
+    proptest! {
+        /// Whatever the names, a list of them reads back.
+        #[test]
+        fn lists_read_back(names in proptest::collection::vec("[a ,;:|'\"=*()é]{1,6}", 1..4)) {
+            let written = names.iter().map(|name| quoted(name)).collect::<Vec<_>>();
+            prop_assert_eq!(&list(&written.join(", ")).unwrap(), &names);
+            let joined = written.join(";");
+            prop_assert_eq!(split(&joined, ';').unwrap(), written);
+        }
+    }
+}

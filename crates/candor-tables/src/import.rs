@@ -1,0 +1,156 @@
+//! Answers that were drawn without a computer, written down by interviewers, as responses.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use candor_base::plan::{Content, Plan};
+
+use crate::existing::check_new;
+use crate::input::{Batch, Inputs};
+use crate::output::{Existing, Target};
+use crate::responses::{self, Decoder, Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, taken_apart};
+use crate::sidecar::Sidecar;
+use crate::types::cast;
+use crate::{TableError, passthrough};
+
+/// What was written down, and what to make of it.
+pub struct Entry<'a> {
+    /// The plan that people answered under.
+    pub plan: &'a Plan,
+    /// The columns that say which card each respondent had, one for each lottery of the plan; those of responses if there are none.
+    pub cards: &'a [String],
+    /// Columns to pass on unchanged.
+    pub keep: &'a [String],
+}
+
+/// The letter on the card of a tag: `A` for 0; beyond 26 cards the number of the tag.
+pub fn card_letter(tag: usize) -> String {
+    match u8::try_from(tag) {
+        Ok(tag) if tag < 26 => char::from(b'A' + tag).to_string(),
+        _ => tag.to_string(),
+    }
+}
+
+/// The tag as digits of what stands for it: the letter of a card, or the tag itself.
+fn tag_of(written: &str) -> String {
+    match written.trim().as_bytes() {
+        [letter] if letter.is_ascii_alphabetic() => (letter.to_ascii_uppercase() - b'A').to_string(),
+        _ => written.trim().to_owned(),
+    }
+}
+
+/// Writes answers under a plan as responses, with its fingerprint; complete or not at all. Gives their number.
+///
+/// # Errors
+/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be an
+/// answer or a card, or something cannot be read or written.
+pub fn enter_to(
+    entry: &Entry<'_>,
+    inputs: Inputs,
+    (output, format, existing): (&Target, Format, Existing),
+) -> Result<u64, TableError> {
+    check_new(output, existing)?;
+    passthrough::check_names(entry.plan, entry.keep)?;
+    let (decoder, names) = (Decoder::new(entry.plan, None), entry.columns());
+    let metadata = [(FINGERPRINT_KEY, entry.plan.fingerprint().to_string())];
+    let first = inputs.name();
+    let mut begun: Option<(Layout, ResponseWriter)> = None;
+    let mut records = 0;
+    for table in inputs {
+        let (input, provenance) = responses::open(table)?;
+        if let Some(provenance) = provenance {
+            let (file, fingerprint) = (input.name().to_owned(), provenance.fingerprint);
+            return Err(TableError::AlreadyResponses { file, fingerprint });
+        }
+        for batch in input.batches(&names)? {
+            let batch = entry.with_tags(batch?);
+            let (layout, writer) = match &mut begun {
+                Some(begun) => begun,
+                None => {
+                    let layout = Layout::new(entry.plan, entry.kept_fields(&batch, format)?, format);
+                    let writer = ResponseWriter::new(output, &layout, &metadata, true)?;
+                    begun.insert((layout, writer))
+                }
+            };
+            writer.write(&entry.encoded(&decoder, layout, &batch)?, output)?;
+            records += batch.columns.num_rows() as u64;
+        }
+    }
+    let Some((_, writer)) = begun.filter(|_| records > 0) else { return Err(TableError::NoRecords { file: first }) };
+    let fingerprint = entry.plan.fingerprint().to_string();
+    let sidecar = Sidecar { fingerprint, records, simulation: None };
+    writer.finish(output, Some(&sidecar), existing)?;
+    Ok(records)
+}
+
+impl Entry<'_> {
+    /// The columns to be read: those of responses, cards under their own names, then those passed on.
+    fn columns(&self) -> Vec<String> {
+        let mut cards = self.cards.iter();
+        let own = self.plan.columns().iter().map(|column| match column.content {
+            Content::Tag { .. } => cards.next().unwrap_or(&column.name).clone(),
+            _ => column.name.clone(),
+        });
+        let mut names: Vec<String> = own.collect();
+        names.extend(self.keep.iter().cloned());
+        names
+    }
+
+    /// The same rows with the numbers of tags for what stands on cards.
+    fn with_tags(&self, mut batch: Batch) -> Batch {
+        let fields = batch.columns.schema();
+        let mut columns: Vec<(Field, ArrayRef)> =
+            fields.fields().iter().map(|field| field.as_ref().clone()).zip(batch.columns.columns().to_vec()).collect();
+        for ((field, array), column) in columns.iter_mut().zip(self.plan.columns()) {
+            let tag = matches!(column.content, Content::Tag { .. });
+            if let Some(text) = Some(&*array).filter(|_| tag).and_then(|array| cast(array, &DataType::Utf8)) {
+                let tags: StringArray = text.as_string::<i32>().iter().map(|written| written.map(tag_of)).collect();
+                *array = Arc::new(tags);
+                *field = Field::new(field.name(), DataType::Utf8, true);
+            }
+        }
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+        batch.columns =
+            RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), arrays).expect("as many rows as before");
+        batch
+    }
+
+    fn kept_fields(&self, batch: &Batch, format: Format) -> Result<Vec<Field>, TableError> {
+        let own = self.plan.columns().len();
+        let fields = passthrough::fields(self.plan, &batch.columns.schema_ref().fields()[own..])?;
+        fields.iter().try_for_each(|field| responses::check_kept(field, format, &batch.file))?;
+        Ok(fields)
+    }
+
+    fn encoded(&self, decoder: &Decoder, layout: &Layout, batch: &Batch) -> Result<Encoded, TableError> {
+        let decoded = decoder.decode(batch)?;
+        let rows = decoded.rows;
+        let (answers, public) = taken_apart(self.plan, decoded);
+        let kept = batch.columns.columns()[self.plan.columns().len()..].iter().zip(layout.kept());
+        let kept = kept.map(|(column, field)| {
+            passthrough::bare(column, field).ok_or_else(|| TableError::KeptType {
+                file: batch.file.clone(),
+                column: field.name().clone(),
+                found: column.data_type().to_string(),
+                expected: field.data_type().to_string(),
+            })
+        });
+        let kept = kept.collect::<Result<Vec<ArrayRef>, TableError>>()?;
+        layout.encode(&answers, &public, &kept, rows).map_err(|unwritable| unwritable.within(batch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cards_have_letters() {
+        assert_eq!((card_letter(0), card_letter(25), card_letter(26)), ("A".into(), "Z".into(), "26".into()));
+        for (written, tag) in [("A", "0"), (" b ", "1"), ("3", "3"), ("AB", "AB"), ("", "")] {
+            assert_eq!(tag_of(written), tag);
+        }
+    }
+}

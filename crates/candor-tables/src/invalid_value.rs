@@ -1,0 +1,156 @@
+//! Values that are no category: told without telling more of the record than the one value that is wrong.
+
+use candor_base::schema::{Attribute, CROSS, nearest, parts};
+
+/// A value that does not fit its attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidValue<'a> {
+    /// The column it stands in: the attribute's own, or one of the parts of a cross-classification.
+    pub column: &'a str,
+    /// The value, empty if missing. Only what is wrong of it: of a combination, one part.
+    pub value: &'a str,
+    /// What would be right.
+    pub hint: String,
+}
+
+/// Says what is wrong with a value that is no category of an attribute. `values` is the value in the attribute's own column, or one
+/// for each [part](parts) of its name where the table has those. What may have been meant is looked for only to `suggest` it.
+///
+/// # Panics
+/// If there is neither one value nor one for each part.
+pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -> InvalidValue<'a> {
+    let columns = parts(attribute.name());
+    if let ([value], [column]) = (values, &columns[..]) {
+        return InvalidValue { column, value, hint: hint(attribute, value, suggest) };
+    }
+    let (values, own): (Vec<&str>, bool) = match values {
+        [whole] => (whole.split(CROSS).collect(), true),
+        several => (several.to_vec(), false),
+    };
+    let wrong = wrong_part(attribute, &values);
+    let column = if own { attribute.name() } else { columns[wrong] };
+    InvalidValue {
+        column,
+        value: values[wrong],
+        hint: hint_of_part(attribute, wrong, columns[wrong.min(columns.len() - 1)], values[wrong], suggest),
+    }
+}
+
+/// What would be right instead.
+fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
+    if value.is_empty() {
+        return list_missing(attribute.name());
+    }
+    if attribute.numbers() > 0 {
+        return number_hint(attribute);
+    }
+    let nearest = suggest.then(|| nearest(value, attribute.categories().iter().map(String::as_str))).flatten();
+    match nearest {
+        Some(nearest) => format!("is not a category; did you mean \"{nearest}\"?"),
+        None => format!("is not a category; the schema lists {}", attribute.categories().len()),
+    }
+}
+
+/// What would be right where numbers are expected: which of them, and the categories beside them.
+fn number_hint(attribute: &Attribute) -> String {
+    let number = match (attribute.grid().next(), attribute.grid().last()) {
+        (Some(first), Some(last)) => format!("a number from {first} to {last}"),
+        _ => "a number".to_owned(),
+    };
+    let beside = attribute.categories()[attribute.numbers()..].iter();
+    let beside = beside.map(|label| match label.as_str() {
+        "" => " or nothing (missing)".to_owned(),
+        label => format!(" or \"{label}\""),
+    });
+    format!("does not fit; {number}{} is expected", beside.collect::<String>())
+}
+
+/// What would be right in one part of a cross-classification.
+fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, suggest: bool) -> String {
+    let labels = || labels_of_part(attribute, part, parts(attribute.name()).len());
+    match value {
+        value if labels().any(|label| label == value) => {
+            format!("does not go with the other parts in any category of \"{}\"", attribute.name())
+        }
+        "" => list_missing(column),
+        value => match suggest.then(|| nearest(value, labels())).flatten() {
+            Some(nearest) => format!("is not a category; did you mean \"{nearest}\"?"),
+            None => format!("is not a category of this part of \"{}\"", attribute.name()),
+        },
+    }
+}
+
+/// Of the parts of a value that is no category of a cross-classification, the first that no category has beside the parts
+/// before it. So that one part can be named, and the others kept quiet.
+///
+/// Takes a look at every category for each part.
+fn wrong_part(attribute: &Attribute, values: &[&str]) -> usize {
+    let mut beginning = String::new();
+    let fits = |beginning: &str| attribute.categories().iter().any(|category| category.starts_with(beginning));
+    let wrong = values.iter().position(|value| {
+        beginning += value;
+        beginning.push(CROSS);
+        !fits(&beginning)
+    });
+    // All of them may begin a longer category; then the last one ends too early.
+    wrong.unwrap_or(values.len().saturating_sub(1))
+}
+
+/// The labels of one of `parts` parts of a cross-classification, each as often as it occurs; those of categories that have
+/// another number of parts cannot be told.
+fn labels_of_part(attribute: &Attribute, part: usize, parts: usize) -> impl Iterator<Item = &str> {
+    let split = |category: &'_ String| category.split(CROSS).count();
+    attribute
+        .categories()
+        .iter()
+        .filter(move |category| split(category) == parts)
+        .filter_map(move |category| category.split(CROSS).nth(part))
+}
+
+/// How a missing value is allowed.
+pub(crate) fn list_missing(column: &str) -> String {
+    format!("list \"\" among the categories of \"{column}\" in the schema to allow that")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_that_is_wrong() {
+        let categories = ["m*no", "m*yes", "f*no", "f*yes", "f*may*be"].map(str::to_owned);
+        let crossed = Attribute::new("Sex*HIV", categories.to_vec()).unwrap();
+        for (values, wrong) in
+            [(["m", "maybe"], 1), (["x", "yes"], 0), (["x", "maybe"], 0), (["m", ""], 1), (["m", "may*be"], 1)]
+        {
+            assert_eq!(wrong_part(&crossed, &values), wrong, "{values:?}");
+        }
+        assert_eq!(wrong_part(&crossed, &["m"]), 0);
+        assert_eq!(labels_of_part(&crossed, 1, 2).collect::<Vec<_>>(), ["no", "yes", "no", "yes"]);
+    }
+
+    #[test]
+    fn one_part_is_named_and_the_others_kept_quiet() {
+        let labels = ["m*no", "m*yes", "f*no", "f*yes", "f*pregnant"].map(str::to_owned).to_vec();
+        let crossed = Attribute::new("Sex*State", labels).unwrap();
+        let cases: [(&[&str], &str, &str, &str); 7] = [
+            (&["m", "nooo"], "State", "nooo", "is not a category; did you mean \"no\"?"),
+            (&["x", "yes"], "Sex", "x", "is not a category of this part of \"Sex*State\""),
+            (&["m", ""], "State", "", "list \"\" among the categories of \"State\""),
+            (&["m", "pregnant"], "State", "pregnant", "does not go with the other parts"),
+            // The table has a column of that name.
+            (&["m*nooo"], "Sex*State", "nooo", "did you mean \"no\"?"),
+            (&["f*yes*secret"], "Sex*State", "yes", "does not go with the other parts"),
+            (&["yes"], "Sex*State", "yes", "is not a category of this part"),
+        ];
+        for (values, column, value, hint) in cases {
+            let found = misfit(&crossed, values, true);
+            assert_eq!((found.column, found.value), (column, value), "{values:?}");
+            assert!(found.hint.contains(hint), "{}", found.hint);
+            assert!(!misfit(&crossed, values, false).hint.contains("did you mean"));
+        }
+        // A label may hold the sign without being a combination.
+        let plain = Attribute::new("Dose", vec!["1*2".to_owned(), "2*2".to_owned()]).unwrap();
+        assert_eq!(misfit(&plain, &["3*2"], true).value, "3*2");
+    }
+}

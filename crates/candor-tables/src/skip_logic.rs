@@ -1,0 +1,30 @@
+//! Whether records keep the conditions of a schema: answers where a question was asked, and nowhere else.
+
+use candor_analysis::structural_zeros::{SkipViolation, rules};
+use candor_base::schema::Schema;
+
+use crate::error::BadValue;
+use crate::input::Batch;
+
+/// Marks those who were not asked, one column of codes for each attribute; rows that contradict a condition are reported to `bad`.
+pub(crate) fn unsettled(batch: &Batch, schema: &Schema, codes: &mut [Vec<u16>], mut bad: impl FnMut(BadValue)) {
+    for rule in rules(schema) {
+        let attribute = &schema.attributes()[rule.attribute];
+        let mut own = std::mem::take(&mut codes[rule.attribute]);
+        for (index, (own, other)) in own.iter_mut().zip(&codes[rule.other]).enumerate() {
+            match rule.settled(*other, *own) {
+                Ok(code) => *own = code,
+                Err(breach) => {
+                    let value = match breach {
+                        SkipViolation::Answered => attribute.categories()[usize::from(*own)].clone(),
+                        SkipViolation::Unanswered => String::new(),
+                    };
+                    let (file, row) = (batch.file.clone(), batch.before + index as u64 + 1);
+                    let hint = rule.hint(schema, breach);
+                    bad(BadValue { file, row, column: attribute.name().to_owned(), value, hint });
+                }
+            }
+        }
+        codes[rule.attribute] = own;
+    }
+}

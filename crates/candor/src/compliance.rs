@@ -1,0 +1,416 @@
+//! Did people follow their device? What the answers tell about it, and what they cannot.
+
+use candor_analysis::compliance::{
+    Anchored, Attention, Inapplicable, Lottery, attention, corrected, fit, ignoring, per_record, power,
+};
+use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableCounts;
+use candor_base::channel::Channel;
+use candor_base::plan::{Content, Plan};
+use serde::Serialize;
+
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+use crate::verdict::{self, Verdict};
+
+/// The shares of attentive people for which the sensitivity is told.
+const ATTENTIVE: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
+
+/// What is asked about compliance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComplianceOptions<'a> {
+    /// The answer of people who ignore their device; the first answer to each question if none is named.
+    pub says: Option<&'a str>,
+    /// A question whose true answer is known, and that answer.
+    pub anchor: Option<(&'a str, &'a str)>,
+    /// The share of people who ignore it for which the power is told.
+    pub ignoring: f64,
+    /// The level of the test.
+    pub alpha: f64,
+    /// The confidence of intervals.
+    pub confidence: f64,
+}
+
+impl Default for ComplianceOptions<'_> {
+    fn default() -> Self {
+        ComplianceOptions { says: None, anchor: None, ignoring: 0.1, alpha: 0.05, confidence: 0.95 }
+    }
+}
+
+/// What the answers tell about compliance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Compliance {
+    /// Whether people followed their device; `None` if nothing could be tested.
+    #[serde(flatten)]
+    pub verdict: Option<Verdict>,
+    /// The number of responses.
+    pub respondents: u64,
+    /// The level of the tests.
+    pub alpha: f64,
+    /// The share of people who ignore the device for which the power is told.
+    pub ignoring_share: f64,
+    /// The confidence of intervals.
+    pub confidence: f64,
+    /// The share of attentive people, from the anchor, if there is one.
+    pub attentive: Option<Attentive>,
+    /// One for each question.
+    pub questions: Vec<QuestionCompliance>,
+}
+
+/// How many people attend to the questions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Attentive {
+    /// The anchor.
+    pub anchor: String,
+    /// The share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+/// What the answers to one question tell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionCompliance {
+    /// The question.
+    pub attribute: String,
+    /// The test that everybody followed the device; `None` with a reason.
+    pub test: Option<Followed>,
+    /// Why there is no test.
+    pub reason: Option<String>,
+    /// The class of people who ignore it, where its size can be told.
+    pub ignoring: Option<IgnoringClass>,
+    /// What the shares are if only some attend to the question and the others answer at random.
+    pub sensitivity: Vec<Sensitivity>,
+    /// The shares corrected by the anchor, if there is one.
+    pub anchored: Vec<CorrectedShare>,
+}
+
+/// The test that everybody followed the device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Followed {
+    /// Pearson's `X^2`, signs of the shares free.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// The probability of one at least as large if everybody followed the device.
+    pub p_value: f64,
+    /// The answer of those who would ignore it.
+    pub says: String,
+    /// The share of them for which the power is told.
+    pub if_ignoring: f64,
+    /// How likely the test would have found so many.
+    pub power: f64,
+}
+
+/// People who ignore the device and give one answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct IgnoringClass {
+    /// Their answer.
+    pub says: String,
+    /// Their share.
+    pub share: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+    /// What is between the readings of the shares.
+    pub readings: Vec<ShareBounds>,
+}
+
+/// The share of a category by the two readings between which it is: the answers cannot tell where.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ShareBounds {
+    /// The category.
+    pub category: String,
+    /// Its share if nobody who ignores the device has it.
+    pub if_none: f64,
+    /// Its standard error.
+    pub if_none_standard_error: f64,
+    /// Its share if all who ignore the device have it.
+    pub if_all: f64,
+    /// Its standard error.
+    pub if_all_standard_error: f64,
+}
+
+/// What the shares are if so many attend.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Sensitivity {
+    /// The share of people who attend.
+    pub if_attentive: f64,
+    /// The shares, in the order of the categories.
+    pub shares: Vec<f64>,
+}
+
+/// A share corrected by an anchor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CorrectedShare {
+    /// The category.
+    pub category: String,
+    /// The share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+/// What no test of this kind can see.
+pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by the device faithfully but \
+not the question.";
+
+/// Tests every question of a plan, counted one by one.
+///
+/// # Errors
+/// If the options are out of range, or name an answer or a question that there is not.
+pub fn comply(plan: &Plan, counts: &Counts, options: &ComplianceOptions<'_>) -> Result<Compliance, StudyError> {
+    check(options)?;
+    let attended = options.anchor.map(|(name, truth)| anchor(plan, counts, name, truth)).transpose()?;
+    let mut questions = Vec::new();
+    for attribute in plan.schema().randomized() {
+        let Some(tally) = counts.table(&[attribute]) else { continue };
+        questions.push(question(plan, attribute, (counts, tally), options, attended)?);
+    }
+    if let Some(says) = options.says
+        && !plan
+            .schema()
+            .randomized()
+            .iter()
+            .any(|&a| answers(plan, a).is_some_and(|labels| labels.contains(&says.to_owned())))
+    {
+        return Err(StudyError::Refused(format!("`self_protective`: no question can be answered with \"{says}\"")));
+    }
+    let attentive = options.anchor.zip(attended).map(|((name, _), found)| Attentive {
+        anchor: name.to_owned(),
+        estimate: found.attention.share,
+        standard_error: found.attention.standard_error,
+    });
+    Ok(Compliance {
+        verdict: judged(&questions, options),
+        respondents: counts.responses(),
+        alpha: options.alpha,
+        ignoring_share: options.ignoring,
+        confidence: options.confidence,
+        attentive,
+        questions,
+    })
+}
+
+/// The verdict of all tests together: their smallest p-value, times their number, and the power of the weakest.
+fn judged(questions: &[QuestionCompliance], options: &ComplianceOptions<'_>) -> Option<Verdict> {
+    let tests: Vec<&Followed> = questions.iter().filter_map(|question| question.test.as_ref()).collect();
+    let least = tests.iter().map(|test| test.p_value).reduce(f64::min)?;
+    let power = tests.iter().map(|test| test.power).reduce(f64::min);
+    let p_value = (least * tests.len() as f64).min(1.0);
+    Some(verdict::compliance(p_value, options.alpha, power.map(|power| (options.ignoring, power))))
+}
+
+/// The tables that [`comply`] needs: every question by itself, and with the anchor, if there is one.
+///
+/// # Errors
+/// If there is no such anchor.
+pub fn tables(plan: &Plan, options: &ComplianceOptions<'_>) -> Result<TableList, StudyError> {
+    let mut lists = TableList::marginals(plan.schema()).lists().to_vec();
+    if let Some((name, _)) = options.anchor {
+        let refused = |why: String| StudyError::Refused(format!("`anchor`: {why}"));
+        let anchor = plan.schema().position(name).map_err(|error| refused(error.to_string()))?;
+        lists.extend(plan.schema().randomized().into_iter().filter(|&at| at != anchor).map(|at| vec![at, anchor]));
+    }
+    TableList::new(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "anchor", error })
+}
+
+fn check(options: &ComplianceOptions<'_>) -> Result<(), StudyError> {
+    check_confidence(options.confidence)?;
+    for (name, value) in [("noncompliance", options.ignoring), ("alpha", options.alpha)] {
+        if !(value > 0.0 && value < 1.0) {
+            return Err(StudyError::Parameter { name, value, range: "it is a share above 0 and below 1" });
+        }
+    }
+    Ok(())
+}
+
+/// What a question of its own can be answered with.
+fn answers(plan: &Plan, attribute: usize) -> Option<&[String]> {
+    plan.columns().iter().find_map(|column| match &column.content {
+        Content::Answer { block, place, labels, .. } => {
+            let own = &plan.blocks()[*block];
+            // A matrix over several attributes answers with combinations, of which each question has its own category.
+            let together = own.attributes().len() > 1 && matches!(own.channels()[0].1, Channel::Matrix(_));
+            let about = if together {
+                own.attributes().contains(&attribute)
+            } else {
+                own.attributes().get(*place) == Some(&attribute)
+            };
+            let labels = if together { plan.schema().attributes()[attribute].categories() } else { labels };
+            about.then_some(labels)
+        }
+        _ => None,
+    })
+}
+
+/// An anchor, its true answer and what it tells.
+#[derive(Clone, Copy)]
+struct Anchor<'a> {
+    attribute: usize,
+    truth: usize,
+    tally: &'a TableCounts,
+    attention: Attention,
+}
+
+fn anchor<'a>(plan: &Plan, counts: &'a Counts, name: &str, truth: &str) -> Result<Anchor<'a>, StudyError> {
+    let refused = |why: String| StudyError::Refused(format!("`anchor`: {why}"));
+    let attribute = plan.schema().position(name).map_err(|error| refused(error.to_string()))?;
+    let categories = plan.schema().attributes()[attribute].categories();
+    let truth = categories.iter().position(|category| category == truth);
+    let truth = truth.ok_or_else(|| refused(format!("\"{name}\" has the categories {}", categories.join(", "))))?;
+    let counted = |tally: &TableCounts| {
+        let lottery = Lottery::for_plan(plan, &[attribute])?;
+        let counts = lottery.counts(plan, tally)?;
+        Ok::<_, Inapplicable>(attention(&lottery, &counts, truth))
+    };
+    let tally = counts.table(&[attribute]).ok_or_else(|| refused(format!("\"{name}\" was not counted")))?;
+    let found = counted(tally).map_err(|why| refused(why.to_string()))?;
+    let attention = found.filter(|found| found.share > 0.0);
+    let attention = attention.ok_or_else(|| refused(format!("the answers to \"{name}\" tell nothing")))?;
+    Ok(Anchor { attribute, truth, tally, attention })
+}
+
+fn question(
+    plan: &Plan,
+    attribute: usize,
+    (counts, tally): (&Counts, &TableCounts),
+    options: &ComplianceOptions<'_>,
+    attended: Option<Anchor<'_>>,
+) -> Result<QuestionCompliance, StudyError> {
+    let categories = plan.schema().attributes()[attribute].categories();
+    let estimator = TableEstimator::new(plan, &[attribute]).ok();
+    let estimate = estimator.as_ref().and_then(|estimator| estimator.estimate(tally, Target::Population).ok());
+    let (shares, errors) = estimate.map_or((Vec::new(), Vec::new()), |found| (found.shares, found.standard_errors));
+    let exactly = |share: f64| Attention { share, standard_error: 0.0 };
+    let covariance = attended.zip(estimator.as_ref()).and_then(|(anchor, estimator)| {
+        let both =
+            if anchor.attribute == attribute { Some(tally) } else { counts.table(&[attribute, anchor.attribute]) };
+        Anchored { question: tally, anchor: anchor.tally, both: both? }.covariance(plan, estimator, anchor.truth)
+    });
+    let sensitivity = ATTENTIVE.iter().filter(|_| !shares.is_empty()).map(|&if_attentive| Sensitivity {
+        if_attentive,
+        shares: shares
+            .iter()
+            .map(|&share| corrected(share, 0.0, categories.len(), exactly(if_attentive), None).0)
+            .collect(),
+    });
+    let anchored = attended.iter().flat_map(|anchor| {
+        let told = shares.iter().zip(&errors).zip(categories).enumerate();
+        told.map(|(at, ((&share, &error), category))| {
+            let together = covariance.as_ref().map(|covariance| covariance[at]);
+            let (estimate, standard_error) = corrected(share, error, categories.len(), anchor.attention, together);
+            CorrectedShare { category: category.clone(), estimate, standard_error }
+        })
+    });
+    let mut result = QuestionCompliance {
+        attribute: plan.schema().name(attribute).to_owned(),
+        test: None,
+        reason: None,
+        ignoring: None,
+        sensitivity: sensitivity.collect(),
+        anchored: anchored.collect(),
+    };
+    match tested(plan, attribute, tally, options) {
+        Ok((test, class)) => (result.test, result.ignoring) = (Some(test), class),
+        Err(reason) => result.reason = Some(reason),
+    }
+    Ok(result)
+}
+
+/// The test of one question and the class of those who ignore the device, or why there is none.
+fn tested(
+    plan: &Plan,
+    attribute: usize,
+    tally: &TableCounts,
+    options: &ComplianceOptions<'_>,
+) -> Result<(Followed, Option<IgnoringClass>), String> {
+    let told = |why: Inapplicable| why.to_string();
+    let lottery = Lottery::for_plan(plan, &[attribute]).map_err(told)?;
+    let counts = lottery.counts(plan, tally).map_err(told)?;
+    let degrees = lottery.degrees();
+    if degrees == 0 {
+        return Err(Inapplicable::NothingLeft.to_string());
+    }
+    let labels = answers(plan, attribute).ok_or_else(|| Inapplicable::Part.to_string())?;
+    // A question that cannot be answered so is tested all the same, and has no such class.
+    let asked = options.says.map(|says| labels.iter().position(|label| label == says));
+    let place = asked.flatten().unwrap_or(0);
+    let said: Vec<f64> = (0..labels.len()).map(|z| f64::from(u8::from(z == place))).collect();
+    let channels: Vec<_> = lottery.tags.iter().map(|tag| &tag.channel).collect();
+    let fitted = fit(&channels, &counts).ok_or_else(|| Inapplicable::NoResponses.to_string())?;
+    let total: f64 = counts.iter().flatten().sum();
+    let positive: Vec<f64> = fitted.shares.iter().map(|share| share.max(0.0)).collect();
+    let sum: f64 = positive.iter().sum();
+    let truth: Vec<f64> = positive.iter().map(|share| share / sum).collect();
+    let noncentrality = total * per_record(&lottery, &truth, options.ignoring, &said);
+    let test = Followed {
+        statistic: fitted.statistic,
+        degrees,
+        p_value: fitted.p_value(degrees),
+        says: labels[place].clone(),
+        if_ignoring: options.ignoring,
+        power: power(degrees, noncentrality, options.alpha),
+    };
+    let categories = plan.schema().attributes()[attribute].categories();
+    let reach = Interval::Wald.reach(options.confidence, 1);
+    let class = ignoring(&lottery, &counts, &said).filter(|_| asked != Some(None));
+    let class = class.map(|found| IgnoringClass {
+        says: labels[place].clone(),
+        share: found.share,
+        standard_error: found.standard_error,
+        low: found.share - reach * found.standard_error,
+        high: found.share + reach * found.standard_error,
+        readings: categories
+            .iter()
+            .zip(found.without.iter().zip(&found.with))
+            .map(|(category, (none, all))| ShareBounds {
+                category: category.clone(),
+                if_none: none.0,
+                if_none_standard_error: none.1,
+                if_all: all.0,
+                if_all_standard_error: all.1,
+            })
+            .collect(),
+    });
+    Ok((test, class))
+}
+
+impl Followed {
+    /// What may be said: never without the power.
+    pub fn sentence(&self, attribute: &str, alpha: f64) -> String {
+        let verdict = if self.p_value < alpha { "do not fit" } else { "fit" };
+        format!(
+            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, {}). Had {} % \
+             ignored them and said \"{}\", this would have been found with probability {:.2}.",
+            self.statistic,
+            crate::format::plural(self.degrees, "degree"),
+            crate::format::p_is(self.p_value),
+            100.0 * self.if_ignoring,
+            self.says,
+            self.power
+        )
+    }
+}
+
+/// The test of one question as it stands, with usual options; `None` where there is none.
+pub(crate) fn followed(plan: &Plan, tally: &TableCounts) -> Option<Followed> {
+    match tally.layout().attributes[..] {
+        [attribute] if !plan.schema().attributes()[attribute].is_public() => {
+            tested(plan, attribute, tally, &ComplianceOptions::default()).ok().map(|(test, _)| test)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! Words for people: numbers in sentences, wrapped paragraphs, aligned tables.
+
+use std::collections::BTreeMap;
+
+use candor_tables::escape_control::visible;
+use serde::{Serialize, Serializer};
+
+/// A whole number with separators: 32,561.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// "1 attribute", "2 attributes".
+pub fn plural(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+/// A category as people read it: the one that stands for what is missing has no letters of its own.
+pub fn label(category: &str) -> String {
+    if category.is_empty() { "(missing)".to_owned() } else { category.to_owned() }
+}
+
+/// An aligned table; the first column to the left, the others to the right.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    // A cell is one line, whatever the label in it.
+    let cell = |cell: &str| visible(&cell.replace('\n', "\\n"));
+    let header: Vec<String> = header.iter().map(|name| cell(name)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    let mut text = line(&mut header.iter().map(String::as_str));
+    for row in &rows {
+        text += &line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+/// A probability, with what is missing to 1 where four decimals would hide it; "-" if there is none.
+pub fn probability(p: Option<f64>) -> String {
+    match p {
+        None => "-".to_owned(),
+        Some(p) if p < 1.0 && p > 0.9999 => format!("1 - {:.1e}", 1.0 - p),
+        Some(p) if p > 0.0 && p < 0.001 => format!("{p:.2e}"),
+        Some(p) => format!("{p:.4}"),
+    }
+}
+
+/// A p-value with the digits it has.
+pub fn p_value(p: f64) -> String {
+    match p {
+        0.0 => "< 1e-300".to_owned(),
+        p if p < 1e-4 => format!("{p:.1e}"),
+        p => format!("{p:.4}"),
+    }
+}
+
+/// A p-value in a sentence: "p = 0.0312", "p < 1e-300".
+pub fn p_is(p: f64) -> String {
+    let equals = if p == 0.0 { "" } else { "= " };
+    format!("p {equals}{}", p_value(p))
+}
+
+/// A paragraph wrapped at 100 characters, every line indented by two.
+pub fn paragraph(sentence: &str) -> String {
+    let sentence = visible(sentence);
+    let mut text = String::new();
+    let mut line = String::from(" ");
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > 100 {
+            text += line.trim_end();
+            text.push('\n');
+            line = String::from(" ");
+        }
+        line.push(' ');
+        line += word;
+    }
+    text + line.trim_end() + "\n"
+}
+
+/// The same with a capital at the beginning.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The same with a small letter at the beginning.
+pub fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Pairs of names and categories as a JSON object.
+pub(crate) fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    pairs.iter().cloned().collect::<BTreeMap<String, String>>().serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_separators_and_nouns() {
+        assert_eq!([7, 999, 1_000, 32_561, 1_000_000].map(count), ["7", "999", "1,000", "32,561", "1,000,000"]);
+        assert_eq!([0, 1, 2].map(|n| plural(n, "sweep")), ["0 sweeps", "1 sweep", "2 sweeps"]);
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let text = table(&["name", "n"], &[vec!["a".into(), "10".into()], vec!["long name".into(), "5".into()]]);
+        assert_eq!(text, "  name        n\n  a          10\n  long name   5\n");
+    }
+
+    #[test]
+    fn probabilities_near_the_ends() {
+        let shown = [None, Some(0.25), Some(1.0), Some(1.0 - 3e-9), Some(2e-7)].map(probability);
+        assert_eq!(shown, ["-", "0.2500", "1.0000", "1 - 3.0e-9", "2.00e-7"]);
+    }
+
+    #[test]
+    fn p_values_in_sentences() {
+        assert_eq!([0.0, 7e-25, 0.03125].map(p_is), ["p < 1e-300", "p = 7.0e-25", "p = 0.0312"]);
+    }
+
+    #[test]
+    fn paragraphs_wrap() {
+        let text = paragraph(&"word ".repeat(40));
+        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= 100));
+        assert_eq!(text.split_whitespace().count(), 40);
+    }
+}

@@ -1,0 +1,153 @@
+//! Differences and ratios: of two groups, or of two waves.
+
+use candor_analysis::conditional_shares::{ConditionalShare, ConditionalShares};
+use candor_analysis::difference::{difference, ratio};
+use candor_analysis::estimate::{Cell, Uncertainty};
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::error::StudyError;
+
+/// The shares of one table in two groups, or in two waves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupComparison {
+    /// The attributes' names, those that say among whom first.
+    pub attributes: Vec<String>,
+    /// Those that say among whom, but for the one that is compared.
+    pub given: Vec<String>,
+    /// Whose table, as in the tables.
+    #[serde(serialize_with = "crate::format::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The attribute whose groups are compared; `None` if waves are.
+    pub compared: Option<String>,
+    /// What it is compared with: a category, or `before`.
+    pub first: String,
+    /// What is compared: a category, or `now`.
+    pub second: String,
+    /// The cells, first attribute slowest.
+    pub cells: Vec<ComparedCell>,
+}
+
+/// One cell of two tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ComparedCell {
+    /// One category for each attribute.
+    pub categories: Vec<String>,
+    /// Its share in the first.
+    pub first: f64,
+    /// Its share in the second.
+    pub second: f64,
+    /// The second less the first; `None` if one is not known.
+    pub difference: Option<Interval>,
+    /// The second over the first; `None` if one is not known, or the first is not above zero.
+    pub ratio: Option<Ratio>,
+}
+
+/// A number with its standard error and interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Interval {
+    /// The estimate.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    pub(crate) fn new(estimate: f64, standard_error: f64, low: f64, high: f64) -> Interval {
+        Interval { estimate, standard_error, low, high }
+    }
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Ratio {
+    /// The estimate.
+    pub estimate: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end; infinite, in JSON null, where the first may be zero.
+    pub high: f64,
+}
+
+impl Ratio {
+    pub(crate) fn new(estimate: f64, low: f64, high: f64) -> Ratio {
+        Ratio { estimate, low, high }
+    }
+}
+
+impl GroupComparison {
+    /// Of two waves, by attributes, those that say among whom, and group.
+    pub(crate) fn of_waves(
+        (attributes, given, group): (&[String], &[String], &[(String, String)]),
+        cells: Vec<ComparedCell>,
+    ) -> GroupComparison {
+        let (attributes, given, group) = (attributes.to_vec(), given.to_vec(), group.to_vec());
+        GroupComparison {
+            attributes,
+            given,
+            group,
+            compared: None,
+            first: "before".to_owned(),
+            second: "now".to_owned(),
+            cells,
+        }
+    }
+}
+
+/// Compares one cell.
+pub(crate) fn compared(categories: Vec<String>, first: &Cell, second: &Cell, correlation: f64) -> ComparedCell {
+    let found = difference(first, second, correlation).and_then(|cell| {
+        let Uncertainty { standard_error, low, high } = cell.uncertainty?;
+        Some(Interval::new(cell.estimate, standard_error, low, high))
+    });
+    let ratio = ratio(first, second, correlation);
+    ComparedCell {
+        categories,
+        first: first.estimate,
+        second: second.estimate,
+        difference: found,
+        ratio: ratio.map(|ratio| Ratio::new(ratio.estimate, ratio.low, ratio.high)),
+    }
+}
+
+/// Compares each later group of the last attribute that says among whom with the first one that there is.
+///
+/// # Errors
+/// If their covariance cannot be worked out.
+pub(crate) fn groups(plan: &Plan, shares: &ConditionalShares) -> Result<Vec<GroupComparison>, StudyError> {
+    let Ok(cells) = &shares.cells else { return Ok(Vec::new()) };
+    let place = shares.given - 1;
+    let schema = plan.schema();
+    let label = |attribute: usize, code: u16| schema.attributes()[attribute].categories()[usize::from(code)].clone();
+    let compared_attribute = shares.attributes[place];
+    let codes: std::collections::BTreeSet<u16> = cells.iter().map(|cell| cell.codes[place]).collect();
+    let mut codes = codes.into_iter();
+    let Some(first) = codes.next() else { return Ok(Vec::new()) };
+    let others: Vec<usize> = (0..shares.attributes.len()).filter(|&at| at != place).collect();
+    let name = |&at: &usize| schema.name(shares.attributes[at]).to_owned();
+    let of = |code: u16| cells.iter().filter(move |cell| cell.codes[place] == code);
+    let one = |second: u16| {
+        let pair = |(a, b): (&ConditionalShare, &ConditionalShare)| {
+            let categories = others.iter().map(|&at| label(shares.attributes[at], a.codes[at])).collect();
+            Ok(compared(categories, &a.share, &b.share, shares.correlation(plan, a, b)?))
+        };
+        Ok(GroupComparison {
+            attributes: others.iter().map(name).collect(),
+            given: others.iter().take(place).map(name).collect(),
+            group: Vec::new(),
+            compared: Some(schema.name(compared_attribute).to_owned()),
+            first: label(compared_attribute, first),
+            second: label(compared_attribute, second),
+            cells: of(first).zip(of(second)).map(pair).collect::<Result<_, StudyError>>()?,
+        })
+    };
+    codes.map(one).collect()
+}

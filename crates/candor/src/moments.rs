@@ -1,0 +1,237 @@
+//! Means, variances and quantiles of attributes that stand for numbers.
+
+use candor_analysis::estimate::{self, EstimateUnavailable, Options};
+use candor_analysis::moments::{Quantile, Values, numbers};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableCounts;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
+use candor_runtime::names::{self, OpenQuote};
+use serde::Serialize;
+
+use crate::error::StudyError;
+use crate::group_comparison::Interval;
+
+/// Attributes whose numbers are asked for, each among those who.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MomentQuery(Vec<Wanted>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Wanted {
+    /// Positions: those that say among whom, then the attribute.
+    table: Vec<usize>,
+    values: Values,
+    mean: bool,
+    quantiles: Vec<f64>,
+}
+
+impl MomentQuery {
+    /// Means of `a;b | c`, and quantiles of `a:0.5;b:0.25,0.75 | c`: each of an attribute, of everybody or among those with the same categories
+    /// of others. `values`, as `a:9,40,75`, says what bins, or labels that are no numbers, stand for.
+    ///
+    /// # Errors
+    /// If there is no such attribute, it stands for no numbers, or a quantile is not between 0 and 1.
+    pub fn parse(schema: &Schema, means: &str, quantiles: &str, values: &str) -> Result<MomentQuery, StudyError> {
+        let said = said(schema, values)?;
+        let mut asked = MomentQuery::default();
+        for item in items("mean", means)? {
+            asked.wanted(schema, "mean", item, &said)?.mean = true;
+        }
+        for item in items("quantile", quantiles)? {
+            let form =
+                || refused("quantile", "a quantile is asked for as \"name:0.5\", or \"name:0.25,0.75 | others\"");
+            let parts = names::split(item, '|').map_err(|error| quote("quantile", error))?;
+            let (name, shares) = parts[0].rsplit_once(':').ok_or_else(form)?;
+            let share = |text: &str| text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
+            let shares: Vec<f64> = shares.split(',').map(share).collect::<Option<_>>().ok_or_else(|| {
+                refused("quantile", "the share of a quantile is a number above 0 and below 1, such as 0.5")
+            })?;
+            let rest = parts[1..].iter().map(|part| format!(" | {part}")).collect::<String>();
+            let wanted = asked.wanted(schema, "quantile", &format!("{name}{rest}"), &said)?;
+            if wanted.table.last().is_some_and(|&attribute| schema.attributes()[attribute].grid().len() > 0) {
+                return Err(refused(
+                    "quantile",
+                    "numbers on a grid were rounded at random, which moves quantiles; ask for the mean",
+                ));
+            }
+            wanted.quantiles.extend(shares);
+        }
+        Ok(asked)
+    }
+
+    /// The entry of `name | others`, a new one if there is none yet.
+    fn wanted(
+        &mut self,
+        schema: &Schema,
+        parameter: &'static str,
+        item: &str,
+        said: &[(usize, Values)],
+    ) -> Result<&mut Wanted, StudyError> {
+        let wrong = |error| StudyError::Tables { parameter, error };
+        let (tables, given) = TableList::parse_among(item, schema).map_err(wrong)?;
+        let [table] = tables.lists() else {
+            return Err(refused(parameter, "numbers are asked for of one attribute each: \"a;b | c\""));
+        };
+        if given[0] + 1 != table.len() {
+            return Err(refused(parameter, "numbers are of one attribute, among others: \"a | b, c\""));
+        }
+        let at = self.0.iter().position(|wanted| wanted.table == *table);
+        let at = match at {
+            Some(at) => at,
+            None => {
+                let attribute = table[given[0]];
+                let known = said.iter().find(|(position, _)| *position == attribute).map(|(_, values)| values.clone());
+                let values = match known {
+                    Some(values) => values,
+                    None => Values::new(&schema.attributes()[attribute])
+                        .map_err(|error| StudyError::Refused(error.to_string()))?,
+                };
+                self.0.push(Wanted { table: table.clone(), values, mean: false, quantiles: Vec::new() });
+                self.0.len() - 1
+            }
+        };
+        Ok(&mut self.0[at])
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The means asked for: among whom, of which attribute, and what its categories stand for.
+    pub(crate) fn means(&self) -> Vec<(&[usize], usize, &Values)> {
+        let parts = self.0.iter().filter(|wanted| wanted.mean).filter_map(|wanted| {
+            let (attribute, given) = wanted.table.split_last()?;
+            Some((given, *attribute, &wanted.values))
+        });
+        parts.collect()
+    }
+
+    /// The tables to be counted.
+    pub fn tables(&self) -> Vec<Vec<usize>> {
+        self.0.iter().map(|wanted| wanted.table.clone()).collect()
+    }
+}
+
+fn items<'t>(parameter: &'static str, text: &'t str) -> Result<Vec<&'t str>, StudyError> {
+    match text.trim().is_empty() {
+        true => Ok(Vec::new()),
+        false => names::split(text, ';').map_err(|error| quote(parameter, error)),
+    }
+}
+
+fn said(schema: &Schema, text: &str) -> Result<Vec<(usize, Values)>, StudyError> {
+    let one = |item: &str| {
+        let form = || refused("scores", "what categories stand for is said as \"name:9,40,75\"");
+        let (name, numbers) = item.rsplit_once(':').ok_or_else(form)?;
+        let attribute = schema
+            .position(&names::unquoted(name))
+            .map_err(|error| StudyError::Refused(format!("`scores`: {error}")))?;
+        let numbers: Option<Vec<f64>> = numbers.split(',').map(|number| number.trim().parse().ok()).collect();
+        let values = Values::said(&schema.attributes()[attribute], &numbers.ok_or_else(form)?);
+        Ok((attribute, values.map_err(|error| StudyError::Refused(format!("`scores`: {error}")))?))
+    };
+    items("scores", text)?.into_iter().map(one).collect()
+}
+
+fn refused(parameter: &str, problem: &str) -> StudyError {
+    StudyError::Refused(format!("`{parameter}`: {problem}"))
+}
+
+fn quote(parameter: &str, error: OpenQuote) -> StudyError {
+    refused(parameter, &error.to_string())
+}
+
+/// The numbers of one attribute in one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NumberRow {
+    /// The attribute.
+    pub attribute: String,
+    /// Among whom: names and categories.
+    #[serde(serialize_with = "crate::format::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The mean, if asked for.
+    pub mean: Option<Interval>,
+    /// The variance of the numbers, if the mean was asked for; none on a grid, where rounding at random adds to it.
+    pub variance: Option<Interval>,
+    /// The quantiles asked for.
+    pub quantiles: Vec<QuantileRow>,
+    /// Why there are no numbers, if there are none.
+    pub reason: Option<String>,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub why: Option<EstimateUnavailable>,
+}
+
+/// A quantile: the category in which the distribution function reaches a share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuantileRow {
+    /// The share.
+    pub share: f64,
+    /// The category; `None` if nobody is known to be in the group.
+    pub category: Option<String>,
+    /// The first category that is possible.
+    pub low: String,
+    /// The last.
+    pub high: String,
+}
+
+/// Estimates what is asked for from the tallies of its [tables](MomentQuery::tables), in order, of one group.
+pub(crate) fn of_group(
+    plan: &Plan,
+    asked: &MomentQuery,
+    tallies: &[TableCounts],
+    group: &[(String, String)],
+    options: &Options,
+) -> Vec<NumberRow> {
+    asked.0.iter().zip(tallies).flat_map(|(wanted, tally)| rows(plan, wanted, tally, group, options)).collect()
+}
+
+fn rows(
+    plan: &Plan,
+    wanted: &Wanted,
+    tally: &TableCounts,
+    group: &[(String, String)],
+    options: &Options,
+) -> Vec<NumberRow> {
+    let schema = plan.schema();
+    let (given, attribute) = (&wanted.table[..wanted.table.len() - 1], wanted.table[wanted.table.len() - 1]);
+    let label = |attribute: usize, code: u16| schema.attributes()[attribute].categories()[usize::from(code)].clone();
+    let row = |group: Vec<(String, String)>| NumberRow {
+        attribute: schema.name(attribute).to_owned(),
+        group,
+        mean: None,
+        variance: None,
+        quantiles: Vec::new(),
+        reason: None,
+        why: None,
+    };
+    let found = match numbers(plan, tally, &wanted.values, &wanted.quantiles, options) {
+        Ok(found) => found,
+        Err(why) => {
+            return vec![NumberRow { reason: Some(why.to_string()), why: Some(why), ..row(group.to_vec()) }];
+        }
+    };
+    let of = |cell: estimate::Cell| {
+        let u = cell.uncertainty?;
+        Some(Interval::new(cell.estimate, u.standard_error, u.low, u.high)).filter(|_| wanted.mean)
+    };
+    let quantile = |q: Quantile| QuantileRow {
+        share: q.share,
+        category: q.estimate.map(|code| label(attribute, code)),
+        low: label(attribute, q.low),
+        high: label(attribute, q.high),
+    };
+    let one = |numbers: candor_analysis::moments::Numbers| {
+        let own = given.iter().zip(&numbers.codes).map(|(&a, &code)| (schema.name(a).to_owned(), label(a, code)));
+        NumberRow {
+            mean: of(numbers.mean),
+            variance: of(numbers.variance).filter(|_| schema.attributes()[attribute].grid().len() == 0),
+            quantiles: numbers.quantiles.into_iter().map(quantile).collect(),
+            ..row(group.iter().cloned().chain(own).collect())
+        }
+    };
+    found.into_iter().map(one).collect()
+}

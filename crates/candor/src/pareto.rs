@@ -1,0 +1,446 @@
+//! One attribute, every trade-off of privacy and utility, for a known prior.
+
+use std::fmt::Write;
+
+use candor_design::DEFAULT_RESPONDENTS;
+use candor_design::pareto::exact::{self, ExactPoint};
+use candor_design::pareto::hypervolume::hypervolume;
+use candor_design::pareto::measure::Measures;
+use candor_design::pareto::outputs::with_outputs;
+use candor_design::pareto::polish::Polished;
+use candor_design::pareto::prior::Prior;
+use candor_design::pareto::search::{Search, Searched, search};
+use candor_design::pareto::warner::{self, STEPS, WarnerPoint};
+use candor_design::pareto::{FrontError, Goal};
+use candor_runtime::progress::{Cancelled, Deadline, Progress, ProgressSink, Stopped};
+use serde::Serialize;
+
+use crate::choice::Choice;
+use crate::error::{StudyError, check_respondents};
+use crate::format::count;
+use crate::plot::{Plot, Scale, Series};
+
+/// Privacies that differ by less are equal.
+const EQUAL: f64 = 1e-12;
+
+/// The most privacies of a front.
+const MAX_POINTS: usize = 10_000;
+
+/// What is computed beside the classical front.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrontMethod {
+    /// Both of the following.
+    #[default]
+    All,
+    /// The best channels there are, with any number of outputs, each with a proven lower bound.
+    Exact,
+    /// The search of Huang and Du 2008 over square matrices, polished.
+    Evolve,
+}
+
+impl Choice for FrontMethod {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, FrontMethod)] =
+        &[("all", FrontMethod::All), ("exact", FrontMethod::Exact), ("evolve", FrontMethod::Evolve)];
+}
+
+/// Which front.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrontOptions {
+    /// How many respondents' answers are estimated from.
+    pub respondents: f64,
+    /// No answer may make any truth likelier than this (delta).
+    pub posterior_bound: f64,
+    /// How many privacies, spread over the reachable range.
+    pub points: usize,
+    /// Given privacies instead.
+    pub privacy: Option<Vec<f64>>,
+    /// What is computed.
+    pub method: FrontMethod,
+    /// Channels with at most so many outputs: heuristic, shown with the bound that holds for any number.
+    pub outputs: Option<usize>,
+    /// How the search searches.
+    pub search: Search,
+    /// After so many seconds no further channel is looked for; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
+    pub time_limit: Option<f64>,
+}
+
+impl Default for FrontOptions {
+    fn default() -> FrontOptions {
+        FrontOptions {
+            respondents: DEFAULT_RESPONDENTS,
+            posterior_bound: 1.0,
+            points: 50,
+            privacy: None,
+            method: FrontMethod::All,
+            outputs: None,
+            search: Search::default(),
+            time_limit: None,
+        }
+    }
+}
+
+/// The fronts, side by side. Utility is an error: smaller is better.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Fronts {
+    /// Exact ones, or those of the search if only that was computed.
+    pub points: Option<Vec<FrontPoint>>,
+    /// The classical front.
+    pub warner: Vec<ClassicalPoint>,
+    /// The whole front of the search.
+    pub evolved: Option<Vec<FrontPoint>>,
+    /// The hypervolume of `points`.
+    pub hypervolume: Option<f64>,
+    /// That of the classical front.
+    pub warner_hypervolume: f64,
+    /// That of the search's whole front.
+    pub evolved_hypervolume: Option<f64>,
+    /// The shares of the categories that occur.
+    pub prior: Vec<f64>,
+    /// No answer makes any truth likelier than this.
+    pub posterior_bound: f64,
+    /// For how many respondents utility is told.
+    pub respondents: f64,
+    /// Whether it ended because its time was up: what there is is valid, but some points are missing or less good.
+    pub out_of_time: bool,
+    /// Whether whoever watched ended it.
+    pub interrupted: bool,
+    /// All methods at each privacy. Not in JSON.
+    #[serde(skip)]
+    pub rows: Vec<FrontRow>,
+    /// The privacies between which channels differ. Not in JSON.
+    #[serde(skip)]
+    pub range: (f64, f64),
+    /// How many matrices the search tried, if it did. Not in JSON.
+    #[serde(skip)]
+    pub evaluations: Option<usize>,
+}
+
+/// A channel on a front.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FrontPoint {
+    /// How often the best guess of a truth is wrong.
+    pub privacy: f64,
+    /// The average mean squared error of the estimated shares.
+    pub utility: f64,
+    /// No channel whatever has a smaller one; `None` of the search.
+    pub lower_bound: Option<f64>,
+    /// The largest probability that any answer gives any truth.
+    pub worst_posterior: f64,
+    /// How many answers it has.
+    pub outputs: usize,
+    /// `columns[truth][answer]` of its matrix. Not in JSON: see [`Fronts::matrices`].
+    #[serde(skip)]
+    pub columns: Vec<Vec<f64>>,
+}
+
+/// A scheme of Warner, UP or FRAPP.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ClassicalPoint {
+    /// How often the best guess of a truth is wrong.
+    pub privacy: f64,
+    /// The average mean squared error of the estimated shares.
+    pub utility: f64,
+}
+
+/// All methods at one privacy, by utility.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FrontRow {
+    /// The privacy.
+    pub privacy: f64,
+    /// The most useful classical scheme that is at least as private.
+    pub warner: Option<f64>,
+    /// The most useful matrix of the search.
+    pub evolved: Option<f64>,
+    /// The best channel.
+    pub exact: Option<f64>,
+    /// No channel whatever is better than this.
+    pub lower_bound: Option<f64>,
+    /// Of the exact channel, or of the search's.
+    pub worst_posterior: Option<f64>,
+    /// Of the exact channel, or of the search's.
+    pub outputs: Option<usize>,
+}
+
+/// The front for a prior. `progress` is told the exact points, then the generations and rounds of a search. Ended early, it gives what it has.
+///
+/// # Errors
+/// If a parameter is out of its range, or a privacy cannot be reached.
+pub fn front(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
+    check(options)?;
+    let goal = Goal::new(prior, options.posterior_bound)?;
+    let privacies = options.privacy.clone().unwrap_or_else(|| goal.spread(options.points));
+    privacies.iter().try_for_each(|&privacy| goal.check_privacy(privacy))?;
+    if options.method != FrontMethod::Exact {
+        options.search.parameters.check(&goal)?;
+    }
+    let deadline = Deadline::start(options.time_limit, progress);
+    let exact = match options.method {
+        FrontMethod::Evolve => None,
+        FrontMethod::All | FrontMethod::Exact => Some(best_channels(&goal, &privacies, options, deadline)?),
+    };
+    let searched = match options.method {
+        FrontMethod::Exact => None,
+        FrontMethod::All | FrontMethod::Evolve => {
+            Some(search(&goal, &privacies, &options.search, options.respondents, deadline)?)
+        }
+    };
+    let missing = exact.iter().flatten().any(Option::is_none);
+    let stopped = searched.as_ref().and_then(|searched| searched.stopped).or(deadline.check(None).filter(|_| missing));
+    let found = Found {
+        respondents: options.respondents,
+        warner: warner::front(&goal, STEPS),
+        goal,
+        privacies,
+        exact,
+        searched,
+        stopped,
+    };
+    Ok(found.fronts())
+}
+
+fn check(options: &FrontOptions) -> Result<(), StudyError> {
+    check_respondents(options.respondents)?;
+    if options.outputs.is_some() && options.method == FrontMethod::Evolve {
+        return Err(StudyError::Needs("`outputs` does not go with `method evolve`, which searches square matrices"));
+    }
+    if !(1..=MAX_POINTS).contains(&options.points) {
+        return Err(StudyError::Needs("`points` is a number from 1 to 10,000"));
+    }
+    Ok(())
+}
+
+/// The best channels, with any number of outputs or so many at most; `None` where there was no time for one. What there was time for is spread over the
+/// privacies.
+fn best_channels(
+    goal: &Goal,
+    privacies: &[f64],
+    options: &FrontOptions,
+    deadline: Deadline<'_>,
+) -> Result<Vec<Option<ExactPoint>>, FrontError> {
+    // By their bits from behind: the range is halved again and again.
+    let mut order: Vec<usize> = (0..privacies.len()).collect();
+    order.sort_by_key(|&i| (i as u64).reverse_bits());
+    let asked: Vec<f64> = order.iter().map(|&i| privacies[i]).collect();
+    let goes_on = |step: &Progress| deadline.report(step.clone().as_search()).is_none();
+    let progress = ProgressSink::new(&goes_on);
+    let found: Vec<Result<ExactPoint, FrontError>> = match options.outputs {
+        None => exact::front(goal, &asked, progress),
+        Some(outputs) => {
+            let point = |(done, &privacy): (u64, &f64)| {
+                progress.report(Progress::new("points", done, Some(asked.len() as u64)))?;
+                with_outputs(goal, privacy, outputs, options.search.parameters.seed)
+            };
+            (0..).zip(&asked).map(point).collect()
+        }
+    };
+    let mut points = vec![None; privacies.len()];
+    for (place, found) in order.into_iter().zip(found) {
+        points[place] = match found {
+            Err(FrontError::Cancelled(Cancelled)) => None,
+            found => Some(found?),
+        };
+    }
+    Ok(points)
+}
+
+/// What was computed.
+struct Found {
+    goal: Goal,
+    respondents: f64,
+    privacies: Vec<f64>,
+    warner: Vec<WarnerPoint>,
+    exact: Option<Vec<Option<ExactPoint>>>,
+    searched: Option<Searched>,
+    stopped: Option<Stopped>,
+}
+
+impl Found {
+    fn utility(&self, measures: &Measures) -> f64 {
+        measures.utility(self.respondents, self.goal.prior().len())
+    }
+
+    fn volume(&self, points: impl Iterator<Item = Measures>) -> f64 {
+        hypervolume(points.map(|m| (m.privacy, self.utility(&m))))
+    }
+
+    /// The utility of a variance, for so many respondents.
+    fn scaled(&self, variance: f64) -> f64 {
+        variance / (self.respondents * self.goal.prior().len() as f64)
+    }
+
+    fn exact_point(&self, point: &ExactPoint) -> FrontPoint {
+        FrontPoint {
+            privacy: point.measures.privacy,
+            utility: self.utility(&point.measures),
+            lower_bound: Some(self.scaled(point.lower_bound)),
+            worst_posterior: point.measures.worst_posterior,
+            outputs: point.channel.outputs(),
+            columns: point.channel.columns(self.goal.prior()),
+        }
+    }
+
+    fn evolved_point(&self, found: &Polished) -> FrontPoint {
+        FrontPoint {
+            privacy: found.measures.privacy,
+            utility: self.utility(&found.measures),
+            lower_bound: None,
+            worst_posterior: found.measures.worst_posterior,
+            outputs: found.channel.outputs(),
+            columns: found.channel.columns(self.goal.prior()),
+        }
+    }
+
+    fn fronts(&self) -> Fronts {
+        let evolved =
+            |points: &mut dyn Iterator<Item = &Polished>| points.map(|found| self.evolved_point(found)).collect();
+        let exact =
+            self.exact.as_ref().map(|points| points.iter().flatten().map(|point| self.exact_point(point)).collect());
+        let at = self.searched.as_ref().map(|searched| evolved(&mut searched.at.iter().flatten()));
+        let exact_volume =
+            self.exact.as_ref().map(|exact| self.volume(exact.iter().flatten().map(|point| point.measures)));
+        let searched_volume =
+            self.searched.as_ref().map(|searched| self.volume(searched.kept.iter().map(|found| found.measures)));
+        let classical = |point: &WarnerPoint| ClassicalPoint {
+            privacy: point.measures.privacy,
+            utility: self.utility(&point.measures),
+        };
+        Fronts {
+            points: exact.or(at),
+            warner: self.warner.iter().map(classical).collect(),
+            evolved: self.searched.as_ref().map(|searched| evolved(&mut searched.kept.iter())),
+            hypervolume: exact_volume.or(searched_volume),
+            warner_hypervolume: self.volume(self.warner.iter().map(|point| point.measures)),
+            evolved_hypervolume: searched_volume,
+            prior: self.goal.prior().shares().to_vec(),
+            posterior_bound: self.goal.bound(),
+            respondents: self.respondents,
+            out_of_time: self.stopped == Some(Stopped::OutOfTime),
+            interrupted: self.stopped == Some(Stopped::Interrupted),
+            rows: (0..self.privacies.len()).map(|i| self.row(i)).collect(),
+            range: self.goal.range(),
+            evaluations: self.searched.as_ref().map(|searched| searched.evaluations),
+        }
+    }
+
+    fn row(&self, i: usize) -> FrontRow {
+        let privacy = self.privacies[i];
+        let evolved = self.searched.as_ref().and_then(|searched| searched.at[i].as_ref()).map(|found| found.measures);
+        let exact = self.exact.as_ref().and_then(|exact| exact[i].as_ref());
+        let worst = exact.map(|point| point.measures.worst_posterior).or(evolved.map(|m| m.worst_posterior));
+        let serving = self.warner.iter().filter(|point| point.measures.privacy >= privacy - EQUAL);
+        FrontRow {
+            privacy,
+            warner: serving.map(|point| self.utility(&point.measures)).min_by(f64::total_cmp),
+            evolved: evolved.map(|m| self.utility(&m)),
+            exact: exact.map(|point| self.utility(&point.measures)),
+            lower_bound: exact.map(|point| self.scaled(point.lower_bound)),
+            worst_posterior: worst,
+            outputs: exact.map(|point| point.channel.outputs()).or(evolved.map(|_| self.goal.prior().len())),
+        }
+    }
+}
+
+impl FrontPoint {
+    /// Its matrix as CSV without labels: columns are truths, rows are answers.
+    fn csv(&self) -> String {
+        let row = |z: usize| self.columns.iter().map(|column| column[z].to_string()).collect::<Vec<String>>().join(",");
+        (0..self.outputs).map(|z| row(z) + "\n").collect()
+    }
+}
+
+impl Fronts {
+    /// Whether there are exact points.
+    pub fn is_exact(&self) -> bool {
+        self.rows.iter().any(|row| row.exact.is_some())
+    }
+
+    /// The hypervolume of the rows, by one of their columns.
+    pub fn row_hypervolume(&self, column: fn(&FrontRow) -> Option<f64>) -> f64 {
+        hypervolume(self.rows.iter().filter_map(|row| Some((row.privacy, column(row)?))))
+    }
+
+    /// The matrices of all points, each as the name of a file and its CSV, which `design --method matrix` reads: `exact-001.csv` ..
+    /// of the exact points and `evolved-001.csv` .. of the search's whole front, both by increasing privacy; and `index.csv` with
+    /// privacy and utility of each.
+    pub fn matrices(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        let mut index = "file,privacy,utility,worst_posterior\n".to_owned();
+        let exact = self.points.as_ref().filter(|_| self.is_exact());
+        for (kind, points) in [("exact", exact), ("evolved", self.evolved.as_ref())] {
+            let mut points: Vec<&FrontPoint> = points.into_iter().flatten().collect();
+            points.sort_by(|a, b| a.privacy.total_cmp(&b.privacy));
+            for (number, point) in (1..).zip(points) {
+                let name = format!("{kind}-{number:03}.csv");
+                let _ = writeln!(index, "{name},{},{},{}", point.privacy, point.utility, point.worst_posterior);
+                files.push((name, point.csv()));
+            }
+        }
+        files.insert(0, ("index.csv".to_owned(), index));
+        files
+    }
+
+    /// The rows as CSV.
+    pub fn csv(&self) -> String {
+        let mut text = "privacy,warner,evolved,exact,lower_bound,worst_posterior,outputs\n".to_owned();
+        for row in &self.rows {
+            let cells = [row.warner, row.evolved, row.exact, row.lower_bound, row.worst_posterior];
+            let cells = cells.map(|x| x.map_or(String::new(), |x| x.to_string()));
+            let outputs = row.outputs.map_or(String::new(), |n| n.to_string());
+            let _ = writeln!(text, "{},{},{outputs}", row.privacy, cells.join(","));
+        }
+        text
+    }
+
+    /// The fronts as a figure.
+    pub fn plot(&self) -> Plot {
+        let points = |points: &Vec<FrontPoint>| points.iter().map(|point| (point.privacy, point.utility)).collect();
+        let title = format!(
+            "{} categories, posterior bound {}, {} respondents",
+            self.prior.len(),
+            self.posterior_bound,
+            count(self.respondents as u64)
+        );
+        front_plot(
+            "front",
+            &title,
+            self.warner.iter().map(|point| (point.privacy, point.utility)).collect(),
+            self.evolved.as_ref().map(points),
+            self.points.as_ref().filter(|_| self.is_exact()).map(points),
+        )
+    }
+}
+
+/// Shares that are off by ten percentage points are of no use: larger errors would only squeeze the rest of a plot together.
+const USELESS: f64 = 0.01;
+
+/// The plot of fronts: the classical one, and whichever others there are. Errors beyond 0.01 are not drawn, if there are smaller ones.
+pub fn front_plot(
+    name: &str,
+    title: &str,
+    warner: Vec<(f64, f64)>,
+    evolved: Option<Vec<(f64, f64)>>,
+    exact: Option<Vec<(f64, f64)>>,
+) -> Plot {
+    let all = || warner.iter().chain(evolved.iter().flatten()).chain(exact.iter().flatten());
+    let limit = if all().any(|p| p.1 <= USELESS) { USELESS } else { f64::INFINITY };
+    let series = |name: &str, points: Vec<(f64, f64)>| Series {
+        name: name.to_owned(),
+        joined: true,
+        points: points.into_iter().filter(|p| p.1 <= limit).collect(),
+    };
+    let mut drawn = vec![series("Warner, UP, FRAPP", warner.clone())];
+    drawn.extend(evolved.clone().map(|points| series("evolutionary search (square matrices)", points)));
+    drawn.extend(exact.clone().map(|points| series("exact: the best there is", points)));
+    Plot {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        x: Scale::linear("privacy: how often the best guess is wrong (more is better)"),
+        y: Scale::logarithmic("utility: mean squared error of shares (less is better)"),
+        series: drawn,
+    }
+}

@@ -1,0 +1,216 @@
+//! Weights for answer records that agree with the estimated tables.
+
+use candor_analysis::adjust::{self, DistinctRecords, Options, Raked, check_plan};
+use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::error::StudyError;
+use crate::format::plural;
+
+/// Weights, and how they were found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Adjustment {
+    /// Which records have the weights: `answers`, or records drawn by the `tree` or the `entropy` of pair tables.
+    pub method: &'static str,
+    /// The number of responses.
+    pub respondents: u64,
+    /// The number of different answer records; each has one weight.
+    pub records: usize,
+    /// How many sweeps over all margins.
+    pub iterations: usize,
+    /// Whether the weights are those of the limit, up to the tolerance.
+    pub converged: bool,
+    /// Why not, if not, and what would help.
+    pub reason: Option<String>,
+    /// The largest difference between a margin of the weights and what it should be.
+    pub largest_margin_error: f64,
+    /// The largest change of a weight in the last sweep, relative to itself.
+    pub largest_weight_change: f64,
+    /// How far any share may be from its limit, extrapolated; `None` if unknown.
+    pub distance: Option<f64>,
+    /// The tables that the weights are to agree with, as names of attributes.
+    pub margins: Vec<Vec<String>>,
+    /// Categories that should have a share, but that no record with a weight has.
+    pub unattainable: Vec<Unattainable>,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+    /// The seed, where the responses are a simulation: for who read them to say.
+    pub simulation: Option<u64>,
+    /// How long it took, reading and writing included: for who does that to say.
+    pub seconds: Option<f64>,
+    /// The weight of each record, all its repetitions together; they sum to 1. Not in JSON: they stand beside the records.
+    #[serde(skip)]
+    pub weights: Vec<f64>,
+}
+
+/// A cell of a margin that no weight could reach.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Unattainable {
+    /// The cell, as `a = 1, b = 2`.
+    pub cell: String,
+    /// The share it should have.
+    pub share: f64,
+}
+
+/// The tables that weights agree with unless others are named: one for each block of the plan and each public attribute.
+///
+/// # Errors
+/// If the plan's answers cannot be given weights, or there is no such attribute.
+pub fn margins(plan: &Plan, named: Option<&str>) -> Result<TableList, StudyError> {
+    check_plan(plan)?;
+    let tables = match named {
+        None | Some("blocks") => TableList::of_blocks(plan),
+        Some(named) => TableList::parse(named, plan.schema()),
+    };
+    tables.map_err(|error| StudyError::Tables { parameter: "margins", error })
+}
+
+/// Gives answer records, whose columns are the plan's, weights that agree with the estimates of these margins.
+///
+/// # Errors
+/// If the plan's answers are no records, a margin cannot be estimated, or there is nothing to weigh.
+pub fn adjust(
+    plan: &Plan,
+    records: &DistinctRecords,
+    margins: &TableList,
+    options: &Options,
+) -> Result<Adjustment, StudyError> {
+    check_options(options)?;
+    check_records(plan, records)?;
+    let adjusted = adjust::adjust(plan, records, margins, options)?;
+    Ok(adjustment(plan, "answers", records, adjusted.raked, &adjusted.tables, options))
+}
+
+/// What raking to these tables found, by name.
+pub(crate) fn adjustment(
+    plan: &Plan,
+    method: &'static str,
+    records: &DistinctRecords,
+    raked: Raked,
+    tables: &[Vec<usize>],
+    options: &Options,
+) -> Adjustment {
+    let name = |&attribute: &usize| plan.schema().name(attribute).to_owned();
+    let unattainable = |missing: &adjust::Unattainable| Unattainable {
+        cell: cell(plan, &tables[missing.margin], missing.cell),
+        share: missing.share,
+    };
+    Adjustment {
+        method,
+        respondents: records.total(),
+        records: records.len(),
+        iterations: raked.iterations,
+        converged: raked.converged,
+        reason: reason(&raked, options.tolerance),
+        largest_margin_error: raked.largest_margin_error,
+        largest_weight_change: raked.largest_weight_change,
+        distance: raked.distance,
+        margins: tables.iter().map(|table| table.iter().map(name).collect()).collect(),
+        unattainable: raked.unattainable.iter().map(unattainable).collect(),
+        fingerprint: plan.fingerprint().as_str().to_owned(),
+        simulation: None,
+        seconds: None,
+        weights: raked.weights,
+    }
+}
+
+pub(crate) fn check_options(options: &Options) -> Result<(), StudyError> {
+    match (1e-12..1.0).contains(&options.tolerance) && options.max_iterations > 0 {
+        true => Ok(()),
+        false => Err(StudyError::Needs(
+            "`tolerance` is a number from 1e-12 to below 1, such as 1e-6, and `max_iterations` 1 or more",
+        )),
+    }
+}
+
+/// Whether the records are answers under the plan.
+fn check_records(plan: &Plan, records: &DistinctRecords) -> Result<(), StudyError> {
+    check_plan(plan)?;
+    let columns = records.columns();
+    let fits = |(attribute, codes): (usize, &Vec<u16>)| {
+        let size = plan.schema().size(attribute);
+        codes.iter().all(|&code| usize::from(code) < size)
+    };
+    match columns.len() == plan.schema().attributes().len() && columns.iter().enumerate().all(fits) {
+        true => Ok(()),
+        false => Err(StudyError::Counts("the records are not answers under the plan")),
+    }
+}
+
+/// A cell of a table, by name.
+fn cell(plan: &Plan, table: &[usize], cell: usize) -> String {
+    let shape = plan.schema().shape(table);
+    let one = |(place, &attribute): (usize, &usize)| {
+        let attribute = &plan.schema().attributes()[attribute];
+        format!("{} = {}", attribute.name(), attribute.categories()[shape.code(cell, place)])
+    };
+    table.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Why the weights are not converged, if they are not.
+fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
+    let error = raked.largest_margin_error;
+    let sweeps = plural(raked.iterations, "sweep");
+    match raked.distance {
+        _ if raked.converged => None,
+        Some(distance) if distance <= tolerance => Some(format!(
+            "the weights settled after {sweeps}, but margins stay up to {error:.1e} from their estimates: no weights on the answers that were \
+             given agree with all margins. Fewer or smaller `margins` would do."
+        )),
+        distance => {
+            let far = distance.map_or("an unknown distance".to_owned(), |distance| format!("about {distance:.1e}"));
+            Some(format!(
+                "after {sweeps} margins are up to {error:.1e} from their estimates, weights still change by up to {:.1e} of themselves, and shares \
+                 may be {far} from their limit. Weights that go to zero do so slowly, and margins that overlap may contradict each other; \
+                 allow more `max_iterations`, a larger `tolerance`, or fewer `margins`.",
+                raked.largest_weight_change
+            ))
+        }
+    }
+}
+
+impl Adjustment {
+    /// How far the weights came, as a sentence.
+    pub fn summary(&self) -> String {
+        let Some(reason) = &self.reason else {
+            let of = match self.unattainable.is_empty() {
+                true => "their estimates",
+                false => "what can be attained of their estimates",
+            };
+            return format!(
+                "Converged after {}: margins are within {} of {of}, and any share is within about {} of its limit.",
+                plural(self.iterations, "sweep"),
+                small(self.largest_margin_error),
+                small(self.distance.unwrap_or_default())
+            );
+        };
+        format!("NOT CONVERGED: {reason}")
+    }
+
+    /// The unattainable cells, those of the largest share first.
+    pub fn missing(&self) -> Vec<&Unattainable> {
+        let mut missing: Vec<&Unattainable> = self.unattainable.iter().collect();
+        missing.sort_by(|one, other| other.share.total_cmp(&one.share));
+        missing
+    }
+
+    /// What the unattainable cells are, as the beginning of their list; `None` if there are none.
+    pub fn about_missing(&self) -> Option<String> {
+        // From the largest on, as they are listed.
+        let all: f64 = self.missing().iter().map(|missing| missing.share).sum();
+        (!self.unattainable.is_empty()).then(|| {
+            format!(
+                "No answer with a weight has these, although their estimated shares are positive, {all:.1e} in all; the others of their margins \
+                 share it:"
+            )
+        })
+    }
+}
+
+/// A small number; zero without an exponent.
+fn small(number: f64) -> String {
+    if number == 0.0 { "0".to_owned() } else { format!("{number:.1e}") }
+}

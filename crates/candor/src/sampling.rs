@@ -1,0 +1,393 @@
+//! Whose responses are counted, and how they were drawn: groups, a condition, weights, strata, clusters, replicates and known margins; the same
+//! for every verb that analyses responses.
+
+use std::collections::BTreeMap;
+
+use candor_analysis::calibrate::{CalibrateError, calibrate};
+use candor_analysis::condition::Condition;
+use candor_analysis::regress::DegreesOfFreedom;
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{About, LonelyPsu, ReplicateMethod, Replication, TableCounts, VarianceMethod};
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
+use candor_tables::TableError;
+use candor_tables::input::Inputs;
+use candor_tables::margins::MarginRow;
+use candor_tables::model::DesignColumns;
+use candor_tables::tally::SampleColumns;
+
+use crate::choice::Choice;
+use crate::counts::{CountOptions, Counts, public_attributes};
+use crate::error::StudyError;
+use crate::sampling_note::{Circumstance, Circumstances};
+
+/// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the responses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SamplingOptions {
+    /// Public attributes by which to estimate separately.
+    pub by: Vec<String>,
+    /// A condition on public attributes: only those for whom it holds count.
+    pub condition: Option<String>,
+    /// A column of survey weights.
+    pub weights: Option<String>,
+    /// A column of strata.
+    pub strata: Option<String>,
+    /// A column of sampling clusters, within strata.
+    pub sampling_clusters: Option<String>,
+    /// A column that says how many sampling units the population of the stratum has, or, up to 1, which share was drawn.
+    pub fpc: Option<String>,
+    /// What columns of replicate weights are called, such as `rep_*`.
+    pub replicates: Option<String>,
+    /// How replicate weights were made.
+    pub replicate_method: Option<ReplicateMethod>,
+    /// Of Fay's method the share of the weight that the other half sample keeps.
+    pub fay: Option<f64>,
+    /// The factor of all squared distances between replicates, where it is not that of the method.
+    pub replicate_scale: Option<f64>,
+    /// The factor of each: one for all, or one for each replicate; none if it is that of the method.
+    pub replicate_rscales: Vec<f64>,
+    /// What replicates are compared with; the full-sample estimate by default.
+    pub replicate_about: Option<About>,
+    /// What becomes of strata with one sampling unit; an error by default.
+    pub lonely_psu: Option<LonelyPsu>,
+    /// Known margins of public attributes that the weights are to agree with.
+    pub calibrate: Vec<MarginRow>,
+}
+
+impl Choice for ReplicateMethod {
+    const PARAMETER: &'static str = "replicate_method";
+    const ALL: &'static [(&'static str, ReplicateMethod)] = &[
+        ("jk1", ReplicateMethod::Jk1),
+        ("jkn", ReplicateMethod::Jkn),
+        ("jk2", ReplicateMethod::Jk2),
+        ("brr", ReplicateMethod::Balanced),
+        ("fay", ReplicateMethod::Fay),
+        ("bootstrap", ReplicateMethod::Bootstrap),
+        ("sdr", ReplicateMethod::Successive),
+        ("jackknife", ReplicateMethod::Jackknife),
+    ];
+}
+
+impl Choice for About {
+    const PARAMETER: &'static str = "replicate_about";
+    const ALL: &'static [(&'static str, About)] = &[("estimate", About::Estimate), ("mean", About::Mean)];
+}
+
+impl Choice for LonelyPsu {
+    const PARAMETER: &'static str = "lonely_psu";
+    const ALL: &'static [(&'static str, LonelyPsu)] = &[
+        ("fail", LonelyPsu::Fail),
+        ("certainty", LonelyPsu::Certainty),
+        ("adjust", LonelyPsu::Adjust),
+        ("average", LonelyPsu::Average),
+    ];
+}
+
+impl Choice for DegreesOfFreedom {
+    const PARAMETER: &'static str = "df";
+    const ALL: &'static [(&'static str, DegreesOfFreedom)] =
+        &[("satterthwaite", DegreesOfFreedom::Satterthwaite), ("design", DegreesOfFreedom::Design)];
+}
+
+/// Options that go with a schema and with each other.
+#[derive(Clone, Debug)]
+pub struct SamplingDesign {
+    by: Vec<usize>,
+    condition: Option<(String, Condition)>,
+    weights: Option<String>,
+    columns: SampleColumns,
+    /// Public attributes with the shares of their categories.
+    margins: Vec<(usize, Vec<f64>)>,
+}
+
+impl SamplingDesign {
+    /// Checks options.
+    ///
+    /// # Errors
+    /// If an attribute is not public, the condition is none, margins are not those of an attribute, or options do not go together.
+    pub fn new(schema: &Schema, options: &SamplingOptions) -> Result<SamplingDesign, StudyError> {
+        let by = public_attributes(schema, &options.by)?;
+        let condition = options.condition.as_ref().map(|text| condition(schema, text)).transpose()?;
+        let replicates = replicates(options)?;
+        let (strata, clusters, population) =
+            (options.strata.clone(), options.sampling_clusters.clone(), options.fpc.clone());
+        if replicates.is_some() && (strata.is_some() || clusters.is_some() || population.is_some()) {
+            return Err(StudyError::Needs(
+                "`replicate_weights` tell the errors by themselves; leave out `strata`, `psu` and `fpc`",
+            ));
+        }
+        if replicates.is_some() && options.weights.is_none() {
+            return Err(StudyError::Needs(
+                "`replicate_weights` go with `weights`, which the estimate itself is made with",
+            ));
+        }
+        if options.lonely_psu.is_some() && strata.is_none() {
+            return Err(StudyError::Needs("`lonely_psu` goes with `strata`"));
+        }
+        let lonely = options.lonely_psu.unwrap_or_default();
+        let columns = SampleColumns { strata, clusters, population, replicates, lonely };
+        let margins = margins(schema, &options.calibrate)?;
+        Ok(SamplingDesign { by, condition, weights: options.weights.clone(), columns, margins })
+    }
+
+    /// Whether respondents were drawn in a way that standard errors must know of.
+    pub fn has_design(&self) -> bool {
+        !self.columns.is_simple()
+    }
+
+    /// The public attributes that responses are counted by: those of groups, of the condition, and those with margins.
+    fn counted_by(&self) -> Vec<usize> {
+        let of_condition = self.condition.iter().flat_map(|(_, condition)| condition.attributes());
+        let mut all: Vec<usize> = Vec::new();
+        for &attribute in self.by.iter().chain(of_condition).chain(self.margins.iter().map(|(a, _)| a)) {
+            if !all.contains(&attribute) {
+                all.push(attribute);
+            }
+        }
+        all
+    }
+
+    /// Counts responses for some tables; [`weighed`](SamplingDesign::weighed) makes of this what is asked for.
+    ///
+    /// # Errors
+    /// If a table was made under another plan or cannot be read, a value cannot be a response, a column of the design is missing or not public, the
+    /// design tells no errors, or whoever watches ends it.
+    pub fn read(
+        &self,
+        plan: &Plan,
+        inputs: Inputs,
+        tables: &TableList,
+        keep_sets: bool,
+        progress: ProgressSink<'_>,
+    ) -> Result<Counts, TableError> {
+        let by = self.counted_by();
+        let options = CountOptions { by: &by, weights: self.weights.as_deref(), keep_sets };
+        match self.has_design() {
+            true => Counts::read_sample(plan, inputs, tables, options, &self.columns, progress),
+            false => Counts::read(plan, inputs, tables, options, progress),
+        }
+    }
+
+    /// The tables that counts made elsewhere must hold: those asked for, each by the public attributes.
+    ///
+    /// # Errors
+    /// If counts cannot tell what is asked for: they hold no weights and no sampling units.
+    pub fn required_tables(&self, schema: &Schema, tables: &TableList) -> Result<TableList, StudyError> {
+        if self.weights.is_some() || self.has_design() {
+            return Err(StudyError::Needs(
+                "counts hold neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and `replicate_weights` take the \
+                 responses themselves; `by`, `where` and `benchmarks` take counts, too",
+            ));
+        }
+        let by = self.counted_by();
+        if let Some(&both) = by.iter().find(|a| tables.lists().iter().any(|list| list.contains(a))) {
+            return Err(StudyError::InTable(schema.name(both).to_owned()));
+        }
+        let lists = tables.lists().iter().map(|list| [&by[..], list].concat()).collect();
+        TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+    }
+
+    /// The counts of the groups asked for, with the weights asked for, from those that were [read](SamplingDesign::read), or made elsewhere of these
+    /// [tables](SamplingDesign::required_tables).
+    ///
+    /// # Errors
+    /// If no weights agree with the margins, or nobody is left.
+    pub fn weighed(&self, plan: &Plan, counts: Counts) -> Result<Counts, StudyError> {
+        let all = self.counted_by();
+        let counts = if counts.by() == all { counts } else { counts.in_groups(plan, &all)? };
+        let place = |attribute: usize| all.iter().position(|&a| a == attribute).unwrap_or(0);
+        let mut groups = counts.groups().clone();
+        if !self.margins.is_empty() {
+            let places: Vec<usize> = self.margins.iter().map(|(attribute, _)| place(*attribute)).collect();
+            let margins: Vec<Vec<f64>> = self.margins.iter().map(|(_, shares)| shares.clone()).collect();
+            calibrate(&mut groups, &places, &margins).map_err(|error| self.not_calibrated(plan.schema(), &error))?;
+        }
+        let mut kept: BTreeMap<Vec<u16>, Vec<TableCounts>> = BTreeMap::new();
+        let mut rows: BTreeMap<Vec<u16>, u64> = BTreeMap::new();
+        for (key, tallies) in groups {
+            let code = |attribute: usize| key[place(attribute)];
+            if self.condition.as_ref().is_some_and(|(_, condition)| !condition.holds(code)) {
+                continue;
+            }
+            let own: Vec<u16> = self.by.iter().map(|&attribute| code(attribute)).collect();
+            *rows.entry(own.clone()).or_insert(0) += counts.rows(&key);
+            match kept.get_mut(&own) {
+                Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+                None => drop(kept.insert(own, tallies)),
+            }
+        }
+        if kept.is_empty() {
+            let text = self.condition.as_ref().map_or("", |(text, _)| text);
+            return Err(StudyError::Refused(format!("`where`: {text} holds for no response")));
+        }
+        let design = self.circumstances(plan.schema(), kept.values().flatten().find_map(TableCounts::drawn));
+        Ok(counts.of_survey(&self.by, kept, rows, design))
+    }
+
+    /// What a regression reads beside the answers.
+    pub(crate) fn beside(&self) -> DesignColumns<'_> {
+        let SampleColumns { strata, clusters, population, replicates, .. } = &self.columns;
+        DesignColumns {
+            weights: self.weights.as_deref(),
+            clusters: clusters.as_deref(),
+            strata: strata.as_deref(),
+            fpc: population.as_deref(),
+            replicates: replicates.as_ref().map(|(pattern, _)| pattern.as_str()),
+        }
+    }
+
+    /// The condition of a subpopulation.
+    pub(crate) fn condition(&self) -> Option<&Condition> {
+        self.condition.as_ref().map(|(_, condition)| condition)
+    }
+
+    /// The same as it was written.
+    pub(crate) fn condition_text(&self) -> Option<&str> {
+        self.condition.as_ref().map(|(text, _)| text.trim())
+    }
+
+    /// How replicate weights were made, if there are any.
+    pub(crate) fn replicates(&self) -> Option<&Replication> {
+        self.columns.replicates.as_ref().map(|(_, how)| how)
+    }
+
+    /// What becomes of strata with one sampling unit.
+    pub(crate) fn lonely(&self) -> LonelyPsu {
+        self.columns.lonely
+    }
+
+    /// Public attributes with the shares of their categories.
+    pub(crate) fn margins(&self) -> &[(usize, Vec<f64>)] {
+        &self.margins
+    }
+
+    pub(crate) fn not_calibrated(&self, schema: &Schema, error: &CalibrateError) -> StudyError {
+        StudyError::Refused(match error {
+            CalibrateError::Nobody { attribute, category, responses } => {
+                let attribute = &schema.attributes()[self.margins[*attribute].0];
+                let (name, label) = (attribute.name(), &attribute.categories()[*category]);
+                let which = match responses {
+                    true => "some answered, but nobody of the population is said to have it",
+                    false => "some of the population have it, but nobody with a weight answered",
+                };
+                format!("`benchmarks`: \"{label}\" of \"{name}\": {which}; merge categories, or leave \"{name}\" out")
+            }
+            error => format!("`benchmarks`: {error}"),
+        })
+    }
+
+    /// What is to be known beside the numbers; `None` for everybody of a simple random sample.
+    fn circumstances(&self, schema: &Schema, drawn: Option<&VarianceMethod>) -> Option<Circumstances> {
+        let errors = drawn.map(|drawn| match drawn {
+            VarianceMethod::Linearization(units) => Circumstance::Units {
+                units: units.sample().stratum_of().len() as u64,
+                strata: units.sample().strata().len(),
+            },
+            VarianceMethod::Replicates(method, tallies) => {
+                Circumstance::Replicates { replicates: tallies.len(), method: method.method().called() }
+            }
+        });
+        let condition = self.condition.as_ref().map(|(text, _)| Circumstance::Where(text.trim().to_owned()));
+        Circumstances::new(condition.into_iter().chain(self.weighing(schema)).chain(errors).collect())
+    }
+
+    /// How responses are weighted.
+    fn weighing(&self, schema: &Schema) -> Vec<Circumstance> {
+        let weights = self.weights.clone().map(Circumstance::Weighted);
+        let names: Vec<String> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute).to_owned()).collect();
+        let margins = (!names.is_empty()).then_some(Circumstance::Calibrated(names));
+        weights.into_iter().chain(margins).collect()
+    }
+
+    /// The same of a regression, which has so many columns of replicate weights.
+    pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize) -> Option<String> {
+        let SampleColumns { strata, clusters, population, .. } = &self.columns;
+        let errors = match (self.replicates(), clusters, strata) {
+            (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.method.called())),
+            (_, Some(clusters), Some(strata)) => Some(format!("errors by clusters ({clusters}) in strata ({strata})")),
+            (_, Some(clusters), None) => Some(format!("errors by clusters ({clusters})")),
+            (_, None, Some(strata)) => Some(format!("errors by strata ({strata})")),
+            _ => None,
+        };
+        let population = population.as_ref().map(|name| format!("of a finite population ({name})"));
+        let weights = Circumstances::new(self.weighing(schema)).map(|weights| weights.english().to_owned());
+        joined([weights, errors, population])
+    }
+}
+
+/// What columns of replicate weights are called, and how they were made.
+fn replicates(options: &SamplingOptions) -> Result<Option<(String, Replication)>, StudyError> {
+    let SamplingOptions { fay, replicate_scale: scale, replicate_about: about, .. } = *options;
+    let rscales = options.replicate_rscales.clone();
+    match (&options.replicates, options.replicate_method) {
+        (Some(pattern), Some(method)) => {
+            let how = Replication { method, fay, scale, rscales, about: about.unwrap_or_default() };
+            how.check().map_err(|error| StudyError::Refused(error.to_string()))?;
+            Ok(Some((pattern.clone(), how)))
+        }
+        (None, None) if fay.is_none() && scale.is_none() && rscales.is_empty() && about.is_none() => Ok(None),
+        (None, None) => Err(StudyError::Needs(
+            "`fay`, `replicate_scale`, `replicate_rscales` and `replicate_about` go with `replicate_weights`",
+        )),
+        _ => Err(StudyError::Needs(
+            "`replicate_weights` and `replicate_method` go together: jk1, jkn, jk2, brr, fay, bootstrap or sdr",
+        )),
+    }
+}
+
+fn joined<const N: usize>(words: [Option<String>; N]) -> Option<String> {
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// A condition on public attributes only.
+fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyError> {
+    let condition = Condition::parse(text, schema).map_err(StudyError::Condition)?;
+    match condition.attributes().iter().find(|&&attribute| !schema.attributes()[attribute].is_public()) {
+        None => Ok((text.to_owned(), condition)),
+        Some(&attribute) => {
+            let name = schema.name(attribute);
+            Err(StudyError::Refused(format!(
+                "`where`: \"{name}\" is randomized, so nobody knows for whom the condition holds; ask for shares among them: `tables` \"a | \
+                 {name}\""
+            )))
+        }
+    }
+}
+
+/// The shares of all categories of each attribute that has a row, in the order of the first rows.
+fn margins(schema: &Schema, rows: &[MarginRow]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
+    let refused = |problem: String| StudyError::Refused(format!("`benchmarks`: {problem}"));
+    let mut margins: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
+    for MarginRow { attribute: name, category, share } in rows {
+        let position = schema.position(name).map_err(|error| refused(error.to_string()))?;
+        let attribute = &schema.attributes()[position];
+        if !attribute.is_public() {
+            return Err(refused(format!("\"{name}\" is randomized; weights can agree with public attributes only")));
+        }
+        let at = margins.iter().position(|(known, _)| *known == position).unwrap_or_else(|| {
+            margins.push((position, vec![None; attribute.categories().len()]));
+            margins.len() - 1
+        });
+        let code = attribute.code_of_label(category);
+        let code = code.ok_or_else(|| refused(format!("\"{name}\" has no category \"{category}\"")))?;
+        if margins[at].1[usize::from(code)].replace(*share).is_some() {
+            return Err(refused(format!("the category \"{category}\" of \"{name}\" has two rows")));
+        }
+    }
+    let whole = |(attribute, shares): (usize, Vec<Option<f64>>)| {
+        let described = &schema.attributes()[attribute];
+        let lacks = shares.iter().position(Option::is_none).map(|code| &described.categories()[code]);
+        if let Some(label) = lacks {
+            return Err(refused(format!("the category \"{label}\" of \"{}\" has no row", described.name())));
+        }
+        let shares: Vec<f64> = shares.into_iter().flatten().collect();
+        let sum: f64 = shares.iter().sum();
+        match sum > 0.0 {
+            true => Ok((attribute, shares.into_iter().map(|share| share / sum).collect())),
+            false => Err(refused(format!("the shares of \"{}\" are all zero", described.name()))),
+        }
+    };
+    margins.into_iter().map(whole).collect()
+}
