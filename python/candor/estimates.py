@@ -211,7 +211,7 @@ class Estimates(Result):
 
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(
-            f"{self.respondents:,} responses, {self.method} estimate, {100 * self.confidence:g} % {self.interval} intervals "
+            f"{self.respondents:,} responses, {self.method} estimate, {100 * self.confidence:g}% {self.interval} intervals "
             f"for the {self.target}"
         )
         for table in self.tables:
@@ -413,7 +413,7 @@ class Regression(Result):
 
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(self.model, heading=True)
-        yield Line(f"{self.respondents:,} responses, {self.family} regression, method {self.method}, {100 * self.confidence:g} % intervals")
+        yield Line(f"{self.respondents:,} responses, {self.family} regression, method {self.method}, {100 * self.confidence:g}% intervals")
         for note in self.notes:
             yield Line(note)
         left_out = ("odds_ratio_low", "odds_ratio_high", "directly_asked")

@@ -49,7 +49,7 @@ def test_frames(several) -> None:
 
 def test_what_people_see(fitted) -> None:
     seen = repr(fitted)
-    assert seen.startswith("Income ~ Region\n20,000 responses, binary regression, method ml, 95 % intervals\n")
+    assert seen.startswith("Income ~ Region\n20,000 responses, binary regression, method ml, 95% intervals\n")
     assert "odds ratio" in seen and "average prediction" in seen
     page = fitted._repr_html_()
     assert "<td>Region=south</td>" in page and "<h4>Income ~ Region</h4>" in page

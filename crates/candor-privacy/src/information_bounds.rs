@@ -66,10 +66,10 @@ pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
 
 /// A probability for people, rounded up to a tenth of a per cent.
 pub(crate) fn percent(p: f64) -> String {
-    format!("{} %", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
+    format!("{}%", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
 }
 
 /// A lower bound for people, rounded down to a tenth of a per cent.
 fn percent_down(p: f64) -> String {
-    format!("{} %", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
+    format!("{}%", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
 }

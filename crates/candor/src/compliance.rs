@@ -393,7 +393,7 @@ impl Followed {
     pub fn sentence(&self, attribute: &str, alpha: f64) -> String {
         let verdict = if self.p_value < alpha { "do not fit" } else { "fit" };
         format!(
-            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, {}). Had {} % \
+            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, {}). Had {}% \
              ignored them and said \"{}\", this would have been found with probability {:.2}.",
             self.statistic,
             crate::format::plural(self.degrees, "degree"),

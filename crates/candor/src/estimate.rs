@@ -419,7 +419,7 @@ impl Estimates {
         let what = match self.method {
             "unbiased" | "plug-in" => {
                 let percent = 100.0 * self.confidence;
-                format!("{} estimate, {percent} % {} intervals for the {}", self.method, self.interval, self.target)
+                format!("{} estimate, {percent}% {} intervals for the {}", self.method, self.interval, self.target)
             }
             biased => format!("{biased} estimate (not unbiased; without standard errors)"),
         };

@@ -93,7 +93,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
     }
     if let Some(class) = &question.ignoring {
         text += &paragraph(&format!(
-            "People who ignore the card and say \"{}\": {:.4} (standard error {:.4}), {} % interval {:.4} to {:.4}. The share of each \
+            "People who ignore the card and say \"{}\": {:.4} (standard error {:.4}), {}% interval {:.4} to {:.4}. The share of each \
              category lies between two readings, which the answers cannot tell apart:",
             class.says,
             class.share,
@@ -116,7 +116,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
     if question.anchored.is_empty() {
         let line = |one: &candor::compliance::Sensitivity| {
             let shares: Vec<String> = one.shares.iter().map(|share| format!("{share:.4}")).collect();
-            vec![format!("{} %", 100.0 * one.if_attentive), shares.join(" ")]
+            vec![format!("{}%", 100.0 * one.if_attentive), shares.join(" ")]
         };
         let rows: Vec<Vec<String>> = question.sensitivity.iter().map(line).collect();
         if !rows.is_empty() {

@@ -145,13 +145,13 @@ fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
          equally common. * is the one that the plan uses{}.",
         found.margin,
         found.confidence,
-        if question.devices.len() > 1 { ", the simplest among those within 5 % of the best" } else { "" }
+        if question.devices.len() > 1 { ", the simplest among those within 5% of the best" } else { "" }
     ));
     if let [ListedDevice { efficiency: Some(efficiency), .. }] = question.devices[..]
         && efficiency < 0.995
     {
         text += &paragraph(&format!(
-            "It wastes {:.0} % of the respondents: the best device of this epsilon would do with {:.0} % of them.",
+            "It wastes {:.0}% of the respondents: the best device of this epsilon would do with {:.0}% of them.",
             100.0 * (1.0 - efficiency),
             100.0 * efficiency
         ));

@@ -97,7 +97,7 @@ impl DifferenceArgs {
 
 /// The tests as text, those of the same two groups together.
 pub fn describe(found: &Differences) -> String {
-    let mut text = format!("{} responses, {} % intervals", count(found.respondents), 100.0 * found.confidence);
+    let mut text = format!("{} responses, {}% intervals", count(found.respondents), 100.0 * found.confidence);
     let _ = match &found.design {
         Some(design) => writeln!(text, ", {design}"),
         None => writeln!(text),

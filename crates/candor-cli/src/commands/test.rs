@@ -189,7 +189,7 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
     let error = result.cramers_v_standard_error;
     let ends = result.cramers_v_low.zip(result.cramers_v_high);
     let error = error.zip(ends).map_or(String::new(), |(error, (low, high))| {
-        format!(" (standard error {error:.4}, {} % interval {low:.4} to {high:.4})", 100.0 * confidence)
+        format!(" (standard error {error:.4}, {}% interval {low:.4} to {high:.4})", 100.0 * confidence)
     });
     text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", result.cramers_v));
     for merged in &result.merged {
@@ -203,7 +203,7 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
     if let Some(odds) = result.odds_ratio {
         let percent = 100.0 * confidence;
         text += &paragraph(&format!(
-            "Odds ratio: {:.3}, {percent} % interval {:.3} to {:.3}.",
+            "Odds ratio: {:.3}, {percent}% interval {:.3} to {:.3}.",
             odds.estimate, odds.low, odds.high
         ));
     }

@@ -97,7 +97,7 @@ fn devices_and_their_warnings() {
             "dice.json",
         ])
         .fine();
-    assert!(said.out.contains("It wastes 16 %") && said.err.contains("not uniform"), "{}{}", said.out, said.err);
+    assert!(said.out.contains("It wastes 16%") && said.err.contains("not uniform"), "{}{}", said.out, said.err);
     let audit = json(&sandbox.run("audit dice.json --json").fine().out);
     assert!((audit["epsilon"].as_f64().unwrap() - 10f64.ln()).abs() < 1e-9);
     assert_eq!(audit["version"], 2);

@@ -147,7 +147,7 @@ fn methods_intervals_and_formats() {
     let text = run("").out;
     assert!(
         text.contains(
-            "or better.\n\n32,561 responses, unbiased estimate, 95 % binomial intervals for the population\n"
+            "or better.\n\n32,561 responses, unbiased estimate, 95% binomial intervals for the population\n"
         ),
         "{text}"
     );

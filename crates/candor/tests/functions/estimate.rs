@@ -30,7 +30,7 @@ fn tables_are_near_the_truth() {
     assert_eq!(pair.cells[4].categories, ["yes", "some"]);
     assert_eq!(found.tables[1].cells.len(), 3);
     assert_eq!(found.cautions(), [""; 0]);
-    assert_eq!(found.summary(), "unbiased estimate, 95 % binomial intervals for the population");
+    assert_eq!(found.summary(), "unbiased estimate, 95% binomial intervals for the population");
 }
 
 #[test]

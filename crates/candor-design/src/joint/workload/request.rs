@@ -117,7 +117,7 @@ fn what_it_answers(plan: &Plan) -> Option<String> {
     let name = "name every table that you will want";
     Some(match of_strips < 1.0 {
         true => format!(
-            "{asked}. {:.0} % of the respondents are asked about a few attributes only; of other tables the rest tell little or \
+            "{asked}. {:.0}% of the respondents are asked about a few attributes only; of other tables the rest tell little or \
              nothing: {name}.",
             100.0 * of_strips
         ),
