@@ -146,9 +146,7 @@ fn methods_intervals_and_formats() {
     assert!(sandbox.read("tables.txt").contains("Education x Income"));
     let text = run("").out;
     assert!(
-        text.contains(
-            "or better.\n\n32,561 responses, unbiased estimate, 95% binomial intervals for the population\n"
-        ),
+        text.contains("or better.\n\n32,561 responses, unbiased estimate, 95% binomial intervals for the population\n"),
         "{text}"
     );
 }

@@ -31,11 +31,11 @@ fn what_is_documented_is_there() {
         ("schema infer", "schema infer people.csv -o schema.toml"),
         ("schema check", "schema check schema.toml people.csv"),
         ("design", "design schema.toml --method independent --epsilon 6 --tables pairs -o plan.json"),
-        ("size", "size plan.json --margin 0.1"),
+        ("sample-size", "sample-size plan.json --margin 0.1"),
         ("device", "device schema.toml --epsilon 2 --compliance-check -o cards.json"),
-        ("size --detect-difference", "size plan.json --detect-difference 0.1,0.2"),
-        ("size --model", "size plan.json --model b~a --effect a=1=0.5"),
-        ("--noncompliance", "size cards.json --noncompliance 0.1"),
+        ("sample-size --detect-difference", "sample-size plan.json --detect-difference 0.1,0.2"),
+        ("sample-size --model", "sample-size plan.json --model b~a --effect a=1=0.5"),
+        ("--noncompliance", "sample-size cards.json --noncompliance 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
         ("compare --for", "compare grid.toml --epsilon 2 --for mean:Age"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),
@@ -46,8 +46,8 @@ fn what_is_documented_is_there() {
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
         ("estimate", "estimate plan.json responses.csv --tables a --compare-groups b --mean c --quantile c:0.5"),
         ("estimate", "estimate numbers.json numbers-answers.csv --tables a --psu x"),
-        ("enter", "enter plan.json written.csv -o entered.csv"),
-        ("comply", "comply cards.json drawn.csv --anchor b=0"),
+        ("import", "import plan.json written.csv -o entered.csv"),
+        ("compliance", "compliance cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
         ("test --with", "test plan.json responses.csv --with a --top 1"),
         ("test", "test numbers.json numbers-answers.csv --independence a,b --psu x"),
@@ -59,10 +59,10 @@ fn what_is_documented_is_there() {
         ("query", "query plan.json responses.csv --where a=0 --given b=0 --compare-groups c"),
         ("query", "query plan.json responses.csv --where b=0 --mean a"),
         ("query", "query numbers.json numbers-answers.csv --where a=0 --psu x"),
-        ("cluster", "cluster schema.toml people.csv"),
-        ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
+        ("associations", "associations schema.toml people.csv"),
+        ("rake", "rake plan.json responses.csv -o weighted.csv"),
         ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
-        ("front", "front --prior 0.5,0.3,0.2 --points 3 --generations 20"),
+        ("pareto", "pareto --prior 0.5,0.3,0.2 --points 3 --generations 20"),
         ("report", "report plan.json responses.csv --baseline responses.csv -o report.html"),
         ("combine", "combine one.json other.json"),
         ("matrix", "matrix one.json --exact"),
@@ -93,17 +93,15 @@ fn what_is_documented_is_there() {
         }
     }
     let document = include_str!("../../../../docs/reference/json.md");
-    let (_, section) = document.split_once("# JSON output").unwrap();
     let mut documented = 0;
-    for row in section.lines().filter(|line| line.starts_with("| `")) {
-        let (names, promised) = row[1..].split_once('|').unwrap();
+    for section in document.split("\n## ").filter(|section| section.starts_with('`')) {
+        let (names, promised) = section.split_once('\n').unwrap();
         let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_matches('`')).collect();
         let of_all: BTreeSet<&String> = names.iter().flat_map(|name| &said[name]).collect();
-        // Words in backquotes are fields, but for flags, values and where a file comes from.
-        let promised = promised.split(". With").next().unwrap();
-        let words = promised.split('`').skip(1).step_by(2).filter(|word| !word.starts_with('-'));
-        let values = ["equivalent", "first-better", "second-better", "incomparable", "check", "covariance"];
-        for word in words.filter(|word| !values.contains(word)) {
+        // Words in backquotes are fields, but for options.
+        let items = promised.lines().filter(|line| line.trim_start().starts_with("- "));
+        let words = items.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|word| !word.starts_with('-'));
+        for word in words {
             let elsewhere = [
                 "plans",
                 "plan",
@@ -125,6 +123,7 @@ fn what_is_documented_is_there() {
                 "asked",
                 "achieved",
                 "reason",
+                "covariance",
                 "unlikely_channels",
                 "repeated_response",
                 "people_per_response",
