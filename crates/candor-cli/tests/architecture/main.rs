@@ -2,6 +2,7 @@
 //! (docs/project/architecture.md).
 
 mod crates;
+mod dependencies;
 mod links;
 mod modules;
 mod packages;
