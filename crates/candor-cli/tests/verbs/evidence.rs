@@ -89,7 +89,7 @@ fn facts_are_those_of_the_plan_and_the_survey() {
         let stated: f64 = fact(&alone, name).parse().unwrap();
         assert!((largest(field)..largest(field) + 1e-4).contains(&stated), "{name}: {stated}");
     }
-    assert!(largest("worst_posterior") > largest("guess_probability"));
+    assert!(largest("worst_posterior") >= largest("guess_probability"));
     assert_eq!(fact(&alone, "admission"), "no survey folder");
     assert!(names(&alone).contains(&"holder".to_owned()) && !names(&alone).contains(&"server".to_owned()));
     // The command that it states holds.
