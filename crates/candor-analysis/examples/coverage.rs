@@ -11,7 +11,7 @@ use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_bulk::{BlockAnswers, Randomizer};
+use candor_bulk::{Randomizer, Responses};
 use rand_core::Rng;
 
 const SURVEYS: u64 = 2000;
@@ -41,8 +41,8 @@ fn draw(shares: &[f64], sizes: &[usize], people: usize, rng: &mut impl Rng) -> V
     columns
 }
 
-fn count(plan: &Plan, table: &[usize], answers: &[BlockAnswers]) -> TableCounts {
-    let codes = answer_codes(plan, answers, &[]);
+fn count(plan: &Plan, table: &[usize], answers: &Responses) -> TableCounts {
+    let codes = answer_codes(plan, answers);
     let layout = TableEstimator::new(plan, table).expect("an invertible plan").layout().clone();
     let mut tally = TableCounts::new(layout);
     tally.add(plan, &codes, Rows::Single, |_| true);

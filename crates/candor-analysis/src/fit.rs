@@ -172,9 +172,9 @@ mod tests {
     fn implausible(made: &Plan, read: &Plan, truth: impl Fn(usize) -> u16, rows: usize, seed: u64) -> bool {
         let truths = vec![(0..rows).map(truth).collect::<Vec<u16>>()];
         let answers = Randomizer::new(made).batch(&truths, &mut Source::from_seed(seed).stream(0)).unwrap();
-        let mut columns: Vec<AnswerColumn> = answers[0].columns.clone();
+        let mut columns: Vec<AnswerColumn> = answers.blocks[0].columns.clone();
         if read.blocks()[0].has_tag() {
-            columns.push(AnswerColumn::One(answers[0].tags.clone()));
+            columns.push(AnswerColumn::One(answers.blocks[0].tags.clone()));
         }
         let fit = Fit::new(read);
         let mut counts = FitCounts::default();

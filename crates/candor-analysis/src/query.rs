@@ -153,7 +153,7 @@ mod tests {
             (0..5000).map(|i| (i % 3 + i % 5) % 2).collect(),
         ];
         let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
-        let codes = answer_codes(&plan, &answers, &truths);
+        let codes = answer_codes(&plan, &answers);
         let tally = |table: &Vec<usize>| {
             let mut tally = TableCounts::new(CountLayout::new(&plan, table));
             tally.add(&plan, &codes, Rows::Single, |_| true);

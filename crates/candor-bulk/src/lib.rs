@@ -5,6 +5,7 @@ mod bytes;
 mod die;
 mod column;
 mod sets;
+mod responses;
 mod subsets;
 mod draw;
 mod lanes;
@@ -13,11 +14,12 @@ mod walk;
 mod patterns;
 mod strips;
 
+pub use responses::{AnswerColumn, BlockAnswers, Responses, UNANSWERED};
 pub use sets::Sets;
 
 use std::collections::BTreeMap;
 
-use candor_base::channel::{Answer, Channel, Sampler};
+use candor_base::channel::{Channel, Sampler};
 use candor_base::plan::{Block, Content, Plan};
 use candor_base::randomize::RandomizeError;
 use candor_base::shape::Shape;
@@ -31,57 +33,6 @@ use patterns::{Drawers, fill_ones};
 use set_answers::fill_sets;
 use strips::StripDrawer;
 
-/// Answers about one attribute (or cross-classification) for many records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerColumn {
-    /// One category each.
-    One(Vec<u16>),
-    /// A set of categories each.
-    Set(Sets),
-}
-
-impl AnswerColumn {
-    fn push(&mut self, answer: Answer) {
-        match (self, answer) {
-            (AnswerColumn::One(codes), Answer::One(code)) => codes.push(code),
-            (AnswerColumn::One(_), Answer::Set(_)) => unreachable!("the plan says which answers are sets"),
-            (AnswerColumn::Set(sets), Answer::One(code)) => sets.push(&[code]),
-            (AnswerColumn::Set(sets), Answer::Set(codes)) => sets.push(&codes),
-        }
-    }
-
-    /// The answers of some of so many records at their rows, and none elsewhere.
-    fn spread(self, at: &[(usize, usize)], rows: usize) -> AnswerColumn {
-        match self {
-            AnswerColumn::One(codes) => {
-                let mut all = vec![UNANSWERED; rows];
-                at.iter().zip(codes).for_each(|(&(row, _), code)| all[row] = code);
-                AnswerColumn::One(all)
-            }
-            AnswerColumn::Set(sets) => {
-                let mut next = at.iter().zip(sets.iter()).peekable();
-                let set = |row| next.next_if(|(at, _)| at.0 == row).map_or(&[][..], |(_, set)| set);
-                AnswerColumn::Set((0..rows).map(set).collect())
-            }
-        }
-    }
-}
-
-/// The answers of one block for many records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockAnswers {
-    /// The channel each record's lottery drew; empty if the block has one channel only.
-    pub tags: Vec<u16>,
-    /// One column per answer; where the channel drawn is a strip there is [no answer](UNANSWERED), or an empty set.
-    pub columns: Vec<AnswerColumn>,
-    /// For each record the cells that its strip answers with, none where another channel was drawn; `None` if the block has no
-    /// strip.
-    pub cells: Option<Sets>,
-}
-
-/// Stands for "no answer" in a column of codes: no attribute has so many categories.
-pub const UNANSWERED: u16 = u16::MAX;
-
 /// A plan made ready to randomize many records.
 ///
 /// ```
@@ -94,8 +45,8 @@ pub const UNANSWERED: u16 = u16::MAX;
 /// let channel = Pattern::k_ary(vec![Axis::single(3)], 1.0)?;
 /// let plan = Plan::new(Schema::with_sizes(&[3])?, vec![Block::new(vec![0], channel)])?;
 /// let truths = vec![vec![0, 1, 2, 2]];
-/// let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
-/// assert!(matches!(&answers[0].columns[0], AnswerColumn::One(codes) if codes.len() == 4));
+/// let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
+/// assert!(matches!(&responses.blocks[0].columns[0], AnswerColumn::One(codes) if codes.len() == 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Randomizer<'a> {
@@ -180,19 +131,22 @@ impl<'a> Randomizer<'a> {
         Randomizer { plan, blocks: plan.blocks().iter().zip(sets).map(prepare).collect() }
     }
 
-    /// Randomizes records given as one column of codes per attribute of the schema (what stands
-    /// in the columns of public attributes does not matter); gives the answers of each block.
+    /// Randomizes records given as one column of codes per attribute of the schema. Columns of public attributes are passed on as
+    /// they are, whatever stands in them.
     ///
     /// # Errors
     /// If a column is missing or shorter than another, or a code is not a category.
-    pub fn batch<R: CryptoRng + ?Sized>(
-        &self,
-        truths: &[Vec<u16>],
-        rng: &mut R,
-    ) -> Result<Vec<BlockAnswers>, RandomizeError> {
+    pub fn batch<R: CryptoRng + ?Sized>(&self, truths: &[Vec<u16>], rng: &mut R) -> Result<Responses, RandomizeError> {
         let rows = self.check(truths)?;
         let mut bytes = Bytes::new(rng);
-        Ok(self.blocks.iter().map(|block| block.answer(truths, rows, &mut bytes)).collect())
+        let blocks = self.blocks.iter().map(|block| block.answer(truths, rows, &mut bytes)).collect();
+        let public =
+            self.plan.schema().attributes().iter().zip(truths).map(|(attribute, codes)| match attribute.is_public() {
+                true => codes.clone(),
+                false => Vec::new(),
+            });
+        let public = public.collect();
+        Ok(Responses { blocks, public })
     }
 
     fn check(&self, truths: &[Vec<u16>]) -> Result<usize, RandomizeError> {

@@ -72,7 +72,7 @@ fn law(block: &Block, truth: &[u16]) -> HashMap<Response, f64> {
 fn bulk(plan: &Plan, truth: &[u16], seed: u64) -> HashMap<Response, usize> {
     let columns: Vec<Vec<u16>> = truth.iter().map(|&code| vec![code; DRAWS]).collect();
     let answers = Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(0)).unwrap();
-    let block = &answers[0];
+    let block = &answers.blocks[0];
     let (mut seen, mut response) = (HashMap::new(), Vec::new());
     for row in 0..DRAWS {
         response.clear();
@@ -354,7 +354,7 @@ fn thresholds_over_many_attributes_in_bulk() {
             let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap();
             let truths = vec![vec![1u16; 50_000]; k];
             let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(6).stream(0)).unwrap();
-            let misses = |i: usize, row: usize| match &answers[0].columns[i] {
+            let misses = |i: usize, row: usize| match &answers.blocks[0].columns[i] {
                 AnswerColumn::One(codes) => usize::from(codes[row] != 1),
                 AnswerColumn::Set(_) => unreachable!("answers are categories"),
             };
@@ -416,7 +416,7 @@ fn half_of_ten_thousand() {
     let plan = Plan::new(Schema::with_sizes(&[CATEGORIES]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
     let truths = vec![(0..SETS).map(|i| (i * 7 % CATEGORIES) as u16).collect::<Vec<u16>>()];
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
-    let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!("answers are sets") };
+    let AnswerColumn::Set(sets) = &answers.blocks[0].columns[0] else { unreachable!("answers are sets") };
     let (mut alone, mut together, mut others) = (vec![0.0; CATEGORIES], vec![0.0; CATEGORIES], vec![0.0; CATEGORIES]);
     for (set, &truth) in sets.iter().zip(&truths[0]) {
         assert_eq!(set.len(), CATEGORIES / 2);

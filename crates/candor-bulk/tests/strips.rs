@@ -60,7 +60,7 @@ fn law(block: &Block, record: &[usize]) -> HashMap<Response, f64> {
 
 fn batch(plan: &Plan, record: &[u16], draws: usize, seed: u64) -> Vec<BlockAnswers> {
     let columns: Vec<Vec<u16>> = record.iter().map(|&code| vec![code; draws]).collect();
-    Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(0)).unwrap()
+    Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(0)).unwrap().blocks
 }
 
 fn count(responses: impl Iterator<Item = Response>) -> HashMap<Response, usize> {

@@ -130,7 +130,7 @@ fn few() {
         numbers[1].push(v);
     }
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
-    let columns = answer_codes(&plan, &answers, &truths);
+    let columns = answer_codes(&plan, &answers);
     let model = Model::new(&plan, &"y ~ a + b + u + v".parse().unwrap(), &ModelOptions::default()).unwrap();
     for method in [Method::CorrectedScore, Method::MaximumLikelihood] {
         let started = Instant::now();

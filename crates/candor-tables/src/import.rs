@@ -127,7 +127,7 @@ impl Entry<'_> {
     fn encoded(&self, decoder: &Decoder, layout: &Layout, batch: &Batch) -> Result<Encoded, TableError> {
         let decoded = decoder.decode(batch)?;
         let rows = decoded.rows;
-        let (answers, public) = taken_apart(self.plan, decoded);
+        let responses = taken_apart(self.plan, decoded);
         let kept = batch.columns.columns()[self.plan.columns().len()..].iter().zip(layout.kept());
         let kept = kept.map(|(column, field)| {
             passthrough::bare(column, field).ok_or_else(|| TableError::KeptType {
@@ -138,7 +138,7 @@ impl Entry<'_> {
             })
         });
         let kept = kept.collect::<Result<Vec<ArrayRef>, TableError>>()?;
-        layout.encode(&answers, &public, &kept, rows).map_err(|unwritable| unwritable.within(batch))
+        layout.encode(&responses, &kept, rows).map_err(|unwritable| unwritable.within(batch))
     }
 }
 

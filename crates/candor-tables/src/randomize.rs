@@ -184,7 +184,7 @@ impl Worker<'_> {
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {
         let attributes = self.job.plan.schema().attributes();
         let truths = truths(batch, self.job.plan.schema(), &mut self.job.source.stream(STREAMS | number))?;
-        let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
+        let responses = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
         let kept = batch.columns.columns()[attributes.len()..].iter().zip(self.layout.kept());
         let kept = kept.map(|(column, field)| {
             (self.pass_on)(column, field).ok_or_else(|| TableError::KeptType {
@@ -196,7 +196,7 @@ impl Worker<'_> {
         });
         let kept = kept.collect::<Result<Vec<ArrayRef>, TableError>>()?;
         let rows = batch.columns.num_rows();
-        let encoded = self.layout.encode(&answers, &truths, &kept, rows);
+        let encoded = self.layout.encode(&responses, &kept, rows);
         Ok((encoded.map_err(|unwritable| unwritable.within(batch))?, rows))
     }
 }

@@ -7,6 +7,7 @@ use arrow_schema::{DataType, Field};
 use candor_analysis::adjust::DistinctRecords;
 use candor_base::plan::Fingerprint;
 use candor_base::schema::Schema;
+use candor_bulk::Responses;
 
 use crate::existing::check_document;
 use crate::metadata_keys::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
@@ -113,7 +114,7 @@ fn batches(
     let schema = Arc::new(layout.schema().with_metadata([(key.to_owned(), fingerprint.to_string())].into()));
     let batch = |(columns, numbers): Part| {
         let rows = columns.first().map_or(0, Vec::len);
-        let encoded = layout.encode(&[], &columns, &numbers, rows);
+        let encoded = layout.encode(&Responses { blocks: Vec::new(), public: columns }, &numbers, rows);
         let Encoded::Batch(batch) = encoded.map_err(|unwritable| unwritable.after("the records", 0))? else {
             unreachable!("the layout is one of batches")
         };
@@ -133,7 +134,7 @@ fn write(
     let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())], false)?;
     for (columns, numbers) in parts {
         let rows = columns.first().map_or(0, Vec::len);
-        let encoded = layout.encode(&[], &columns, &numbers, rows);
+        let encoded = layout.encode(&Responses { blocks: Vec::new(), public: columns }, &numbers, rows);
         writer.write(&encoded.map_err(|unwritable| unwritable.after(&target.name(), 0))?, target)?;
     }
     writer.finish(target, None, Existing::Replace)

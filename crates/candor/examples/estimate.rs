@@ -10,10 +10,10 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // 9,000 people, of whom a third is in category 1 of both attributes. They answer on their own devices.
     let truths: Vec<Vec<u16>> = vec![(0..9000).map(|i| u16::from(i % 3 == 0)).collect(); 2];
-    let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
+    let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
 
     let tables = TableList::parse("pairs", &schema)?;
-    let counts = Counts::from_codes(&plan, &answer_codes(&plan, &answers, &truths), &tables, &[])?;
+    let counts = Counts::from_codes(&plan, &answer_codes(&plan, &responses), &tables, &[])?;
     let estimates = estimate(&plan, &counts, &EstimateOptions::default())?;
     for cell in &estimates.tables[0].cells {
         let (Some(low), Some(high)) = (cell.low, cell.high) else { continue };

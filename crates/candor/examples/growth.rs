@@ -16,7 +16,7 @@ use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_bulk::{BlockAnswers, Randomizer};
+use candor_bulk::{Randomizer, Responses};
 use candor_design::{Request, design};
 use serde_json::{Value, json};
 
@@ -152,9 +152,9 @@ fn truths(sizes: &[usize], records: usize) -> Vec<Vec<u16>> {
     sizes.iter().enumerate().map(column).collect()
 }
 
-fn counted(plan: &Plan, tables: &TableList, answers: &[BlockAnswers], truths: &[Vec<u16>]) -> Vec<TableCounts> {
+fn counted(plan: &Plan, tables: &TableList, answers: &Responses) -> Vec<TableCounts> {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
-    count_tables(plan, &layouts, &answer_codes(plan, answers, truths), Rows::Single)
+    count_tables(plan, &layouts, &answer_codes(plan, answers), Rows::Single)
 }
 
 fn estimated(plan: &Plan, tallies: &[TableCounts]) -> f64 {
@@ -166,7 +166,7 @@ pub fn used(plan: &Plan, sizes: &[usize], records: usize) -> Result<[f64; 3], Fa
     let (truths, randomizer) = (truths(sizes, records), Randomizer::new(plan));
     let (answers, randomize) = timed(|| randomizer.batch(&truths, &mut Source::from_seed(1).stream(0)));
     let (answers, tables) = (answers?, TableList::marginals(plan.schema()));
-    let (tallies, count) = timed(|| counted(plan, &tables, &answers, &truths));
+    let (tallies, count) = timed(|| counted(plan, &tables, &answers));
     Ok([randomize, count, estimated(plan, &tallies)])
 }
 
@@ -250,7 +250,7 @@ fn streamed(plan: &Plan, sizes: &[usize], records: usize) -> Result<(Vec<TableCo
             let (answers, seconds) = once(|| randomizer.batch(truths, &mut source.stream(number)));
             spent[0] += seconds;
             let answers = answers?;
-            let (tallies, seconds) = once(|| counted(plan, &tables, &answers, truths));
+            let (tallies, seconds) = once(|| counted(plan, &tables, &answers));
             spent[1] += seconds;
             match all.is_empty() {
                 true => all = tallies,
@@ -274,7 +274,7 @@ fn by_tables() -> Result<Growth, Failure> {
     let pairs = TableList::parse("pairs", plan.schema())?;
     for tables in [10, 30, 100, 300, 1_000, 4_950] {
         let first = TableList::new(pairs.lists()[..tables].to_vec(), plan.schema())?;
-        let (tallies, count) = timed(|| counted(&plan, &first, &answers, &truths));
+        let (tallies, count) = timed(|| counted(&plan, &first, &answers));
         growth.add("tally", tables, count);
         growth.add("estimate", tables, estimated(&plan, &tallies));
     }

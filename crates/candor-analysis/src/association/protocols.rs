@@ -121,7 +121,7 @@ impl Parties<'_> {
             }
             let truths = [a, b].map(|attribute| self.columns[attribute].clone());
             let answers = Randomizer::new(&plan).batch(&truths, &mut source.stream(number))?;
-            let codes = answer_codes(&plan, &answers, &truths);
+            let codes = answer_codes(&plan, &answers);
             answered.push([0, 1].map(|at| match codes[at] {
                 Codes::One(codes) => codes.to_vec(),
                 Codes::Set(_) => unreachable!("single answers"),

@@ -22,7 +22,7 @@ pub use sampling_error::SamplingError;
 use std::collections::{BTreeMap, HashMap};
 
 use candor_base::plan::{Content, Plan};
-use candor_bulk::{AnswerColumn, BlockAnswers, Sets};
+use candor_bulk::{AnswerColumn, Responses, Sets};
 
 use candor_base::shape::Shape;
 use runs::{Runs, Support, responses, weight};
@@ -141,14 +141,13 @@ impl Codes<'_> {
     }
 }
 
-/// The columns of a plan's responses, from the answers that [`Randomizer::batch`](candor_bulk::Randomizer::batch) gave for
-/// `truths`, of which only the public attributes are looked at.
-pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [Vec<u16>]) -> Vec<Codes<'a>> {
+/// The columns of a plan's responses.
+pub fn answer_codes<'a>(plan: &Plan, responses: &'a Responses) -> Vec<Codes<'a>> {
     let one = |content: &Content| match *content {
-        Content::Public { attribute } => Codes::One(&truths[attribute]),
-        Content::Tag { block } => Codes::One(&answers[block].tags),
-        Content::Cells { block } => Codes::Set(answers[block].cells.as_ref().expect("a block with strips")),
-        Content::Answer { block, place, .. } => Codes::from(&answers[block].columns[place]),
+        Content::Public { attribute } => Codes::One(&responses.public[attribute]),
+        Content::Tag { block } => Codes::One(&responses.blocks[block].tags),
+        Content::Cells { block } => Codes::Set(responses.blocks[block].cells.as_ref().expect("a block with strips")),
+        Content::Answer { block, place, .. } => Codes::from(&responses.blocks[block].columns[place]),
     };
     plan.columns().iter().map(|column| one(&column.content)).collect()
 }

@@ -221,6 +221,7 @@ fn responses(epsilon: f64, people: usize) -> (Plan, DistinctRecords, DistinctRec
     let truths = vec![first, second, third];
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(5).stream(0)).unwrap();
     let columns: Vec<Vec<u16>> = answers
+        .blocks
         .iter()
         .flat_map(|block| &block.columns)
         .map(|column| match column {

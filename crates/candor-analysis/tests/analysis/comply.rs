@@ -201,7 +201,7 @@ fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, igno
             })
             .collect();
         let mut answers = randomizer.batch(&truths, &mut rng).unwrap();
-        for block in &mut answers {
+        for block in &mut answers.blocks {
             for column in &mut block.columns {
                 if let candor_bulk::AnswerColumn::One(codes) = column {
                     codes.iter_mut().take((ignored * respondents as f64) as usize).for_each(|code| *code = 0);
@@ -209,7 +209,7 @@ fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, igno
             }
         }
         let mut tally = TableCounts::new(CountLayout::new(plan, table));
-        tally.add(plan, &answer_codes(plan, &answers, &truths), Rows::Single, |_| true);
+        tally.add(plan, &answer_codes(plan, &answers), Rows::Single, |_| true);
         let counts = lottery.counts(plan, &tally).unwrap();
         assert_eq!(counts.iter().flatten().sum::<f64>(), respondents as f64);
         found += u32::from(fit(&channels(&lottery), &counts).unwrap().p_value(degrees) < 0.05);
@@ -328,14 +328,14 @@ fn errors_of_anchored_shares_hold() {
             let random: Vec<Option<u32>> = (0..respondents)
                 .map(|_| (f64::from(rng.next_u32()) > attentive * 4_294_967_296.0).then(|| rng.next_u32()))
                 .collect();
-            for (number, column) in answers.iter_mut().flat_map(|block| &mut block.columns).enumerate() {
+            for (number, column) in answers.blocks.iter_mut().flat_map(|block| &mut block.columns).enumerate() {
                 let candor_bulk::AnswerColumn::One(codes) = column else { panic!() };
                 let said = codes.iter_mut().zip(&random).filter_map(|(code, random)| Some((code, (*random)?)));
                 said.for_each(|(code, random)| *code = (random >> number & 1) as u16);
             }
             let tally = |table: &[usize]| {
                 let mut tally = TableCounts::new(CountLayout::new(&plan, table));
-                tally.add(&plan, &answer_codes(&plan, &answers, &columns), Rows::Single, |_| true);
+                tally.add(&plan, &answer_codes(&plan, &answers), Rows::Single, |_| true);
                 tally
             };
             let (own, anchor, both) = (tally(&[0]), tally(&[1]), tally(&[0, 1]));

@@ -86,7 +86,7 @@ fn people(n: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
 /// The tally of a table over these people's answers, those for whom `take` holds.
 fn survey(plan: &Plan, people: &[Vec<u16>], seed: u64, table: &[usize], take: impl Fn(usize) -> bool) -> TableCounts {
     let answers = Randomizer::new(plan).batch(people, &mut Source::from_seed(7).stream(seed)).unwrap();
-    let codes = answer_codes(plan, &answers, people);
+    let codes = answer_codes(plan, &answers);
     let mut tally = TableCounts::new(CountLayout::new(plan, table));
     tally.add(plan, &codes, Rows::Single, take);
     tally

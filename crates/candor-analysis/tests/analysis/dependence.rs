@@ -30,7 +30,7 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableCounts;
         truths[1].push((cell % columns) as u16);
     }
     let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(seed).stream(1)).unwrap();
-    let codes = answer_codes(plan, &answers, &truths);
+    let codes = answer_codes(plan, &answers);
     [&[0][..], &[1], &[0, 1]].map(|table| {
         let mut tally = TableCounts::new(CountLayout::new(plan, table));
         tally.add(plan, &codes, Rows::Single, |_| true);

@@ -118,7 +118,7 @@ fn found_and_predicted(
         let (truths, numbers) = surveyed(plan, people, n, &mut rng);
         let mut stream = Source::from_seed(7).stream(survey);
         let answers = Randomizer::new(plan).batch(&truths, &mut stream).unwrap();
-        let columns = answer_codes(plan, &answers, &truths);
+        let columns = answer_codes(plan, &answers);
         let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
         let mut rows = ModelRows::new(layout.clone());
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample: Sample::default(), rows: n });

@@ -29,7 +29,7 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableCounts {
         columns[1].push((cell % sizes[1]) as u16);
     }
     let answers = Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(1)).unwrap();
-    let codes = answer_codes(plan, &answers, &columns);
+    let codes = answer_codes(plan, &answers);
     let mut tally = TableCounts::new(TableEstimator::new(plan, &[0, 1]).unwrap().layout().clone());
     tally.add(plan, &codes, Rows::Single, |_| true);
     tally

@@ -80,7 +80,7 @@ fn coverage(
         let (truths, numbers) = people(&mut rng);
         let mut stream = Source::from_seed(20).stream(survey as u64);
         let answers = Randomizer::new(plan).batch(&truths, &mut stream).unwrap();
-        let columns = answer_codes(plan, &answers, &truths);
+        let columns = answer_codes(plan, &answers);
         let mut rows = ModelRows::new(layout.clone());
         let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
         let n = truths[0].len();
@@ -224,7 +224,7 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
         let clusters: Vec<String> = (0..rows.len()).map(|at| (at / 2).to_string()).collect();
         let fpc = vec![400.0; rows.len()];
         let sample = Sample { clusters: Some(&clusters), fpc: Some(&fpc), ..Sample::default() };
-        let columns = answer_codes(plan, &answers, &truths);
+        let columns = answer_codes(plan, &answers);
         let mut own = ModelRows::new(layout.clone());
         own.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: rows.len() });
         let fitting = Fitting { method, limits: false, ..Fitting::default() };

@@ -13,7 +13,7 @@ use candor_base::channel::{Axis, Channel, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
-use candor_bulk::{BlockAnswers, Randomizer};
+use candor_bulk::{Randomizer, Responses};
 use nalgebra::{DMatrix, DVector};
 use rand_core::Rng;
 use serde_json::Value;
@@ -53,13 +53,13 @@ impl People {
         Sample::new((0..strata).map(stratum).collect(), stratum_of).map(Arc::new)
     }
 
-    fn answers(&self, plan: &Plan, seed: u64) -> Vec<BlockAnswers> {
+    fn answers(&self, plan: &Plan, seed: u64) -> Responses {
         Randomizer::new(plan).batch(&self.truths, &mut Source::from_seed(5).stream(seed)).unwrap()
     }
 
     /// Those who are taken, counted.
-    fn counted(&self, plan: &Plan, answers: &[BlockAnswers], take: &dyn Fn(usize) -> bool) -> TableCounts {
-        let codes = answer_codes(plan, answers, &self.truths);
+    fn counted(&self, plan: &Plan, answers: &Responses, take: &dyn Fn(usize) -> bool) -> TableCounts {
+        let codes = answer_codes(plan, answers);
         let weighted = |weights: &[f64]| {
             let mut tally = TableCounts::new(CountLayout::new(plan, &XY));
             tally.add(plan, &codes, Rows::Weighted(weights), take);
@@ -232,7 +232,7 @@ fn slices_are_domains() {
     let (golden, plan) = (golden(), plan(3.0));
     let both = people(&golden, true, true);
     let answers = both.answers(&plan, 1);
-    let codes = answer_codes(&plan, &answers, &both.truths);
+    let codes = answer_codes(&plan, &answers);
     let table = [2, 0, 1];
     let mut whole = TableCounts::new(CountLayout::new(&plan, &table));
     whole.add(&plan, &codes, Rows::Weighted(&both.weights), |_| true);
@@ -284,7 +284,7 @@ fn clusters_of_randomized_answers() {
         held += u32::from(uncertainty.low <= 1.0 / 6.0 && 1.0 / 6.0 <= uncertainty.high);
         let mut alone = TableCounts::new(CountLayout::new(&plan, &XY));
         let answers = people.answers(&plan, survey);
-        alone.add(&plan, &answer_codes(&plan, &answers, &people.truths), Rows::Weighted(&people.weights), |_| true);
+        alone.add(&plan, &answer_codes(&plan, &answers), Rows::Weighted(&people.weights), |_| true);
         simple += estimator.estimate(&alone, Target::Population).unwrap().standard_errors[0].powi(2);
     }
     let n = surveys as f64;
@@ -313,7 +313,7 @@ fn designs_that_tell_nothing() {
     let all = of(4.0).all(&plan, 1);
     let mut alone_tally = TableCounts::new(CountLayout::new(&plan, &XY));
     let answers = alone.answers(&plan, 1);
-    alone_tally.add(&plan, &answer_codes(&plan, &answers, &alone.truths), Rows::Single, |_| true);
+    alone_tally.add(&plan, &answer_codes(&plan, &answers), Rows::Single, |_| true);
     let [certain, table] = [(&all, Target::Population), (&alone_tally, Target::Table)]
         .map(|(tally, target)| estimator.estimate(tally, target).unwrap().standard_errors);
     let covariance = estimator.design_covariance(&all).unwrap().unwrap();

@@ -219,7 +219,7 @@ fn surveys_with_lotteries() {
         sums.iter_mut().for_each(|sum| *sum = 0.0);
         for seed in 0..SURVEYS {
             let answers = Randomizer::new(&plan).batch(&people, &mut Source::from_seed(11).stream(seed)).unwrap();
-            let codes = answer_codes(&plan, &answers, &people);
+            let codes = answer_codes(&plan, &answers);
             let mut tally = TableCounts::new(CountLayout::new(&plan, &table));
             tally.add(&plan, &codes, Rows::Single, |_| true);
             let options = Options { target: Target::Table, interval: Interval::Wald, ..Options::default() };
@@ -258,7 +258,7 @@ fn everything_else_knows_it() {
     let (plan, before) = (lottery(), Plan::new(unstructured(), lottery().blocks().to_vec()).unwrap());
     let count = |plan: &Plan, seed: u64| {
         let answers = Randomizer::new(plan).batch(&people, &mut Source::from_seed(13).stream(seed)).unwrap();
-        let codes = answer_codes(plan, &answers, &people);
+        let codes = answer_codes(plan, &answers);
         let mut tally = TableCounts::new(CountLayout::new(plan, &[0, 1]));
         tally.add(plan, &codes, Rows::Single, |_| true);
         tally

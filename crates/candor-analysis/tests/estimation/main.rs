@@ -377,7 +377,7 @@ fn simulated_surveys() {
         let mut sums: Vec<Vec<[f64; 3]>> = vec![Vec::new(); tables.len()];
         for survey in 0..surveys {
             let answers = randomizer.batch(&columns, &mut source.stream(survey)).unwrap();
-            let codes = answer_codes(&plan, &answers, &columns);
+            let codes = answer_codes(&plan, &answers);
             for (estimator, sums) in estimators.iter().zip(&mut sums) {
                 let mut tally = TableCounts::new(estimator.layout().clone());
                 tally.add(&plan, &codes, Rows::Single, |_| true);

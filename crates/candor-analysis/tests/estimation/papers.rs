@@ -175,7 +175,7 @@ fn the_likelihood_of_sets_is_better_for_skewed_truths() {
             })
             .collect();
         let answers = randomizer.batch(&[truths], &mut source.stream(survey)).unwrap();
-        let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!() };
+        let AnswerColumn::Set(sets) = &answers.blocks[0].columns[0] else { unreachable!() };
         let mut tally = TableCounts::new(estimator.layout().clone()).keeping_sets(&plan);
         tally.add(&plan, &[Codes::Set(sets)], Rows::Single, |_| true);
         let error =

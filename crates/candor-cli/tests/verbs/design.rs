@@ -266,7 +266,7 @@ fn predicted_errors_are_seen_on_adult() {
     let (runs, mut observed, mut predicted) = (30, Vec::new(), 0.0);
     for run in 0..runs {
         let answers = randomizer.batch(&columns, &mut Source::from_seed(run).stream(0)).unwrap();
-        let codes = answer_codes(&plan, &answers, &columns);
+        let codes = answer_codes(&plan, &answers);
         let mut squares = 0.0;
         for (estimator, truth) in estimators.iter().zip(&truths) {
             let mut tally = TableCounts::new(estimator.layout().clone());

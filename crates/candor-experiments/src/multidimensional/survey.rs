@@ -295,7 +295,7 @@ impl Survey<'_> {
     fn under_a_plan(&self, plan: &Plan, questions: &[(Question, f64)], source: &Source) -> Vec<f64> {
         let columns = &self.adult.columns;
         let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
-        let codes = answer_codes(plan, &answers, columns);
+        let codes = answer_codes(plan, &answers);
         let layouts: Vec<CountLayout> = questions.iter().map(|(q, _)| CountLayout::new(plan, &q.attributes)).collect();
         let tallies = count_tables(plan, &layouts, &codes, Rows::Single);
         let share = |((question, _), tally): (&(Question, f64), &TableCounts)| {

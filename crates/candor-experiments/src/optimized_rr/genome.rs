@@ -265,7 +265,7 @@ fn alone(column: &[u16], epsilon: f64, rng: &mut impl Rng) -> [f64; 4] {
 /// The counts of every SNP from whole records randomized under a plan.
 fn together(plan: &Plan, columns: &[Vec<u16>], source: &Source) -> Vec<[f64; 4]> {
     let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
-    let codes = answer_codes(plan, &answers, columns);
+    let codes = answer_codes(plan, &answers);
     let answered = |snp: usize| {
         let name = format!("a{}", snp + 1);
         let column = plan.columns().iter().position(|c| matches!(c.content, Content::Answer { .. }) && c.name == name);

@@ -1,7 +1,7 @@
 //! Responses from one format to another.
 
 use candor_base::plan::{Content, Plan};
-use candor_bulk::{AnswerColumn, BlockAnswers};
+use candor_bulk::{AnswerColumn, BlockAnswers, Responses};
 use candor_runtime::progress::ProgressSink;
 
 use super::decode::ResponseBatch;
@@ -25,8 +25,7 @@ pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> 
     let mut failed = None;
     let encode = |batch: ResponseBatch| {
         let rows = batch.rows;
-        let (answers, public) = taken_apart(plan, batch);
-        layout.encode(&answers, &public, &[], rows)
+        layout.encode(&taken_apart(plan, batch), &[], rows)
     };
     let read = read_batches(plan, inputs, None, ProgressSink::none(), encode, |encoded| {
         if failed.is_none() {
@@ -42,8 +41,8 @@ pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> 
     Ok(read.responses)
 }
 
-/// The answers of every block, and the codes of public attributes by their positions.
-pub(crate) fn taken_apart(plan: &Plan, batch: ResponseBatch) -> (Vec<BlockAnswers>, Vec<Vec<u16>>) {
+/// The columns of responses by what they are.
+pub(crate) fn taken_apart(plan: &Plan, batch: ResponseBatch) -> Responses {
     let mut public = vec![Vec::new(); plan.schema().attributes().len()];
     let mut answers: Vec<BlockAnswers> =
         plan.blocks().iter().map(|_| BlockAnswers { tags: Vec::new(), columns: Vec::new(), cells: None }).collect();
@@ -62,5 +61,5 @@ pub(crate) fn taken_apart(plan: &Plan, batch: ResponseBatch) -> (Vec<BlockAnswer
     }
     places.sort_by_key(|&(block, place, _)| (block, place));
     places.into_iter().for_each(|(block, _, codes)| answers[block].columns.push(codes));
-    (answers, public)
+    Responses { blocks: answers, public }
 }

@@ -10,7 +10,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor_base::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor_base::schema::Schema;
-use candor_bulk::{AnswerColumn, BlockAnswers, Sets, UNANSWERED};
+use candor_bulk::{AnswerColumn, Responses, Sets, UNANSWERED};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -131,25 +131,18 @@ impl Layout {
         line
     }
 
-    /// Turns answers into rows. `truths` holds the codes of public attributes; `kept` the columns
-    /// to be passed on.
+    /// Turns responses into rows; `kept` are the columns to be passed on.
     ///
     /// # Errors
     /// The first value of those that cannot be written as text.
-    pub(crate) fn encode(
-        &self,
-        answers: &[BlockAnswers],
-        truths: &[Vec<u16>],
-        kept: &[ArrayRef],
-        rows: usize,
-    ) -> Result<Encoded, Unwritable> {
+    pub(crate) fn encode(&self, responses: &Responses, kept: &[ArrayRef], rows: usize) -> Result<Encoded, Unwritable> {
         match self.format {
-            Format::Csv { .. } => self.text(answers, truths, kept, rows).map(Encoded::Text),
-            Format::Parquet => Ok(Encoded::Batch(self.batch(answers, truths, kept))),
+            Format::Csv { .. } => self.text(responses, kept, rows).map(Encoded::Text),
+            Format::Parquet => Ok(Encoded::Batch(self.batch(responses, kept))),
         }
     }
 
-    fn batch(&self, answers: &[BlockAnswers], truths: &[Vec<u16>], kept: &[ArrayRef]) -> RecordBatch {
+    fn batch(&self, responses: &Responses, kept: &[ArrayRef]) -> RecordBatch {
         let labelled = |codes: &[u16], labels: &Labels| -> ArrayRef {
             let Labels::Some { values, nullable, .. } = labels else { unreachable!("answers have labels") };
             let keys = match nullable {
@@ -160,17 +153,17 @@ impl Layout {
         };
         let array = |(column, labels): &(ResponseColumn, Labels)| -> ArrayRef {
             match &column.content {
-                Content::Public { attribute } => labelled(&truths[*attribute], labels),
-                Content::Tag { block } => Arc::new(UInt16Array::from(answers[*block].tags.clone())),
-                Content::Answer { block, place, .. } => match &answers[*block].columns[*place] {
+                Content::Public { attribute } => labelled(&responses.public[*attribute], labels),
+                Content::Tag { block } => Arc::new(UInt16Array::from(responses.blocks[*block].tags.clone())),
+                Content::Answer { block, place, .. } => match &responses.blocks[*block].columns[*place] {
                     AnswerColumn::One(codes) => labelled(codes, labels),
                     AnswerColumn::Set(sets) => lists(sets, labelled(sets.codes(), labels), labels.may_be_null()),
                 },
                 Content::Cells { block } => {
-                    let (Labels::Cells(labels), Some(sets)) = (labels, &answers[*block].cells) else {
+                    let (Labels::Cells(labels), Some(sets)) = (labels, &responses.blocks[*block].cells) else {
                         unreachable!("strips answer with cells")
                     };
-                    let keys = Int32Array::from(labels.keys(&answers[*block].tags, sets));
+                    let keys = Int32Array::from(labels.keys(&responses.blocks[*block].tags, sets));
                     let items = DictionaryArray::<Int32Type>::try_new(keys, labels.values()).expect("labels of cells");
                     lists(sets, Arc::new(items), true)
                 }
@@ -180,16 +173,10 @@ impl Layout {
         RecordBatch::try_new(Arc::new(self.schema()), arrays).expect("columns of the layout")
     }
 
-    fn text(
-        &self,
-        answers: &[BlockAnswers],
-        truths: &[Vec<u16>],
-        kept: &[ArrayRef],
-        rows: usize,
-    ) -> Result<Vec<u8>, Unwritable> {
+    fn text(&self, responses: &Responses, kept: &[ArrayRef], rows: usize) -> Result<Vec<u8>, Unwritable> {
         let kept: Vec<ArrayRef> = kept.iter().map(as_shown).collect();
         let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.columns.len() + kept.len());
-        sources.extend(self.columns.iter().map(|column| Source::new(column, answers, truths)));
+        sources.extend(self.columns.iter().map(|column| Source::new(column, responses)));
         for (array, field) in kept.iter().zip(&self.kept) {
             sources.push(Source::Kept(KeptText::new(array, field)?));
         }
@@ -231,23 +218,21 @@ enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(
-        (column, labels): &'a (ResponseColumn, Labels),
-        answers: &'a [BlockAnswers],
-        truths: &'a [Vec<u16>],
-    ) -> Source<'a> {
+    fn new((column, labels): &'a (ResponseColumn, Labels), responses: &'a Responses) -> Source<'a> {
         match (&column.content, labels) {
-            (Content::Public { attribute }, Labels::Some { fields, .. }) => Source::Codes(&truths[*attribute], fields),
-            (Content::Tag { block }, _) => Source::Numbers(&answers[*block].tags),
+            (Content::Public { attribute }, Labels::Some { fields, .. }) => {
+                Source::Codes(&responses.public[*attribute], fields)
+            }
+            (Content::Tag { block }, _) => Source::Numbers(&responses.blocks[*block].tags),
             (Content::Answer { block, place, .. }, Labels::Some { values, fields, .. }) => {
-                match &answers[*block].columns[*place] {
+                match &responses.blocks[*block].columns[*place] {
                     AnswerColumn::One(codes) => Source::Codes(codes, fields),
                     AnswerColumn::Set(sets) => Source::Sets(sets, values.as_string::<i32>()),
                 }
             }
             (Content::Cells { block }, Labels::Cells(labels)) => {
-                let sets = answers[*block].cells.as_ref().expect("strips answer with cells");
-                Source::Cells(sets, &answers[*block].tags, labels)
+                let sets = responses.blocks[*block].cells.as_ref().expect("strips answer with cells");
+                Source::Cells(sets, &responses.blocks[*block].tags, labels)
             }
             _ => unreachable!("every column has its labels"),
         }
@@ -381,6 +366,7 @@ mod tests {
     use arrow_array::types::Int32Type;
     use candor_base::channel::{Axis, Pattern};
     use candor_base::plan::Block;
+    use candor_bulk::BlockAnswers;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     /// Values that stand in a kept column's dictionary but in no row belong to people who were taken out of the table.
@@ -391,16 +377,14 @@ mod tests {
         let labels = Arc::new(StringArray::from(vec!["secret", "north", "south"]));
         let region: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::new(Int32Array::from(vec![1, 2]), labels));
         let kept = vec![Field::new("region", region.data_type().clone(), true)];
-        let answers = [BlockAnswers { tags: Vec::new(), columns: vec![AnswerColumn::One(vec![0, 1])], cells: None }];
+        let block = BlockAnswers { tags: Vec::new(), columns: vec![AnswerColumn::One(vec![0, 1])], cells: None };
+        let responses = Responses { blocks: vec![block], public: Vec::new() };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.parquet");
         let (target, layout) = (Target::File(path.clone()), Layout::new(&plan, kept, Format::Parquet));
         let mut writer = ResponseWriter::new(&target, &layout, &[], false).unwrap();
         writer
-            .write(
-                &layout.encode(&answers, &[], &[region], 2).unwrap_or_else(|_| panic!("text can be written")),
-                &target,
-            )
+            .write(&layout.encode(&responses, &[region], 2).unwrap_or_else(|_| panic!("text can be written")), &target)
             .unwrap();
         writer.finish(&target, None, Existing::Replace).unwrap();
         let file = std::fs::File::open(path).unwrap();

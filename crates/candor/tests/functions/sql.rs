@@ -198,7 +198,7 @@ fn counts_of_what_answers_hold_are_those_of_responses() {
         .map(|(attribute, step)| people.clone().map(|i| i % step % attribute.categories().len() as u16).collect())
         .collect();
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(11).stream(0)).unwrap();
-    let columns = answer_codes(&plan, &answers, &truths);
+    let columns = answer_codes(&plan, &answers);
     let tables = TableList::parse("marginals;pairs;smokes,Größe,region,count", plan.schema()).unwrap();
     let expected = Counts::from_codes(&plan, &columns, &tables, &[]).unwrap();
     let mut rows = counted(&plan, &columns, people.len(), &tables);

@@ -95,7 +95,7 @@ fn found_in_400_surveys(linked: f64) -> [usize; 3] {
             truths[2].push(u16::from(region));
         }
         let answers = randomizer.batch(&truths, &mut source.stream(1000 + repeat)).unwrap();
-        let columns = answer_codes(plan, &answers, &truths);
+        let columns = answer_codes(plan, &answers);
         let counts = |asked: &DifferenceQuery| {
             Counts::from_codes(plan, &columns, &asked.tables(plan.schema()).unwrap(), &[]).unwrap()
         };

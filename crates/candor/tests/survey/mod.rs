@@ -12,7 +12,7 @@ use candor_analysis::tally::{Codes, answer_codes};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_bulk::{BlockAnswers, Randomizer};
+use candor_bulk::{Randomizer, Responses};
 use candor_design::{Request, design};
 use candor_tables::TableError;
 use candor_tables::input::Input;
@@ -40,7 +40,7 @@ pub const PEOPLE: u64 = 6_000;
 pub struct Survey {
     pub plan: Plan,
     pub truths: Vec<Vec<u16>>,
-    answers: Vec<BlockAnswers>,
+    answers: Responses,
 }
 
 impl Survey {
@@ -67,7 +67,7 @@ impl Survey {
 
     /// The columns of the responses.
     pub fn columns(&self) -> Vec<Codes<'_>> {
-        answer_codes(&self.plan, &self.answers, &self.truths)
+        answer_codes(&self.plan, &self.answers)
     }
 
     /// The different answer records; answers are categories.
