@@ -11,10 +11,10 @@
 //! unbiased estimate of the same responses, [with the estimate in them](with_estimate).
 
 use candor_base::plan::Plan;
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
+use candor_bulk::Randomizer;
 use candor_runtime::parallel;
 use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
 use rand_core::Rng;

@@ -8,10 +8,10 @@ use candor_analysis::estimate::{
 use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Matrix, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
+use candor_bulk::Randomizer;
 use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
 
 const SIZES: [usize; 4] = [2, 3, 4, 5];
