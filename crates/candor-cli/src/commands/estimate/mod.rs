@@ -106,7 +106,7 @@ enum MethodArg {
     Iterative,
     /// Closest distribution to the unbiased estimate; biased
     Projected,
-    /// Closest distributions that agree across all tables; biased, with the smallest errors at small epsilons
+    /// Closest distributions that agree across all tables; biased, best at small epsilons
     Constrained,
     /// Negative cells set to zero and the rest rescaled; biased
     Clipped,
