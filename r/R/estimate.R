@@ -12,7 +12,7 @@
 #' @param design How the people were sampled: a design of the survey package (`svydesign` or `svrepdesign`) about the rows of
 #'   `responses`, in their order. It stands for `weights`, `strata`, `psu`, `fpc` and replicate weights.
 #' @param counts Instead of responses, the counts that the query of [candor_sql()] gives: a data frame, or paths of files.
-#' @param ... Further options of the command: `mean = "Age"`, `quantile = "Age:0.5"`, `compare_groups = "Sex"`, `method = "projected"`,
+#' @param ... Further options of the command: `mean = "Age"`, `quantile = "Age:0.5"`, `compare_groups = "Sex"`, `method = "constrained"`,
 #'   `interval = "simultaneous"`, `confidence = 0.9`, `target = "records"`.
 #' @return A data frame of class `candor_estimate`, one row per number:
 #'   * `table`: the table as it is asked for, such as `"Sex,Income"`, or `"Income | Sex"` for shares among the people of each `Sex`.
@@ -20,7 +20,7 @@
 #'   * `quantity`: `"share"`, `"conditional share"`, `"mean"`, `"variance"`, `"quantile"`, and with `compare_groups` or `baseline`
 #'     `"difference"` and `"ratio"`.
 #'   * A factor for each attribute, with the schema's categories, missing where the number is not about it.
-#'   * `estimate`, `standard_error`, `low`, `high`; of shares also `shown_estimate` and `reliability` (`"shown"`, `"rough"`, `"under"`,
+#'   * `estimate`, `standard_error` (with `method = "constrained"` the root mean square error), `low`, `high`; of shares also `shown_estimate` and `reliability` (`"shown"`, `"rough"`, `"under"`,
 #'     `"hidden"`: how precise the share is, and what of it may be published).
 #'   * Of differences and ratios `compared` (the attribute), `first` and `second` (its groups, or `"before"` and `"now"`). Of quantiles
 #'     `share`, and `category`, `low_category` and `high_category`, the categories that they fall into; their `estimate` is missing.

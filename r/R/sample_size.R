@@ -8,7 +8,8 @@
 #' @param model,effect A formula, and the coefficients that are to be found: `c("Sex=Male" = 0.7)`.
 #' @param expected_shares A data frame with the columns `attribute`, `category` and `share`, or pilot records: shares to expect.
 #' @param ... Further options of the command, such as `power = 0.9` or `confidence = 0.9`.
-#' @return A data frame of class `candor_sample_size`, one row per table (`table`, `respondents`, `worst_case`), per question
+#' @return A data frame of class `candor_sample_size`, one row per table (`table`, `respondents`, `worst_case`, and
+#'   `constrained`: with constrained estimates), per question
 #'   (`attribute`, `category`, `respondents`, `power`), or per coefficient (`term`, `effect`, `respondents`, `power`). `reason` says why a
 #'   number is missing.
 #' @examples

@@ -1,13 +1,14 @@
-//! How often intervals hold the truth: prints the tables of docs/explanation/estimation.md.
+//! How often intervals hold the truth: prints the tables of docs/reference/interval-coverage.md and docs/explanation/estimation.md.
 //!
-//! `cargo run --release -p candor-analysis --example coverage [small | ratios]`
+//! `cargo run --release -p candor-analysis --example coverage [small | ratios | constrained]`
 
 use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::difference::difference;
-use candor_analysis::estimate::{Interval, Options, TableEstimator, Target, Uncertainty, analyse};
+use candor_analysis::estimate::{Cell, Interval, Method, Options, TableEstimator, Target, Uncertainty};
+use candor_analysis::estimate::{analyse, analyse_all};
 use candor_analysis::moments::{Values, numbers};
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, answer_codes};
-use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, answer_codes, count_tables};
+use candor_base::channel::{Axis, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
@@ -136,7 +137,7 @@ fn tables() {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{:.1}%", 100.0 * share)
 }
 
 /// The least chance, over shares from 0 to 0.5, that the interval of a small group holds: exact sums, no simulation.
@@ -245,8 +246,132 @@ fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
     held
 }
 
+/// How many surveys constrained estimates are tried on; each of them simulates surveys of its own.
+const CONSTRAINED_SURVEYS: u64 = 100;
+
+/// Plans whose estimates are constrained, with their tables: one attribute, two together, and all pairs of four in a lottery of channels.
+fn constrained_plans(epsilon: f64) -> Vec<(&'static str, Plan, Vec<Vec<usize>>)> {
+    let plan = |sizes: &[usize], blocks| Plan::new(Schema::with_sizes(sizes).expect("valid"), blocks).expect("valid");
+    let k_ary = |sizes: &[usize]| {
+        let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
+        plan(sizes, vec![Block::new((0..sizes.len()).collect(), Pattern::k_ary(axes, epsilon).expect("valid"))])
+    };
+    let sizes = [2, 3, 4, 5];
+    let pairs: Vec<Vec<usize>> = (0..4).flat_map(|i| (i + 1..4).map(move |j| vec![i, j])).collect();
+    let strip = |pair: &Vec<usize>| -> (u64, Channel) {
+        let sizes: Vec<usize> = pair.iter().map(|&attribute| sizes[attribute]).collect();
+        let cells = (sizes.iter().product::<usize>() as f64 / (1.0 + epsilon.exp())).round().max(1.0) as usize;
+        (2, Strip::within(pair.clone(), sizes, Cells::from(cells), epsilon).expect("valid").into())
+    };
+    let mut channels: Vec<(u64, Channel)> = pairs.iter().map(strip).collect();
+    let axes = sizes.map(Axis::single).to_vec();
+    channels.push((1, Pattern::two_level(axes, PatternSet::Hits(vec![0, 1, 2, 3]), epsilon).expect("valid").into()));
+    vec![
+        ("one of 10", k_ary(&[10]), vec![vec![0]]),
+        ("4 x 6", k_ary(&[4, 6]), vec![vec![0, 1]]),
+        ("pairs of 2, 3, 4, 5", plan(&sizes, vec![Block::lottery(vec![0, 1, 2, 3], channels)]), pairs),
+    ]
+}
+
+/// What constrained estimates are worth, by plan, population and number of respondents.
+fn constrained() {
+    println!(
+        "| tables | population | epsilon | respondents | coverage | least of a cell | extended | error | largest of a cell | stated |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for (number, name) in constrained_plans(1.0).into_iter().map(|(name, ..)| name).enumerate() {
+        for skewed in [false, true] {
+            for epsilon in [0.5, 1.0, 2.0, 4.0] {
+                let (_, plan, tables) = constrained_plans(epsilon).remove(number);
+                for people in [500, 5_000, 50_000] {
+                    let found = constrained_held(&plan, &tables, skewed, people);
+                    let population = if skewed { "skewed" } else { "uniform" };
+                    println!("| {name} | {population} | {epsilon} | {people} | {found} |");
+                }
+            }
+        }
+    }
+}
+
+/// Sums over the surveys of one cell.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    surveys: f64,
+    held: f64,
+    extended: f64,
+    square: f64,
+    unbiased_square: f64,
+    stated: f64,
+}
+
+/// Coverage and errors of the cells of all tables, relative to those of unbiased estimates of the same responses.
+fn constrained_held(plan: &Plan, tables: &[Vec<usize>], skewed: bool, people: usize) -> String {
+    let sizes = plan.schema().sizes();
+    let cells: usize = sizes.iter().product();
+    let shares = if skewed { steep(cells) } else { vec![1.0 / cells as f64; cells] };
+    let shape = plan.schema().shape(&(0..sizes.len()).collect::<Vec<_>>());
+    let truths: Vec<Vec<f64>> = tables
+        .iter()
+        .map(|table| {
+            let mut truth = vec![0.0; shape.of(table).cells()];
+            shape.cells_of(table).zip(&shares).for_each(|(cell, share)| truth[cell] += share);
+            truth
+        })
+        .collect();
+    let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
+    let randomizer = Randomizer::new(plan);
+    let mut sums: Vec<Vec<Sum>> = truths.iter().map(|truth| vec![Sum::default(); truth.len()]).collect();
+    for survey in 0..CONSTRAINED_SURVEYS {
+        let columns = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
+        let answers = randomizer.batch(&columns, &mut Source::from_seed(2).stream(survey)).expect("records");
+        let tallies = count_tables(plan, &layouts, &answer_codes(plan, &answers, &columns), Rows::Single);
+        let of = |method| analyse_all(plan, &tallies, &Options { method, ..Options::default() });
+        for (number, (own, unbiased)) in of(Method::Constrained).into_iter().zip(of(Method::Unbiased)).enumerate() {
+            let (Ok(own), Ok(unbiased)) = (own.cells, unbiased.cells) else { continue };
+            for (at, (own, unbiased)) in own.iter().zip(&unbiased).enumerate() {
+                add(&mut sums[number][at], own, unbiased, truths[number][at]);
+            }
+        }
+    }
+    let all: Vec<Sum> = sums.into_iter().flatten().filter(|sum| sum.surveys > 0.0).collect();
+    let total = |of: fn(&Sum) -> f64| all.iter().map(of).sum::<f64>();
+    let least = all.iter().map(|sum| sum.held / sum.surveys).fold(1.0, f64::min);
+    let error = |sum: &Sum| (sum.square / sum.unbiased_square).sqrt();
+    let stated = (total(|sum| sum.stated) / total(|sum| sum.square)).sqrt();
+    format!(
+        "{} | {} | {} | {:.2} | {:.2} | {stated:.2}",
+        percent(total(|sum| sum.held) / total(|sum| sum.surveys)),
+        percent(least),
+        percent(total(|sum| sum.extended) / total(|sum| sum.surveys)),
+        (total(|sum| sum.square) / total(|sum| sum.unbiased_square)).sqrt(),
+        all.iter().map(error).fold(0.0, f64::max),
+    )
+}
+
+fn add(sum: &mut Sum, own: &Cell, unbiased: &Cell, truth: f64) {
+    let (Some(own_range), Some(unbiased_range)) = (own.uncertainty, unbiased.uncertainty) else { return };
+    assert!(own_range.low <= own.estimate && own.estimate <= own_range.high, "{own:?}");
+    sum.surveys += 1.0;
+    sum.held += f64::from(u8::from(own_range.low <= truth && truth <= own_range.high));
+    sum.extended +=
+        f64::from(u8::from(own_range != Uncertainty { standard_error: own_range.standard_error, ..unbiased_range }));
+    sum.square += (own.estimate - truth).powi(2);
+    sum.unbiased_square += (unbiased.estimate - truth).powi(2);
+    sum.stated += own_range.standard_error.powi(2);
+}
+
+/// Shares that fall by a third from cell to cell, in an order in which neighbors are not alike.
+fn steep(cells: usize) -> Vec<f64> {
+    let step = (1..cells).rev().find(|step| (2..=*step).all(|d| cells % d > 0 || step % d > 0)).unwrap_or(1);
+    let mut shares = vec![0.0; cells];
+    (0..cells).for_each(|rank| shares[rank * step % cells] = (2.0f64 / 3.0).powi(rank as i32));
+    let sum: f64 = shares.iter().sum();
+    shares.into_iter().map(|share| share / sum).collect()
+}
+
 fn main() {
     match std::env::args().nth(1).as_deref() {
+        Some("constrained") => constrained(),
         Some("small") => small_groups(),
         Some("ratios") => ratios(),
         _ => tables(),

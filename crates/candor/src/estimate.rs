@@ -3,12 +3,13 @@
 use candor_analysis::conditional_shares::{ConditionalShares, shares_among};
 use candor_analysis::estimate::{
     Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, TableEstimator, Target, Uncertainty,
-    analyse_all, channel_law,
+    analyse_all_with_progress, channel_law,
 };
 use candor_analysis::reliability::{Reliability, published};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
+use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
 use crate::choice::Choice;
@@ -182,7 +183,7 @@ pub struct Cell {
     pub categories: Vec<String>,
     /// The estimated share.
     pub estimate: f64,
-    /// Its standard error; the unbiased and the plug-in estimate have one.
+    /// Its standard error; unbiased and plug-in estimates have one. Of constrained estimates the root mean square error, with their bias.
     pub standard_error: Option<f64>,
     /// The interval's lower end.
     pub low: Option<f64>,
@@ -199,6 +200,19 @@ pub struct Cell {
 /// # Errors
 /// If the options do not go together. A table that cannot be estimated is no error: it says why.
 pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Result<Estimates, StudyError> {
+    estimate_with_progress(plan, counts, options, ProgressSink::none())
+}
+
+/// The same for somebody who waits: constrained estimates take long.
+///
+/// # Errors
+/// As [`estimate`], or if whoever watches ends it.
+pub fn estimate_with_progress(
+    plan: &Plan,
+    counts: &Counts,
+    options: &EstimateOptions,
+    progress: ProgressSink<'_>,
+) -> Result<Estimates, StudyError> {
     let lists = counts
         .groups()
         .values()
@@ -206,7 +220,7 @@ pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Resu
         .map_or(Vec::new(), |tallies| tallies.iter().map(|tally| tally.layout().attributes.clone()).collect());
     let tables =
         TableList::new(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-    estimate_query(plan, counts, &TableQuery::tables(tables), &MomentQuery::default(), options)
+    estimate_query_with_progress(plan, counts, &TableQuery::tables(tables), &MomentQuery::default(), options, progress)
 }
 
 /// Estimates what is asked for in every group, from the counts of its [tables](TableQuery::counted) and then those of
@@ -220,6 +234,21 @@ pub fn estimate_query(
     asked: &TableQuery,
     wanted: &MomentQuery,
     options: &EstimateOptions,
+) -> Result<Estimates, StudyError> {
+    estimate_query_with_progress(plan, counts, asked, wanted, options, ProgressSink::none())
+}
+
+/// The same for somebody who waits: constrained estimates take long.
+///
+/// # Errors
+/// As [`estimate_query`], or if whoever watches ends it.
+pub fn estimate_query_with_progress(
+    plan: &Plan,
+    counts: &Counts,
+    asked: &TableQuery,
+    wanted: &MomentQuery,
+    options: &EstimateOptions,
+    progress: ProgressSink<'_>,
 ) -> Result<Estimates, StudyError> {
     options.check()?;
     let EstimateOptions { method, target, interval, confidence, .. } = *options;
@@ -237,7 +266,8 @@ pub fn estimate_query(
         }
         let group = counts.group(plan.schema(), key);
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
-        for (number, (tally, analysis)) in plain.iter().zip(analyse_all(plan, plain, &how)).enumerate() {
+        let analyses = analyse_all_with_progress(plan, plain, &how, progress)?;
+        for (number, (tally, analysis)) in plain.iter().zip(analyses).enumerate() {
             if asked.among(number).everybody() {
                 let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
                 tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
@@ -328,7 +358,7 @@ impl Cell {
         Cell {
             categories,
             estimate: cell.estimate,
-            standard_error: cell.uncertainty.map(|u| u.standard_error),
+            standard_error: cell.uncertainty.map(|u| u.standard_error).filter(|error| !error.is_nan()),
             low: cell.uncertainty.map(|u| u.low),
             high: cell.uncertainty.map(|u| u.high),
             shown_estimate: graded.and_then(|graded| graded.estimate),
@@ -403,8 +433,14 @@ impl Estimates {
             if !same || (known && categories(now) != categories(then)) {
                 return Err(others());
             }
+            // Biased estimates have intervals, but not around them, so that those of differences would be too short.
+            let measured = |estimates: &Estimates, cell: &Cell| match estimates.is_biased() {
+                true => candor_analysis::estimate::Cell { estimate: cell.estimate, uncertainty: None },
+                false => cell.measured(),
+            };
             let one = |(now, then): (&Cell, &Cell)| {
-                group_comparison::compared(now.categories.clone(), &then.measured(), &now.measured(), 0.0)
+                let (first, second) = (measured(before, then), measured(self, now));
+                group_comparison::compared(now.categories.clone(), &first, &second, 0.0)
             };
             self.comparisons.push(GroupComparison::of_waves(
                 (&now.attributes, &now.given, &now.group),
@@ -414,14 +450,19 @@ impl Estimates {
         Ok(())
     }
 
+    /// Whether the estimates are those of a method that is biased, however many responses there are.
+    fn is_biased(&self) -> bool {
+        !matches!(self.method, "unbiased" | "plug-in")
+    }
+
     /// What the numbers are: estimate, intervals and target, in a line.
     pub fn summary(&self) -> String {
+        let percent = 100.0 * self.confidence;
+        let intervals = format!("{percent}% {} intervals for the {}", self.interval, self.target);
         let what = match self.method {
-            "unbiased" | "plug-in" => {
-                let percent = 100.0 * self.confidence;
-                format!("{} estimate, {percent}% {} intervals for the {}", self.method, self.interval, self.target)
-            }
-            biased => format!("{biased} estimate (not unbiased; without standard errors)"),
+            "constrained" => format!("constrained estimate (not unbiased; root mean square errors), {intervals}"),
+            biased if self.is_biased() => format!("{biased} estimate (not unbiased; without standard errors)"),
+            unbiased => format!("{unbiased} estimate, {intervals}"),
         };
         what + &self.design.as_ref().map_or(String::new(), |design| format!(", {design}"))
     }

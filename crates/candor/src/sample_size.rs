@@ -1,9 +1,10 @@
 //! How many respondents a margin of error takes.
 
-use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_analysis::estimate::{ConstrainedErrors, Interval, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_design::expectation::groups;
+use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};
@@ -33,6 +34,9 @@ pub struct Size {
     pub attributes: Vec<String>,
     /// How many respondents, if the truth is uniform.
     pub respondents: Option<f64>,
+    /// How many respondents with constrained estimates, if the truth is as anticipated, or else uniform: until their largest root mean square
+    /// error of a cell is the standard error of such an interval. `None` if it is not worked out.
+    pub constrained: Option<f64>,
     /// How many at most for shares within the groups of all attributes but the last, in a group of average size; `None` for one attribute.
     pub conditional: Option<f64>,
     /// How many respondents, if the truth is as anticipated; `None` if nothing is, or it is not worked out.
@@ -77,6 +81,7 @@ pub fn size(
         Size {
             attributes: table.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
             respondents: needed.as_ref().ok().map(|(uniform, ..)| *uniform),
+            constrained: needed.as_ref().ok().and_then(|(uniform, ..)| with_constraints(plan, table, None, *uniform)),
             conditional: needed.as_ref().ok().filter(|_| table.len() > 1).map(|(_, _, within)| *within),
             anticipated: None,
             worst_case: needed.as_ref().ok().and_then(|(_, worst, _)| *worst),
@@ -85,6 +90,30 @@ pub fn size(
     };
     let tables: Vec<Size> = tables.lists().iter().map(one).collect();
     Ok(Sizes { verdict: takes(&tables, margin), margin, confidence, tables })
+}
+
+/// How many respondents constrained estimates of a table take for the largest root mean square error that unbiased ones have with `needed`.
+fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, needed: f64) -> Option<f64> {
+    // The error of constrained estimates falls with the number of respondents, but is never far above that of unbiased ones.
+    const HALVINGS: usize = 20;
+    const MOST: f64 = 4.0;
+    let (tables, truth, nobody) = ([table.to_vec()], truth.map(|truth| [truth]), ProgressSink::none());
+    let errors = ConstrainedErrors::expected(plan, &tables, truth.as_ref().map(|truth| &truth[..]), nobody).ok()?;
+    let over_unbiased = |respondents: f64| match truth {
+        Some(_) => errors.largest_over_unbiased(respondents, nobody).ok(),
+        // All cells are alike.
+        None => errors.over_unbiased(respondents, nobody).ok(),
+    };
+    if over_unbiased(needed)? >= 1.0 - 1e-9 && over_unbiased(needed)? <= 1.0 + 1e-9 {
+        return Some(needed);
+    }
+    let (mut low, mut high) = (0.0f64, (MOST * needed.max(1.0)).ln());
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        let enough = over_unbiased(middle.exp())?.powi(2) * needed <= middle.exp();
+        if enough { high = middle } else { low = middle }
+    }
+    Some(high.exp().ceil())
 }
 
 /// How many respondents the most demanding table takes.
@@ -114,6 +143,7 @@ pub fn size_anticipated(
         let reach = interval.reach(confidence, truth.len());
         let predicted = TableEstimator::new(plan, table).and_then(|estimator| estimator.predict_at(1.0, &truth));
         one.anticipated = predicted.ok().flatten().map(|estimate| estimate.respondents_for(margin, reach));
+        one.constrained = one.anticipated.and_then(|needed| with_constraints(plan, table, Some(truth), needed));
     }
     Ok(sizes)
 }

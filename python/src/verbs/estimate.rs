@@ -74,7 +74,7 @@ impl Wave {
         let plain = self.asked.tables.is_none() && self.asked.is_plain() && self.survey.is_plain();
         if let (Responses::Counted(counts), true) = (&responses, plain) {
             // All that were counted.
-            return Ok((study::estimate(plan, counts, &self.options)?, notes(counts)));
+            return Ok((study::estimate_with_progress(plan, counts, &self.options, progress)?, notes(counts)));
         }
         let schema = plan.schema();
         if self.survey.survey(schema)?.has_design() {
@@ -84,7 +84,9 @@ impl Wave {
         let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
         let tables = TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
         let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), progress)?;
-        Ok((study::estimate_query(plan, &counts, &asked, &wanted, &self.options)?, notes(&counts)))
+        let how = &self.options;
+        let found = study::estimate_query_with_progress(plan, &counts, &asked, &wanted, how, progress)?;
+        Ok((found, notes(&counts)))
     }
 }
 

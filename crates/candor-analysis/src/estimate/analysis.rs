@@ -2,10 +2,8 @@
 
 use candor_base::plan::Plan;
 
-use super::constrained::constrained;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::tally::TableCounts;
-use candor_runtime::parallel;
 
 /// Which estimate; only the first is unbiased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,14 +54,15 @@ impl Default for Options {
 pub struct Cell {
     /// The estimated share.
     pub estimate: f64,
-    /// Its standard error and interval; the unbiased and the plug-in estimate have them.
+    /// Its standard error and interval; unbiased, plug-in and constrained estimates have them.
     pub uncertainty: Option<Uncertainty>,
 }
 
 /// The uncertainty of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Uncertainty {
-    /// The standard error.
+    /// The standard error; of a constrained estimate the root mean square error, with its bias, not a number where too much would have
+    /// to be simulated.
     pub standard_error: f64,
     /// The interval's lower end.
     pub low: f64,
@@ -107,35 +106,12 @@ pub enum EstimateUnavailable {
     },
 }
 
-/// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree, those together
-/// that can be estimated.
-pub fn analyse_all(plan: &Plan, tallies: &[TableCounts], options: &Options) -> Vec<Analysis> {
-    let each = |options: &Options| {
-        parallel::map(tallies.len(), parallel::threads(), |at| analyse(plan, &tallies[at], options))
-    };
-    if options.method != Method::Constrained {
-        return each(options);
-    }
-    let mut analyses = each(&Options { method: Method::Unbiased, ..*options });
-    let told: Vec<usize> = (0..tallies.len()).filter(|&at| analyses[at].cells.is_ok()).collect();
-    match constrained(plan, &told.iter().map(|&at| &tallies[at]).collect::<Vec<_>>()) {
-        Ok(estimates) => {
-            told.iter().zip(estimates).for_each(|(&at, estimate)| analyses[at].cells = Ok(bare(estimate.shares)));
-        }
-        Err(error) => told.iter().for_each(|&at| analyses[at].cells = Err(error.clone().into())),
-    }
-    analyses
-}
-
 fn bare(shares: Vec<f64>) -> Vec<Cell> {
     shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect()
 }
 
-/// Estimates one table from its counts.
-pub fn analyse(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis {
-    if options.method == Method::Constrained {
-        return analyse_all(plan, std::slice::from_ref(tally), options).remove(0);
-    }
+/// Estimates one table from its counts by itself; constrained as if unbiased.
+pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis {
     let attributes = tally.layout().attributes.clone();
     let respondents = tally.total();
     let estimator = match TableEstimator::new(plan, &attributes) {

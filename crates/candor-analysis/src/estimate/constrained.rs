@@ -34,7 +34,7 @@ const MAX_STEPS: usize = 1 << 34;
 const LOOKED_AT: usize = 40;
 
 /// Estimates tables from counts of the same responses, in the given order: without negative cells, and such that any two of them have
-/// the same shares of what they have in common. Standard errors are left empty.
+/// the same shares of what they have in common. Standard errors are left empty: [`analyse_all`](super::analyse_all) has errors and intervals.
 ///
 /// The alternating direction method of multipliers: components that fit, cells that are not negative, and what is between them. Cost: a
 /// few hundred passes over all cells.
@@ -42,43 +42,35 @@ const LOOKED_AT: usize = 40;
 /// # Errors
 /// As [`TableEstimator::estimate`]; and if an attribute is answered by a matrix, or it does not settle.
 pub fn constrained(plan: &Plan, tallies: &[&TableCounts]) -> Result<Vec<Estimate>, EstimateError> {
+    made_to_agree(plan, tallies).map(|(estimates, _)| estimates)
+}
+
+/// The same, and what was solved.
+pub(super) fn made_to_agree(plan: &Plan, tallies: &[&TableCounts]) -> Result<(Vec<Estimate>, Problem), EstimateError> {
     let mut problem = Problem::default();
     let mut estimates = Vec::with_capacity(tallies.len());
     for tally in tallies {
         let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
-        if !estimator.matrices.is_empty() {
-            return Err(EstimateError::NoLikelihood(
-                "an attribute of it is answered by a matrix, whose errors are not alike in all directions; use projected",
-            ));
-        }
-        let estimate = estimator.estimate(tally, Target::Population)?;
-        problem.add(
-            &estimate,
-            &estimator.held(),
-            &estimator.information(tally),
-            possible(plan.schema(), &estimate.attributes),
-        );
+        let mut estimate = estimator.estimate(tally, Target::Population)?;
+        problem.add(&estimator, &estimate.shares, &estimator.information(tally))?;
+        estimate.standard_errors.clear();
         estimates.push(estimate);
     }
     let open = problem.tables.iter().all(|table| table.possible.is_none());
     if open && estimates.iter().all(|estimate| estimate.shares.iter().all(|share| *share >= 0.0)) {
-        estimates.iter_mut().for_each(|estimate| estimate.standard_errors.clear());
-        return Ok(estimates);
+        return Ok((estimates, problem));
     }
-    let tables = problem.solve()?;
-    for ((estimate, shares), table) in estimates.iter_mut().zip(tables).zip(&problem.tables) {
-        let kept = |(cell, share): (usize, f64)| if table.can_be(cell) { share.max(0.0) } else { 0.0 };
-        let shares: Vec<f64> = shares.into_iter().enumerate().map(kept).collect();
-        let whole: f64 = shares.iter().sum();
-        estimate.shares = shares.into_iter().map(|share| share / whole).collect();
-        estimate.standard_errors.clear();
+    let (tables, settled) = problem.solve(&problem.values, SETTLED, MAX_ROUNDS);
+    if !settled {
+        return Err(EstimateError::NotConverged(problem.rounds(MAX_ROUNDS)));
     }
-    Ok(estimates)
+    estimates.iter_mut().zip(tables).for_each(|(estimate, shares)| estimate.shares = shares);
+    Ok((estimates, problem))
 }
 
 /// All components of all tables, and where each stands in each table.
 #[derive(Default)]
-struct Problem {
+pub(super) struct Problem {
     /// For each component where its values begin, and what is known about it.
     components: BTreeMap<Vec<usize>, usize>,
     /// The estimates, as sums over the other attributes; without the first category of each.
@@ -97,25 +89,52 @@ struct Table {
 }
 
 impl Problem {
-    /// Adds a table; `held` are its attributes as bits of a component count them.
-    fn add(&mut self, estimate: &Estimate, held: &[usize], information: &[f64], possible: Option<Vec<bool>>) {
-        let dims = estimate.dims.clone();
-        let (axes, cells) = (dims.len(), estimate.shares.len());
-        let mut table = estimate.shares.clone();
+    /// Adds a table with its unbiased shares and what is known of its components.
+    ///
+    /// # Errors
+    /// If an attribute of it is answered by a matrix.
+    pub(super) fn add(
+        &mut self,
+        estimator: &TableEstimator<'_>,
+        shares: &[f64],
+        information: &[f64],
+    ) -> Result<(), EstimateError> {
+        if !estimator.matrices.is_empty() {
+            return Err(EstimateError::NoLikelihood(
+                "an attribute of it is answered by a matrix, whose errors are not alike in all directions; use projected",
+            ));
+        }
+        let (attributes, schema) = (&estimator.layout.attributes, estimator.plan.schema());
+        let held = estimator.held();
+        self.add_table((attributes, schema.shape(attributes)), shares, (&held, information));
+        if let Some(table) = self.tables.last_mut() {
+            table.possible = possible(schema, attributes);
+        }
+        Ok(())
+    }
+
+    /// Adds a table of which all cells can be; the bits of a component count the attributes as they are held.
+    fn add_table(
+        &mut self,
+        (attributes, shape): (&[usize], Shape),
+        shares: &[f64],
+        (held, information): (&[usize], &[f64]),
+    ) {
+        let dims = shape.sizes().to_vec();
+        let (axes, cells) = (dims.len(), shares.len());
+        let mut table = shares.to_vec();
         split(&mut table, &dims, axes);
         let bit = |axis: usize| {
-            held.iter()
-                .position(|attribute| *attribute == estimate.attributes[axis])
-                .expect("an attribute of the table")
+            held.iter().position(|attribute| *attribute == attributes[axis]).expect("an attribute of the table")
         };
-        let (shape, mut slots) = (Shape::new(dims.clone()), Vec::with_capacity(cells));
+        let mut slots = Vec::with_capacity(cells);
         for (slot, mean) in table.into_iter().enumerate() {
             let codes = shape.codes(slot);
             let inside: Vec<usize> = (0..axes).filter(|&axis| codes[axis] > 0).collect();
             // In the order of the schema, so that tables with other orders of the same attributes agree.
             let mut order = inside.clone();
-            order.sort_unstable_by_key(|&axis| estimate.attributes[axis]);
-            let key: Vec<usize> = order.iter().map(|&axis| estimate.attributes[axis]).collect();
+            order.sort_unstable_by_key(|&axis| attributes[axis]);
+            let key: Vec<usize> = order.iter().map(|&axis| attributes[axis]).collect();
             let size = |&axis: &usize| dims[axis];
             let share = inside.iter().map(size).product::<usize>() as f64 / cells as f64;
             let values: usize = order.iter().map(|axis| dims[*axis] - 1).product();
@@ -129,13 +148,49 @@ impl Problem {
             self.values[at] = mean / share;
             slots.push((at, share));
         }
-        self.tables.push(Table { dims, slots, possible });
+        self.tables.push(Table { dims, slots, possible: None });
     }
 
-    /// The tables that fit.
-    fn solve(&self) -> Result<Vec<Vec<f64>>, EstimateError> {
-        let steps: usize = self.tables.iter().map(|table| table.slots.len() * (table.dims.len() + 2)).sum();
-        let rounds = (MAX_STEPS / steps.max(1)).clamp(200, MAX_ROUNDS);
+    /// The values of tables of these shares, or of differences of shares.
+    pub(super) fn values_of(&self, tables: &[Vec<f64>]) -> Vec<f64> {
+        let mut values = vec![0.0; self.values.len()];
+        for (table, shares) in self.tables.iter().zip(tables) {
+            let mut means = shares.clone();
+            split(&mut means, &table.dims, table.dims.len());
+            means.iter().zip(&table.slots).for_each(|(mean, &(at, share))| values[at] = mean / share);
+        }
+        values
+    }
+
+    /// The tables that have these values.
+    pub(super) fn tables_of(&self, values: &[f64]) -> Vec<Vec<f64>> {
+        self.tables.iter().map(|table| table.of(values)).collect()
+    }
+
+    /// How many steps a round takes.
+    pub(super) fn steps(&self) -> usize {
+        self.tables.iter().map(|table| table.slots.len() * (table.dims.len() + 2)).sum::<usize>().max(1)
+    }
+
+    /// How many rounds there are at most, if so many are wanted.
+    fn rounds(&self, most: usize) -> usize {
+        (MAX_STEPS / self.steps()).max(200).min(most)
+    }
+
+    /// The distributions closest to unbiased estimates with these values, and whether they settled to this accuracy.
+    pub(super) fn solve(&self, wanted: &[f64], settled: f64, most: usize) -> (Vec<Vec<f64>>, bool) {
+        let (tables, has_settled) = self.closest(wanted, settled, self.rounds(most));
+        let proper = |(shares, table): (Vec<f64>, &Table)| {
+            let kept = |(cell, share): (usize, f64)| if table.can_be(cell) { share.max(0.0) } else { 0.0 };
+            let shares: Vec<f64> = shares.into_iter().enumerate().map(kept).collect();
+            let whole: f64 = shares.iter().sum();
+            shares.into_iter().map(|share| share / whole).collect()
+        };
+        (tables.into_iter().zip(&self.tables).map(proper).collect(), has_settled)
+    }
+
+    /// The tables that fit, but for what has not settled.
+    fn closest(&self, estimates: &[f64], settled: f64, rounds: usize) -> (Vec<Vec<f64>>, bool) {
         // How much all tables together pull at each value, for a weight of one.
         let mut pull = vec![0.0; self.values.len()];
         for table in &self.tables {
@@ -143,13 +198,13 @@ impl Problem {
         }
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let mut weight = mean(&self.information) / mean(&pull);
-        let mut values = self.values.clone();
-        let mut now: Vec<Vec<f64>> = self.tables.iter().map(|table| table.of(&values)).collect();
+        let mut values = estimates.to_vec();
+        let mut now = self.tables_of(&values);
         let mut wanted: Vec<Vec<f64>> =
             now.iter().map(|table| table.iter().map(|share| share.max(0.0)).collect()).collect();
         let mut off: Vec<Vec<f64>> = now.iter().map(|table| vec![0.0; table.len()]).collect();
         for round in 1..=rounds {
-            self.fit(&mut values, &pull, &wanted, &off, weight);
+            self.fit((estimates, &mut values), &pull, &wanted, &off, weight);
             let (mut apart, mut moved) = (Largest::default(), Largest::default());
             for ((table, now), (wanted, off)) in
                 self.tables.iter().zip(&mut now).zip(wanted.iter_mut().zip(off.iter_mut()))
@@ -163,8 +218,8 @@ impl Problem {
                     *wanted = next;
                 }
             }
-            if apart.largest <= SETTLED && moved.largest <= SETTLED {
-                return Ok(now);
+            if apart.largest <= settled && moved.largest <= settled {
+                return (now, true);
             }
             if round % LOOKED_AT == 0 {
                 // What is between the two sides is in units of one over the weight.
@@ -175,11 +230,18 @@ impl Problem {
                 }
             }
         }
-        Err(EstimateError::NotConverged(rounds))
+        (now, false)
     }
 
     /// The values closest to the estimates and to what the tables want, by the weight of the latter.
-    fn fit(&self, values: &mut [f64], pull: &[f64], wanted: &[Vec<f64>], off: &[Vec<f64>], weight: f64) {
+    fn fit(
+        &self,
+        (estimates, values): (&[f64], &mut [f64]),
+        pull: &[f64],
+        wanted: &[Vec<f64>],
+        off: &[Vec<f64>],
+        weight: f64,
+    ) {
         let mut sums = vec![0.0; values.len()];
         for ((table, wanted), off) in self.tables.iter().zip(wanted).zip(off) {
             let mut aim: Vec<f64> = wanted.iter().zip(off).map(|(wanted, off)| wanted - off).collect();
@@ -189,11 +251,11 @@ impl Problem {
         }
         for (at, value) in values.iter_mut().enumerate() {
             let known = self.information[at];
-            *value = (known * self.values[at] + weight * sums[at]) / (known + weight * pull[at]);
+            *value = (known * estimates[at] + weight * sums[at]) / (known + weight * pull[at]);
         }
         // All shares together are one, whatever the tables want.
         if let Some(&whole) = self.components.get(&Vec::new()) {
-            values[whole] = self.values[whole];
+            values[whole] = estimates[whole];
         }
     }
 }
@@ -243,26 +305,11 @@ mod tests {
                 (0..cells).map(|cell| 1.0 / cells as f64 + noise(17 * number + cell) / 2.0).collect();
             let whole: f64 = shares.iter().sum();
             shares.iter_mut().for_each(|share| *share += (1.0 - whole) / cells as f64);
-            let estimate = Estimate {
-                attributes: list.clone(),
-                dims: sizes,
-                shares,
-                standard_errors: Vec::new(),
-                respondents: 1.0,
-            };
-            problem.add(&estimate, list, &[1e4, 300.0, 200.0, 50.0], None);
+            problem.add_table((list, Shape::new(sizes)), &shares, (list, &[1e4, 300.0, 200.0, 50.0]));
         }
-        let solved = problem.solve().unwrap();
-        // Components of tables as values of the problem.
-        let values = |tables: &[Vec<f64>]| {
-            let mut values = vec![0.0; problem.values.len()];
-            for (table, shares) in problem.tables.iter().zip(tables) {
-                let mut slots = shares.clone();
-                split(&mut slots, &table.dims, table.dims.len());
-                slots.iter().zip(&table.slots).for_each(|(slot, &(at, share))| values[at] = slot / share);
-            }
-            values
-        };
+        let (solved, settled) = problem.closest(&problem.values, SETTLED, MAX_ROUNDS);
+        assert!(settled);
+        let values = |tables: &[Vec<f64>]| problem.values_of(tables);
         let found = values(&solved);
         // The sum over a whole component, with the categories that are left out: products over all cells of each table's own components.
         let inner = |a: &[f64], b: &[f64]| -> f64 {

@@ -31,10 +31,13 @@ mod bootstrap;
 mod plausible;
 pub(crate) mod binomial;
 mod predict;
+mod constrained_errors;
+mod together;
 mod invented;
 
-pub use analysis::{Analysis, Cell, EstimateUnavailable, Method, Options, Uncertainty, analyse, analyse_all};
+pub use analysis::{Analysis, Cell, EstimateUnavailable, Method, Options, Uncertainty};
 pub use constrained::constrained;
+pub use constrained_errors::{ConstrainedErrors, SimulationError};
 pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
@@ -44,6 +47,7 @@ pub use iterative::Iterated;
 pub use linear::Linear;
 pub use structure::spread_of_components;
 pub use table::{Estimate, EstimateError, Target};
+pub use together::{analyse, analyse_all, analyse_all_with_progress};
 
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;

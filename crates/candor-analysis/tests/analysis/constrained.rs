@@ -1,7 +1,10 @@
 //! Tables made to agree: against the conditions that the closest ones fulfil, and against the truth by simulation.
 
 use candor_analysis::estimate::simplex::project;
-use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, constrained};
+use candor_analysis::estimate::{
+    Analysis, ConstrainedErrors, Estimate, EstimateError, EstimateUnavailable, Interval, Method, Options,
+    SimulationError, TableEstimator, Target, analyse_all, analyse_all_with_progress, constrained,
+};
 use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Matrix, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
@@ -9,6 +12,7 @@ use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
 use candor_bulk::Randomizer;
+use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
 
 const SIZES: [usize; 4] = [2, 3, 4, 5];
 
@@ -158,6 +162,117 @@ fn matrices_are_refused() {
     let labels = vec!["no".to_owned(), "yes".to_owned()];
     let matrix = Matrix::new(vec![2], labels, 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
     let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
-    let tallies = tallies(&plan, &[vec![0, 1, 0]], &[vec![0]], 4);
+    let tallies = tallies(&plan, &[[0, 1, 0].repeat(500)], &[vec![0]], 4);
     assert!(matches!(constrained(&plan, &[&tallies[0]]), Err(EstimateError::NoLikelihood(_))));
+    let found = with_errors(&plan, &tallies, Options::default()).remove(0).cells;
+    assert!(found.is_err_and(|error| !matches!(error, EstimateUnavailable::Uninformative { .. })));
+    let expected = ConstrainedErrors::expected(&plan, &[vec![0]], None, ProgressSink::none());
+    assert!(matches!(expected, Err(SimulationError::Estimate(EstimateError::NoLikelihood(_)))));
+}
+
+fn with_errors(plan: &Plan, tallies: &[TableCounts], options: Options) -> Vec<Analysis> {
+    analyse_all(plan, tallies, &Options { method: Method::Constrained, ..options })
+}
+
+/// The shares of the records.
+fn shares(columns: &[Vec<u16>], tables: &[Vec<usize>]) -> Vec<Vec<f64>> {
+    let of = |table: &Vec<usize>| {
+        let shape = Shape::new(table.iter().map(|&attribute| SIZES[attribute]).collect());
+        let columns: Vec<&[u16]> = table.iter().map(|&attribute| &columns[attribute][..]).collect();
+        let mut shares = vec![0.0; shape.cells()];
+        (0..columns[0].len()).for_each(|row| shares[shape.cell_at(&columns, row)] += 1.0 / columns[0].len() as f64);
+        shares
+    };
+    tables.iter().map(of).collect()
+}
+
+/// Over forty randomizations of few skewed records, many of whose cells are empty: intervals contain their estimates and, as often as
+/// they say, the true shares; and errors are those that come out. Of 67 cells in 40 surveys a coverage of 95% is seen below 93% with a
+/// chance far below one in a million; the cells of all tables together have a root mean square error within a third of that stated.
+#[test]
+fn constrained_intervals_cover_and_errors_are_those_stated() {
+    for epsilon in [0.5, 2.0] {
+        let (plan, columns, tables) = (plan(epsilon), records(500), all_tables());
+        let truth = shares(&columns, &tables);
+        let (mut cells, mut covered, mut stated, mut seen) = (0u32, 0u32, 0.0, 0.0);
+        for seed in 0..40 {
+            let tallies = tallies(&plan, &columns, &tables, 500 + seed);
+            let options = Options { target: Target::Table, ..Options::default() };
+            for (found, truth) in with_errors(&plan, &tallies, options).iter().zip(&truth) {
+                let Ok(found) = &found.cells else { continue };
+                for (cell, truth) in found.iter().zip(truth) {
+                    let told = cell.uncertainty.unwrap();
+                    assert!(0.0 <= told.low && told.low <= cell.estimate, "{cell:?}");
+                    assert!(cell.estimate <= told.high && told.high <= 1.0, "{cell:?}");
+                    cells += 1;
+                    covered += u32::from(told.low <= *truth && *truth <= told.high);
+                    stated += told.standard_error.powi(2);
+                    seen += (cell.estimate - truth).powi(2);
+                }
+            }
+        }
+        assert!(cells > 1_000 && f64::from(covered) > 0.93 * f64::from(cells), "{epsilon}: {covered} of {cells}");
+        let ratio = (stated / seen).sqrt();
+        assert!((0.67..1.5).contains(&ratio), "{epsilon}: {ratio}");
+    }
+}
+
+#[test]
+fn errors_repeat_and_can_be_cancelled() {
+    let (plan, columns) = (plan(1.0), records(1_000));
+    let tallies = tallies(&plan, &columns, &all_tables(), 1);
+    let once = with_errors(&plan, &tallies, Options::default());
+    assert_eq!(once, with_errors(&plan, &tallies, Options::default()));
+    let stops = |step: &Progress| step.done < 3;
+    let options = Options { method: Method::Constrained, ..Options::default() };
+    let ended = analyse_all_with_progress(&plan, &tallies, &options, ProgressSink::new(&stops));
+    assert_eq!(ended, Err(Cancelled));
+    // Only the randomization is uncertain: the same estimates, smaller errors.
+    let records = with_errors(&plan, &tallies, Options { target: Target::Table, ..Options::default() });
+    let sum = |found: &[Analysis]| -> f64 {
+        let cells = found.iter().flat_map(|one| one.cells.as_ref().unwrap());
+        cells.map(|cell| cell.uncertainty.unwrap().standard_error.powi(2)).sum()
+    };
+    assert!(sum(&records) < 0.999 * sum(&once), "{} {}", sum(&records), sum(&once));
+}
+
+/// Where no cell is near zero, constraints change nothing: the errors are those of unbiased estimates, which have a formula.
+#[test]
+fn expected_errors_are_those_of_unbiased_estimates_far_from_zero() {
+    let plan = plan(2.0);
+    let tables = vec![vec![0, 1], vec![1, 2]];
+    let errors = ConstrainedErrors::expected(&plan, &tables, None, ProgressSink::none()).unwrap();
+    let ratio = |respondents| errors.over_unbiased(respondents, ProgressSink::none()).unwrap();
+    assert!((ratio(1e9) - 1.0).abs() < 1e-9, "{}", ratio(1e9));
+    // And near zero they are smaller, the more so the fewer respondents there are.
+    let [few, some] = [50.0, 500.0].map(ratio);
+    assert!(few < 0.8 * some && some < 1.0, "{few} {some}");
+    let found = errors.of_cells(1e9, ProgressSink::none()).unwrap();
+    for (table, found) in tables.iter().zip(found) {
+        let expected = TableEstimator::new(&plan, table).unwrap().predict(1e9, Target::Population).unwrap();
+        let mean = |errors: &[f64]| errors.iter().map(|error| error * error).sum::<f64>();
+        // Twenty surveys of cells that are nearly independent: to a third.
+        let ratio = (mean(&found) / mean(&expected.standard_errors)).sqrt();
+        assert!((0.7..1.4).contains(&ratio), "{table:?}: {ratio}");
+    }
+}
+
+/// Other intervals are those of the unbiased estimate, with the constrained one in them.
+#[test]
+fn other_intervals_hold_the_estimate_too() {
+    let plan = Plan::new(
+        Schema::with_sizes(&[7]).unwrap(),
+        vec![Block::new(vec![0], Pattern::k_ary(vec![Axis::single(7)], 0.5).unwrap())],
+    )
+    .unwrap();
+    let columns = vec![(0..2000).map(|row| u16::from(row % 10 == 0)).collect::<Vec<u16>>()];
+    let tallies = tallies(&plan, &columns, &[vec![0]], 3);
+    for interval in [Interval::Binomial, Interval::Wald, Interval::Simultaneous, Interval::Bootstrap] {
+        let found = with_errors(&plan, &tallies, Options { interval, ..Options::default() }).remove(0);
+        for cell in found.cells.unwrap() {
+            let told = cell.uncertainty.unwrap();
+            assert!(0.0 <= told.low && told.low <= cell.estimate && cell.estimate <= told.high && told.high <= 1.0);
+            assert!(told.standard_error > 0.0 && told.standard_error < 0.2, "{cell:?}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
-use crate::show::{count, emit, emit_json, label, remark, short_table, table};
+use crate::show::{count, emit, emit_json, label, paragraph, remark, short_table, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -137,22 +137,25 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
         let shown = |needed: Option<f64>| needed.map_or("-".to_owned(), |needed| count(needed as u64));
         let anticipated = args.shares.as_ref().map(|_| shown(one.anticipated));
         let first = [one.attributes.join(","), needed, shown(one.conditional)];
-        first.into_iter().chain(anticipated).chain([shown(one.worst_case)]).collect()
+        first.into_iter().chain(anticipated).chain([shown(one.constrained), shown(one.worst_case)]).collect()
     };
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
         "{}\n\nRespondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, within groups of average \
-         size (the last attribute given the others), {}and whatever the truth is\n",
+         size (the last attribute given the others), {}with constrained estimates, and whatever the truth is\n",
         sizes.verdict.text,
         margin,
         args.confidence,
         if args.shares.is_some() { "if it is as anticipated, " } else { "" }
     );
     let anticipated = args.shares.as_ref().map(|_| "as anticipated");
-    let header: Vec<&str> =
-        ["table", "uniform truth", "within groups"].into_iter().chain(anticipated).chain(["any truth"]).collect();
-    emit(&(heading + &short_table(&header, &rows)))
+    let header: Vec<&str> = ["table", "uniform truth", "within groups"].into_iter().chain(anticipated).collect();
+    let header = [&header[..], &["constrained", "any truth"]].concat();
+    let note = "Constrained: until constrained estimates (candor estimate --method constrained) have the root mean square error that \
+                unbiased ones have with the respondents of the other columns: as anticipated, or else uniform. Their intervals are \
+                those of unbiased estimates.";
+    emit(&(heading + &short_table(&header, &rows) + &paragraph(note)))
 }
 
 /// What is to be found, as the flags say it.

@@ -9,7 +9,7 @@ pub use variance::{VarianceComparison, compare_at_variance};
 use std::time::Duration;
 
 use candor_analysis::association::{Limits, Measure, cluster, counted, pairs};
-use candor_analysis::estimate::{EstimateError, Target};
+use candor_analysis::estimate::{ConstrainedErrors, EstimateError, SimulationError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_base::plan::Plan;
@@ -128,6 +128,9 @@ pub struct ComparedMethod {
     pub conditional_error: Option<f64>,
     /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
     pub anticipated_error: Option<f64>,
+    /// The root mean square error of constrained estimates of the tables asked for, if the truth is as anticipated, or else uniform; `None`
+    /// if it is not worked out.
+    pub constrained_error: Option<f64>,
     /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked out.
     pub worst_error: Option<f64>,
     /// The squared error of the tables asked for, over a lower bound for all methods of this epsilon (delta 0) with unbiased
@@ -231,9 +234,15 @@ pub fn compare(
         Some(simulate) => simulated(candidate, &lists, simulate).map(Some),
         None => Ok(None),
     };
-    let others = other_truths(schema, &candidates, &tables, respondents, options.shares.as_ref())?;
+    let truth = |shares: &Shares| tables.lists().iter().map(|table| shares.table(schema, table)).collect();
+    let truths: Option<Vec<Vec<f64>>> = options.shares.as_ref().map(truth).transpose()?;
+    let others = other_truths(&candidates, &tables, respondents, truths.as_deref());
     let method = |(candidate, other): (&Candidate, &Option<ErrorScenarios>)| {
-        Ok(compared(candidate, *other, &lists, simulated(candidate)?))
+        let constrained = constrained(candidate, *other, &tables, truths.as_deref(), respondents, progress)?;
+        Ok(ComparedMethod {
+            constrained_error: constrained,
+            ..compared(candidate, *other, &lists, simulated(candidate)?)
+        })
     };
     let name = |&attribute: &usize| schema.name(attribute).to_owned();
     let best = match options.shares {
@@ -290,19 +299,38 @@ fn check(epsilon: f64, options: &CompareOptions<'_>) -> Result<(), StudyError> {
 
 /// The errors of the tables asked for if the truth is not uniform, for each candidate that has a plan that can answer.
 fn other_truths(
-    schema: &Schema,
     candidates: &[Candidate],
     tables: &TableList,
     respondents: f64,
-    shares: Option<&Shares>,
-) -> Result<Vec<Option<ErrorScenarios>>, StudyError> {
-    let truth = |shares: &Shares| tables.lists().iter().map(|table| shares.table(schema, table)).collect();
-    let truths: Option<Vec<Vec<f64>>> = shares.map(truth).transpose()?;
+    truths: Option<&[Vec<f64>]>,
+) -> Vec<Option<ErrorScenarios>> {
     let of = |candidate: &Candidate| {
         let made = candidate.made.as_ref().ok().filter(|made| made.asked.is_some())?;
-        Some(ErrorScenarios::new(&made.plan, tables.lists(), truths.as_deref(), respondents))
+        Some(ErrorScenarios::new(&made.plan, tables.lists(), truths, respondents))
     };
-    Ok(candidates.iter().map(of).collect())
+    candidates.iter().map(of).collect()
+}
+
+/// The root mean square error to expect of constrained estimates of the tables asked for; `None` if it is not worked out.
+fn constrained(
+    candidate: &Candidate,
+    other: Option<ErrorScenarios>,
+    tables: &TableList,
+    truths: Option<&[Vec<f64>]>,
+    respondents: f64,
+    progress: ProgressSink<'_>,
+) -> Result<Option<f64>, StudyError> {
+    let Ok(made) = &candidate.made else { return Ok(None) };
+    let unbiased = match truths {
+        Some(_) => other.and_then(|other| other.anticipated),
+        None => made.asked,
+    };
+    let Some(unbiased) = unbiased else { return Ok(None) };
+    match ConstrainedErrors::expected(&made.plan, tables.lists(), truths, progress) {
+        Ok(errors) => Ok(Some(unbiased * errors.over_unbiased(respondents, progress)?)),
+        Err(SimulationError::Cancelled(cancelled)) => Err(cancelled.into()),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The candidate with the least error as anticipated, among those that have an epsilon; of equal ones the simplest.
@@ -334,6 +362,7 @@ fn compared(
         error: made.and_then(|made| made.asked),
         conditional_error: made.and_then(|made| made.conditional),
         anticipated_error: other.and_then(|other| other.anticipated),
+        constrained_error: None,
         worst_error: other.and_then(|other| other.worst),
         times_the_bound: made.and_then(|made| made.times_the_bound),
         identifiable: made.map(|made| made.asked.is_some()),

@@ -134,7 +134,9 @@ fn every_choice_has_its_name() {
         let found = estimate(&survey.plan, &counts, &options).unwrap();
         assert_eq!((found.method, found.target, found.interval), (name, "records", "simultaneous"));
         let unbiased = matches!(method, Method::Unbiased | Method::PlugIn);
-        assert_eq!(found.tables[0].cells[0].standard_error.is_some(), unbiased);
+        let has_errors = unbiased || method == Method::Constrained;
+        let cell = &found.tables[0].cells[0];
+        assert_eq!((cell.standard_error.is_some(), cell.low.is_some()), (has_errors, has_errors), "{name}");
         assert_eq!(found.summary().contains("not unbiased"), !unbiased);
     }
 }

@@ -43,12 +43,15 @@ fn every_example_runs() {
     assert_eq!(examples.count(), mains.len(), "every example is in the list");
 }
 
-/// The picture of the README, of few attributes.
+/// The pictures of the README and of the lower bounds, of few attributes.
 fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
     let plot = least_error::picture(&[2, 3, 4], &[1.0, 4.0])?;
     let workload = plot.series.iter().find(|series| series.name == "workload").ok_or("no workload")?;
     assert!(workload.points.iter().all(|(_, times)| (1.0..1.1).contains(times)), "{workload:?}");
     assert!(plot.svg().contains("independent"));
+    let both = least_error::both_bounds(&[2, 2, 2], &[1.0])?;
+    let [pairs, triples] = [0, 1].map(|at| both.series[at].points[0].1);
+    assert!((1.002..1.003).contains(&pairs) && (1.0 - 1e-9..1.0001).contains(&triples), "{pairs} {triples}");
     Ok(())
 }
 

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use crate::survey::Survey;
 use candor::StudyError;
 use candor::arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use candor::compare::{CompareOptions, compare};
 use candor::effects::{EffectOptions, EffectPowers, effects, parse_effect};
 use candor::regress::{RegressOptions, model};
 use candor::sample_size::{size, size_anticipated};
 use candor::shares::Shares;
 use candor_analysis::estimate::{Interval, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
+use candor_base::schema::Schema;
+use candor_design::Method;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::Input;
 
@@ -53,6 +57,30 @@ fn anticipated_shares_give_sizes_between() {
             |n: f64| Interval::Wald.reach(0.95, 1) * estimator.predict_at(n, &truth).unwrap().unwrap().largest_error();
         assert!(error(needed) <= 0.02 * (1.0 + 1e-12) && error(needed - 1.0) > 0.02, "{one:?}");
     }
+}
+
+/// Constrained estimates take fewer respondents where shares are close to zero for their errors, and elsewhere as many as unbiased ones;
+/// their errors in a comparison fall with the same numbers.
+#[test]
+fn constrained_estimates_take_no_more_respondents() {
+    let schema = Schema::with_sizes(&[6, 5]).unwrap();
+    let found = compare(&schema, 1.0, &CompareOptions::default(), ProgressSink::none()).unwrap();
+    let method = found.methods.iter().find(|method| method.asks() == Some(Method::Joint)).unwrap();
+    let plan = method.plan.as_ref().unwrap();
+    let tables = TableList::parse("pairs", plan.schema()).unwrap();
+    let sized = |margin| size(plan, &tables, margin, 0.95, Interval::Wald).unwrap().tables.remove(0);
+    let [coarse, fine] = [sized(0.2), sized(0.002)];
+    assert!(coarse.constrained.unwrap() < 0.5 * coarse.respondents.unwrap(), "{coarse:?}");
+    assert_eq!(fine.constrained, fine.respondents, "{fine:?}");
+    for method in &found.methods {
+        let Some((constrained, unbiased)) = method.constrained_error.zip(method.error) else { continue };
+        assert!(
+            constrained > 0.0 && constrained < unbiased * (1.0 + 1e-9),
+            "{} {constrained} {unbiased}",
+            method.method
+        );
+    }
+    assert!(found.methods.iter().filter(|method| method.constrained_error.is_some()).count() > 3);
 }
 
 #[test]

@@ -90,7 +90,8 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     text += &table(&header, &rows);
     text += &paragraph(
         "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if the truth is \
-         uniform or, where it says so, as anticipated; above 0.5 they are useless. Within groups: the margin of error of percentages of \
+         uniform or, where it says so, as anticipated; above 0.5 they are useless. Constrained: root mean square errors, bias included, \
+         of constrained estimates of the tables asked for (candor estimate --method constrained). Within groups: the margin of error of percentages of \
          the last attribute given the others, at most. Times the least: the squared error of these tables over a proven lower bound for \
          unbiased estimates at this epsilon (delta 0). Times as likely: what is received under one answer against another, at most, for \
          a reader who knows all other answers.",
@@ -178,6 +179,7 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
     };
     columns.extend(comparison.lists.iter().enumerate().skip(usize::from(several)).map(of_list));
     columns.extend(anticipated.then(|| column("as anticipated", |method| other(method.anticipated_error))));
+    columns.push(column("constrained", |method| other(method.constrained_error)));
     columns.push(column("within groups", |method| {
         method.conditional_error.map_or("-".to_owned(), |error| match margin(error) {
             ..50.0 => format!("±{}", points(margin(error))),

@@ -5,10 +5,11 @@ mod text;
 mod rows;
 
 use candor::counts::{CountOptions, Counts};
-use candor::estimate::{EstimateOptions, Estimates, estimate_query};
+use candor::estimate::{EstimateOptions, Estimates, estimate_query_with_progress};
 use candor_analysis::estimate::{Interval, Method, Target};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::escape_control::visible;
 use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
 use candor_tables::existing::{check_document, write_document};
@@ -53,7 +54,7 @@ pub struct EstimateArgs {
     /// Plan of the earlier responses [default: the same plan]
     #[arg(long = "baseline-plan", alias = "against-plan", value_name = "PLAN", requires = "against")]
     against_plan: Option<String>,
-    /// Estimator; only unbiased and plug-in have standard errors
+    /// Estimator; unbiased and plug-in have standard errors, constrained has root mean square errors
     #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
     method: MethodArg,
     /// Type of intervals
@@ -105,7 +106,7 @@ enum MethodArg {
     Iterative,
     /// Closest distribution to the unbiased estimate; biased
     Projected,
-    /// Closest distributions that agree across all tables; biased
+    /// Closest distributions that agree across all tables; biased, best at small epsilons
     Constrained,
     /// Negative cells set to zero and the rest rescaled; biased
     Clipped,
@@ -244,7 +245,13 @@ fn wave(
     let sources = Sources { responses, counts, delimiter: args.delimiter };
     let counts = count(plan, &survey, sources, &tables, options.needs_sets())?;
     let what = format!("estimating {} tables", tables.lists().len());
-    Ok(working(&what, || estimate_query(plan, &counts, &asked, &wanted, options))?)
+    let estimate =
+        |progress: ProgressSink<'_>| estimate_query_with_progress(plan, &counts, &asked, &wanted, options, progress);
+    Ok(match options.method {
+        // Simulated surveys are counted.
+        Method::Constrained => watched(estimate)?,
+        _ => working(&what, || estimate(ProgressSink::none()))?,
+    })
 }
 
 /// Counts responses, and tells what should be known of them.

@@ -17,7 +17,7 @@ pub fn describe(estimates: &Estimates) -> String {
         let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));
         text += &match &one.reason {
             Some(reason) => paragraph(reason),
-            None => cell_table(one),
+            None => cell_table(one, if estimates.method == "constrained" { "rms error" } else { "standard error" }),
         };
     }
     if let Some(summary) = summary {
@@ -87,16 +87,18 @@ fn number(value: f64) -> String {
     }
 }
 
-fn cell_table(one: &Table) -> String {
-    let certain = one.cells.iter().any(|cell| cell.standard_error.is_some());
+fn cell_table(one: &Table, error: &str) -> String {
+    let certain = one.cells.iter().any(|cell| cell.low.is_some());
     let name = one.attributes.join(" x ");
     let mut header = vec![name.as_str(), "estimate"];
     if certain {
-        header.extend(["standard error", "low", "high"]);
+        header.extend([error, "low", "high"]);
     }
     let row = |cell: &Cell| {
-        let numbers = [Some(cell.estimate), cell.standard_error, cell.low, cell.high];
-        [joined(&cell.categories)].into_iter().chain(numbers.into_iter().flatten().map(number)).collect()
+        let numbers = [cell.standard_error, cell.low, cell.high].map(|number| number.unwrap_or(f64::NAN));
+        let kept = if certain { 3 } else { 0 };
+        let numbers = [cell.estimate].into_iter().chain(numbers.into_iter().take(kept)).map(number);
+        [joined(&cell.categories)].into_iter().chain(numbers).collect()
     };
     table(&header, &one.cells.iter().map(row).collect::<Vec<_>>())
 }

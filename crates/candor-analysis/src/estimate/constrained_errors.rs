@@ -1,0 +1,371 @@
+//! How far constrained estimates are from the population, by simulated surveys of a population like the one estimated.
+//!
+//! A constrained estimate has no formula for its error: it is biased near the boundary, and its variance depends on which cells are
+//! zero. So surveys are simulated (a parametric bootstrap): people are drawn from the tables given, randomized by the plan and
+//! estimated without bias. What these estimates are off by is the noise, in every component and all tables at once, whatever the
+//! channels; noise is scaled to the number of respondents, because unbiased estimates are means over responses. Added to the tables
+//! given, it is constrained like the estimate itself, and the distance from the tables given is the error.
+//!
+//! Intervals are not made of these simulations: near zero their percentiles contain the true share too rarely (Andrews 2000), and large
+//! shares are pulled down by the noise of the empty cells, by how much no simulation from the estimate knows. They are those of the
+//! unbiased estimate of the same responses, [with the estimate in them](with_estimate).
+
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
+use candor_base::shape::Shape;
+use candor_bulk::Randomizer;
+use candor_runtime::parallel;
+use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
+use rand_core::Rng;
+
+use super::constrained::Problem;
+use super::{EstimateError, TableEstimator, Target};
+use crate::structural_zeros::possible;
+use crate::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
+
+/// How many surveys are simulated for the errors of cells, unless these would take too long.
+pub(super) const SURVEYS: usize = 100;
+
+/// The fewest surveys.
+const FEWEST: usize = 20;
+
+/// How many people answer in a simulated survey.
+const PEOPLE: usize = 2048;
+
+/// How many steps all surveys may take together; fewer surveys are simulated if they would take more.
+const MAX_STEPS: usize = 1 << 33;
+
+/// How many steps may be taken for errors that are only expected, and in how many surveys.
+const MAX_EXPECTED: usize = 1 << 30;
+const EXPECTED_SURVEYS: usize = 20;
+
+/// Up to so many cells of all tables together surveys are simulated.
+const MAX_CELLS: usize = 1 << 20;
+
+/// In how many rounds a simulated estimate settles at most, to this part of the noise.
+const ROUNDS: usize = 400;
+const ACCURACY: f64 = 0.01;
+
+/// The errors to expect of constrained estimates if the population is a given one.
+pub struct ConstrainedErrors {
+    problem: Problem,
+    /// The tables of the population, and the values of their components.
+    tables: Vec<Vec<f64>>,
+    values: Vec<f64>,
+    /// What the values of each simulated survey are off by, for one respondent.
+    noise: Vec<Vec<f64>>,
+}
+
+/// Why there are no errors.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SimulationError {
+    /// Whoever waited for the simulation ended it.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The tables cannot be estimated, or not by this method.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    /// There are too many cells, or simulated surveys often tell nothing of the tables.
+    #[error("the tables are too large, or too few respondents tell about them, to simulate surveys")]
+    OutOfReach,
+}
+
+impl ConstrainedErrors {
+    /// Simulates surveys of a plan's respondents, if the tables of the population are these; they must agree with each other. A cell is as
+    /// common as the others if it can be, where no shares are given.
+    ///
+    /// # Errors
+    /// If a table cannot be estimated, an attribute is answered by a matrix, there is too much to simulate, or whoever watches ends it.
+    pub fn expected(
+        plan: &Plan,
+        tables: &[Vec<usize>],
+        shares: Option<&[Vec<f64>]>,
+        progress: ProgressSink<'_>,
+    ) -> Result<ConstrainedErrors, SimulationError> {
+        let schema = plan.schema();
+        let cells = |table: &Vec<usize>| schema.shape(table).cells();
+        if tables.iter().map(cells).fold(0, usize::saturating_add) > MAX_CELLS {
+            return Err(SimulationError::OutOfReach);
+        }
+        let uniform = |table: &Vec<usize>| match possible(schema, table) {
+            // Tables of which some cells cannot be are not uniform together.
+            Some(_) => Err(SimulationError::OutOfReach),
+            None => Ok(vec![1.0 / cells(table) as f64; cells(table)]),
+        };
+        let shares = match shares {
+            Some(shares) => shares.to_vec(),
+            None => tables.iter().map(uniform).collect::<Result<_, _>>()?,
+        };
+        let mut problem = Problem::default();
+        for (table, shares) in tables.iter().zip(&shares) {
+            let estimator = TableEstimator::new(plan, table)?;
+            let draws = estimator.draws();
+            // Whether the plan tells of every component.
+            estimator.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;
+            let information = estimator.information_of(draws.iter().map(|(law, p)| (law, *p)));
+            problem.add(&estimator, shares, &information)?;
+        }
+        let survey = Survey { plan, tables, target: Target::Population, seed: 0, people: PEOPLE };
+        if survey.steps(&problem).saturating_mul(EXPECTED_SURVEYS) > MAX_EXPECTED {
+            return Err(SimulationError::OutOfReach);
+        }
+        ConstrainedErrors::simulated(problem, shares, &survey, EXPECTED_SURVEYS, progress)
+    }
+
+    /// The same for the tables estimated from responses.
+    ///
+    /// # Errors
+    /// As [`ConstrainedErrors::expected`].
+    pub(super) fn of_estimates(
+        plan: &Plan,
+        tallies: &[&TableCounts],
+        (problem, shares): (Problem, Vec<Vec<f64>>),
+        target: Target,
+        progress: ProgressSink<'_>,
+    ) -> Result<ConstrainedErrors, SimulationError> {
+        if shares.iter().map(Vec::len).fold(0, usize::saturating_add) > MAX_CELLS {
+            return Err(SimulationError::OutOfReach);
+        }
+        let tables: Vec<Vec<usize>> = tallies.iter().map(|tally| tally.layout().attributes.clone()).collect();
+        let most = tallies.iter().map(|tally| tally.total()).fold(0.0, f64::max);
+        let people = (most as usize).clamp(PEOPLE / 2, PEOPLE);
+        let survey = Survey { plan, tables: &tables, target, seed: seed(tallies), people };
+        ConstrainedErrors::simulated(problem, shares, &survey, SURVEYS, progress)
+    }
+
+    fn simulated(
+        problem: Problem,
+        tables: Vec<Vec<f64>>,
+        survey: &Survey<'_>,
+        surveys: usize,
+        progress: ProgressSink<'_>,
+    ) -> Result<ConstrainedErrors, SimulationError> {
+        let surveys = (MAX_STEPS / survey.steps(&problem)).clamp(FEWEST, surveys);
+        let noise = survey.noise(&problem, &tables, surveys, progress)?;
+        if noise.len() < surveys.div_ceil(2) {
+            return Err(SimulationError::OutOfReach);
+        }
+        Ok(ConstrainedErrors { values: problem.values_of(&tables), problem, tables, noise })
+    }
+
+    /// The root mean square error of every cell of every table, for so many respondents.
+    ///
+    /// # Errors
+    /// If whoever watches ends it.
+    pub fn of_cells(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<Vec<Vec<f64>>, Cancelled> {
+        let scale = respondents.max(1.0).sqrt().recip();
+        let settled = ACCURACY * scale * self.size_of_noise();
+        let total = Some(self.noise.len() as u64);
+        let squares = parallel::map(self.noise.len(), parallel::threads(), |number| {
+            progress.report(Progress::new("simulated surveys", number as u64, total))?;
+            let noisy: Vec<f64> = self.values.iter().zip(&self.noise[number]).map(|(x, e)| x + scale * e).collect();
+            let (found, _) = self.problem.solve(&noisy, settled, ROUNDS);
+            let square = |(a, b): (&f64, &f64)| (a - b) * (a - b);
+            Ok(found.iter().flatten().zip(self.tables.iter().flatten()).map(square).collect::<Vec<f64>>())
+        });
+        let mut sums = vec![0.0; self.tables.iter().map(Vec::len).sum()];
+        for squares in squares {
+            sums.iter_mut().zip(squares?).for_each(|(sum, square)| *sum += square);
+        }
+        let mut errors = sums.into_iter().map(|sum: f64| (sum / self.noise.len() as f64).sqrt());
+        Ok(self.tables.iter().map(|table| errors.by_ref().take(table.len()).collect()).collect())
+    }
+
+    /// The root mean square error over all cells of all tables for so many respondents, over that of the unbiased estimates of the same
+    /// simulated surveys.
+    ///
+    /// # Errors
+    /// If whoever watches ends it.
+    pub fn over_unbiased(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<f64, Cancelled> {
+        let [own, unbiased] = [self.of_cells(respondents, progress)?, self.of_unbiased_cells(respondents)];
+        let square = |errors: Vec<Vec<f64>>| errors.iter().flatten().map(|error| error * error).sum::<f64>();
+        Ok((square(own) / square(unbiased)).sqrt())
+    }
+
+    /// The same of the largest error of any cell.
+    ///
+    /// # Errors
+    /// If whoever watches ends it.
+    pub fn largest_over_unbiased(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<f64, Cancelled> {
+        let [own, unbiased] = [self.of_cells(respondents, progress)?, self.of_unbiased_cells(respondents)];
+        let largest = |errors: Vec<Vec<f64>>| errors.into_iter().flatten().fold(0.0, f64::max);
+        Ok(largest(own) / largest(unbiased))
+    }
+
+    /// The root mean square error of every cell in the same surveys without constraints.
+    fn of_unbiased_cells(&self, respondents: f64) -> Vec<Vec<f64>> {
+        let mut sums: Vec<Vec<f64>> = self.tables.iter().map(|table| vec![0.0; table.len()]).collect();
+        let each = 1.0 / (respondents.max(1.0) * self.noise.len() as f64);
+        for noise in &self.noise {
+            let noise = self.problem.tables_of(noise);
+            let cells = sums.iter_mut().flatten().zip(noise.iter().flatten());
+            cells.for_each(|(sum, noise)| *sum += each * noise * noise);
+        }
+        sums.iter_mut().flatten().for_each(|sum| *sum = sum.sqrt());
+        sums
+    }
+
+    /// The root mean square noise of a cell, for one respondent.
+    fn size_of_noise(&self) -> f64 {
+        let noise = self.noise.first().map_or(Vec::new(), |noise| self.problem.tables_of(noise));
+        let cells = noise.iter().map(Vec::len).sum::<usize>().max(1);
+        (noise.iter().flatten().map(|x| x * x).sum::<f64>() / cells as f64).sqrt()
+    }
+}
+
+/// A number that depends on the counts and on nothing else, so that the same responses give the same errors.
+fn seed(tallies: &[&TableCounts]) -> u64 {
+    // FNV-1a.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for group in tallies.iter().flat_map(|tally| tally.groups().values()) {
+        for count in &group.counts {
+            hash = (hash ^ count.to_bits()).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+/// A survey that is simulated again and again.
+struct Survey<'a> {
+    plan: &'a Plan,
+    tables: &'a [Vec<usize>],
+    target: Target,
+    seed: u64,
+    people: usize,
+}
+
+impl Survey<'_> {
+    /// How many steps a simulated survey takes, about.
+    fn steps(&self, problem: &Problem) -> usize {
+        let width = self.plan.schema().attributes().len() + self.tables.len();
+        problem.steps().saturating_mul(ROUNDS / 4).saturating_add(self.people * width)
+    }
+
+    /// What unbiased estimates are off by, times the root of the number of respondents, as values of the problem; surveys that do not tell
+    /// of all tables are left out.
+    fn noise(
+        &self,
+        problem: &Problem,
+        shares: &[Vec<f64>],
+        surveys: usize,
+        progress: ProgressSink<'_>,
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        let estimators: Vec<TableEstimator<'_>> =
+            self.tables.iter().map(|table| TableEstimator::new(self.plan, table)).collect::<Result<_, _>>()?;
+        let layouts: Vec<CountLayout> = estimators.iter().map(|estimator| estimator.layout().clone()).collect();
+        let population = Population::new(self.plan.schema(), self.tables, shares);
+        let (randomizer, source) = (Randomizer::new(self.plan), Source::from_seed(self.seed));
+        let total = Some(surveys as u64);
+        let one = |number: usize| {
+            progress.report(Progress::new("surveys", number as u64, total))?;
+            let people = population.draw(self.people, &mut source.stream(2 * number as u64));
+            let Ok(answers) = randomizer.batch(&people, &mut source.stream(2 * number as u64 + 1)) else {
+                return Ok(None);
+            };
+            let codes = answer_codes(self.plan, &answers, &people);
+            let tallies = count_tables(self.plan, &layouts, &codes, Rows::Single);
+            let off = |(estimator, tally): (&TableEstimator<'_>, &TableCounts)| {
+                let mut shares = estimator.shares(tally).ok()?;
+                if self.target == Target::Table {
+                    let attributes = &tally.layout().attributes;
+                    let shape = self.plan.schema().shape(attributes);
+                    let columns: Vec<&[u16]> = attributes.iter().map(|&a| &people[a][..]).collect();
+                    let each = 1.0 / self.people as f64;
+                    (0..self.people).for_each(|row| shares[shape.cell_at(&columns, row)] -= each);
+                }
+                Some(shares)
+            };
+            let off: Option<Vec<Vec<f64>>> = estimators.iter().zip(&tallies).map(off).collect();
+            Ok(off.map(|off| problem.values_of(&off)))
+        };
+        let found = parallel::map(surveys, parallel::threads(), one);
+        let found: Vec<Option<Vec<f64>>> = found.into_iter().collect::<Result<_, Cancelled>>()?;
+        let mut noise: Vec<Vec<f64>> = found.into_iter().flatten().collect();
+        let count = noise.len() as f64;
+        let mut scale = (self.people as f64).sqrt();
+        if self.target == Target::Population && noise.len() > 1 {
+            // The population of tables that overlap is known only by what is drawn of it.
+            let mut mean = vec![0.0; noise[0].len()];
+            noise.iter().for_each(|values| mean.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / count));
+            noise.iter_mut().for_each(|values| values.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean));
+            scale *= (count / (count - 1.0)).sqrt();
+        }
+        noise.iter_mut().flatten().for_each(|value| *value *= scale);
+        Ok(noise)
+    }
+}
+
+/// People with given tables, as far as one attribute after another can be drawn from a table that holds some of those before it.
+struct Population {
+    attributes: usize,
+    steps: Vec<Step>,
+}
+
+/// The attributes of a table that are drawn given its others.
+struct Step {
+    given: (Shape, Vec<usize>),
+    drawn: (Shape, Vec<usize>),
+    /// For each combination of the attributes given the sums of shares up to each of those drawn.
+    sums: Vec<f64>,
+}
+
+impl Population {
+    fn new(schema: &Schema, tables: &[Vec<usize>], shares: &[Vec<f64>]) -> Population {
+        // Large tables first: they hold the dependence.
+        let mut order: Vec<usize> = (0..tables.len()).collect();
+        order.sort_by_key(|&number| std::cmp::Reverse(tables[number].len()));
+        let mut known = vec![false; schema.attributes().len()];
+        let mut steps = Vec::new();
+        for number in order {
+            let table = &tables[number];
+            let (given, drawn): (Vec<usize>, Vec<usize>) = (0..table.len()).partition(|&axis| known[table[axis]]);
+            if drawn.is_empty() {
+                continue;
+            }
+            let axes: Vec<usize> = given.iter().chain(&drawn).copied().collect();
+            let mut sums = schema.shape(table).rearranged(&shares[number], &axes);
+            let attributes = |axes: &[usize]| axes.iter().map(|&axis| table[axis]).collect::<Vec<usize>>();
+            let [given, drawn] = [attributes(&given), attributes(&drawn)].map(|list| (schema.shape(&list), list));
+            for line in sums.chunks_mut(drawn.0.cells()) {
+                if line.iter().sum::<f64>() <= 0.0 {
+                    line.fill(1.0);
+                }
+                let mut sum = 0.0;
+                line.iter_mut().for_each(|share| {
+                    sum += *share;
+                    *share = sum;
+                });
+            }
+            drawn.1.iter().for_each(|&attribute| known[attribute] = true);
+            steps.push(Step { given, drawn, sums });
+        }
+        Population { attributes: known.len(), steps }
+    }
+
+    /// One column of codes for each attribute; of those in no table, all alike.
+    fn draw(&self, people: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
+        let mut columns = vec![vec![0u16; people]; self.attributes];
+        for Step { given: (conditions, given), drawn: (shape, drawn), sums } in &self.steps {
+            let cells = shape.cells();
+            let known: Vec<usize> = {
+                let given: Vec<&[u16]> = given.iter().map(|&attribute| &columns[attribute][..]).collect();
+                (0..people).map(|row| conditions.cell_at(&given, row)).collect()
+            };
+            for (row, condition) in known.into_iter().enumerate() {
+                let sums = &sums[condition * cells..][..cells];
+                let place = rng.next_u64() as f64 / 2f64.powi(64) * sums[cells - 1];
+                let cell = sums.partition_point(|sum| *sum <= place).min(cells - 1);
+                for (axis, &attribute) in drawn.iter().enumerate() {
+                    columns[attribute][row] = shape.code(cell, axis) as u16;
+                }
+            }
+        }
+        columns
+    }
+}
+
+/// The part of an interval between 0 and 1, extended to an estimate if that is outside: so it contains the true share no less often.
+pub(super) fn with_estimate((low, high): (f64, f64), estimate: f64) -> (f64, f64) {
+    (low.clamp(0.0, 1.0).min(estimate), high.clamp(0.0, 1.0).max(estimate))
+}

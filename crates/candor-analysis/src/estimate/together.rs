@@ -1,0 +1,79 @@
+//! Tables of the same responses together: each by itself, or made to agree, then with errors and intervals of their own.
+
+use candor_base::plan::Plan;
+use candor_runtime::parallel;
+use candor_runtime::progress::{Cancelled, ProgressSink};
+
+use super::analysis::analyse_alone;
+use super::constrained::made_to_agree;
+use super::constrained_errors::{ConstrainedErrors, SimulationError, with_estimate};
+use super::moments::effective_people;
+use super::{Analysis, Cell, Method, Options, Uncertainty};
+use crate::tally::TableCounts;
+
+/// Estimates one table from its counts.
+pub fn analyse(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis {
+    match options.method {
+        Method::Constrained => analyse_all(plan, std::slice::from_ref(tally), options).remove(0),
+        _ => analyse_alone(plan, tally, options),
+    }
+}
+
+/// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree, those together
+/// that can be estimated.
+pub fn analyse_all(plan: &Plan, tallies: &[TableCounts], options: &Options) -> Vec<Analysis> {
+    analyse_all_with_progress(plan, tallies, options, ProgressSink::none()).unwrap_or_default()
+}
+
+/// The same for somebody who waits: the simulated surveys of constrained estimates take long.
+///
+/// # Errors
+/// If whoever watches ends it.
+pub fn analyse_all_with_progress(
+    plan: &Plan,
+    tallies: &[TableCounts],
+    options: &Options,
+    progress: ProgressSink<'_>,
+) -> Result<Vec<Analysis>, Cancelled> {
+    let each = |options: &Options| {
+        parallel::map(tallies.len(), parallel::threads(), |at| analyse_alone(plan, &tallies[at], options))
+    };
+    if options.method != Method::Constrained {
+        return Ok(each(options));
+    }
+    let mut analyses = each(&Options { method: Method::Unbiased, ..*options });
+    let told: Vec<usize> = (0..tallies.len()).filter(|&at| analyses[at].cells.is_ok()).collect();
+    if told.is_empty() {
+        return Ok(analyses);
+    }
+    let counted: Vec<&TableCounts> = told.iter().map(|&at| &tallies[at]).collect();
+    match made_to_agree(plan, &counted) {
+        Ok((estimates, problem)) => {
+            let people = counted.iter().map(|tally| effective_people(tally)).fold(f64::INFINITY, f64::min);
+            let shares: Vec<Vec<f64>> = estimates.into_iter().map(|estimate| estimate.shares).collect();
+            let found = (problem, shares.clone());
+            let errors = match ConstrainedErrors::of_estimates(plan, &counted, found, options.target, progress) {
+                Ok(errors) => Some(errors.of_cells(people, progress)?),
+                Err(SimulationError::Cancelled(cancelled)) => return Err(cancelled),
+                Err(SimulationError::Estimate(_) | SimulationError::OutOfReach) => None,
+            };
+            for (number, shares) in shares.into_iter().enumerate() {
+                let Ok(cells) = &mut analyses[told[number]].cells else { continue };
+                for (at, (cell, share)) in cells.iter_mut().zip(shares).enumerate() {
+                    *cell = agreed(share, errors.as_ref().map_or(f64::NAN, |errors| errors[number][at]), cell);
+                }
+            }
+        }
+        Err(error) => told.iter().for_each(|&at| analyses[at].cells = Err(error.clone().into())),
+    }
+    Ok(analyses)
+}
+
+/// A cell of a table that agrees with others: its share and error, and the interval of the unbiased estimate.
+fn agreed(estimate: f64, error: f64, unbiased: &Cell) -> Cell {
+    let told = |own: Uncertainty| {
+        let (low, high) = with_estimate((own.low, own.high), estimate);
+        Uncertainty { standard_error: error, low, high }
+    };
+    Cell { estimate, uncertainty: unbiased.uncertainty.map(told) }
+}
