@@ -11,6 +11,7 @@ from ._candor import (
     PlanError,
     RequirementError,
     SchemaError,
+    SignatureError,
     __version__,
 )
 from .counts import Counts
@@ -19,8 +20,13 @@ from .mechanism import audit_function, audit_program
 from .plan import Plan
 from .progress import show_progress
 from .schema import Schema
-from .verbs import combine, compare, design, device, front, methods, pareto
+from .signatures import design, pareto
+from .signing import PrivateKey, Signature
+from .verbs import combine, compare, device, methods
 from .warned import Caution
+
+#: The old name, which stays.
+front = pareto
 
 __all__ = [
     "CategoryError",
@@ -34,10 +40,13 @@ __all__ = [
     "ParameterError",
     "Plan",
     "PlanError",
+    "PrivateKey",
     "RequirementError",
     "Responses",
     "Schema",
     "SchemaError",
+    "Signature",
+    "SignatureError",
     "__version__",
     "audit_function",
     "audit_program",

@@ -28,7 +28,7 @@ impl Schema {
 
     /// Attributes `a1`, `a2`, .. with so many categories each.
     #[staticmethod]
-    fn with_sizes(sizes: Vec<usize>) -> PyResult<Schema> {
+    fn of_sizes(sizes: Vec<usize>) -> PyResult<Schema> {
         let schema = Attributes::with_sizes(&sizes).map_err(|error| of_schema(&error))?;
         Ok(Schema(Arc::new(schema)))
     }

@@ -82,7 +82,8 @@ impl Wave {
         }
         let (asked, wanted) = self.asked.read(schema)?;
         let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
-        let tables = TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+        let tables =
+            TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
         let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), progress)?;
         Ok((study::estimate_query(plan, &counts, &asked, &wanted, &self.options)?, notes(&counts)))
     }
