@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from ._candor import ParameterError
+from . import _candor
+from ._candor import InputError, ParameterError
 
 __all__ = ["checked", "file_text", "joined", "margins", "names", "pairs", "path", "several", "text", "written"]
 
@@ -79,9 +80,23 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
             if new in kwargs:
                 raise ParameterError(f"`{given}` is the old name of `{new}`; give one of them")
             kwargs[new] = kwargs.pop(given)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except InputError as error:
+            raise _as_raised(error) from None
 
     return renamed
+
+
+def _as_raised(error: InputError) -> Exception:
+    """An error of a generator of batches, as it was raised: on its way through Arrow it became text."""
+    told = str(error)
+    if "Python exception: Traceback" not in told:
+        return error
+    last = told.strip().rsplit("\n", 1)[-1]
+    kind, _, message = last.partition(": ")
+    ours = getattr(_candor, kind.removeprefix("candor."), None) if kind.startswith("candor.") else None
+    return InputError(f"the batches ended with {last}") if ours is None else ours(message)
 
 
 def _meant(given: str, named: list[str]) -> str:

@@ -221,6 +221,9 @@ class Plan(Analysis, Refining):
         options: dict[str, Any] = {
             "keep": names("keep", keep), "seed": seed, "simulation": simulation, "missing": names("missing", missing), "delimiter": delimiter,
         }  # fmt: skip
+        is_lazy = type(tables).__name__ == "LazyFrame"
+        if seed is not None and (is_lazy or frames.is_batches(tables)):
+            raise ParameterError("`seed` goes with whole tables: what is drawn depends on how batches are cut. Collect them first")
         to = path("output", output)
         if to is not None:
             asked = written(**options, escape_formulas=escape_formulas, force=force)
@@ -231,16 +234,14 @@ class Plan(Analysis, Refining):
         if force is not None:
             raise ParameterError("`force` is about files; say `output`")
         if frames.is_batches(tables):
-            if seed is not None:
-                raise ParameterError("`seed` would draw the same for every batch; give all of them as one table")
             return (self.randomize(batch, keep=keep, missing=missing, delimiter=delimiter) for batch in tables)
         asked = written(**options)
-        if type(tables).__name__ == "LazyFrame":
+        if is_lazy:
 
             def draw(table: Any) -> Any:
                 return _candor.randomize_stream(self._native, frames.given(table), asked)
 
-            return Responses(frames.lazily(tables, draw, self, options["keep"] or ()), self.fingerprint, seed)
+            return Responses(frames.lazily(tables, draw, self, options["keep"] or ()), self.fingerprint)
         given = frames.given(tables)
         if type(tables).__name__ == "RecordBatchReader":
             return frames.given_back(_candor.randomize_stream(self._native, given, asked), tables, self, {})
@@ -368,9 +369,9 @@ class Plan(Analysis, Refining):
         earlier = None if baseline is None else (baseline_plan or self)._given(baseline)
         before = None if baseline_plan is None else baseline_plan._native
         with Bar() as bar:
-            text, notes = _candor.estimate(self._native, given, earlier, before, options, bar)
+            text, columns, notes = _candor.estimate(self._native, given, earlier, before, options, bar)
         tell(notes)
-        return Estimates.loads(text)
+        return Estimates.of(text, columns)
 
     # --- Who made it
 
