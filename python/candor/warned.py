@@ -35,5 +35,4 @@ def _outside() -> int:
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
-    # Seen from `tell`, which is one frame nearer.
-    return level - 1
+    return level
