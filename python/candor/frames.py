@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -209,7 +211,21 @@ def _of_pandas(frame: Any) -> Any:
         raise InputError(f'the table has two columns "{twice}"')
     for name in frame.columns:
         _check_pandas(name, frame[name])
-    return pyarrow.Table.from_pandas(frame, preserve_index=False)
+    if len(frame.columns) == 0:
+        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+    # What pyarrow does itself for categoricals, without looking at each code twice.
+    known = [name for name in frame.columns if str(frame[name].dtype) == "category"]
+    others = pyarrow.Table.from_pandas(frame.drop(columns=known), preserve_index=False)
+    columns = {name: _of_categories(frame[name].array) for name in known}
+    return pyarrow.table({name: columns[name] if name in columns else others.column(name) for name in frame.columns})
+
+
+def _of_categories(column: Any) -> Any:
+    import pyarrow
+
+    lost = column.codes < 0
+    codes = pyarrow.array(column.codes, mask=lost if lost.any() else None)
+    return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(column.categories, from_pandas=True), ordered=column.ordered)
 
 
 def _check_pandas(name: str, column: Any) -> None:
@@ -274,24 +290,74 @@ def _to_pyarrow(made: Table | Stream, kind: str) -> Any:
 
 def to_pandas(made: Any, plan: Plan) -> Any:
     """A pandas frame whose answers are categoricals with the labels of the plan, in their order."""
+    import pandas
     import pyarrow
-    import pyarrow.compute
 
     sets = {one.name for one in plan.columns if one.set}
     table = pyarrow.table(made)
-    # pandas has no unsigned codes, and reads no lists from its own Parquet and CSV: sets are text, as in the CSV of responses.
-    signed, labels = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.list_(pyarrow.string())
-    for at, field in enumerate(table.schema):
-        if pyarrow.types.is_dictionary(field.type):
-            table = table.set_column(at, field.name, table.column(at).cast(signed))
-        elif pyarrow.types.is_list(field.type) and field.name in sets:
-            table = table.set_column(at, field.name, pyarrow.compute.binary_join(table.column(at).cast(labels), ";"))
-    frame = table.to_pandas()
     ordinal = {one.name for one in plan.schema if one.kind == "ordinal"}
-    for name in ordinal.intersection(frame.columns):
-        if hasattr(frame[name], "cat"):
-            frame[name] = frame[name].cat.as_ordered()
-    return frame
+    columns: dict[str, Any] = {}
+    for field in table.schema:
+        column = table.column(field.name).combine_chunks()
+        # pandas reads no lists from its own Parquet and CSV: sets are text, as in the CSV of responses.
+        column = _joined(column) if field.name in sets and pyarrow.types.is_list(column.type) else column
+        if pyarrow.types.is_dictionary(column.type):
+            columns[field.name] = _categorical(column, field.name in ordinal)
+        elif field.name in sets:
+            columns[field.name] = column.to_pandas()
+    others = table.select([name for name in table.column_names if name not in columns]).to_pandas()
+    return pandas.DataFrame({name: columns.get(name, others.get(name)) for name in table.column_names}, copy=False)
+
+
+def _categorical(column: Any, ordered: bool) -> Any:
+    """A column of labels as a categorical; pandas has no unsigned codes."""
+    import pandas
+    import pyarrow
+
+    labels = column.dictionary.to_pandas()
+    kind = "int8" if len(labels) < 1 << 7 else "int16" if len(labels) < 1 << 15 else "int32"
+    indices = column.indices if column.null_count == 0 else column.indices.cast(pyarrow.int32()).fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False).astype(kind)
+    return pandas.Categorical.from_codes(codes, categories=labels, ordered=ordered, validate=False)
+
+
+#: Sets are categories if there are no more of them, and no more numbers to tell them by.
+_MOST_SETS, _MOST_NUMBERS = 1 << 16, 1 << 22
+
+
+def _joined(sets: Any) -> Any:
+    """Lists of labels as text, the labels joined by semicolons; as categories, which are all sets of the size, where these are few."""
+    import pyarrow
+    import pyarrow.compute
+
+    categories = _categories(sets)
+    return pyarrow.compute.binary_join(sets.cast(pyarrow.list_(pyarrow.string())), ";") if categories is None else categories
+
+
+def _categories(sets: Any) -> Any:
+    """Sets of one size as categories; None where they are too many, or of several sizes."""
+    import numpy
+    import pyarrow
+
+    flat, sizes = sets.flatten(), sets.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    labels = flat.dictionary.to_pylist() if pyarrow.types.is_dictionary(flat.type) else []
+    told, size, count = sizes > 0, int(sizes.max(initial=0)), len(labels)
+    if not 0 < size <= count or count**size > _MOST_NUMBERS or math.comb(count, size) > _MOST_SETS or len(flat) != size * told.sum():
+        return None
+    # A set is told by a number whose digits are its labels.
+    codes = flat.indices.to_numpy(zero_copy_only=False)
+    numbers = numpy.zeros(len(codes) // size, dtype=numpy.uint32)
+    for place in range(size):
+        numbers = numbers * numpy.uint32(count) + codes[place::size]
+    every = list(itertools.combinations(range(count), size))
+    places = numpy.full(count**size, -1, dtype=numpy.int32)
+    places[numpy.array(every) @ count ** numpy.arange(size - 1, -1, -1)] = numpy.arange(len(every))
+    found = numpy.full(len(sets), -1, dtype=numpy.int32)
+    found[told] = places[numbers]
+    if (found[told] < 0).any():
+        return None
+    texts = pyarrow.array([";".join(labels[code] for code in one) for one in every])
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(found, mask=~told), texts)
 
 
 def _answers(plan: Plan) -> Labelled:
