@@ -1,19 +1,26 @@
 """Randomized response with exact, certified privacy: design, randomize, audit, estimate."""
 
-from ._candor import (
-    CategoryError,
-    DesignError,
-    Error,
-    EstimateError,
-    InputError,
-    OtherPlanError,
-    ParameterError,
-    PlanError,
-    RequirementError,
-    SchemaError,
-    SignatureError,
-    __version__,
-)
+try:
+    from ._candor import (
+        CategoryError,
+        DesignError,
+        Error,
+        EstimateError,
+        InputError,
+        OtherPlanError,
+        ParameterError,
+        PlanError,
+        RequirementError,
+        SchemaError,
+        SignatureError,
+        __version__,
+    )
+except ImportError as error:
+    # Files of one version beside the compiled part of another, or none.
+    raise ImportError(
+        f"the compiled part of candor does not belong to this package ({error}); install both anew: "
+        "pip install --force-reinstall candor-privacy"
+    ) from error
 from .counts import Counts
 from .frames import Responses
 from .mechanism import audit_function, audit_program

@@ -100,6 +100,9 @@ impl Plan {
         let read = if restate { candor_base::plan::Plan::restated } else { candor_base::plan::Plan::from_json_within };
         read(text, steps).map(Plan::of).map_err(|error| match error {
             BadPlan::Understated { .. } => PlanError::new_err(format!("{error}. Read it with `restate`")),
+            BadPlan::Version(_) => {
+                PlanError::new_err(format!("{error}; update it: pip install --upgrade candor-privacy"))
+            }
             BadPlan::TooCostly { .. } => PlanError::new_err(format!("{error}: then say `allow_costly_plan`")),
             _ if Attributes::from_toml(text).is_ok() => {
                 PlanError::new_err("this is a schema, not a plan; `candor.design` makes a plan of it")
