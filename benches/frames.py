@@ -80,5 +80,8 @@ for name, plan in plans.items():
     for _ in range(ROUNDS):
         for kind, frame in given.items():
             best[kind] = min(best[kind], measured(lambda frame=frame: plan.randomize(frame)))
-    shown = [f"{took:.2f} ({took / best['pyarrow, text' if 'text' in kind else 'pyarrow']:.2f}x)" for kind, took in best.items()]
+    shown = [
+        f"{took:.2f} ({took / best['pyarrow, text' if 'text' in kind else 'pyarrow']:.2f}x)"
+        for kind, took in best.items()
+    ]
     print(f"| {name} | " + " | ".join(shown) + " |", flush=True)

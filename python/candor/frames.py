@@ -161,7 +161,7 @@ def _of_scan(scan: Any, columns: list[str] | None = None) -> Any:
 
 
 def lazily(scan: Any, draw: Callable[[Any], Any], plan: Plan, kept: Iterable[str]) -> Any:
-    """Answers to a LazyFrame as a LazyFrame, drawn by `draw` as they are read, and only once: drawn anew, they would be a second release."""
+    """Answers to a LazyFrame as a LazyFrame, drawn as they are read, and only once: anew, they would be a second release."""
     import polars
     import pyarrow
     from polars.io.plugins import register_io_source
@@ -180,8 +180,8 @@ def lazily(scan: Any, draw: Callable[[Any], Any], plan: Plan, kept: Iterable[str
         nonlocal begun
         if begun:
             raise InputError(
-                "these responses are drawn as they are read, and were read before; drawn anew they would be a second release of the same "
-                "people. Read them once: collect() them, or sink them to a file, and go on with that"
+                "these responses are drawn as they are read, and were read before; drawn anew they would be a second release "
+                "of the same people. Read them once: collect() them, or sink them to a file, and go on with that"
             )
         begun = True
         left = n_rows
@@ -225,7 +225,9 @@ def _of_categories(column: Any) -> Any:
 
     lost = column.codes < 0
     codes = pyarrow.array(column.codes, mask=lost if lost.any() else None)
-    return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(column.categories, from_pandas=True), ordered=column.ordered)
+    return pyarrow.DictionaryArray.from_arrays(
+        codes, pyarrow.array(column.categories, from_pandas=True), ordered=column.ordered
+    )
 
 
 def _check_pandas(name: str, column: Any) -> None:
@@ -326,12 +328,16 @@ _MOST_SETS, _MOST_NUMBERS = 1 << 16, 1 << 22
 
 
 def _joined(sets: Any) -> Any:
-    """Lists of labels as text, the labels joined by semicolons; as categories, which are all sets of the size, where these are few."""
+    """Lists of labels as text, joined by semicolons; as categories, which are all sets of the size, where these are few."""
     import pyarrow
     import pyarrow.compute
 
     categories = _categories(sets)
-    return pyarrow.compute.binary_join(sets.cast(pyarrow.list_(pyarrow.string())), ";") if categories is None else categories
+    return (
+        pyarrow.compute.binary_join(sets.cast(pyarrow.list_(pyarrow.string())), ";")
+        if categories is None
+        else categories
+    )
 
 
 def _categories(sets: Any) -> Any:
@@ -342,7 +348,12 @@ def _categories(sets: Any) -> Any:
     flat, sizes = sets.flatten(), sets.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     labels = flat.dictionary.to_pylist() if pyarrow.types.is_dictionary(flat.type) else []
     told, size, count = sizes > 0, int(sizes.max(initial=0)), len(labels)
-    if not 0 < size <= count or count**size > _MOST_NUMBERS or math.comb(count, size) > _MOST_SETS or len(flat) != size * told.sum():
+    if (
+        not 0 < size <= count
+        or count**size > _MOST_NUMBERS
+        or math.comb(count, size) > _MOST_SETS
+        or len(flat) != size * told.sum()
+    ):
         return None
     # A set is told by a number whose digits are its labels.
     codes = flat.indices.to_numpy(zero_copy_only=False)
@@ -370,7 +381,9 @@ def to_polars(made: Any, labelled: Labelled) -> Any:
     import polars
 
     frame = polars.DataFrame(made)
-    enums = {name: (polars.Enum(labels), is_set) for name, (labels, is_set) in labelled.items() if name in frame.columns}
+    enums = {
+        name: (polars.Enum(labels), is_set) for name, (labels, is_set) in labelled.items() if name in frame.columns
+    }
     return frame.cast({name: polars.List(enum) if is_set else enum for name, (enum, is_set) in enums.items()})
 
 

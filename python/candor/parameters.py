@@ -101,7 +101,9 @@ def _as_raised(error: InputError) -> Exception:
 
 def _meant(given: str, named: list[str]) -> str:
     """What may have been meant: a name that begins like it, or one much like it."""
-    begun = sorted((name for name in named if name.startswith(given) or given.startswith(name) and len(name) > 2), key=len)
+    begun = sorted(
+        (name for name in named if name.startswith(given) or given.startswith(name) and len(name) > 2), key=len
+    )
     near = begun or difflib.get_close_matches(given, named, n=1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
@@ -176,7 +178,9 @@ def pairs(name: str, given: Mapping[str, Any] | None) -> list[tuple[str, Any]] |
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ParameterError(f'`{name}` is of type {type(given).__name__}; it must be a mapping, such as {{"Sex": "Male"}}')
+        raise ParameterError(
+            f'`{name}` is of type {type(given).__name__}; it must be a mapping, such as {{"Sex": "Male"}}'
+        )
     return list(given.items())
 
 

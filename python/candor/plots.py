@@ -56,11 +56,15 @@ def tables(estimated: Sequence[Any], ax: Any = None) -> list[Any]:
     else:
         places = list(ax) if hasattr(ax, "__len__") else [ax]
     if len(places) < len(known):
-        raise ParameterError(f"`ax` has {len(places)} axes for {len(known)} tables; give one for each, or plot one table")
+        raise ParameterError(
+            f"`ax` has {len(places)} axes for {len(known)} tables; give one for each, or plot one table"
+        )
     return [table(one, place) for one, place in zip(known, places)]
 
 
-def forest(rows: Sequence[tuple[str, float | None, float | None, float | None]], none: float, label: str, ax: Any = None) -> Any:
+def forest(
+    rows: Sequence[tuple[str, float | None, float | None, float | None]], none: float, label: str, ax: Any = None
+) -> Any:
     """Estimates with their intervals, one below the other, and a line where there is no effect; open ends have an arrow."""
     ax = _axes(ax)
     known = [(name, value, low, high) for name, value, low, high in rows if value is not None]

@@ -1,4 +1,4 @@
-"""`design`, `pareto` and `Plan.refine` with every parameter by name. Made by tools/signatures.py; run that instead of editing this."""
+"""`design`, `pareto` and `Plan.refine` with every parameter by name. Made by tools/signatures.py: run that."""
 
 from __future__ import annotations
 
@@ -416,7 +416,8 @@ def design(
 ) -> Plan:
     """Makes a plan by a method. Without one: by `workload` if a total `epsilon` is given, else by `independent`.
 
-    `schema` may be numbers of categories instead. What there is to know of the plan is its `design`; `methods` lists the methods.
+    `schema` may be numbers of categories instead. What there is to know of the plan is its `design`.
+    `methods` lists the methods.
 
     >>> plan = design([9, 16, 7], "independent", epsilon=3)
     >>> plan.design.method, plan.guarantee.epsilon <= 3
@@ -450,8 +451,8 @@ def design(
             as "a,b:2;c". Adds the optimality gap for these tables [default: marginals; for workload and sampling:
             pairs].
         only: Design for these attributes only; `combine` joins plans.
-        expected_shares: A table of expected shares (columns attribute, category and share), or pilot records: errors
-            are told for them, too.
+        expected_shares: A table of expected shares (attribute, category, share), or pilot records: errors are told for
+            them, too.
         likelihood_ratio: Largest likelihood ratio, at least 1: one per attribute, or one for all [minimax].
         cross: Attributes to cross into one with all combinations as categories [l-diversity, minimax, front].
         clusters: Attribute clusters to randomize together: the result of `associations`, "a,b;c", or lists of names.

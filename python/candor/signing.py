@@ -1,4 +1,4 @@
-"""Signatures of plans: who made a plan, for those who answer. The files are those of the command and of the JavaScript client."""
+"""Signatures of plans, in the files of the command and of the JavaScript client."""
 
 from __future__ import annotations
 

@@ -27,6 +27,10 @@ def test_the_reference_is_current() -> None:
 
 def test_all_that_is_exported_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/python-api.md").read_text()
-    errors = {name for name in candor.__all__ if isinstance(getattr(candor, name), type) and issubclass(getattr(candor, name), candor.Error)}
+    errors = {
+        name
+        for name in candor.__all__
+        if isinstance(getattr(candor, name), type) and issubclass(getattr(candor, name), candor.Error)
+    }
     for name in set(candor.__all__) - errors - {"__version__", "front"}:
         assert f"### {name}\n" in page, name

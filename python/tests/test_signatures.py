@@ -1,4 +1,4 @@
-"""Signatures are those of the methods and the command, editors complete them, type checkers know them, and mistakes are named."""
+"""Signatures are those of the methods and the command; type checkers know them, and mistakes are named."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def public() -> list[tuple[str, object]]:
     functions = [(name, one) for name, one in found if inspect.isfunction(one)]
     for owner in (candor.Plan, candor.Schema, candor.Counts):
         functions += [
-            (f"{owner.__name__}.{name}", one) for name, one in inspect.getmembers(owner, inspect.isfunction) if not name.startswith("_")
+            (f"{owner.__name__}.{name}", one)
+            for name, one in inspect.getmembers(owner, inspect.isfunction)
+            if not name.startswith("_")
         ]
     return functions
 
@@ -58,13 +60,30 @@ def test_design_has_the_parameters_of_its_methods() -> None:
 def test_mypy(tmp_path) -> None:
     """`mypy --strict` accepts what is right, and complains of what is wrong, line by line."""
     environment = {**os.environ, "MYPYPATH": ""}
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path), "--disable-error-code", "unused-ignore"]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--no-error-summary",
+        "--cache-dir",
+        str(tmp_path),
+        "--disable-error-code",
+        "unused-ignore",
+    ]
     done = subprocess.run(
-        [*command, "right.py", "wrong.py"], cwd=HERE / "typed", env=environment, capture_output=True, text=True, check=False
+        [*command, "right.py", "wrong.py"],
+        cwd=HERE / "typed",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     told = set(re.findall(r"^(\w+\.py):(\d+): error", done.stdout, re.MULTILINE))
     lines = (HERE / "typed/wrong.py").read_text().splitlines()
-    assert told == {("wrong.py", str(number)) for number, line in enumerate(lines, 1) if "  # " in line}, done.stdout + done.stderr
+    assert told == {("wrong.py", str(number)) for number, line in enumerate(lines, 1) if "  # " in line}, (
+        done.stdout + done.stderr
+    )
 
 
 def refused(call) -> str:
@@ -74,11 +93,23 @@ def refused(call) -> str:
 
 
 def test_what_may_have_been_meant(simple) -> None:
-    assert refused(lambda: candor.design([2], "joint", eps=1)) == "`design` has no parameter `eps`; did you mean `epsilon`?"
-    assert refused(lambda: candor.design([2], "joint", epsilonn=1)) == "`design` has no parameter `epsilonn`; did you mean `epsilon`?"
-    assert refused(lambda: simple.estimate("x", tabels="a")) == "`estimate` has no parameter `tabels`; did you mean `tables`?"
+    assert (
+        refused(lambda: candor.design([2], "joint", eps=1))
+        == "`design` has no parameter `eps`; did you mean `epsilon`?"
+    )
+    assert (
+        refused(lambda: candor.design([2], "joint", epsilonn=1))
+        == "`design` has no parameter `epsilonn`; did you mean `epsilon`?"
+    )
+    assert (
+        refused(lambda: simple.estimate("x", tabels="a"))
+        == "`estimate` has no parameter `tabels`; did you mean `tables`?"
+    )
     assert refused(lambda: simple.randomize("x", colour=1)) == "`randomize` has no parameter `colour`"
-    assert refused(lambda: candor.design([2], "worklod", epsilon=1)) == 'there is no method "worklod"; did you mean "workload"?'
+    assert (
+        refused(lambda: candor.design([2], "worklod", epsilon=1))
+        == 'there is no method "worklod"; did you mean "workload"?'
+    )
     assert refused(lambda: candor.design([2], "joint", epsilon=1, p=0.5)) == (
         '`p` does not go with `method="joint"`; it belongs to `method="warner"`'
     )
@@ -135,5 +166,7 @@ def test_stubs_of_classes_are_what_is_compiled() -> None:
     for one in stubs.body:
         if isinstance(one, ast.ClassDef) and not one.name.endswith("Error"):
             named = {member.name for member in one.body if isinstance(member, ast.FunctionDef)} - {"__init__"}
-            there = {name for name in vars(getattr(_candor, one.name)) if name not in ("__doc__", "__module__", "__new__")}
+            there = {
+                name for name in vars(getattr(_candor, one.name)) if name not in ("__doc__", "__module__", "__new__")
+            }
             assert named == there, one.name

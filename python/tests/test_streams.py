@@ -1,4 +1,4 @@
-"""Lazy frames, batches, processes and threads: the same answers, wherever and whenever they are made; and nothing drawn twice unnoticed."""
+"""Lazy frames, batches, processes and threads; and nothing is drawn twice unnoticed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def test_lazy_responses_are_estimated_as_they_are_read(simple, plan, people, peo
     scan = polars.scan_csv(people_path)
     answers = simple.randomize(scan).frame.collect()
     again = candor.Responses(answers.lazy(), simple.fingerprint)
-    assert simple.estimate(again, tables="pairs") == simple.estimate(candor.Responses(answers, simple.fingerprint), tables="pairs")
+    assert simple.estimate(again, tables="pairs") == simple.estimate(
+        candor.Responses(answers, simple.fingerprint), tables="pairs"
+    )
     assert simple.estimate(simple.randomize(scan)).respondents == len(people)
     with pytest.raises(candor.OtherPlanError):
         plan.estimate(simple.randomize(scan))
@@ -68,7 +70,9 @@ def test_lazy_responses_are_estimated_as_they_are_read(simple, plan, people, peo
     assert simple.schema.check(scan)
 
 
-@pytest.mark.parametrize("kind", [lambda frame: frame, polars.from_pandas, pyarrow.Table.from_pandas], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "kind", [lambda frame: frame, polars.from_pandas, pyarrow.Table.from_pandas], ids=["pandas", "polars", "pyarrow"]
+)
 def test_batches_in_batches_out(kind, simple, people) -> None:
     """A generator gives a generator, which takes a batch when one is asked for."""
     taken = []
@@ -121,7 +125,15 @@ def test_everything_is_copied_and_pickled(simple, people) -> None:
     responses = simple.randomize(polars.from_pandas(people), **SEED)
     estimates = simple.estimate(responses, tables="pairs")
     key = candor.PrivateKey.generate()
-    for one in (simple, simple.schema, estimates, simple.guarantee, simple.audit(), simple.sign(key), simple.schema["Sex"]):
+    for one in (
+        simple,
+        simple.schema,
+        estimates,
+        simple.guarantee,
+        simple.audit(),
+        simple.sign(key),
+        simple.schema["Sex"],
+    ):
         for again in (pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)):
             assert again == one
     assert pickle.loads(pickle.dumps(estimates)).rows() == estimates.rows()
@@ -160,7 +172,7 @@ def test_threads(simple, people) -> None:
 @pytest.mark.filterwarnings("ignore::candor.Caution")
 @pytest.mark.parametrize("which", ["plan", "simple", "sets"])
 def test_pandas_writes_what_is_read(which, people, tmp_path, request) -> None:
-    """CSV, Parquet and Feather by pandas, read by pandas or by candor: the same estimates; where the mark is lost, that is an error."""
+    """CSV, Parquet and Feather by pandas, read by pandas or by candor; where the mark is lost, that is an error."""
     plan = request.getfixturevalue(which)
     responses = plan.randomize(people, keep="weight", **SEED)
     expected = plan.estimate(responses, tables="pairs").to_dict()
@@ -171,7 +183,11 @@ def test_pandas_writes_what_is_read(which, people, tmp_path, request) -> None:
         with pytest.raises(candor.InputError, match="does not tell the plan"):
             plan.estimate(lost)
         assert plan.estimate(lost, tables="pairs", unmarked=True).to_dict() == expected
-    for kept in (tmp_path / "r.parquet", pandas.read_parquet(tmp_path / "r.parquet"), pandas.read_feather(tmp_path / "r.feather")):
+    for kept in (
+        tmp_path / "r.parquet",
+        pandas.read_parquet(tmp_path / "r.parquet"),
+        pandas.read_feather(tmp_path / "r.feather"),
+    ):
         assert plan.estimate(kept, tables="pairs").to_dict() == expected
 
 
@@ -190,6 +206,11 @@ def test_marks_survive_where_pandas_keeps_them(simple, plan, people) -> None:
             plan.estimate(kept)
     other = candor.design(simple.schema, "independent", epsilon=5).randomize(people, keep="weight")
     # pandas keeps them in merges of frames that all have them.
-    for lost in (responses.merge(groups), pandas.DataFrame(responses.to_dict("list")), pandas.concat([responses, other]), pyarrow.table(polars.from_pandas(responses))):
+    for lost in (
+        responses.merge(groups),
+        pandas.DataFrame(responses.to_dict("list")),
+        pandas.concat([responses, other]),
+        pyarrow.table(polars.from_pandas(responses)),
+    ):
         with pytest.raises(candor.InputError, match="does not tell the plan"):
             simple.estimate(lost)

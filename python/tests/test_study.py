@@ -1,7 +1,8 @@
-"""An engineer's whole study, written from the guide alone: visits to a shop by the web, which nobody may trace to a person.
+"""An engineer's whole study, written from the guide alone: visits to a shop, which nobody may trace to a person.
 
-Two years of visits lie in Parquet files; a service in front randomizes those that come in, before anything is stored. The records are made
-here, from probabilities that are known, so that every estimate is held against the truth. `CANDOR_STUDY_ROWS=10000000` runs it in full.
+Two years of visits lie in Parquet files; a service in front randomizes those that come in, before anything is stored.
+The records are made here, from probabilities that are known, so that every estimate is held against the truth.
+`CANDOR_STUDY_ROWS=10000000` runs it in full.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def visits(rows: int, seed: int) -> polars.DataFrame:
     returned = (random.random(rows)[:, None] > RETURNS[paid].cumsum(axis=1)).sum(axis=1).clip(max=2)
     labels = {"device": DEVICES, "paid by": PAID_BY, "returned": RETURNED}
     columns = {"year": numpy.array(["2024", "2025"])[year]}
-    columns |= {name: numpy.array(known)[codes] for (name, known), codes in zip(labels.items(), (device, paid, returned))}
+    columns |= {
+        name: numpy.array(known)[codes] for (name, known), codes in zip(labels.items(), (device, paid, returned))
+    }
     return polars.DataFrame({**columns, "basket": random.gamma(2.0, 30.0, rows).round(2)})
 
 
@@ -156,7 +159,9 @@ def test_the_study(lake, serve, tmp_path) -> None:
     (tmp_path / "live.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in store))
 
     # Both together, by their counts; in pandas for the people who look at them.
-    counts = plan.tally(tmp_path / "history.parquet", tables=wanted) + plan.tally(tmp_path / "live.jsonl", tables=wanted)
+    counts = plan.tally(tmp_path / "history.parquet", tables=wanted) + plan.tally(
+        tmp_path / "live.jsonl", tables=wanted
+    )
     assert counts.responses == ROWS + LIVE
     estimates = plan.estimate(counts)
     frame = estimates.to_pandas()

@@ -68,12 +68,22 @@ def notebook() -> dict[str, Any]:
     written: list[dict[str, Any]] = []
     for number, (kind, source) in enumerate(cells()):
         name = hashlib.sha256(f"{number}{source}".encode()).hexdigest()[:8]
-        cell: dict[str, Any] = {"cell_type": kind, "id": name, "metadata": {}, "source": source.splitlines(keepends=True)}
+        cell: dict[str, Any] = {
+            "cell_type": kind,
+            "id": name,
+            "metadata": {},
+            "source": source.splitlines(keepends=True),
+        }
         if kind == "code":
             cell |= {"execution_count": None, "outputs": ran(source, names)}
         written.append(cell)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": written, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    return {
+        "cells": written,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 if __name__ == "__main__":

@@ -139,7 +139,11 @@ def fields(one: ast.ClassDef, lines: list[str]) -> Iterator[str]:
     """The fields of a result, each with the remark above it."""
     rows = []
     for member in one.body:
-        if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name) and not member.target.id.startswith("_"):
+        if (
+            isinstance(member, ast.AnnAssign)
+            and isinstance(member.target, ast.Name)
+            and not member.target.id.startswith("_")
+        ):
             remark = []
             at = member.lineno - 2
             while lines[at].strip().startswith("#:"):

@@ -1,7 +1,8 @@
 """Writes candor/signatures.py: `design`, `pareto` and `Plan.refine` with every parameter by name and type.
 
-What there is comes from where it is defined: names and types from the methods' own parameters (`_candor.methods`, `_candor.parameters`),
-descriptions from the command's help (crates/candor-cli/tests/help). So a new parameter needs nothing here but this, with the package built:
+What there is comes from where it is defined: names and types from the methods' own parameters (`_candor.methods`,
+`_candor.parameters`), descriptions from the command's help (crates/candor-cli/tests/help).
+So a new parameter needs nothing here but this, with the package built:
 
     python python/tools/signatures.py
 
@@ -40,14 +41,14 @@ OF_ALL = ("only", "expected_shares")
 #: What the command has no option for.
 DESCRIBED = {
     "only": "Design for these attributes only; `combine` joins plans",
-    "expected_shares": "A table of expected shares (columns attribute, category and share), or pilot records: errors are told for them, too",
+    "expected_shares": "A table of expected shares (attribute, category, share), or pilot records: errors are told for them, too",
     "from_": "A table in which shares are counted",
     "matrix": "Transition matrix: a CSV file, or rows; columns are inputs and sum to 1, rows are outputs",
-    "clusters": "Attribute clusters to randomize together: the result of `associations`, \"a,b;c\", or lists of names",
+    "clusters": 'Attribute clusters to randomize together: the result of `associations`, "a,b;c", or lists of names',
     "spent": "Epsilon that finding the clusters has spent",
 }
 
-TOP = '''"""`design`, `pareto` and `Plan.refine` with every parameter by name. Made by tools/signatures.py; run that instead of editing this."""
+TOP = '''"""`design`, `pareto` and `Plan.refine` with every parameter by name. Made by tools/signatures.py: run that."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ __all__ = ["MethodName", "Refining", "design", "pareto"]
 
 DESIGN = """Makes a plan by a method. Without one: by `workload` if a total `epsilon` is given, else by `independent`.
 
-`schema` may be numbers of categories instead. What there is to know of the plan is its `design`; `methods` lists the methods.
+`schema` may be numbers of categories instead. What there is to know of the plan is its `design`.
+`methods` lists the methods.
 
 >>> plan = design([9, 16, 7], "independent", epsilon=3)
 >>> plan.design.method, plan.guarantee.epsilon <= 3
@@ -128,9 +130,11 @@ def of_method(name: str, fields: list[tuple[str, str, bool]]) -> dict[str, tuple
         found |= {field: (kind, False) for field, kind in shared["limit"].items()}
     if counted:
         found |= {field: (kind, False) for field, kind in shared["prior"].items()} | {"from_": ("Tables", False)}
-    return found | {field: (kind, False) for field, kind in shared["design"].items() if field not in found} | {
-        field: ("", False) for field in OF_ALL
-    }
+    return (
+        found
+        | {field: (kind, False) for field, kind in shared["design"].items() if field not in found}
+        | {field: ("", False) for field in OF_ALL}
+    )
 
 
 def overloads() -> Iterable[str]:
@@ -143,7 +147,9 @@ def overloads() -> Iterable[str]:
 
 def one_overload(method: str, fields: dict[str, tuple[str, bool]]) -> str:
     written = [typed(name, kind, needed) for name, (kind, needed) in fields.items()]
-    return signature("@overload\ndef design", ["schema: Schema | Iterable[int]", method, "*", *written], "Plan") + " ..."
+    return (
+        signature("@overload\ndef design", ["schema: Schema | Iterable[int]", method, "*", *written], "Plan") + " ..."
+    )
 
 
 def signature(head: str, parameters: list[str], gives: str) -> str:
@@ -164,15 +170,28 @@ def whole_design() -> str:
 def pareto() -> str:
     kinds = {python(name): kind for name, kind in _candor.parameters()["pareto"].items() if name not in OLD_NAMES}
     every = {"from_": "Tables", **{name: kind for name, kind in kinds.items() if name != "prior"}}
-    parameters = ["prior: Iterable[float] | None = None", "*", *(typed(name, kind, False) for name, kind in every.items())]
-    return verb("pareto", parameters, "Front", PARETO, {"prior": "", **every}, "candor-pareto", "fronts(prior, {given})")
+    parameters = [
+        "prior: Iterable[float] | None = None",
+        "*",
+        *(typed(name, kind, False) for name, kind in every.items()),
+    ]
+    return verb(
+        "pareto", parameters, "Front", PARETO, {"prior": "", **every}, "candor-pareto", "fronts(prior, {given})"
+    )
 
 
 def refining() -> str:
     kinds = {python(name): kind for name, kind in _candor.parameters()["refine"].items() if name not in OLD_NAMES}
     every = {"from_": "Tables", **{name: kind for name, kind in kinds.items() if name != "prior"}}
-    given = ["self", "prior: Iterable[float] | None = None", "*", *(typed(name, kind, False) for name, kind in every.items())]
-    method = verb("refine", given, "Plan", REFINE, {"prior": "", **every}, "candor-refine", "refined(self, prior, {given})")
+    given = [
+        "self",
+        "prior: Iterable[float] | None = None",
+        "*",
+        *(typed(name, kind, False) for name, kind in every.items()),
+    ]
+    method = verb(
+        "refine", given, "Plan", REFINE, {"prior": "", **every}, "candor-refine", "refined(self, prior, {given})"
+    )
     head = 'class Refining:\n    """What makes a plan better."""\n\n'
     return head + textwrap.indent(method, "    ")
 
@@ -183,7 +202,9 @@ def verb(name: str, parameters: list[str], gives: str, about: str, every: dict[s
     lines = [f"    {one}: {DESCRIBED.get(one) or said[one]}." for one in every]
     wrapped = "\n".join(textwrap.fill(line, 116, subsequent_indent=" " * 8) for line in lines)
     doc = textwrap.indent(f'"""{about}\nArgs:\n{wrapped}\n"""', "    ", lambda line: bool(line.strip()))
-    handed_on = ",\n".join(f'            "{one.rstrip("_")}": {one}' for one in every if one != "prior" or name == "design")
+    handed_on = ",\n".join(
+        f'            "{one.rstrip("_")}": {one}' for one in every if one != "prior" or name == "design"
+    )
     call = body.replace("{given}", "{\n" + handed_on + ",\n        }")
     function = body.split("(")[0]
     return (
