@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from . import _candor, frames
 from ._candor import ParameterError
 from .estimates import Adjustment, Answers, Compliance, Differences, Groups, Independence, Regression, Report, Scan, Synthesis
-from .parameters import joined, margins, names, old_names, written
+from .parameters import checked, file_text, joined, margins, names, pairs, path, several, written
+from .parameters import text as words
 from .progress import Bar
 from .results import Clusters
 from .warned import tell
@@ -38,7 +39,7 @@ class Analysis:
         """Responses, or counts of responses to this plan."""
         raise NotImplementedError
 
-    @old_names
+    @checked
     def compliance(
         self,
         responses: Tables | Counts,
@@ -67,7 +68,7 @@ class Analysis:
         given = self._given(responses if counts is None else counts)
         return given, True if counts is not None and isinstance(given, list) else None
 
-    @old_names
+    @checked
     def test(
         self,
         responses: Tables | Counts | None = None,
@@ -108,7 +109,7 @@ class Analysis:
         """
         given, counted = self._source(responses, counts)
         survey = {
-            "confidence": confidence, "where": where, "by": names(by), "weights": weights, "strata": strata,
+            "confidence": confidence, "where": where, "by": names("by", by), "weights": weights, "strata": strata,
             "psu": psu, "fpc": fpc, "replicate_weights": replicate_weights, "replicate_method": replicate_method,
             "fay": fay, "replicate_scale": replicate_scale, "replicate_rscales": replicate_rscales,
             "replicate_about": replicate_about, "lonely_psu": lonely_psu,
@@ -127,7 +128,7 @@ class Analysis:
             tell(notes)
             return Differences.loads(text)
         if any(one is not None for one in (scores, complete_cases, compare_groups, baseline, baseline_plan)):
-            raise ParameterError("`scores`, `compare_groups` and `baseline` go with `tables` or `mean`")
+            raise ParameterError("`scores`, `complete_cases`, `compare_groups` and `baseline` go with `tables` or `mean`")
         asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
         options = written(independence=asked, **survey)
         with Bar() as bar:
@@ -135,6 +136,7 @@ class Analysis:
         tell(notes)
         return Independence.loads(text) if by is None else Groups.loads(text)
 
+    @checked
     def scan(
         self,
         responses: Tables | Counts | None = None,
@@ -161,7 +163,7 @@ class Analysis:
         tell(notes)
         return Scan.loads(text)
 
-    @old_names
+    @checked
     def query(
         self,
         responses: Tables | Counts | None = None,
@@ -196,14 +198,14 @@ class Analysis:
         source, counted = self._source(responses, counts)
         options = written(
             given=given, mean=mean, scores=scores, compare_groups=compare_groups, method=method, confidence=confidence, target=target,
-            by=names(by), weights=weights, strata=strata,
+            by=names("by", by), weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,
             benchmarks=margins(benchmarks), counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
-            text, notes, note = _candor.query_share(self._native, source, where, options, bar)
+            text, notes, note = _candor.query_share(self._native, source, words("where", where) or "", options, bar)
         tell(notes)
         if by is not None:
             return Groups.loads(text)
@@ -211,7 +213,7 @@ class Analysis:
         answers.note = note
         return answers
 
-    @old_names
+    @checked
     def regress(
         self,
         responses: Tables,
@@ -258,7 +260,7 @@ class Analysis:
         ('binary', 'ml', ['(constant)', 'Sex=f'])
         """
         options = written(
-            family=family, method=method, reference=None if reference is None else list(reference.items()),
+            family=family, method=method, reference=pairs("reference", reference),
             standardize=standardize, confidence=confidence, where=where, missing=missing, df=df, weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
@@ -266,12 +268,12 @@ class Analysis:
             benchmarks=margins(benchmarks), self_protective=self_protective, self_protective_if=self_protective_if, show_uncorrected=show_uncorrected, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
-            text, notes = _candor.fit_regression(self._native, self._given(responses), model, options, bar)
+            text, notes = _candor.fit_regression(self._native, self._given(responses), words("model", model) or "", options, bar)
         regression = Regression.loads(text)
         tell([*notes, *regression.notes])
         return regression
 
-    @old_names
+    @checked
     def associations(
         self,
         responses: Tables | Counts,
@@ -294,7 +296,7 @@ class Analysis:
         clusters.summary = summary
         return clusters
 
-    @old_names
+    @checked
     def rake(
         self,
         responses: Tables,
@@ -313,10 +315,10 @@ class Analysis:
         ``method`` is ``"answers"``, or ``"tree"`` or ``"entropy"`` for records drawn from pair tables, which any plan tells.
         """
         options = written(
-            method=method, margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
+            method=method, margins=None if margins is None else joined(margins, "margins"), tolerance=tolerance, max_iterations=max_iterations,
             escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
-        to = None if output is None else os.fsdecode(output)
+        to = path("output", output)
         with Bar() as bar:
             made, text, notes = _candor.adjust_weights(self._native, frames.given(responses), to, options, bar)
         tell(notes)
@@ -324,7 +326,7 @@ class Analysis:
         adjustment.weighted = None if made is None else frames.as_frame(made, responses, self)
         return adjustment
 
-    @old_names
+    @checked
     def synthesize(
         self,
         responses: Tables | Counts,
@@ -342,10 +344,10 @@ class Analysis:
     ) -> Synthesis:
         """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
         options = written(
-            method=method, records=records, seed=seed, margins=None if margins is None else joined(margins),
+            method=method, records=records, seed=seed, margins=None if margins is None else joined(margins, "margins"),
             tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
-        to = None if output is None else os.fsdecode(output)
+        to = path("output", output)
         with Bar() as bar:
             made, text, notes = _candor.synthesize_records(self._native, self._given(responses), to, options, bar)
         tell(notes)
@@ -353,7 +355,7 @@ class Analysis:
         synthesis.people = None if made is None else frames.as_frame(made, responses, self)
         return synthesis
 
-    @old_names
+    @checked
     def report(
         self,
         responses: Tables | Counts | None = None,
@@ -405,13 +407,13 @@ class Analysis:
             for name, earlier in (baseline or {}).items()
         ]
         given, counted = self._source(responses, counts)
-        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
-        models = None if model is None else [model] if isinstance(model, str) else list(model)
+        own = file_text("texts", texts)
+        models, to = several("model", model), path("output", output)
         if models and type(responses).__name__ == "RecordBatchReader":
             raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
         options = written(
             tables=tables, complete_cases=complete_cases, compare_groups=compare_groups, mean=mean, quantile=quantile, scores=scores,
-            confidence=confidence, title=title, model=models, where=where, by=names(by), weights=weights, strata=strata,
+            confidence=confidence, title=title, model=models, where=where, by=names("by", by), weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,
@@ -420,8 +422,8 @@ class Analysis:
         with Bar() as bar:
             text, page, notes = _candor.report_page(self._native, given, waves, options, bar)
         tell(notes)
-        if output is not None:
-            Path(output).write_text(page, encoding="utf-8")
+        if to is not None:
+            Path(to).write_text(page, encoding="utf-8")
         report = Report.loads(text)
         report.html = page
         return report

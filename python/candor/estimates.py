@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -154,6 +155,8 @@ class Estimates(Result):
     """Estimated tables; one of them by its name: ``estimates["Education,Income"]``."""
 
     _parts = {"tables": Table}
+    #: The columns of its file, by name.
+    _columns: list[Any] | None = None
 
     #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
     verdict: str | None = None
@@ -189,25 +192,32 @@ class Estimates(Result):
     def __len__(self) -> int:
         return len(self.tables)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per cell of every table, as the command's CSV has them."""
-        numbers = ("estimate", "standard_error", "low", "high")
-        return [
-            {
-                "table": table.name,
-                "group": ",".join(f"{name}={category}" for name, category in table._fields["group"].items()),
-                "cell": "*".join(cell.categories),
-                **{name: getattr(cell, name) for name in numbers},
-            }
-            for table in self.tables
-            for cell in table.cells
-        ]
+    @classmethod
+    def of(cls, text: str, columns: str) -> Estimates:
+        """Of JSON, with the columns of its file."""
+        made = cls(json.loads(text))
+        made._columns = json.loads(columns)
+        return made
 
-    def plot(self, axes: Any = None) -> Any:
-        """A figure with all tables, by matplotlib."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Estimates.of, (json.dumps(self._fields), json.dumps(self._columns))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per number, as the command's CSV has them: a column for each attribute, then the numbers.
+
+        What a table does not have is None, and so are quantiles, which are categories: see `numbers`.
+        """
+        if self._columns is None:
+            # Those on a report.
+            return [{"table": table.name, **row} for table in self.tables for row in table.rows()]
+        names = [name for name, _ in self._columns]
+        return [dict(zip(names, row)) for row in zip(*(values for _, values in self._columns))]
+
+    def plot(self, ax: Any = None) -> list[Any]:
+        """All tables, one below the other, by matplotlib: the axes of each."""
         from .plots import tables
 
-        return tables(self.tables, axes)
+        return tables(self.tables, ax)
 
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(
@@ -273,6 +283,18 @@ class Differences(Result):
     #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
     design: str | None = None
 
+    def plot(self, ax: Any = None) -> Any:
+        """The differences with their intervals, by matplotlib."""
+        from .plots import forest
+
+        rows = []
+        for one in self.differences:
+            place = " x ".join([*(one.categories or one.attributes), *one.to_dict()["group"].values()])
+            found = one.difference
+            numbers = (None, None, None) if found is None else (found.estimate, found.low, found.high)
+            rows.append((f"{place}: {one.second} - {one.first}", *numbers))
+        return forest(rows, 0.0, "difference", ax)
+
 
 class Answers(Result):
     """The share of people for whom a condition holds; that of one method by its name: ``answers["joint"]``."""
@@ -297,6 +319,13 @@ class Answers(Result):
             if one.method == method:
                 return one
         raise KeyError(method)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The answers of all methods with their intervals, by matplotlib."""
+        from .plots import forest
+
+        rows = [(one.method, one.estimate, one.low, one.high) for one in self.answers]
+        return forest(rows, 0.0, self.where if self.mean is None else f"mean of {self.mean}", ax)
 
 
 class Groups(Result):
@@ -411,6 +440,20 @@ class Regression(Result):
         """One row per coefficient."""
         return [one.to_dict() for one in self.coefficients]
 
+    def plot(self, ax: Any = None) -> Any:
+        """The coefficients but constants and thresholds with their intervals, by matplotlib; odds ratios on a scale of their logarithms."""
+        from .plots import forest
+
+        shown = [one for one in self.coefficients if not one.term.startswith("(")]
+        several = len({one.category for one in shown}) > 1
+        names = [f"{one.term} ({one.category})" if several else one.term for one in shown]
+        if all(one.odds_ratio is None for one in shown):
+            return forest([(name, one.estimate, one.low, one.high) for name, one in zip(names, shown)], 0.0, "coefficient", ax)
+        rows = [(name, one.odds_ratio, one.odds_ratio_low, one.odds_ratio_high) for name, one in zip(names, shown)]
+        drawn = forest(rows, 1.0, "odds ratio", ax)
+        drawn.set_xscale("log")
+        return drawn
+
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(self.model, heading=True)
         yield Line(f"{self.respondents:,} responses, {self.family} regression, method {self.method}, {100 * self.confidence:g}% intervals")
@@ -504,6 +547,22 @@ class Report(Result):
     fingerprint: str
     #: The page.
     html: str
+
+    def plot(self, table: str | None = None, ax: Any = None) -> Any:
+        """By matplotlib: a table from wave to wave (the first, if none is named); without earlier waves, all tables, as of estimates."""
+        from .plots import waves
+
+        if not self.waves:
+            return self.estimates.plot(ax) if table is None else self.estimates[table].plot(ax)
+        now = self.estimates[table] if table is not None else self.estimates[0]
+        earlier = [(wave.name, wave.estimates[now.name]) for wave in self.waves]
+        return waves([*earlier, (self.changes[0].second if self.changes else "now", now)], ax)
+
+    def plot_associations(self, ax: Any = None) -> Any:
+        """How strongly attributes depend on each other, by matplotlib."""
+        from .plots import dependences
+
+        return dependences(self.dependences, ax)
 
     def _shown(self) -> Iterator[Line | Grid]:
         for warning in self.warnings:

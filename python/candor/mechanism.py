@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _candor
-from .parameters import names, written
+from .parameters import checked, names, written
 from .progress import Bar
 from .results import MechanismAudit
 
 __all__ = ["audit_function", "audit_program"]
 
 
+@checked
 def audit_program(
     program: str,
     truths: str | Iterable[str],
@@ -32,10 +33,11 @@ def audit_program(
     """
     options = written(draws=draws, confidence=confidence, claimed=claimed, time_limit=time_limit)
     with Bar() as bar:
-        text, _ = _candor.audit_program(program, names(truths) or [], options, bar)
+        text, _ = _candor.audit_program(program, names("truths", truths) or [], options, bar)
     return MechanismAudit.loads(text)
 
 
+@checked
 def audit_function(
     function: Callable[[Any], Any],
     inputs: Iterable[Any],

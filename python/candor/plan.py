@@ -6,24 +6,34 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from . import _candor, frames
 from ._candor import OtherPlanError, ParameterError, RequirementError
 from .analysis import Analysis, TableNames, Tables
 from .counts import Counts
 from .estimates import Entered, Estimates, Randomized
-from .parameters import margins, names, old_names, written
+from .frames import Responses
+from .parameters import checked, file_text, margins, names, pairs, path, several, text, written
 from .progress import Bar
 from .results import Audit, Column, Combination, Design, Devices, EffectPowers, Evidence, Guarantee, Page
 from .results import PlanComparison, Powers, Refinement, Sizes, TransitionMatrix
 from .schema import Schema
+from .signatures import Refining
+from .signing import PrivateKey, Signature
 from .warned import tell
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    Arrow = TypeVar("Arrow", pyarrow.Table, pyarrow.RecordBatch, pyarrow.RecordBatchReader)
 
 __all__ = ["Plan"]
 
 
-class Plan(Analysis):
+class Plan(Analysis, Refining):
     """A schema, channels that randomize it, and what they guarantee. Holds nothing secret.
 
     >>> import candor
@@ -104,7 +114,82 @@ class Plan(Analysis):
 
     # --- Responses
 
-    @old_names
+    @overload
+    def randomize(
+        self,
+        tables: Tables,
+        *,
+        output: str | os.PathLike[str],
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+        escape_formulas: bool | None = None,
+        force: bool | None = None,
+    ) -> Randomized: ...
+
+    @overload
+    def randomize(
+        self,
+        tables: polars.DataFrame | list[polars.DataFrame],
+        *,
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> Responses[polars.DataFrame]: ...
+
+    @overload
+    def randomize(
+        self,
+        tables: polars.LazyFrame,
+        *,
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> Responses[polars.LazyFrame]: ...
+
+    @overload
+    def randomize(
+        self,
+        tables: Arrow,
+        *,
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> Arrow: ...
+
+    @overload
+    def randomize(
+        self,
+        tables: pandas.DataFrame | list[pandas.DataFrame],
+        *,
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> pandas.DataFrame: ...
+
+    @overload
+    def randomize(
+        self,
+        tables: Tables,
+        *,
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> Any: ...
+
+    @checked
     def randomize(
         self,
         tables: Tables,
@@ -124,7 +209,8 @@ class Plan(Analysis):
         Words that stand for what is `missing` in the tables are named as for `Schema.infer`.
         With `output`, responses are written to a file (.parquet, .csv, ..) instead, whole or not at all, and what was done is given.
         Existing responses are an error: a second release of the same people adds epsilon. `force` replaces them.
-        A pyarrow RecordBatchReader gives one back, whose batches are made as they are read.
+        A pyarrow RecordBatchReader, a polars LazyFrame or a generator of frames gives one back, whose answers are drawn as they are read;
+        of a LazyFrame only once, because answers drawn anew are a second release of the same people.
 
         >>> import candor, polars
         >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
@@ -132,26 +218,38 @@ class Plan(Analysis):
         ['a1']
         """
         tell([caution] if (caution := _candor.caution(self._native)) else [])
-        given = frames.given(tables)
-        options = {
-            "keep": names(keep), "seed": seed, "simulation": simulation, "missing": names(missing), "delimiter": delimiter,
+        options: dict[str, Any] = {
+            "keep": names("keep", keep), "seed": seed, "simulation": simulation, "missing": names("missing", missing), "delimiter": delimiter,
         }  # fmt: skip
-        if output is not None:
-            to = os.fsdecode(output)
+        is_lazy = type(tables).__name__ == "LazyFrame"
+        if seed is not None and (is_lazy or frames.is_batches(tables)):
+            raise ParameterError("`seed` goes with whole tables: what is drawn depends on how batches are cut. Collect them first")
+        to = path("output", output)
+        if to is not None:
+            asked = written(**options, escape_formulas=escape_formulas, force=force)
             with Bar() as bar:
-                text = _candor.randomize_to(self._native, given, to, written(**options, escape_formulas=escape_formulas, force=force), bar)
-            return Randomized.loads(text)
+                return Randomized.loads(_candor.randomize_to(self._native, frames.given(tables), to, asked, bar))
         if escape_formulas is not None:
             raise ParameterError("`escape_formulas` is about CSV files; say `output`")
         if force is not None:
             raise ParameterError("`force` is about files; say `output`")
+        if frames.is_batches(tables):
+            return (self.randomize(batch, keep=keep, missing=missing, delimiter=delimiter) for batch in tables)
+        asked = written(**options)
+        if is_lazy:
+
+            def draw(table: Any) -> Any:
+                return _candor.randomize_stream(self._native, frames.given(table), asked)
+
+            return Responses(frames.lazily(tables, draw, self, options["keep"] or ()), self.fingerprint)
+        given = frames.given(tables)
         if type(tables).__name__ == "RecordBatchReader":
-            stream = _candor.randomize_stream(self._native, given, written(**options))
-            return frames.given_back(stream, tables, self, {})
+            return frames.given_back(_candor.randomize_stream(self._native, given, asked), tables, self, {})
         with Bar() as bar:
-            made, text = _candor.randomize(self._native, given, written(**options), bar)
+            made, text = _candor.randomize(self._native, given, asked, bar)
         return frames.given_back(made, tables, self, json.loads(text))
 
+    @checked
     def randomize_one(
         self, record: Mapping[str, Any], *, seed: int | None = None, simulation: bool | None = None
     ) -> dict[str, Any]:
@@ -165,6 +263,7 @@ class Plan(Analysis):
         text = _candor.randomize_one(self._native, json.dumps(dict(record)), written(seed=seed, simulation=simulation))
         return json.loads(text)
 
+    @checked
     def import_(
         self,
         answers: Tables,
@@ -179,9 +278,10 @@ class Plan(Analysis):
 
         An existing file is an error; `force` replaces it.
         """
-        options = written(cards=names(cards), keep=names(keep), delimiter=delimiter, force=force)
-        return Entered.loads(_candor.enter_answers(self._native, frames.given(answers), os.fsdecode(output), options))
+        options = written(cards=names("cards", cards), keep=names("keep", keep), delimiter=delimiter, force=force)
+        return Entered.loads(_candor.enter_answers(self._native, frames.given(answers), path("output", output) or "", options))
 
+    @checked
     def tally(
         self,
         responses: Tables,
@@ -194,10 +294,11 @@ class Plan(Analysis):
         unmarked: bool | None = None,
     ) -> Counts:
         """Counts responses for tables. Counts of parts add up, and can be estimated from."""
-        options = written(tables=tables, by=names(by), weights=weights, keep_sets=keep_sets, delimiter=delimiter, unmarked=unmarked)
+        options = written(tables=tables, by=names("by", by), weights=weights, keep_sets=keep_sets, delimiter=delimiter, unmarked=unmarked)
         with Bar() as bar:
             return Counts(self, _candor.tally(self._native, frames.given(responses), options, bar))
 
+    @checked
     def counts(
         self,
         counts: Tables,
@@ -210,7 +311,7 @@ class Plan(Analysis):
         options = written(tables=tables, delimiter=delimiter, unmarked=unmarked)
         return Counts(self, _candor.counts_made_elsewhere(self._native, frames.given(counts), options))
 
-    @old_names
+    @checked
     def estimate(
         self,
         responses: Tables | Counts | None = None,
@@ -259,7 +360,7 @@ class Plan(Analysis):
         options = written(
             tables=tables, complete_cases=complete_cases, compare_groups=compare_groups, mean=mean, quantile=quantile, scores=scores,
             method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, where=where,
-            by=names(by), weights=weights, strata=strata,
+            by=names("by", by), weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,
@@ -268,12 +369,35 @@ class Plan(Analysis):
         earlier = None if baseline is None else (baseline_plan or self)._given(baseline)
         before = None if baseline_plan is None else baseline_plan._native
         with Bar() as bar:
-            text, notes = _candor.estimate(self._native, given, earlier, before, options, bar)
+            text, columns, notes = _candor.estimate(self._native, given, earlier, before, options, bar)
         tell(notes)
-        return Estimates.loads(text)
+        return Estimates.of(text, columns)
+
+    # --- Who made it
+
+    def sign(self, key: PrivateKey) -> Signature:
+        """A signature with a private key. The same key gives the same plan the same signature.
+
+        >>> import candor
+        >>> plan, key = candor.design([2], "warner", p=0.75), candor.PrivateKey.generate()
+        >>> plan.verify(plan.sign(key), public_key=key.public_key)
+        """
+        return Signature(key._native.sign(self._native))
+
+    @checked
+    def verify(self, signature: Signature | str | os.PathLike[str], *, public_key: str | os.PathLike[str]) -> None:
+        """Checks that the key signed this plan: a `SignatureError` if not. Files may be given for both.
+
+        Do not take the public key from where the plan came from: take it from the signers, or from the client that pins it.
+        """
+        signed = signature if isinstance(signature, Signature) else Signature.load(signature)
+        is_key = isinstance(public_key, str) and len(public_key.strip()) == 64
+        key = str(public_key) if is_key else file_text("public_key", public_key) or ""
+        signed._native.verify(self._native, key)
 
     # --- What it guarantees
 
+    @checked
     def audit(
         self,
         *others: Plan,
@@ -293,10 +417,10 @@ class Plan(Analysis):
         >>> plan.audit(require={"ldp": 1.2})["ldp"].holds
         True
         """
-        required = [f"{name}={value}" for name, value in require.items()] if isinstance(require, Mapping) else require
+        required = [f"{name}={value}" for name, value in require.items()] if isinstance(require, Mapping) else several("require", require)
         options = written(
-            require=required if required is None else list(required),
-            prior=None if prior is None else {name: list(shares) for name, shares in prior.items()},
+            require=required,
+            prior=None if prior is None else dict(pairs("prior", prior) or []),
             respondents=respondents, delta=delta, colluding=colluding, tables=tables,
         )  # fmt: skip
         plans = [("the plan", self._native)] if not others else [
@@ -310,6 +434,7 @@ class Plan(Analysis):
             raise error
         return audit
 
+    @checked
     def informativeness(self, other: Plan) -> PlanComparison:
         """Whether one of two plans is at least as informative as the other, with a proof either way.
 
@@ -321,6 +446,7 @@ class Plan(Analysis):
         text = _candor.compare_plans(("the plan", self._native), ("the other", other._native))
         return PlanComparison.loads(text)
 
+    @checked
     def explain(
         self,
         output: str | os.PathLike[str] | None = None,
@@ -332,9 +458,10 @@ class Plan(Analysis):
 
         ``texts`` is a file of texts (TOML): questions as they are asked, labels of categories, texts of your own.
         """
-        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
-        return Page(*_candor.explain_plan(self._native, language, own)).written(output)
+        own = file_text("texts", texts)
+        return Page(*_candor.explain_plan(self._native, text("language", language), own)).written(output)
 
+    @checked
     def evidence(
         self,
         *,
@@ -348,13 +475,13 @@ class Plan(Analysis):
         >>> candor.design([3], "joint", epsilon=1).evidence(language="de").commands[0]
         'candor audit plan.json --require ldp=1.0000'
         """
-        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
-        text, html, markdown = _candor.evidence_of(self._native, survey, language, own)
-        found = Evidence.loads(text)
+        own = file_text("texts", texts)
+        found_text, html, markdown = _candor.evidence_of(self._native, path("survey", survey), text("language", language), own)
+        found = Evidence.loads(found_text)
         found.html, found.markdown = html, markdown
         return found
 
-    @old_names
+    @checked
     def sample_size(
         self,
         margin: float | None = None,
@@ -384,13 +511,12 @@ class Plan(Analysis):
         >>> round(plan.sample_size(0.02).tables[0].respondents)
         9604
         """
-        told_apart = None if detect_difference is None else [detect_difference] if isinstance(detect_difference, (int, float)) else list(detect_difference)
-        effects = None if effect is None else [effect] if isinstance(effect, str) else list(effect)
-        numeric = None if numeric_columns is None else [numeric_columns] if isinstance(numeric_columns, str) else list(numeric_columns)
+        told_apart = several("detect_difference", detect_difference, (int, float))
+        effects, numeric = several("effect", effect), several("numeric_columns", numeric_columns)
         options = written(
             margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect_difference=told_apart, null_share=null_share,
             noncompliance=noncompliance, model=model, effect=effects, numeric_columns=numeric, family=family,
-            reference=None if reference is None else list(reference.items()),
+            reference=pairs("reference", reference),
             power=power, alpha=alpha, respondents=respondents,
         )  # fmt: skip
         text = _candor.size_of(self._native, None if expected_shares is None else frames.given(expected_shares), options)
@@ -400,6 +526,7 @@ class Plan(Analysis):
         tell(found.notes)
         return found
 
+    @checked
     def matrix(self, attribute: str | None = None, *, exact: bool | None = None, misses: bool | None = None) -> TransitionMatrix:
         """The transition matrix: columns are truths, rows are answers; of whole records, or of the answers about one attribute.
 
@@ -415,34 +542,9 @@ class Plan(Analysis):
         found.csv = csv
         return found
 
-    def refine(
-        self,
-        prior: Iterable[float] | None = None,
-        *,
-        from_: Tables | None = None,
-        posterior_bound: float | None = None,
-        allow_unbounded: bool | None = None,
-        respondents: float | None = None,
-        **known: Any,
-    ) -> Plan:
-        """A plan that is as private for the prior and tells more; what it gives is its `refinement`.
-
-        The prior is given, counted in a table (`from_`), or one of `normal_prior`, `gamma_prior` (with `shape`, `scale`),
-        `uniform_prior`; by default that which the plan was made for.
-        """
-        options = written(
-            prior=None if prior is None else list(prior), posterior_bound=posterior_bound,
-            allow_unbounded=allow_unbounded, respondents=respondents, **known,
-        )  # fmt: skip
-        counted_in = None if from_ is None else frames.given(from_)
-        native, text, caution = _candor.refine_plan(self._native, counted_in, options)
-        tell([caution] if caution else [])
-        plan = Plan(native)
-        plan.refinement = Refinement.loads(text)
-        return plan
-
     # --- Databases
 
+    @checked
     def sql(
         self,
         *,

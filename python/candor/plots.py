@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["dependences", "front", "table", "tables"]
+from ._candor import ParameterError
+
+__all__ = ["dependences", "forest", "front", "table", "tables", "waves"]
 
 #: With more bars than this, labels are left out.
 MOST_LABELS = 60
@@ -40,22 +42,65 @@ def table(estimated: Any, ax: Any = None) -> Any:
     return ax
 
 
-def tables(estimated: Sequence[Any], axes: Any = None) -> Any:
-    """A figure with a table below the other."""
+def tables(estimated: Sequence[Any], ax: Any = None) -> list[Any]:
+    """Tables one below the other; the axes of each. As many `ax` may be given."""
     import matplotlib.pyplot as plt
 
     known = [one for one in estimated if one.cells]
-    if axes is None:
-        heights = [0.6 + 0.25 * min(len(one.cells), MOST_LABELS) for one in known]
-        figure, axes = plt.subplots(
-            len(known), 1, figsize=(7, sum(heights) + 0.5), height_ratios=heights, squeeze=False, layout="constrained"
+    if ax is None:
+        heights = [0.6 + 0.25 * min(len(one.cells), MOST_LABELS) for one in known] or [1]
+        _, square = plt.subplots(
+            len(heights), 1, figsize=(7, sum(heights) + 0.5), height_ratios=heights, squeeze=False, layout="constrained"
         )
-        axes = axes[:, 0]
+        places = list(square[:, 0])
     else:
-        figure = axes[0].figure
-    for one, ax in zip(known, axes):
-        table(one, ax)
-    return figure
+        places = list(ax) if hasattr(ax, "__len__") else [ax]
+    if len(places) < len(known):
+        raise ParameterError(
+            f"`ax` has {len(places)} axes for {len(known)} tables; give one for each, or plot one table"
+        )
+    return [table(one, place) for one, place in zip(known, places)]
+
+
+def forest(
+    rows: Sequence[tuple[str, float | None, float | None, float | None]], none: float, label: str, ax: Any = None
+) -> Any:
+    """Estimates with their intervals, one below the other, and a line where there is no effect; open ends have an arrow."""
+    ax = _axes(ax)
+    known = [(name, value, low, high) for name, value, low, high in rows if value is not None]
+    for place, (_, value, low, high) in enumerate(known):
+        if low is not None and high is not None:
+            ax.plot([low, high], [place, place], color="#333333", linewidth=1.2)
+        elif low is not None or high is not None:
+            end, marker = (low, ">") if high is None else (high, "<")
+            ax.plot([end, value], [place, place], color="#333333", linewidth=1.2)
+            ax.plot([value], [place], marker=marker, markersize=10, color="#333333")
+        ax.plot([value], [place], "o", color="#7a9cc6")
+    ax.set_yticks(range(len(known)), [name for name, *_ in known])
+    ax.invert_yaxis()
+    ax.axvline(none, color="#333333", linewidth=0.8)
+    ax.set_xlabel(label)
+    return ax
+
+
+def waves(named: Sequence[tuple[str, Any]], ax: Any = None) -> Any:
+    """The shares of a table from wave to wave, with their intervals."""
+    ax = _axes(ax)
+    places = range(len(named))
+    for at, cell in enumerate(named[0][1].cells):
+        cells = [estimated.cells[at] for _, estimated in named]
+        shares = [one.estimate for one in cells]
+        label = " x ".join(one or "(missing)" for one in cell.categories)
+        if all(one.low is not None for one in cells):
+            reach = [[one.estimate - one.low for one in cells], [one.high - one.estimate for one in cells]]
+            ax.errorbar(places, shares, yerr=reach, label=label, marker="o", capsize=2)
+        else:
+            ax.plot(places, shares, label=label, marker="o")
+    ax.set_xticks(places, [name for name, _ in named])
+    ax.set_ylabel("estimated share")
+    ax.set_title(" x ".join(named[0][1].attributes))
+    ax.legend()
+    return ax
 
 
 def dependences(pairs: Sequence[Any], ax: Any = None) -> Any:
@@ -65,7 +110,7 @@ def dependences(pairs: Sequence[Any], ax: Any = None) -> Any:
     square = [[float("nan")] * len(names) for _ in names]
     for pair in pairs:
         a, b = names.index(pair.a), names.index(pair.b)
-        square[a][b] = square[b][a] = pair.value
+        square[a][b] = square[b][a] = pair.cramers_v if hasattr(pair, "cramers_v") else pair.value
     image = ax.imshow(square, vmin=0, vmax=1, cmap="Blues")
     ax.set_xticks(range(len(names)), names, rotation=90)
     ax.set_yticks(range(len(names)), names)

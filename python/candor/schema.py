@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _candor, frames, shown
-from .parameters import names, written
+from .parameters import checked, names, written
 from .progress import Bar
 from .results import Attribute, Checked, Clusters
 from .shown import Grid
@@ -56,6 +56,7 @@ class Schema:
         return Schema(_candor.Schema.of_sizes(list(sizes)))
 
     @staticmethod
+    @checked
     def infer(
         table: Any,
         *,
@@ -79,8 +80,8 @@ class Schema:
         """
         asked = [f"{name}={how}" for name, how in bins.items()] if isinstance(bins, Mapping) else bins
         options = written(
-            bins=[asked] if isinstance(asked, str) else asked, public=names(public), drop=names(drop),
-            max_categories=max_categories, missing=names(missing), delimiter=delimiter, known=frames.known_categories(table),
+            bins=[asked] if isinstance(asked, str) else asked, public=names("public", public), drop=names("drop", drop),
+            max_categories=max_categories, missing=names("missing", missing), delimiter=delimiter, known=frames.known_categories(table),
         )  # fmt: skip
         native, text, notes = _candor.infer_schema(frames.given(table), options)
         tell(notes)
@@ -88,6 +89,7 @@ class Schema:
         schema.records = json.loads(text)["records"]
         return schema
 
+    @checked
     def check(
         self, tables: Any, *, missing: str | Iterable[str] | None = None, delimiter: str | None = None
     ) -> Checked:
@@ -98,9 +100,10 @@ class Schema:
         >>> schema.check(polars.DataFrame({"smokes": ["yes", "maybe"]})).problems[0].row
         2
         """
-        options = written(missing=names(missing), delimiter=delimiter)
+        options = written(missing=names("missing", missing), delimiter=delimiter)
         return Checked.loads(_candor.check_schema(self._native, frames.given(tables), options))
 
+    @checked
     def associations(
         self,
         tables: Any,
@@ -119,7 +122,7 @@ class Schema:
         """Which attributes of true records belong together; `Plan.associations` learns it from responses."""
         options = written(
             protocol=protocol, measure=measure, max_cells=max_cells, min_dependence=min_dependence, collectors=collectors,
-            epsilon=epsilon, seed=seed, simulation=simulation, missing=names(missing), delimiter=delimiter,
+            epsilon=epsilon, seed=seed, simulation=simulation, missing=names("missing", missing), delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
             text, summary, notes = _candor.cluster_records(self._native, frames.given(tables), options, bar)

@@ -13,7 +13,7 @@ except ImportError as error:  # pragma: no cover
 from .frames import Responses
 from .plan import Plan
 from .schema import Schema
-from .verbs import design
+from .signatures import design
 
 __all__ = ["Randomizer"]
 
@@ -41,7 +41,8 @@ class Randomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Designs the plan, unless one is given."""
         self.feature_names_in_ = _names(X)
         self.n_features_in_ = len(self.feature_names_in_)
-        self.plan_ = self.plan if self.plan is not None else design(Schema.infer(X), self.method, **(self.parameters or {}))
+        designed: Any = design
+        self.plan_ = self.plan if self.plan is not None else designed(Schema.infer(X), self.method, **(self.parameters or {}))
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803

@@ -35,7 +35,7 @@ def randomize(plan: Plan, df: DataFrame, *, keep: str | Iterable[str] | None = N
     The result is lazy, as everything in Spark: **each action on it draws anew**, and two draws about one person tell twice as much
     as one. Take one action, which stores the responses, and go on with what was stored; `write` does that.
     """
-    columns = names(keep) or []
+    columns = names("keep", keep) or []
     if _fingerprints(df):
         raise InputError("the Spark DataFrame holds responses already: randomized twice, they would tell less")
     _try_columns(df, lambda empty: plan.randomize(empty, keep=columns))
@@ -90,7 +90,7 @@ def tally(
             "the Spark DataFrame does not tell the plan it was made under, and under another plan every result would be wrong. "
             "If you know that it was made under this plan, say `unmarked`"
         )
-    options = {"tables": tables, "by": names(by), "weights": weights, "keep_sets": keep_sets, "unmarked": unmarked}
+    options = {"tables": tables, "by": names("by", by), "weights": weights, "keep_sets": keep_sets, "unmarked": unmarked}
     _try_columns(df, lambda empty: plan.tally(empty, **{**options, "unmarked": True}))
     responses = _only(df, {weights, *(column.name for column in plan.columns)})
     parts = responses.mapInArrow(_on_worker("counts", plan, marks=marks, **options), "counts binary").collect()

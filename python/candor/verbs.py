@@ -1,4 +1,4 @@
-"""Verbs that come before there is a plan: design, compare, pareto."""
+"""Verbs that come before there is a plan: compare, device, and what `signatures` hands on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .parameters import names, old_names, written
+from .parameters import OLD_NAMES, checked, file_text, names, path, several, written
+from .parameters import text as words
 from .plan import Plan, TableNames, Tables
 from .progress import Bar
 from .result import Result
-from .results import Clusters, Combination, Comparison, Design, Devices, Front
+from .results import Clusters, Combination, Comparison, Design, Devices, Front, Refinement
 from .schema import Schema
 from .warned import tell
 
-__all__ = ["combine", "compare", "design", "device", "front", "methods", "pareto"]
+__all__ = ["combine", "compare", "device", "methods"]
 
 #: Clusters as a result, as ``a,b;c``, or as lists of names.
 ClusterNames = Clusters | str | Iterable[Iterable[str]]
@@ -30,65 +31,55 @@ def methods() -> list[Result]:
     True
     """
     return [
-        Result({"name": name, "about": about, "parameters": list(parameters)})
+        Result({"name": name, "about": about, "parameters": [one for one, _, _ in parameters if one not in OLD_NAMES]})
         for name, about, parameters in _candor.methods()
     ]
 
 
-@old_names
-def design(
-    schema: Schema | Iterable[int],
-    method: str | None = None,
-    *,
-    clusters: ClusterNames | None = None,
-    matrix: Any = None,
-    from_: Tables | None = None,
-    expected_shares: Tables | None = None,
-    only: str | Iterable[str] | None = None,
-    **parameters: Any,
-) -> Plan:
-    """Makes a plan by a method, with the parameters that the command has for it (`methods` lists them). Without a method: by
-    `workload` with a total `epsilon`, else by `independent`.
-
-    `schema` may be numbers of categories instead. For all methods: `tables` and `respondents` (whose errors are told, for how many),
-    `max_epsilon`, `allow_unbounded`, and `expected_shares`, a table of what is anticipated: errors are told for it, too. A `matrix` is a CSV file or anything with rows; `clusters` may be the result of `associations`.
-    Instead of an epsilon, `rho=[0.1, 0.5]` or `beta=3` limit what anybody may learn; exactly an epsilon.
-    With `only` some names, the plan is for these attributes; `combine` joins plans.
-    For the methods front and matrix, what is known beforehand is `prior`, `from_` (a table to count in), `normal_prior`, `gamma_prior` or
-    `uniform_prior`. What there is to know of the plan is its `design`.
-
-    >>> plan = design([9, 16, 7], "independent", epsilon=3)
-    >>> plan.design.method, plan.guarantee.epsilon <= 3
-    ('independent', True)
-    >>> design([2], "joint")
-    Traceback (most recent call last):
-    candor.ParameterError: this method needs `epsilon`
-    """
+def designed(schema: Schema | Iterable[int], method: str | None, given: dict[str, Any]) -> Plan:
+    """What `design` does with what it was given."""
+    parameters = {name: value for name, value in given.items() if value is not None}
+    clusters, matrix, counted_in, anticipated = (parameters.pop(name, None) for name in ("clusters", "matrix", "from", "expected_shares"))
     if clusters is not None:
         parameters["clusters"] = _clusters(clusters)
         if isinstance(clusters, Clusters) and clusters.epsilon is not None:
-            parameters["spent"] = clusters.epsilon
-    if isinstance(matrix, (str, os.PathLike)):
-        parameters["matrix"] = _candor.matrix_cells(os.fsdecode(matrix))
-    elif matrix is not None:
-        parameters["matrix"] = [[cell if isinstance(cell, str) else repr(float(cell)) for cell in row] for row in matrix]
-    if only is not None:
-        parameters["only"] = [only] if isinstance(only, str) else list(only)
-    counted_in = None if from_ is None else frames.given(from_)
-    anticipated = None if expected_shares is None else frames.given(expected_shares)
+            parameters.setdefault("spent", clusters.epsilon)
+    if matrix is not None:
+        parameters["matrix"] = _matrix(matrix)
+    if "only" in parameters:
+        parameters["only"] = several("only", parameters["only"])
+    if method is not None and not isinstance(method, str):
+        raise ParameterError(f"`method` is {method!r}; it must be the name of a method, such as \"joint\"")
     with Bar() as bar:
         native, text = _candor.design(
-            _schema(schema)._native, method, counted_in, anticipated, written(**parameters), bar
+            _schema(schema)._native,
+            method,
+            None if counted_in is None else frames.given(counted_in),
+            None if anticipated is None else frames.given(anticipated),
+            written(**parameters),
+            bar,
         )
     plan = Plan(native, Design.loads(text))
-    tell(plan.design.notes if from_ is not None and plan.design is not None else [])
+    tell(plan.design.notes if counted_in is not None and plan.design is not None else [])
     return plan
 
 
+def _matrix(matrix: Any) -> list[list[str]]:
+    """The cells of a matrix."""
+    if isinstance(matrix, (str, os.PathLike)):
+        return _candor.matrix_cells(os.fsdecode(matrix))
+    try:
+        return [[cell if isinstance(cell, str) else repr(float(cell)) for cell in row] for row in matrix]
+    except (TypeError, ValueError):
+        raise ParameterError("`matrix` is no matrix; it must be a CSV file, or rows of numbers or of texts such as \"1/3\"") from None
+
+
+@checked
 def combine(*plans: Plan, max_epsilon: float | None = None) -> Plan:
     """Plans over disjoint attributes as one: every attribute is answered as its own plan does. What it is stands in its `combination`.
 
-    >>> plan = combine(design([3], "warner", p=0.6), max_epsilon=9)
+    >>> import candor
+    >>> plan = combine(candor.design([3], "warner", p=0.6), max_epsilon=9)
     Traceback (most recent call last):
     candor.DesignError: it takes two plans or more
     """
@@ -99,7 +90,7 @@ def combine(*plans: Plan, max_epsilon: float | None = None) -> Plan:
     return plan
 
 
-@old_names
+@checked
 def device(
     schema: Schema | Iterable[int],
     *,
@@ -121,20 +112,21 @@ def device(
     (True, 'a1')
     """
     options = written(epsilon=epsilon, device=device, compliance_check=compliance_check, margin=margin, confidence=confidence)
+    page_to = path("card", card)
     for name, value in (("language", language), ("texts", texts)):
         if card is None and value is not None:
             raise ParameterError(f"`{name}` goes with `card`")
-    own = None if texts is None else Path(texts).read_text(encoding="utf-8")
-    native, text, page, notes = _candor.device_plan(_schema(schema)._native, card is not None, language, own, options)
+    own = file_text("texts", texts)
+    native, text, page, notes = _candor.device_plan(_schema(schema)._native, card is not None, words("language", language), own, options)
     tell(notes)
-    if card is not None and page is not None:
-        Path(card).write_text(page, encoding="utf-8")
+    if page_to is not None and page is not None:
+        Path(page_to).write_text(page, encoding="utf-8")
     plan = Plan(native)
     plan.devices = Devices.loads(text)
     return plan
 
 
-@old_names
+@checked
 def compare(
     schema: Schema | Iterable[int],
     *,
@@ -174,10 +166,10 @@ def compare(
         if tables is not None or clusters is not None or simulate is not None or expected_shares is not None:
             raise ParameterError("`for_` goes with neither `tables` nor `clusters` nor `simulate` nor `expected_shares`")
         asked = written(epsilon=epsilon, respondents=respondents)
-        return Comparison.loads(_candor.compare_for(_schema(schema)._native, for_, asked))
+        return Comparison.loads(_candor.compare_for(_schema(schema)._native, words("for_", for_) or "", asked))
     options = written(
         epsilon=epsilon, tables=tables, clusters=None if clusters is None else _clusters(clusters),
-        respondents=respondents, missing=names(missing), repeats=repeats, seed=seed, time_limit=time_limit,
+        respondents=respondents, missing=names("missing", missing), repeats=repeats, seed=seed, time_limit=time_limit,
     )  # fmt: skip
     records = None if simulate is None else frames.given(simulate)
     with Bar() as bar:
@@ -186,22 +178,12 @@ def compare(
         return Comparison.loads(text)
 
 
-@old_names
-def pareto(prior: Iterable[float] | None = None, *, from_: Tables | None = None, **parameters: Any) -> Front:
-    """One attribute: every trade-off of privacy and utility for what is known beforehand.
-
-    The prior is given, counted in a table (`from_`, with `attribute` and perhaps `bins`), or `normal_prior`, `gamma_prior`
-    (with `shape`, `scale`) or `uniform_prior`. Other parameters are those of the command: `posterior_bound`, `respondents`,
-    `points`, `map_privacy`, `method`, `outputs`, `time_limit`, and those of the search.
-
-    >>> found = pareto([0.5, 0.3, 0.2], method="exact", points=3)
-    >>> len(found.points)
-    3
-    """
-    options = written(prior=None if prior is None else list(prior), **parameters)
-    counted_in = None if from_ is None else frames.given(from_)
+def fronts(prior: Iterable[float] | None, given: dict[str, Any]) -> Front:
+    """What `pareto` does with what it was given."""
+    counted_in = given.pop("from")
+    options = written(prior=prior, **given)
     with Bar() as bar:
-        text, csv, matrices, notes = _candor.front_of(counted_in, options, bar)
+        text, csv, matrices, notes = _candor.front_of(None if counted_in is None else frames.given(counted_in), options, bar)
     tell(notes)
     found = Front.loads(text)
     found.csv = csv
@@ -209,8 +191,15 @@ def pareto(prior: Iterable[float] | None = None, *, from_: Tables | None = None,
     return found
 
 
-#: The old name, which stays.
-front = pareto
+def refined(plan: Any, prior: Iterable[float] | None, given: dict[str, Any]) -> Plan:
+    """What `Plan.refine` does with what it was given."""
+    counted_in = given.pop("from")
+    options = written(prior=prior, **given)
+    native, text, caution = _candor.refine_plan(plan._native, None if counted_in is None else frames.given(counted_in), options)
+    tell([caution] if caution else [])
+    better = Plan(native)
+    better.refinement = Refinement.loads(text)
+    return better
 
 
 def _schema(schema: Schema | Iterable[int]) -> Schema:
@@ -226,4 +215,4 @@ def _clusters(clusters: ClusterNames) -> list[list[str]]:
         return clusters.clusters
     if isinstance(clusters, str):
         return [[name.strip() for name in cluster.split(",")] for cluster in clusters.split(";")]
-    return [list(cluster) for cluster in clusters]
+    return [names("clusters", cluster) or [] for cluster in several("clusters", clusters) or []]

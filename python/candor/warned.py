@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
+
+from . import _candor
 
 __all__ = ["Caution", "tell"]
 
@@ -23,4 +26,13 @@ def tell(notes: Iterable[str]) -> None:
     'it is late'
     """
     for note in notes:
-        warnings.warn(note.removeprefix("note: ").removeprefix("warning: "), Caution, stacklevel=3)
+        words = _candor.spoken(note.removeprefix("note: ").removeprefix("warning: "))
+        warnings.warn(words, Caution, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How many frames up the first is that is not of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -24,6 +24,12 @@ create_exception!(candor, CategoryError, InputError, "A value that is none of it
 create_exception!(candor, OtherPlanError, InputError, "Responses, or counts, that were made under another plan.");
 create_exception!(candor, DesignError, Error, "There is no such plan, or it would protect nobody.");
 create_exception!(candor, EstimateError, Error, "What the responses cannot tell.");
+create_exception!(
+    candor,
+    SignatureError,
+    Error,
+    "A key or a signature that is none, or a plan that is not signed with the key."
+);
 create_exception!(candor, RequirementError, Error, "A plan that does not meet what was required of it.");
 
 /// All of them, by the names they have in Python.
@@ -38,6 +44,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("OtherPlanError", py.get_type::<OtherPlanError>())?;
     module.add("DesignError", py.get_type::<DesignError>())?;
     module.add("EstimateError", py.get_type::<EstimateError>())?;
+    module.add("SignatureError", py.get_type::<SignatureError>())?;
     module.add("RequirementError", py.get_type::<RequirementError>())
 }
 
@@ -54,14 +61,14 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Study(error) => of_study(&error),
             Failure::Table(error) => of_table(&error),
-            Failure::Request(error) => ParameterError::new_err(error.to_string()),
+            Failure::Request(error) => ParameterError::new_err(spoken(&error.to_string())),
             Failure::Python(error) => error,
         }
     }
 }
 
 fn of_study(error: &StudyError) -> PyErr {
-    let message = error.to_string();
+    let message = spoken(&error.to_string());
     match error {
         StudyError::Cancelled(_) => PyKeyboardInterrupt::new_err(message),
         StudyError::OtherPlan { .. } => OtherPlanError::new_err(message),
@@ -89,7 +96,7 @@ fn of_study(error: &StudyError) -> PyErr {
 }
 
 fn of_table(error: &TableError) -> PyErr {
-    let message = error.to_string();
+    let message = spoken(&error.to_string());
     match error {
         TableError::Cancelled(_) => PyKeyboardInterrupt::new_err(message),
         TableError::Fingerprint { .. } => OtherPlanError::new_err(message),
@@ -128,15 +135,67 @@ impl From<PyErr> for Failure {
 
 /// A parameter that is wrong.
 pub fn parameter(message: impl std::fmt::Display) -> Failure {
-    Failure::Python(ParameterError::new_err(message.to_string()))
+    Failure::Python(ParameterError::new_err(spoken(&message.to_string())))
 }
 
 /// A plan that is none.
 pub fn of_plan(error: &BadPlan) -> PyErr {
-    PlanError::new_err(error.to_string())
+    PlanError::new_err(spoken(&error.to_string()))
 }
 
 /// A schema that is none.
 pub fn of_schema(error: &BadSchema) -> PyErr {
-    SchemaError::new_err(error.to_string())
+    SchemaError::new_err(spoken(&error.to_string()))
+}
+
+/// Names of parameters that Python has for itself.
+const RESERVED: [&str; 4] = ["for", "from", "lambda", "with"];
+
+/// A library's message with its parameters as they are given in Python: `` `method joint` `` becomes `` `method="joint"` ``.
+#[pyfunction]
+pub fn spoken(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once('`') {
+        text += before;
+        text.push('`');
+        rest = match after.split_once('`').filter(|(quoted, _)| is_parameter(quoted)) {
+            Some((quoted, behind)) => {
+                text += &argument(quoted);
+                text.push('`');
+                behind
+            }
+            None => after,
+        };
+    }
+    (text + rest).replace("the query of candor sql", "the query of `Plan.sql`")
+}
+
+/// Whether this begins like a parameter's name.
+fn is_parameter(quoted: &str) -> bool {
+    let name = quoted.split(' ').next().unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+/// A parameter, perhaps with a value.
+fn argument(quoted: &str) -> String {
+    let (name, value) = quoted.split_once(' ').unwrap_or((quoted, ""));
+    let suffix = if RESERVED.contains(&name) { "_" } else { "" };
+    let column = value.rsplit_once('=').filter(|_| name == "bins");
+    match (column, value) {
+        (_, "") => format!("{name}{suffix}"),
+        (Some((column, how)), _) => format!("{name}={{{}: {}}}", text(column), text(how)),
+        (None, value) => {
+            let values: Vec<String> = value.split(" or ").map(text).collect();
+            format!("{name}{suffix}={}", values.join(" or "))
+        }
+    }
+}
+
+/// A value as it is written in Python.
+fn text(value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(_) => value.to_owned(),
+        Err(_) => format!("\"{}\"", value.trim_matches(['"', '\''])),
+    }
 }

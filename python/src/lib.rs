@@ -15,6 +15,8 @@ mod source;
 
 mod plan;
 
+mod signature;
+
 mod counts;
 
 mod survey;
@@ -34,6 +36,9 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<plan::Schema>()?;
     module.add_class::<plan::Plan>()?;
     module.add_class::<counts::Counts>()?;
+    module.add_class::<signature::PrivateKey>()?;
+    module.add_class::<signature::Signature>()?;
+    module.add_function(wrap_pyfunction!(errors::spoken, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::mark, module)?)?;
     module.add_function(wrap_pyfunction!(counts::tally, module)?)?;
     module.add_function(wrap_pyfunction!(counts::counts_made_elsewhere, module)?)?;
@@ -46,6 +51,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::design::combine_plans, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::matrix_cells, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::methods, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::design::parameters, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::audit::audit, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::audit::compare_plans, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::audit::explain_plan, module)?)?;

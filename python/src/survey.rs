@@ -1,13 +1,13 @@
 //! Whose responses are analysed, how they were drawn, and what is asked of them: parameters that several verbs share.
 
 use candor::StudyError;
-use candor::query_spec::TableQuery;
 use candor::counts::Counts;
 use candor::moments::MomentQuery;
+use candor::query_spec::TableQuery;
 use candor::sampling::{SamplingDesign, SamplingOptions};
 use candor_analysis::table_list::TableList;
-use candor_runtime::progress::ProgressSink;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::input::Inputs;
 use candor_tables::margins::{MarginRow, read_margins};
 use serde_json::Value;

@@ -13,6 +13,9 @@ import pytest
 
 import candor
 
+#: Read by mypy, never run.
+collect_ignore_glob = ["typed/*"]
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -211,7 +211,7 @@ BAD = {
     "a list": ([], candor.InputError, "no table"),
     "an array": (numpy.zeros((3, 2)), candor.InputError, "numpy.ndarray"),
     "a series": (pandas.Series(["Male"]), candor.InputError, "pandas.Series"),
-    "a lazy frame": (polars.LazyFrame({"Sex": ["Male"]}), candor.InputError, "collect"),
+    "a lazy frame without columns": (polars.LazyFrame({"Sex": ["Male"]}), candor.InputError, 'no column "'),
     "nothing": (None, candor.InputError, "NoneType"),
     "a missing column": (pandas.DataFrame({"Sex": ["Male"]}), candor.InputError, 'no column "'),
     "names that are numbers": (pandas.DataFrame([["x"]]), candor.InputError, "names of columns are texts"),

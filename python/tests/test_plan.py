@@ -32,7 +32,7 @@ def test_plans_are_read_and_written(plan, tmp_path) -> None:
 
 def test_bad_plans(plan, schema) -> None:
     future = json.dumps({**json.loads(plan.to_json()), "version": 99})
-    with pytest.raises(candor.PlanError, match="version 99"):
+    with pytest.raises(candor.PlanError, match="version 99.*pip install --upgrade candor-privacy"):
         candor.Plan.loads(future)
     with pytest.raises(candor.PlanError, match="fingerprint"):
         candor.Plan.loads(plan.to_json().replace("Male", "male"))
@@ -120,8 +120,12 @@ def test_estimates(people, simple) -> None:
     errors = table.crosstab("standard_error")
     assert ((cross - truth).abs() < 6 * errors).to_numpy().all()
     frame = estimates.to_pandas()
-    assert list(frame.columns) == ["table", "group", "cell", "estimate", "standard_error", "low", "high"]
+    assert list(frame.columns) == [
+        "table", "quantity", "Education", "Sex", "Income", "estimate", "standard_error", "low", "high", "shown_estimate", "reliability",
+    ]  # fmt: skip
     assert len(estimates.to_polars()) == len(estimates.to_arrow()) == len(frame) == 12
+    assert list(frame["table"].unique()) == ["Education,Income", "Sex"]
+    assert frame.loc[frame["table"] == "Sex", "Education"].isna().all()
     with pytest.raises(KeyError, match="was not estimated"):
         estimates["Region"]
     with pytest.raises(candor.ParameterError, match="either"):

@@ -67,3 +67,15 @@ def test_importing_brings_nothing_else() -> None:
 
     code = "import sys, candor; print([name for name in ('pandas', 'polars', 'pyarrow', 'numpy', 'matplotlib', 'tqdm', 'sklearn') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_compiled_part_of_another_version_is_told(tmp_path) -> None:
+    import shutil
+    import subprocess
+    import sys
+
+    shutil.copytree(FOLDER, tmp_path / "candor", ignore=shutil.ignore_patterns("_candor*", "__pycache__"))
+    (tmp_path / "candor/_candor.py").write_text("class Error(Exception): ...\n")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import candor"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "install both anew: pip install --force-reinstall candor-privacy" in done.stderr

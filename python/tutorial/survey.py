@@ -1,7 +1,7 @@
 # A survey in a notebook: from a table of people to estimates that can be published.
 #
-# Cells begin with `# %%`: editors and Jupyter (by jupytext) open this file as a notebook. The tests run it as it is, in a folder
-# that holds people.csv (20,000 real records of the Adult data; data/people/README.md says where they are from).
+# The tests run it as it is, in a folder that holds people.csv (20,000 real records of the Adult data; data/people/README.md says where
+# they are from). The script survey.py and the notebook survey.ipynb are the same; tools/notebook.py makes the one of the other.
 
 # %% The table, and what is asked
 import pandas
@@ -31,6 +31,9 @@ responses.head()
 estimates = plan.estimate(responses, tables=["Education,Income", "Sex"])
 estimates["Education,Income"].crosstab()
 
+# %% A picture, with intervals
+estimates.plot()
+
 # %% How far off is that? Here, and only here, the truth is known
 truth = pandas.crosstab(people["Education"], people["Income"], normalize=True)
 error = (estimates["Education,Income"].crosstab() - truth).abs()
@@ -47,6 +50,13 @@ test
 
 # %% How many people are women with a high income?
 plan.query(responses, "Income = '>50K' and Sex = 'Female'", method="joint")
+
+# %% What goes with a high income, all else equal? Corrected for the randomization of the outcome and of predictors
+fitted = plan.regress(responses, "Income ~ Sex + Region", reference={"Sex": "Female"})
+fitted
+
+# %% The same as a picture
+fitted.plot()
 
 # %% Two halves, counted apart: what is estimated from both is what is estimated from all
 halves = [plan.tally(half, tables="pairs") for half in (responses.iloc[::2], responses.iloc[1::2])]

@@ -5,7 +5,7 @@
 //! are all categories for which that is possible by the interval of the distribution function (Woodruff 1952).
 
 use candor_base::plan::Plan;
-use candor_base::schema::Attribute;
+use candor_base::schema::{Attribute, Kind};
 
 use crate::conditional_shares::by_group;
 use crate::estimate::{Cell, EstimateUnavailable, Options, Uncertainty};
@@ -97,6 +97,14 @@ impl Values {
         }
         let mut numbers = numbers.iter().copied();
         Values(taking.into_iter().map(|takes| if takes { numbers.next() } else { None }).collect()).checked(attribute)
+    }
+
+    /// The order of bins, or of ordinal categories, which is all that quantiles need; `None` if the attribute has no order.
+    pub fn ranks(attribute: &Attribute) -> Option<Values> {
+        let ordered = attribute.numbers() > 0 || attribute.kind() == Kind::Ordinal;
+        let last = if attribute.numbers() > 0 { attribute.numbers() } else { usize::MAX };
+        let rank = |at: usize| (at < last && attribute.is_answer(at)).then_some(at as f64);
+        ordered.then(|| Values((0..attribute.categories().len()).map(rank).collect()).checked(attribute).ok()).flatten()
     }
 
     fn checked(self, attribute: &Attribute) -> Result<Values, ValuesError> {

@@ -77,6 +77,42 @@ fn by_attribute<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Texts<'r>
     texts
 }
 
+/// A column of rows: text or numbers, missing where a row has none.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum EstimateColumn<'r> {
+    /// Names, categories and grades.
+    Text(Vec<Option<&'r str>>),
+    /// Numbers.
+    Number(Vec<Option<f64>>),
+}
+
+impl EstimateColumn<'_> {
+    fn array(self) -> ArrayRef {
+        match self {
+            EstimateColumn::Text(labels) => Arc::new(StringArray::from(labels)),
+            EstimateColumn::Number(numbers) => Arc::new(Float64Array::from(numbers)),
+        }
+    }
+}
+
+/// The columns of rows, by name: one for each of these attributes that occurs, between what the numbers are of and the numbers.
+pub fn estimate_columns<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Vec<(String, EstimateColumn<'r>)> {
+    let texts = by_attribute(rows, attributes).into_iter();
+    texts.map(|(name, labels)| (name, EstimateColumn::Text(labels))).chain(last(rows, attributes)).collect()
+}
+
+/// The columns of numbers, and whether they may be published.
+fn last<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Vec<(String, EstimateColumn<'r>)> {
+    let number = |(at, name): (usize, &str)| {
+        let numbers = rows.iter().map(|row| Some(row.numbers()[at]).filter(|value| value.is_finite()));
+        (own(name, attributes), EstimateColumn::Number(numbers.collect()))
+    };
+    let grades = rows.iter().map(|row| Some(row.reliability).filter(|grade| !grade.is_empty()));
+    let grades = (own(RELIABILITY, attributes), EstimateColumn::Text(grades.collect()));
+    NUMBERS.into_iter().enumerate().map(number).chain([grades]).collect()
+}
+
 fn joined_group(row: &EstimateRow) -> String {
     row.group.iter().map(|(name, category)| format!("{name}={category}")).collect::<Vec<_>>().join(",")
 }
@@ -130,7 +166,7 @@ pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool)
 /// If the file cannot be written.
 pub fn write_estimates(target: &Target, rows: &[EstimateRow], layout: Layout<'_>) -> Result<(), TableError> {
     let failed = |message: String| target.failed(std::io::Error::other(message));
-    let mut columns: Vec<(String, ArrayRef)> = match layout {
+    let columns: Vec<(String, ArrayRef)> = match layout {
         Layout::Joined => {
             let mut lists = ListBuilder::new(StringBuilder::new());
             for row in rows {
@@ -139,24 +175,15 @@ pub fn write_estimates(target: &Target, rows: &[EstimateRow], layout: Layout<'_>
             }
             let tables = StringArray::from_iter_values(rows.iter().map(|row| &row.table));
             let groups = StringArray::from_iter_values(rows.iter().map(joined_group));
-            vec![
-                ("table".to_owned(), Arc::new(tables)),
-                ("group".to_owned(), Arc::new(groups)),
-                ("categories".to_owned(), Arc::new(lists.finish())),
-            ]
+            let texts: [(&str, ArrayRef); 3] =
+                [("table", Arc::new(tables)), ("group", Arc::new(groups)), ("categories", Arc::new(lists.finish()))];
+            let texts = texts.into_iter().map(|(name, column)| (name.to_owned(), column));
+            texts.chain(last(rows, &[]).into_iter().map(|(name, column)| (name, column.array()))).collect()
         }
         Layout::Columns(attributes) => {
-            let texts = by_attribute(rows, attributes).into_iter();
-            texts.map(|(name, labels)| (name, Arc::new(StringArray::from(labels)) as ArrayRef)).collect()
+            estimate_columns(rows, attributes).into_iter().map(|(name, column)| (name, column.array())).collect()
         }
     };
-    let attributes = if let Layout::Columns(attributes) = layout { attributes } else { &[] };
-    for (at, name) in NUMBERS.into_iter().enumerate() {
-        let numbers = rows.iter().map(|row| Some(row.numbers()[at]).filter(|value| value.is_finite()));
-        columns.push((own(name, attributes), Arc::new(numbers.collect::<Float64Array>())));
-    }
-    let grades = rows.iter().map(|row| Some(row.reliability).filter(|grade| !grade.is_empty()));
-    columns.push((own(RELIABILITY, attributes), Arc::new(grades.collect::<StringArray>())));
     let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(nullable).map_err(|error| failed(error.to_string()))?;
     let mut writer =

@@ -415,6 +415,22 @@ fn covariance(plan: &Plan, tally: &TableCounts, analysis: &Analysis) -> Option<V
 pub(crate) const ILL_CONDITIONED: f64 = 1e3;
 
 impl Estimates {
+    /// Checks that something was found, as tests and queries do.
+    ///
+    /// # Errors
+    /// Returns [`EstimateError::NotIdentifiable`] if the plan collects nothing of all that was asked for, however many respond.
+    pub fn check_found(&self) -> Result<(), StudyError> {
+        let silent =
+            |row: &NumberRow| matches!(row.why, Some(EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(_))));
+        let all = self.tables.iter().all(|table| !table.identifiable) && self.numbers.iter().all(silent);
+        let tables = self.tables.iter().map(|table| table.attributes.clone());
+        let numbers = self.numbers.iter().map(|row| vec![row.attribute.clone()]);
+        match tables.chain(numbers).next().filter(|_| all) {
+            Some(first) => Err(EstimateError::NotIdentifiable(first).into()),
+            None => Ok(()),
+        }
+    }
+
     /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be of the same names and
     /// categories. Respondents of the two are taken for different people, or at least for people who answered anew.
     ///

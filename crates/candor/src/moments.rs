@@ -1,11 +1,11 @@
 //! Means, variances and quantiles of attributes that stand for numbers.
 
 use candor_analysis::estimate::{self, EstimateUnavailable, Options};
-use candor_analysis::moments::{Quantile, Values, numbers};
+use candor_analysis::moments::{Quantile, Values, ValuesError, numbers};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
-use candor_base::schema::Schema;
+use candor_base::schema::{Attribute, Schema};
 use candor_runtime::names::{self, OpenQuote};
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ impl MomentQuery {
                 let known = said.iter().find(|(position, _)| *position == attribute).map(|(_, values)| values.clone());
                 let values = match known {
                     Some(values) => values,
-                    None => Values::new(&schema.attributes()[attribute])
+                    None => values_for(parameter, &schema.attributes()[attribute])
                         .map_err(|error| StudyError::Refused(error.to_string()))?,
                 };
                 self.0.push(Wanted { table: table.clone(), values, mean: false, quantiles: Vec::new() });
@@ -111,6 +111,14 @@ impl MomentQuery {
     pub fn tables(&self) -> Vec<Vec<usize>> {
         self.0.iter().map(|wanted| wanted.table.clone()).collect()
     }
+}
+
+/// What categories stand for. A quantile is a category: their order is enough, and open bins have one.
+fn values_for(parameter: &str, attribute: &Attribute) -> Result<Values, ValuesError> {
+    Values::new(attribute).or_else(|error| match parameter {
+        "quantile" => Values::ranks(attribute).ok_or(error),
+        _ => Err(error),
+    })
 }
 
 fn items<'t>(parameter: &'static str, text: &'t str) -> Result<Vec<&'t str>, StudyError> {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use candor::choice::Choice;
 use candor::associations::cluster;
+use candor::choice::Choice;
 use candor::counts::{CountOptions, Counts, Provenance};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::EstimateOptions;
@@ -302,7 +302,7 @@ pub fn report_page(
             let (asked, _) = words.read(other.schema())?;
             let counts = survey.counts(&other, responses, asked.counted(), false, progress)?;
             told.extend(notes(&counts));
-            about.waves.push(report::Wave::new(&name, &other, &asked, &counts, about.confidence)?);
+            about.waves.push(report::WaveEstimates::new(&name, &other, &asked, &counts, about.confidence)?);
         }
         let report = report::report(&plan.0, &asked, &wanted, &counts, &about)?;
         Ok((json(&report), report.page.html(), told))

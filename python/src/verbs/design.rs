@@ -1,20 +1,22 @@
 //! Schema and request -> plan.
 
+use std::collections::BTreeMap;
+
 use candor::StudyError;
 use candor::combine::{CombineOptions, combine};
 use candor::design::{DesignOptions, design_with_progress};
 use candor::information::LearningLimit;
 use candor_design::combine::part;
 use candor_design::cross::crossed;
-use candor_design::request::RequestError;
+use candor_design::request::{Field, RequestError};
 use candor_design::{Method, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde_json::{Map, Value, json};
 
-use super::prior;
+use super::{front, prior};
 use crate::errors::{Failure, parameter};
-use crate::options::Options;
+use crate::options::{Options, python};
 use crate::plan::{Plan, Schema};
 use crate::source::anticipated;
 use crate::work::run;
@@ -57,9 +59,7 @@ pub fn design(
     } else if counted_in.is_some() {
         return Err(parameter("`from_` goes with the methods front and matrix").into());
     }
-    let limit = LearningLimit::named(options.take::<Vec<f64>>("rho")?.as_deref(), options.take("beta")?)
-        .map_err(Failure::from)?;
-    if let Some(limit) = limit {
+    if let Some(limit) = limit(&mut options)? {
         let mut parameters = options.rest();
         limit.put(method, &schema, &mut parameters).map_err(Failure::from)?;
         options = Options::of(parameters);
@@ -85,6 +85,11 @@ pub fn combine_plans(plans: Vec<PyRef<'_, Plan>>, options: &str) -> PyResult<(Pl
     Ok((Plan::of(combined.plan), described))
 }
 
+/// A limit of what can be learned, instead of an epsilon.
+fn limit(options: &mut Options) -> Result<Option<LearningLimit>, Failure> {
+    Ok(LearningLimit::named(options.take::<Vec<f64>>("rho")?.as_deref(), options.take("beta")?)?)
+}
+
 /// What every method takes.
 const NOT_OF_METHODS: [&str; 4] = ["tables", "respondents", "max_epsilon", "allow_unbounded"];
 
@@ -94,32 +99,55 @@ pub fn matrix_cells(path: std::path::PathBuf) -> PyResult<Vec<Vec<String>>> {
     candor_tables::input::cells(&path).map_err(|error| Failure::from(error).into())
 }
 
+/// A parameter: its name, its type as Python writes it, and whether it must be given.
+type Typed = (String, String, bool);
+
 /// The methods, with what each is and its parameters.
 #[pyfunction]
-pub fn methods() -> Vec<(&'static str, String, &'static [&'static str])> {
-    Method::ALL.iter().map(|method| (method.name(), method.about(), method.parameters())).collect()
+pub fn methods() -> Vec<(&'static str, String, Vec<Typed>)> {
+    let typed = |field: Field| (field.name.to_owned(), python(&field.kind), field.required);
+    Method::ALL
+        .iter()
+        .map(|method| (method.name(), method.about(), method.fields().into_iter().map(typed).collect()))
+        .collect()
+}
+
+/// The parameters of verbs that share many: of all designs, of those for a prior, of limits of what can be learned, of fronts, of refining.
+#[pyfunction]
+pub fn parameters() -> PyResult<BTreeMap<&'static str, BTreeMap<String, String>>> {
+    let noted = |take: &dyn Fn(&mut Options) -> PyResult<()>| {
+        let mut options = Options::noting();
+        take(&mut options).map(|()| options.noted())
+    };
+    Ok(BTreeMap::from([
+        ("design", noted(&|options| Ok(of_all(options).map(drop)?))?),
+        ("prior", noted(&|options| prior::for_plan(options, None, None).map(drop))?),
+        ("limit", noted(&|options| Ok(limit(options).map(drop)?))?),
+        ("pareto", noted(&|options| front::of_front(options, None).map(drop))?),
+        ("refine", noted(&|options| front::of_refining(options, None).map(drop))?),
+    ]))
 }
 
 /// What is asked of the method, and what is to be told of the plan. Tables and respondents are of both.
-fn asked(method: Method, mut options: Options) -> Result<(Request, DesignOptions), Failure> {
-    let default = DesignOptions::default();
-    let (max_epsilon, allow_unbounded) =
-        (options.or("max_epsilon", default.max_epsilon)?, options.or("allow_unbounded", default.allow_unbounded)?);
-    let mut parameters = options.rest();
-    let of_both = ["tables", "respondents"].map(|name| {
-        let given = parameters.get(name).cloned();
-        parameters.retain(|key, _| key != name || method.parameters().contains(&name));
-        given.map(|value| (name.to_owned(), value))
-    });
-    let mut of_both = Options::of(of_both.into_iter().flatten().collect::<Map<String, Value>>());
-    let told = DesignOptions {
-        max_epsilon,
-        allow_unbounded,
-        tables: of_both.take("tables")?,
-        respondents: of_both.or("respondents", default.respondents)?,
-        shares: None,
-    };
+fn asked(method: Method, options: Options) -> Result<(Request, DesignOptions), Failure> {
+    let (of_all_methods, of_method): (Map<String, Value>, Map<String, Value>) =
+        options.rest().into_iter().partition(|(name, _)| NOT_OF_METHODS.contains(&name.as_str()));
+    let both = of_all_methods.iter().filter(|(name, _)| method.parameters().contains(&name.as_str()));
+    let parameters = both.map(|(name, value)| (name.clone(), value.clone())).chain(of_method).collect();
+    let told = of_all(&mut Options::of(of_all_methods))?;
     Ok((Request::new(method, parameters).map_err(needed)?, told))
+}
+
+/// What is asked of every method: [`NOT_OF_METHODS`].
+fn of_all(options: &mut Options) -> Result<DesignOptions, Failure> {
+    let default = DesignOptions::default();
+    Ok(DesignOptions {
+        max_epsilon: options.or("max_epsilon", default.max_epsilon)?,
+        allow_unbounded: options.or("allow_unbounded", default.allow_unbounded)?,
+        tables: options.take("tables")?,
+        respondents: options.or("respondents", default.respondents)?,
+        shares: None,
+    })
 }
 
 /// The parser's words for what a method cannot do without.

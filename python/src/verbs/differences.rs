@@ -1,7 +1,7 @@
 //! Plan and responses -> differences of groups or waves, each with its test.
 
 use candor::counts::Counts;
-use candor::differences::{DifferenceQueryText, DifferenceQuery, WaveInput, differences, wave_differences};
+use candor::differences::{DifferenceQuery, DifferenceQueryText, WaveInput, differences, wave_differences};
 use candor::estimate::EstimateOptions;
 use candor_runtime::progress::ProgressSink;
 use pyo3::prelude::*;

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use candor::StudyError;
 use candor::estimate::{self as study, EstimateOptions, Estimates};
+use candor::rows::rows;
 use candor_analysis::table_list::TableList;
 use candor_runtime::progress::ProgressSink;
+use candor_tables::estimates::estimate_columns;
 use pyo3::prelude::*;
 
 use super::json;
@@ -82,7 +84,8 @@ impl Wave {
         }
         let (asked, wanted) = self.asked.read(schema)?;
         let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
-        let tables = TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+        let tables =
+            TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
         let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), progress)?;
         let how = &self.options;
         let found = study::estimate_query_with_progress(plan, &counts, &asked, &wanted, how, progress)?;
@@ -90,7 +93,7 @@ impl Wave {
     }
 }
 
-/// Estimates tables; gives them, and what should be known before believing them. With `against`, also how they differ from earlier
+/// Estimates tables; gives them, the columns that a file of them has, and what should be known before believing them. With `against`, also how they differ from earlier
 /// responses, which may be to another plan.
 #[pyfunction]
 pub fn estimate(
@@ -101,7 +104,7 @@ pub fn estimate(
     against_plan: Option<Py<Plan>>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<(String, Vec<String>)> {
+) -> PyResult<(String, String, Vec<String>)> {
     let mut options = Options::read(options)?;
     let Waves { responses, before, other } = Waves::given(plan, given, against, against_plan, &mut options)?;
     let wave = Wave::take(&mut options)?;
@@ -117,8 +120,10 @@ pub fn estimate(
             told.extend(more);
             told.push(ANEW.to_owned());
         }
+        now.check_found()?;
         told.extend(now.cautions());
-        Ok((json(&now), told))
+        let names: Vec<String> = plan.0.schema().attributes().iter().map(|one| one.name().to_owned()).collect();
+        Ok((json(&now), json(&estimate_columns(&rows(&now), &names)), told))
     })
 }
 

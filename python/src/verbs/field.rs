@@ -69,7 +69,9 @@ pub fn enter_answers(
         return Err(parameter(problem).into());
     }
     let target = Target::new(output);
-    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::for_target(&target), existing))?)))
+    run(py, None, |_| {
+        Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::for_target(&target), existing))?))
+    })
 }
 
 /// Whether people followed their cards, as far as the answers tell.
@@ -99,7 +101,8 @@ pub fn comply_with(
     };
     options.finish()?;
     run(py, progress, |progress| {
-        let counts = responses.counts(&plan.0, &compliance::tables(&plan.0, &asked)?, CountOptions::default(), progress)?;
+        let counts =
+            responses.counts(&plan.0, &compliance::tables(&plan.0, &asked)?, CountOptions::default(), progress)?;
         Ok((json(&compliance::comply(&plan.0, &counts, &asked)?), notes(&counts)))
     })
 }

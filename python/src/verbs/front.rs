@@ -3,6 +3,7 @@
 use candor::StudyError;
 use candor::pareto::{FrontOptions, front};
 use candor::refine::{RefineOptions, refine};
+use candor_base::schema::Attribute;
 use candor_design::pareto::plan::unrefined;
 use candor_design::pareto::prior::Prior;
 use pyo3::prelude::*;
@@ -26,14 +27,22 @@ pub fn front_of(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Fronts> {
     let mut options = Options::read(options)?;
-    let prior = prior::take(&mut options, counted_in.as_ref(), None)?.ok_or_else(prior::needed)?;
-    let asked = asked(&mut options)?;
+    let (prior, asked) = of_front(&mut options, counted_in.as_ref())?;
     options.finish()?;
+    let prior = prior.ok_or_else(prior::needed)?;
     let left_out = prior.left_out();
     let note = format!("categories with share 0, which never occur, are left out: {left_out}");
     let notes = if left_out > 0 { vec![note] } else { Vec::new() };
     let fronts = run(py, progress, |progress| Ok(front(prior, &asked, progress)?))?;
     Ok((json(&fronts), fronts.csv(), fronts.matrices(), notes))
+}
+
+/// What is known, if something is said of it, and what is asked.
+pub(super) fn of_front(
+    options: &mut Options,
+    counted_in: Option<&Bound<'_, PyList>>,
+) -> PyResult<(Option<Prior>, FrontOptions)> {
+    Ok((prior::take(options, counted_in, None)?, asked(options)?))
 }
 
 fn asked(options: &mut Options) -> Result<FrontOptions, Failure> {
@@ -73,22 +82,35 @@ pub fn refine_plan(
     let mut options = Options::read(options)?;
     let (attribute, _) = unrefined(&plan.0).map_err(|error| Failure::from(StudyError::from(error)))?;
     let attribute = &plan.0.schema().attributes()[attribute];
-    let (prior, caution) =
-        match (prior::for_plan(&mut options, counted_in.as_ref(), Some(attribute))?, plan.0.for_prior()) {
-            (Some(known), _) => known,
-            (None, Some(stated)) => {
-                (Prior::stated_as(&stated.prior).map_err(|error| Failure::from(StudyError::from(error)))?, None)
-            }
-            (None, None) => return Err(prior::needed().into()),
-        };
+    let (known, asked) = of_refining(&mut options, counted_in.as_ref().map(|table| (table, attribute)))?;
+    let (prior, caution) = match (known, plan.0.for_prior()) {
+        (Some(known), _) => known,
+        (None, Some(stated)) => {
+            (Prior::stated_as(&stated.prior).map_err(|error| Failure::from(StudyError::from(error)))?, None)
+        }
+        (None, None) => return Err(prior::needed().into()),
+    };
+    options.finish()?;
+    let refined = run(py, None, |_| Ok(refine(&plan.0, prior, &asked)?))?;
+    let described = json(&refined);
+    Ok((Plan::of(refined.plan), described, caution))
+}
+
+/// A prior with what is to be said of it.
+type Told = (Prior, Option<&'static str>);
+
+/// What is known, if something is said of it, and what is asked. With a table to count in goes the attribute.
+pub(super) fn of_refining(
+    options: &mut Options,
+    counted_in: Option<(&Bound<'_, PyList>, &Attribute)>,
+) -> PyResult<(Option<Told>, RefineOptions)> {
+    let known =
+        prior::for_plan(options, counted_in.map(|(table, _)| table), counted_in.map(|(_, attribute)| attribute))?;
     let default = RefineOptions::default();
     let asked = RefineOptions {
         posterior_bound: options.take("posterior_bound")?,
         allow_unbounded: options.or("allow_unbounded", default.allow_unbounded)?,
         respondents: options.or("respondents", default.respondents)?,
     };
-    options.finish()?;
-    let refined = run(py, None, |_| Ok(refine(&plan.0, prior, &asked)?))?;
-    let described = json(&refined);
-    Ok((Plan::of(refined.plan), described, caution))
+    Ok((known, asked))
 }

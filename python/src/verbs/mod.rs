@@ -20,6 +20,6 @@ pub mod sql;
 use serde::Serialize;
 
 /// A result as JSON.
-fn json(result: &impl Serialize) -> String {
+pub(crate) fn json(result: &impl Serialize) -> String {
     serde_json::to_string(result).unwrap_or_default()
 }

@@ -43,13 +43,20 @@ pub fn take(
 ) -> PyResult<Option<Prior>> {
     let given: Option<Vec<f64>> = options.take("prior")?;
     let (normal, uniform) = (options.take::<usize>("normal_prior")?, options.take::<usize>("uniform_prior")?);
-    let (gamma, shape, scale) = (options.take::<usize>("gamma_prior")?, options.take("shape")?, options.take("scale")?);
+    let gamma: Option<usize> = options.take("gamma_prior")?;
+    let (shape, scale): (Option<f64>, Option<f64>) = (options.take("shape")?, options.take("scale")?);
+    let (name, bins): (Option<String>, Option<String>) = (options.take("attribute")?, options.take("bins")?);
     let ways = [given.is_some(), normal.is_some(), uniform.is_some(), gamma.is_some(), counted_in.is_some()];
     if ways.iter().filter(|way| **way).count() > 1 {
         return Err(parameter("say one of `prior`, `from_`, `normal_prior`, `gamma_prior` and `uniform_prior`").into());
     }
     if let Some(table) = counted_in {
-        return count(options, table, known).map(Some);
+        return count(name, bins, table, known).map(Some);
+    }
+    for (given, name) in [(name.is_some(), "attribute"), (bins.is_some(), "bins")] {
+        if given {
+            return Err(parameter(format!("`{name}` goes with `from_`, the table to count in")).into());
+        }
     }
     let prior = match (given, normal, uniform, gamma) {
         (Some(shares), ..) => Prior::new(&shares),
@@ -62,8 +69,12 @@ pub fn take(
 }
 
 /// Counts the categories of a column: those of the attribute, or those that occur.
-fn count(options: &mut Options, table: &Bound<'_, PyList>, known: Option<&Attribute>) -> PyResult<Prior> {
-    let (name, bins): (Option<String>, Option<String>) = (options.take("attribute")?, options.take("bins")?);
+fn count(
+    name: Option<String>,
+    bins: Option<String>,
+    table: &Bound<'_, PyList>,
+    known: Option<&Attribute>,
+) -> PyResult<Prior> {
     let attribute = match (known, name) {
         (Some(attribute), name) => {
             if let Some(other) = name.filter(|name| name != attribute.name()) {

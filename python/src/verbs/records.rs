@@ -1,12 +1,12 @@
 //! Plan and responses -> records that are no responses: weighted answers, and people who do not exist.
 
-use candor::rake::{Adjustment, adjust, margins};
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Provenance};
+use candor::rake::{Adjustment, adjust, margins};
 use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
 use candor_analysis::adjust::{DistinctRecords, Options as Raking};
-use candor_runtime::progress::ProgressSink;
 use candor_base::randomness::Source;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::output::Target;
 use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};

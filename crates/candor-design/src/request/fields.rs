@@ -1,35 +1,164 @@
-//! The names of a struct's fields, as its own `Deserialize` tells them: what belongs to a method is read off the method's
+//! The fields of a struct, as its own `Deserialize` tells them: what belongs to a method, and of which kind it is, is read off the method's
 //! parameters and never written beside them.
 
-use serde::de::value::Error;
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
-use serde::forward_to_deserialize_any;
+use std::fmt;
 
-/// The fields of a struct that derives `Deserialize`; empty for anything else.
-pub(super) fn fields_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
-    let mut fields: &'static [&'static str] = &[];
-    // It never succeeds: nothing is deserialized, the names are taken on the way.
-    let _ = T::deserialize(Names(&mut fields));
+use serde::de::value::Error;
+use serde::de::{
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value, json};
+
+/// A parameter of a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What it is called.
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// Whether the method cannot do without it.
+    pub required: bool,
+}
+
+/// What the value of a parameter is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// True or false.
+    Flag,
+    /// An integer that is not negative.
+    Whole,
+    /// A number.
+    Number,
+    /// Text.
+    Text,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// Any number of these.
+    List(Box<Kind>),
+    /// Anything else; its type says what it takes.
+    Other,
+}
+
+impl Kind {
+    /// The kind of the values of a type.
+    ///
+    /// ```
+    /// use candor_design::request::Kind;
+    ///
+    /// assert_eq!(Kind::of::<Option<Vec<f64>>>(), Kind::List(Box::new(Kind::Number)));
+    /// ```
+    pub fn of<'de, T: Deserialize<'de>>() -> Kind {
+        let mut kind = Kind::Other;
+        // It never succeeds: nothing is deserialized, the kind is taken on the way.
+        let _ = T::deserialize(Asked(&mut kind));
+        kind
+    }
+
+    /// Whether a value is of this kind.
+    pub fn accepts(&self, value: &Value) -> bool {
+        match self {
+            Kind::Flag => value.is_boolean(),
+            Kind::Whole => value.is_u64(),
+            Kind::Number => value.is_number(),
+            Kind::Text => value.is_string(),
+            Kind::Choice(known) => value.as_str().is_some_and(|value| known.contains(&value)),
+            Kind::List(each) => value.as_array().is_some_and(|values| values.iter().all(|value| each.accepts(value))),
+            Kind::Other => true,
+        }
+    }
+
+    /// A value of this kind.
+    fn sample(&self) -> Value {
+        match self {
+            Kind::Flag => json!(false),
+            Kind::Whole | Kind::Number => json!(1),
+            Kind::Text => json!(""),
+            Kind::Choice(known) => json!(known.first()),
+            Kind::List(_) => json!([]),
+            Kind::Other => Value::Null,
+        }
+    }
+
+    /// Several of them, in words.
+    fn several(&self) -> String {
+        match self {
+            Kind::Whole => "integers".to_owned(),
+            Kind::Number => "numbers".to_owned(),
+            Kind::Text => "texts".to_owned(),
+            Kind::List(each) => format!("lists of {}", each.several()),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// In words that end a sentence: "a number", "a list of texts".
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Flag => write!(f, "true or false"),
+            Kind::Whole => write!(f, "an integer, 0 or more"),
+            Kind::Number => write!(f, "a number"),
+            Kind::Text => write!(f, "text"),
+            Kind::Choice(known) => write!(f, "one of {}", known.join(", ")),
+            Kind::List(each) => write!(f, "a list of {}", each.several()),
+            Kind::Other => write!(f, "something else"),
+        }
+    }
+}
+
+/// The names of a struct's fields; empty for anything that is no struct.
+pub(super) fn names_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    let _ = T::deserialize(Struct { names: &mut names, kind_of: None });
+    names
+}
+
+/// The fields of a struct: names, kinds, and whether each must be given.
+pub(super) fn fields_of<T: DeserializeOwned>() -> Vec<Field> {
+    let kind = |name: &'static str| {
+        let mut kind = Kind::Other;
+        let _ = T::deserialize(Struct { names: &mut &[][..], kind_of: Some((name, &mut kind)) });
+        Field { name, kind, required: false }
+    };
+    let mut fields: Vec<Field> = names_of::<T>().iter().map(|name| kind(name)).collect();
+    let mut given = Map::new();
+    // One by one, what is missing is told, and given.
+    while let Err(error) = serde_json::from_value::<T>(Value::Object(given.clone())) {
+        let error = error.to_string();
+        let Some(name) = error.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) else { break };
+        let Some(field) = fields.iter_mut().find(|field| field.name == name && !field.required) else { break };
+        field.required = true;
+        given.insert(name.to_owned(), field.kind.sample());
+    }
     fields
 }
 
-struct Names<'a>(&'a mut &'static [&'static str]);
+/// A struct of which the names of the fields are wanted, and what is asked for one of them.
+struct Struct<'a> {
+    names: &'a mut &'static [&'static str],
+    kind_of: Option<(&'static str, &'a mut Kind)>,
+}
 
-impl<'de> Deserializer<'de> for Names<'_> {
+impl<'de> Deserializer<'de> for Struct<'_> {
     type Error = Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
         fields: &'static [&'static str],
-        _visitor: V,
+        visitor: V,
     ) -> Result<V::Value, Error> {
-        *self.0 = fields;
-        Err(Error::custom("only the names were wanted"))
+        *self.names = fields;
+        match self.kind_of {
+            Some((name, kind)) => visitor.visit_map(One { name: Some(name), kind }),
+            None => Err(enough()),
+        }
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> {
-        Err(Error::custom("not a struct"))
+        Err(enough())
     }
 
     forward_to_deserialize_any! {
@@ -38,21 +167,161 @@ impl<'de> Deserializer<'de> for Names<'_> {
     }
 }
 
+fn enough() -> Error {
+    Error::custom("only the shape was wanted")
+}
+
+/// One field of a struct, of which the kind is wanted.
+struct One<'a> {
+    name: Option<&'static str>,
+    kind: &'a mut Kind,
+}
+
+impl<'de> MapAccess<'de> for One<'_> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let name = self.name.take().map(serde::de::value::BorrowedStrDeserializer::new);
+        name.map(|name| seed.deserialize(name)).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        seed.deserialize(Asked(self.kind))
+    }
+}
+
+/// Takes down what a type asks for.
+struct Asked<'a>(&'a mut Kind);
+
+impl Asked<'_> {
+    fn is<T>(self, kind: Kind) -> Result<T, Error> {
+        *self.0 = kind;
+        Err(enough())
+    }
+}
+
+macro_rules! asked {
+    ($($method:ident)+ => $kind:expr) => {
+        $(fn $method<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> { self.is($kind) })+
+    };
+}
+
+impl<'de> Deserializer<'de> for Asked<'_> {
+    type Error = Error;
+
+    asked!(deserialize_bool => Kind::Flag);
+    asked!(deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 => Kind::Whole);
+    asked!(deserialize_f32 deserialize_f64 => Kind::Number);
+    asked!(deserialize_char deserialize_str deserialize_string => Kind::Text);
+    asked!(deserialize_any => Kind::Other);
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let mut each = Kind::Other;
+        let _ = visitor.visit_seq(Each(&mut each));
+        self.is(Kind::List(Box::new(each)))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.is(Kind::Choice(variants))
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// What a list asks for.
+struct Each<'a>(&'a mut Kind);
+
+impl<'de> SeqAccess<'de> for Each<'_> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        seed.deserialize(Asked(self.0)).map(Some)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[derive(serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Way {
+        Up,
+        Down,
+    }
+
+    #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only its shape is looked at")]
-    struct Two {
+    struct Several {
         first: f64,
         second: Option<Vec<f64>>,
+        third: Vec<Vec<String>>,
+        #[serde(default)]
+        fourth: bool,
+        fifth: Option<Way>,
+        sixth: usize,
     }
 
     #[test]
-    fn names_of_fields() {
-        assert_eq!(fields_of::<Two>(), ["first", "second"]);
-        assert_eq!(fields_of::<f64>(), [""; 0]);
+    fn fields_have_names_kinds_and_needs() {
+        assert_eq!(names_of::<Several>(), ["first", "second", "third", "fourth", "fifth", "sixth"]);
+        assert_eq!(names_of::<f64>(), [""; 0]);
+        let told: Vec<String> = fields_of::<Several>()
+            .iter()
+            .map(|field| format!("{}{}: {}", field.name, if field.required { "" } else { "?" }, field.kind))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "first: a number",
+                "second?: a list of numbers",
+                "third: a list of lists of texts",
+                "fourth?: true or false",
+                "fifth?: one of up, down",
+                "sixth: an integer, 0 or more",
+            ]
+        );
+    }
+
+    #[test]
+    fn kinds_accept_what_their_types_do() {
+        let values = [
+            json!(true),
+            json!(1),
+            json!(-1),
+            json!(1.5),
+            json!("up"),
+            json!("x"),
+            json!([1]),
+            json!(["x"]),
+            json!([]),
+        ];
+        fn reads<T: DeserializeOwned>(value: &Value) -> bool {
+            serde_json::from_value::<T>(value.clone()).is_ok()
+        }
+        for value in &values {
+            assert_eq!(Kind::of::<bool>().accepts(value), reads::<bool>(value), "{value}");
+            assert_eq!(Kind::of::<u64>().accepts(value), reads::<u64>(value), "{value}");
+            assert_eq!(Kind::of::<f64>().accepts(value), reads::<f64>(value), "{value}");
+            assert_eq!(Kind::of::<String>().accepts(value), reads::<String>(value), "{value}");
+            assert_eq!(Kind::of::<Way>().accepts(value), reads::<Way>(value), "{value}");
+            assert_eq!(Kind::of::<Vec<f64>>().accepts(value), reads::<Vec<f64>>(value), "{value}");
+        }
     }
 }

@@ -26,7 +26,9 @@ use crate::method::{Design, Goal, NotApplicable};
 use crate::outcome::DesignOutcome;
 use crate::promise::kept;
 use crate::{DesignError, clusters, independent, joint, k_ary, l_diversity, matrix, minimax, pareto};
-use fields::fields_of;
+use fields::{fields_of, names_of};
+
+pub use fields::{Field, Kind};
 
 /// Lists the methods once; everything that is known of all of them follows from it.
 macro_rules! methods {
@@ -68,6 +70,11 @@ macro_rules! methods {
 
             /// The names of its parameters.
             pub fn parameters(self) -> &'static [&'static str] {
+                match self { $(Method::$variant => names_of::<$parameters>(),)+ }
+            }
+
+            /// Its parameters, with what their values are. Old names stand beside the new ones.
+            pub fn fields(self) -> Vec<Field> {
                 match self { $(Method::$variant => fields_of::<$parameters>(),)+ }
             }
 
@@ -184,7 +191,11 @@ impl Method {
         let methods: Vec<&str> = Method::with_parameter(parameter).map(Method::name).collect();
         let (parameter, method) = (parameter.to_owned(), self.name());
         Err(match methods.is_empty() {
-            true => RequestError::Unknown { parameter },
+            true => {
+                let hint = nearest(&parameter, self.parameters().iter().copied())
+                    .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                RequestError::Unknown { parameter, hint }
+            }
             false => RequestError::OfAnother { parameter, method, methods: methods.join(" or ") },
         })
     }
@@ -197,6 +208,18 @@ impl Request {
     /// If a parameter belongs to another method, or its value is not of its kind.
     pub fn new(method: Method, parameters: Map<String, Value>) -> Result<Request, RequestError> {
         parameters.keys().try_for_each(|name| method.check(name))?;
+        let fields = method.fields();
+        for (name, value) in &parameters {
+            // What is null was not given.
+            let wrong = |field: &&Field| field.name == name && !value.is_null() && !field.kind.accepts(value);
+            if let Some(field) = fields.iter().find(wrong) {
+                return Err(RequestError::Kind {
+                    parameter: name.clone(),
+                    value: value.to_string(),
+                    expected: field.kind.to_string(),
+                });
+            }
+        }
         let mut all = parameters;
         all.insert("method".to_owned(), method.name().into());
         serde_json::from_value(Value::Object(all)).map_err(|error| RequestError::Value(error.to_string()))
@@ -255,12 +278,24 @@ pub enum RequestError {
         methods: String,
     },
     /// No method has this parameter.
-    #[error("there is no parameter `{parameter}`")]
+    #[error("there is no parameter `{parameter}`{hint}")]
     Unknown {
         /// The parameter.
         parameter: String,
+        /// What may have been meant.
+        hint: String,
     },
     /// A value is not of its parameter's kind.
+    #[error("`{parameter}` is {value}; it must be {expected}")]
+    Kind {
+        /// The parameter.
+        parameter: String,
+        /// Its value, as JSON.
+        value: String,
+        /// What it must be.
+        expected: String,
+    },
+    /// A request cannot be read, or lacks a parameter.
     #[error("{0}")]
     Value(String),
 }

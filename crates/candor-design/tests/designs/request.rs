@@ -1,7 +1,7 @@
 //! Requests: written down and read back the same, each parameter with its methods only, and plans as the methods themselves make them.
 
 use candor_base::schema::Schema;
-use candor_design::request::{Method, Request, RequestError, design};
+use candor_design::request::{Kind, Method, Request, RequestError, design};
 use candor_design::{DesignError, independent, joint, k_ary};
 use serde_json::{Map, Value, json};
 
@@ -64,12 +64,45 @@ fn a_parameter_of_another_method_is_told_as_one() {
     let error = Request::new(Method::Joint, parameters(json!({"epsilon": 1.0, "p": 0.7}))).unwrap_err();
     assert_eq!(error.to_string(), "`p` does not go with `method joint`; it belongs to `method warner`");
     let error = Request::new(Method::Joint, parameters(json!({"epsilom": 1.0}))).unwrap_err();
-    assert_eq!(error, RequestError::Unknown { parameter: "epsilom".to_owned() });
+    assert_eq!(error.to_string(), "there is no parameter `epsilom`; did you mean `epsilon`?");
+    assert!(matches!(error, RequestError::Unknown { .. }));
     let error = Request::new(Method::Joint, parameters(json!({}))).unwrap_err();
     assert_eq!(error.to_string(), "missing field `epsilon`");
     let unknown = serde_json::from_str::<Request>(r#"{"method": "joint", "epsilon": 1, "p": 0.5}"#).unwrap_err();
     assert!(unknown.to_string().contains("unknown field `p`"), "{unknown}");
-    assert!(Request::new(Method::Joint, parameters(json!({"epsilon": "much"}))).is_err());
+}
+
+#[test]
+fn a_value_of_another_kind_is_told_with_its_parameter() {
+    for (method, given, told) in [
+        (Method::Joint, json!({"epsilon": "2"}), "`epsilon` is \"2\"; it must be a number"),
+        (Method::LDiversity, json!({"l": [2.5]}), "`l` is [2.5]; it must be a list of integers"),
+        (Method::Joint, json!({"epsilon": 1, "mirrored": 1}), "`mirrored` is 1; it must be true or false"),
+        (
+            Method::Clusters,
+            json!({"clusters": [["a"]], "cluster_method": "all"}),
+            "`cluster_method` is \"all\"; it must be one of joint, optimal, workload",
+        ),
+    ] {
+        assert_eq!(Request::new(method, parameters(given)).unwrap_err().to_string(), told);
+    }
+    assert!(Request::new(Method::Joint, parameters(json!({"epsilon": 1, "compliance_check": null}))).is_err());
+}
+
+/// What a method cannot do without is what it complains of.
+#[test]
+fn fields_are_what_methods_take() {
+    for &method in Method::ALL {
+        let fields = method.fields();
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        assert_eq!(names, method.parameters());
+        assert!(fields.iter().all(|field| field.kind != Kind::Other), "{}: {fields:?}", method.name());
+        let empty = Request::new(method, parameters(json!({})));
+        match fields.iter().find(|field| field.required) {
+            Some(field) => assert_eq!(empty.unwrap_err().to_string(), format!("missing field `{}`", field.name)),
+            None => assert!(empty.is_ok(), "{}", method.name()),
+        }
+    }
 }
 
 #[test]

@@ -174,6 +174,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     check_document(&target)?;
     let plan = read_plan(&args.plan)?;
     let estimates = estimates(&args, &plan, &options)?;
+    estimates.check_found()?;
     estimates.cautions().iter().for_each(|caution| remark(caution));
     let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
     let layout = if args.joined { Layout::Joined } else { Layout::Columns(&attributes) };
