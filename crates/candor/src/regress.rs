@@ -1,18 +1,19 @@
 //! Regression on randomized answers: coefficients, errors and tests, and what they say about people.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
     self, Average, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model,
-    ModelOptions, ModelRows, regress_replicated_with, regress_with,
+    ModelOptions, ModelRows, Questions, regress_asking, regress_replicated_asking,
 };
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
-use candor_tables::input::Inputs;
-use candor_tables::model::model_rows;
+use candor_tables::input::{Input, Inputs};
+use candor_tables::model::{model_rows, texts};
 use serde::Serialize;
 
 use crate::choice::Choice;
@@ -42,14 +43,27 @@ pub struct RegressOptions {
     pub missing: Missing,
     /// Degrees of freedom of tests with sampling clusters: those of each coefficient, or the design's.
     pub df: DegreesOfFreedom,
+    /// Contrasts of coefficients, and kinds of people for whom predictions are wanted.
+    pub questions: Questions,
 }
 
 impl Default for RegressOptions {
     fn default() -> RegressOptions {
         let (family, method, references, missing) = (None, None, Vec::new(), Missing::LeaveOut);
         let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
-        let df = DegreesOfFreedom::default();
-        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring, missing, df }
+        let (df, questions) = Default::default();
+        RegressOptions {
+            family,
+            method,
+            references,
+            standardize,
+            confidence,
+            show_naive,
+            ignoring,
+            missing,
+            df,
+            questions,
+        }
     }
 }
 
@@ -73,6 +87,32 @@ impl Choice for Missing {
     const PARAMETER: &'static str = "missing";
     const ALL: &'static [(&'static str, Missing)] =
         &[("leave-out", Missing::LeaveOut), ("category", Missing::Category)];
+}
+
+/// At most so many kinds of people are predicted for at once: each is a fit of its own.
+pub const MAX_PROFILES: usize = 1_000;
+
+/// Reads kinds of people from a table: a column for each predictor, a row for each kind.
+///
+/// # Errors
+/// Returns an error if the table cannot be read or has too many rows.
+pub fn profiles(input: Input) -> Result<Vec<Vec<(String, String)>>, TableError> {
+    let (file, names) = (input.name().to_owned(), input.header().to_vec());
+    let refused = |message: String| Err(TableError::Shares { file: file.clone(), message });
+    let mut all: Vec<Vec<(String, String)>> = Vec::new();
+    for batch in input.batches(&names)? {
+        let batch = batch?;
+        let start = all.len();
+        all.resize(start + batch.columns.num_rows(), Vec::new());
+        if all.len() > MAX_PROFILES {
+            return refused(format!("it has more than {MAX_PROFILES} profiles; give those that matter"));
+        }
+        for name in &names {
+            let values = texts(&batch, name)?.into_iter();
+            all[start..].iter_mut().zip(values).for_each(|(profile, value)| profile.push((name.clone(), value)));
+        }
+    }
+    if all.is_empty() { refused("it has no profiles".to_owned()) } else { Ok(all) }
 }
 
 /// A model of a plan's responses, ready for them to be read.
@@ -202,8 +242,10 @@ pub struct Regression {
     pub converged: bool,
     /// Whether the likelihood, or the corrected score, has no finite solution.
     pub boundary: bool,
-    /// The log-likelihood, where there is one.
+    /// The log-likelihood, where there is one: of the answers about the attributes in `log_likelihood_of`, never above 0.
     pub log_likelihood: Option<f64>,
+    /// The randomized attributes whose answers the log-likelihood is about: that of other models is comparable if theirs are the same.
+    pub log_likelihood_of: Vec<String>,
     /// That of constants alone.
     pub null_log_likelihood: Option<f64>,
     /// Akaike's criterion, to compare models of the same answers by maximum likelihood; null for weights, designs, and at the boundary.
@@ -231,6 +273,12 @@ pub struct Regression {
     pub shares: Vec<Share>,
     /// By how much shares change, on average, with each predictor, all else as it is.
     pub effects: Vec<Effect>,
+    /// Joint tests of the terms that have several coefficients.
+    pub joint_tests: Vec<JointTest>,
+    /// The contrasts that were asked for, as coefficients are.
+    pub contrasts: Vec<Coefficient>,
+    /// The predictions that were asked for.
+    pub predictions: Vec<Prediction>,
     /// By how much numeric predictors were moved and divided.
     pub standardized: Vec<Standardized>,
     /// What should be known before believing it.
@@ -311,6 +359,42 @@ pub struct Effect {
     pub high: f64,
 }
 
+/// A joint test of all coefficients of a term.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct JointTest {
+    /// The term, as it stands in the formula.
+    pub term: String,
+    /// The statistic: chi-square, or F where there is a `denominator_df`.
+    pub statistic: f64,
+    /// How many coefficients are tested.
+    pub df: usize,
+    /// Degrees of freedom of the denominator of an F statistic.
+    pub denominator_df: Option<f64>,
+    /// The p-value of the hypothesis that all of them are zero.
+    pub p_value: f64,
+    /// What it comes from: `score`, or `wald-replicates`.
+    pub test: &'static str,
+}
+
+/// What is predicted for a kind of people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// The predictors that were given, with their values; all others are as they are among the respondents.
+    pub profile: BTreeMap<String, String>,
+    /// The response's category; none of a number.
+    pub category: Option<String>,
+    /// The share, or the mean.
+    pub estimate: f64,
+    /// Its standard error; null where the answers set no limit on one side.
+    pub standard_error: Option<f64>,
+    /// Lower confidence limit; of a share 0, of a mean null, if the answers set none.
+    pub low: Option<f64>,
+    /// Upper confidence limit; of a share 1, of a mean null, if the answers set none.
+    pub high: Option<f64>,
+}
+
 /// A comparison of two fits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -367,17 +451,21 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
     let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
     let found = match rows.survey.replicates() {
-        Some(how) => regress_replicated_with(model, &weighed, &fitting, how)?,
-        None => regress_with(model, &weighed, &fitting)?,
+        Some(how) => regress_replicated_asking(model, &weighed, &fitting, how, &options.questions)?,
+        None => regress_asking(model, &weighed, &fitting, &options.questions)?,
     };
     let reach = Interval::Wald.reach(options.confidence, 1);
     let notes = notes(&found, options.confidence, options.show_naive);
     let odds = asked.model.family() != Family::Linear;
-    let (respondents, coefficients) = (found.responses, coefficients(&found, odds));
+    let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, odds));
+    let contrasts = self::coefficients(&found, &found.contrasts, odds);
     let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
     let test = tested.map_or(regress::Test::Score, |one| one.test).called();
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
+    let predictions = predictions(&found, &options.questions, &modeled, model.family());
+    let randomized = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned());
+    let log_likelihood_of = if found.log_likelihood.is_some() { randomized.collect() } else { Vec::new() };
     let standardized = found.standardized.into_iter();
     Ok(Regression {
         model: asked.text.clone(),
@@ -397,6 +485,7 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         converged: found.converged,
         boundary: found.boundary,
         log_likelihood: found.log_likelihood,
+        log_likelihood_of,
         null_log_likelihood: found.null_log_likelihood,
         aic: found.aic,
         tjur_r2: found.tjur,
@@ -408,8 +497,11 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         coefficients,
         terms,
         covariance,
-        shares: found.shares.into_iter().map(|average| share(average, reach)).collect(),
-        effects: found.effects.into_iter().map(|average| effect(average, reach)).collect(),
+        shares: found.shares.into_iter().map(share).collect(),
+        effects: found.effects.into_iter().map(effect).collect(),
+        joint_tests: found.joint.into_iter().map(joint_test).collect(),
+        contrasts,
+        predictions,
         standardized: standardized
             .map(|(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation })
             .collect(),
@@ -445,7 +537,8 @@ fn rows_of(found: &regress::Regression) -> Vec<Vec<f64>> {
     found.covariance.row_iter().map(|row| row.iter().copied().collect()).collect()
 }
 
-fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
+fn coefficients(found: &regress::Regression, all: &[regress::Coefficient], odds: bool) -> Vec<Coefficient> {
+    let is_listed = std::ptr::eq(all, &found.coefficients[..]);
     let one = |(at, own): (usize, &regress::Coefficient)| {
         let is_ratio = odds && own.term != regress::INTERCEPT && own.term != regress::THRESHOLD;
         let ratio = |log: f64| is_ratio.then_some(log.exp());
@@ -466,10 +559,34 @@ fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
             odds_ratio_high: own.high.and_then(ratio),
             design_effect: own.design_effect,
             directly_asked: own.design_effect.map(|effect| found.modelled / effect),
-            naive: found.naive.as_ref().and_then(|naive| naive.get(at).copied()),
+            naive: found.naive.as_ref().filter(|_| is_listed).and_then(|naive| naive.get(at).copied()),
         }
     };
-    found.coefficients.iter().enumerate().map(one).collect()
+    all.iter().enumerate().map(one).collect()
+}
+
+fn joint_test(found: regress::JointTest) -> JointTest {
+    let regress::JointTest { term, statistic, df, denominator_df, p_value, test, .. } = found;
+    JointTest { term, statistic, df, denominator_df, p_value, test: test.called() }
+}
+
+/// Predictions for the kinds of people that were asked for; of two categories one says it all.
+fn predictions(
+    found: &regress::Regression,
+    questions: &Questions,
+    modeled: &[String],
+    family: Family,
+) -> Vec<Prediction> {
+    let told = |one: &&regress::Prediction| family != Family::Binary || one.category.as_ref() == modeled.first();
+    let one = |one: &regress::Prediction| Prediction {
+        profile: questions.profiles[one.profile].iter().cloned().collect(),
+        category: one.category.clone(),
+        estimate: one.estimate,
+        standard_error: one.standard_error,
+        low: one.low,
+        high: one.high,
+    };
+    found.predictions.iter().filter(told).map(one).collect()
 }
 
 fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, reach: f64) -> Ignoring {
@@ -486,12 +603,10 @@ fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, reach: f64) 
     }
 }
 
-fn share(Average { category, estimate, standard_error, .. }: Average, reach: f64) -> Share {
-    let by = reach * standard_error;
-    Share { category, estimate, standard_error, low: estimate - by, high: estimate + by }
+fn share(Average { category, estimate, standard_error, low, high, .. }: Average) -> Share {
+    Share { category, estimate, standard_error, low, high }
 }
 
-fn effect(Average { term, category, estimate, standard_error }: Average, reach: f64) -> Effect {
-    let by = reach * standard_error;
-    Effect { term, category, estimate, standard_error, low: estimate - by, high: estimate + by }
+fn effect(Average { term, category, estimate, standard_error, low, high }: Average) -> Effect {
+    Effect { term, category, estimate, standard_error, low, high }
 }

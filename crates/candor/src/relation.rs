@@ -107,7 +107,10 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     };
     let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
     let row = |one: &Coefficient| {
-        let ratio = dash(one.odds_ratio, &|ratio| language.number(ratio, 3));
+        let limit = |limit: Option<f64>| dash(limit, &|limit| language.number(limit, 3));
+        let limits = [limit(one.odds_ratio_low), limit(one.odds_ratio_high)];
+        let ratio =
+            dash(one.odds_ratio, &|ratio| format!("{} ({} – {})", language.number(ratio, 3), limits[0], limits[1]));
         let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
         let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
         let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
@@ -121,6 +124,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let mut parts = vec![
         Part::Heading(language.report("predicts", &[("name", &isolated(&found.response))])),
         Part::Paragraph(language.report(text, &[("model", &model), ("percent", &percent)])),
+        Part::Paragraph(what_is_modeled(found, language)),
         Part::Estimates(EstimateTable {
             caption: say(caption),
             names: vec![say("term")],
@@ -137,6 +141,30 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let cautions = cautions(found, language);
     parts.extend((!cautions.is_empty()).then_some(Part::Warnings(cautions)));
     parts
+}
+
+/// The categories that are compared, and the test that p-values and intervals come from.
+fn what_is_modeled(found: &Regression, language: &Language) -> String {
+    let label = |category: &String| isolated(&language.label(&found.response, category));
+    let modeled = found.modeled.iter().map(label).collect::<Vec<_>>().join(", ");
+    let compared = match (&found.reference, found.family) {
+        (Some(reference), _) => {
+            Some(language.report("compared", &[("modeled", &modeled), ("reference", &label(reference))]))
+        }
+        (None, "ordinal") => Some(language.report("compared_in_order", &[("modeled", &modeled)])),
+        _ => None,
+    };
+    let test = match found.test {
+        "one-step-cr2" => "test_clusters",
+        "fieller" => "test_fieller",
+        "wald-replicates" => "test_replicates",
+        _ => "test_score",
+    };
+    let joint = found.joint_tests.iter().map(|one| {
+        let p = language.decimal(&p_is(one.p_value));
+        language.report("joint_test", &[("term", &isolated(&one.term)), ("df", &one.df.to_string()), ("p", &p)])
+    });
+    compared.into_iter().chain([language.report(test, &[])]).chain(joint).collect::<Vec<_>>().join(" ")
 }
 
 /// What should be known before believing a regression.
