@@ -9,7 +9,7 @@ use super::questions::Questions;
 use super::regression::{Fitting, fitted};
 use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
 use super::{Family, Model, ModelRows, RegressError};
-use crate::tally::Replication;
+use crate::tally::{Replicates, Replication};
 
 /// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of estimates over their errors.
 ///
@@ -61,9 +61,22 @@ pub fn regress_replicated_asking(
             .map_err(|error| RegressError::Replicates(format!("with replicate weights number {}: {error}", column + 1)))
     };
     let fits = (0..rows.replicates()).map(again).collect::<Result<Vec<Regression>, _>>()?;
+    let is_share = model.family() != Family::Linear;
+    put_errors(&mut fitted, &fits, &replicates, fitting, is_share);
+    Ok(fitted)
+}
+
+/// Gives a fit the errors of its replicates.
+fn put_errors(
+    fitted: &mut Regression,
+    fits: &[Regression],
+    replicates: &Replicates,
+    fitting: &Fitting,
+    is_share: bool,
+) {
     let covariance = |of: &dyn Fn(&Regression) -> Vec<f64>| {
         let all: Vec<Vec<f64>> = fits.iter().map(of).collect();
-        let middle = of(&fitted);
+        let middle = of(fitted);
         replicates.deviations(&middle, &all).into_iter().fold(
             DMatrix::zeros(middle.len(), middle.len()),
             |sum, deviation| {
@@ -87,7 +100,6 @@ pub fn regress_replicated_asking(
         replace_error(own, contrasts[(at, at)].sqrt(), fitting, df);
     }
     let reach = reach(fitting, df);
-    let is_share = model.family() != Family::Linear;
     let errors = |averages: &mut Vec<Average>, covariance: &DMatrix<f64>, is_share: bool| {
         let own = std::mem::take(averages).into_iter().enumerate();
         *averages = own.map(|(at, own)| own.with_error(covariance[(at, at)].sqrt(), reach, is_share)).collect();
@@ -103,7 +115,6 @@ pub fn regress_replicated_asking(
         share.standard_error = Some(ignoring[(0, 0)].sqrt());
     }
     fitted.covariance = coefficients;
-    Ok(fitted)
 }
 
 /// Half the length of an interval by Student's t, in standard errors.
