@@ -3,6 +3,8 @@ the method of LDP-Auditor (Arcolezi and Gambs 2023) from the same answers: its e
 the first value, its confidence 99% for that event.
 
 pip install -r audit-requirements.txt, then: CANDOR=path/to/candor python audit.py [draws [mechanism ...]]
+CANDOR=path/to/candor python audit.py coverage [audits]: how often a bound from 2,000 draws is above the truth.
+With pure-ldp 1.1.2: python audit.py 100000 "pure-ldp SUE" "pure-ldp OUE" finds the flaw of its unary encoding (its issue 11).
 Of answers with a hash, the client prints which values they support: what is computed from an answer has at most its epsilon.
 """
 
@@ -23,6 +25,10 @@ MECHANISMS = [
     "multi-freq GRR", "multi-freq SUE", "multi-freq OUE", "multi-freq SS", "multi-freq BLH", "multi-freq OLH", "multi-freq THE",
     "multi-freq SHE", "pure-ldp DE", "pure-ldp SUE", "pure-ldp OUE", "pure-ldp HR",
 ]  # fmt: skip
+
+# What a threshold at 3/4 leaves of the epsilon of the noise, whose scale is 2 / epsilon.
+KEPT, SET = 1 - math.exp(-EPSILON / 8) / 2, math.exp(-3 * EPSILON / 8) / 2
+TRUTH = {"multi-freq THE": math.log(KEPT * (1 - SET) / (SET * (1 - KEPT)))}
 
 
 def multi_freq(name: str):
@@ -107,7 +113,7 @@ def main(draws: int, mechanisms: list[str]) -> None:
     candor = os.environ.get("CANDOR", "candor")
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("multi-freq-ldpy", "pure-ldp"))
     print(f"{versions}; {SIZE} values, epsilon {EPSILON:g}, {draws:,} draws of values {FIRST} and {LAST} together\n")
-    print("| mechanism | candor (95%) | of epsilon | LDP-Auditor's method (99%) | event | seconds |\n|---|---|---|---|---|---|")
+    print("| mechanism | true epsilon | candor (95%) | of the truth | LDP-Auditor's method (99%) | event | seconds |\n|" + "---|" * 7)
     for mechanism in mechanisms:
         with tempfile.TemporaryDirectory() as folder:
             tally = os.path.join(folder, "tally.json")
@@ -123,11 +129,41 @@ def main(draws: int, mechanisms: list[str]) -> None:
             with open(tally) as file:
                 other = peer(*json.load(file))
             event = (found["event"] or "")[:60]
-            print(f"| {mechanism} | {bound:.4f} | {100 * bound / EPSILON:.1f}% | {other:.4f} | {event} | {seconds:.0f} |", flush=True)
+            truth = TRUTH.get(mechanism, EPSILON)
+            row = [mechanism, f"{truth:.4f}", f"{bound:.4f}", f"{100 * bound / truth:.1f}%", f"{other:.4f}", event, f"{seconds:.0f}"]
+            print(f"| {' | '.join(row)} |", flush=True)
+
+
+def coverage(audits: int, mechanisms: list[str], draws: int = 2_000) -> None:
+    """Draws are made beforehand, because the packages take longer to load than an audit takes; awk gives them out."""
+    candor = os.environ.get("CANDOR", "candor")
+    print(f"{audits} audits of each mechanism, {draws:,} draws each\n")
+    print("| mechanism | confidence | bounds above the truth | allowed | mean bound |\n" + "|---" * 5 + "|")
+    for mechanism in mechanisms:
+        package, name = mechanism.split()
+        randomize = (multi_freq if package == "multi-freq" else pure_ldp)(name)
+        for confidence in (0.5, 0.95):
+            bounds = []
+            for _ in range(audits):
+                with tempfile.TemporaryDirectory() as folder:
+                    for truth in (FIRST, LAST):
+                        with open(os.path.join(folder, str(truth)), "w") as file:
+                            file.writelines(randomize(truth)[0] + "\n" for _ in range(draws // 2 + 1))
+                    program = f"""awk '{{ getline answer < ("{folder}/" $1); print answer }}'"""
+                    said = subprocess.run(
+                        [candor, "audit", "--program", program, "--truths", f"{FIRST},{LAST}", "--draws", str(draws),
+                         "--confidence", str(confidence), "--json"], capture_output=True, text=True, check=True,
+                    )  # fmt: skip
+                    bounds.append(json.loads(said.stdout)["lower_bound"])
+            above = sum(bound > TRUTH.get(mechanism, EPSILON) for bound in bounds)
+            row = [mechanism, f"{confidence:.0%}", f"{above} of {audits}", f"{(1 - confidence) * audits:.0f}", f"{sum(bounds) / audits:.3f}"]
+            print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["client"]:
         client(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:2] == ["coverage"]:
+        coverage(int(sys.argv[2]) if len(sys.argv) > 2 else 500, ["multi-freq GRR", "multi-freq SUE", "multi-freq SS", "pure-ldp HR"])
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000, sys.argv[2:] or MECHANISMS)

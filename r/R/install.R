@@ -10,7 +10,7 @@
 #' @return The path of the command, invisibly.
 #' @examples
 #' \dontrun{
-#' candor_install("candor-0.1.0-x86_64-linux", sha256 = "...")
+#' candor_install("candor-0.2.0-x86_64-linux", sha256 = "...")
 #' }
 #' @export
 candor_install <- function(source, sha256) {

@@ -14,7 +14,8 @@
 #' people <- people[rep(seq_len(nrow(people)), people$Freq), c("Hair", "Eye")]
 #' plan <- candor_design(candor_schema(people), "workload", epsilon = 4)
 #' page <- tempfile(fileext = ".html")
-#' report <- candor_report(plan, candor_randomize(plan, people), page, tables = "pairs", title = "Hair and eyes")
+#' responses <- candor_randomize(plan, people)
+#' report <- candor_report(plan, responses, page, tables = "pairs", title = "Hair and eyes")
 #' attr(report, "dependences")
 #' @export
 candor_report <- function(plan, responses, file, tables = NULL, title = NULL, design = NULL, ...) {

@@ -12,6 +12,7 @@ trap 'rm -rf "$work"' EXIT
 fetch() {
     case $from in
         https://*) curl --proto '=https' --tlsv1.2 -fsSL "$from/$1" -o "$work/$1" ;;
+        *://*) echo "CANDOR_FROM is $from: give an https address or a folder" >&2; return 1 ;;
         *) cp "$from/$1" "$work/$1" ;;
     esac
 }

@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use crate::random::{hash, integrity};
 use crate::survey::{Survey, Words};
 
-/// The client, as it stands in the repository.
-pub const CLIENT: &str = include_str!("../../../clients/javascript/candor.js");
+/// The client: a link to `clients/javascript`, because a package of this crate has its own copy.
+pub const CLIENT: &str = include_str!("../client/candor.js");
 /// The client's part for tokens, as it stands in the repository.
-const TOKENS: &str = include_str!("../../../clients/javascript/tokens.js");
+const TOKENS: &str = include_str!("../client/tokens.js");
 /// The cryptography of tokens.
-const NOBLE: &str = include_str!("../../../clients/javascript/noble.js");
+const NOBLE: &str = include_str!("../client/noble.js");
 /// The script of the survey page.
 const SURVEY_SCRIPT: &str = include_str!("../assets/survey.js");
 

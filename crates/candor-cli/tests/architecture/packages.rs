@@ -29,6 +29,35 @@ fn every_package_has_the_version_of_the_workspace() {
         assert_eq!(field(&text(file), begins), version, "{file}");
     }
     assert_eq!(field(&text("python/pyproject.toml"), "name ="), "candor-privacy");
+    // The files that the guide names are those of this version.
+    let guide = text("docs/how-to/install.md");
+    for file in [format!("candor_{version}_amd64.deb"), format!("candor_{version}.tar.gz")] {
+        assert!(guide.contains(&file), "docs/how-to/install.md does not name {file}");
+    }
+}
+
+/// A package of a crate has what lies in its folder: the texts of the licenses and a page for the registry, too, and nothing that its
+/// sources include may lie elsewhere.
+#[test]
+fn every_crate_is_whole_by_itself() {
+    for each in crate::crates::crates() {
+        for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let own = fs::read_to_string(each.folder.join(file));
+            let own = own.unwrap_or_else(|error| panic!("{}/{file}: {error}", each.name));
+            assert!(own == text(file), "{}/{file} is not that of the repository", each.name);
+        }
+        assert!(each.folder.join("README.md").is_file(), "{} has no README.md", each.name);
+        for (path, source) in crate::crates::rust_files(&each.folder.join("src")) {
+            // What tests include may lie anywhere: nobody builds the tests of a package.
+            let shipped = source.split("#[cfg(test)]").next().unwrap_or_default();
+            let included = shipped.split("include_str!(\"").skip(1).chain(shipped.split("include_bytes!(\"").skip(1));
+            for file in included.filter_map(|rest| rest.split('"').next()) {
+                let folder = path.parent().expect("a folder").strip_prefix(&each.folder).expect("below the crate");
+                let up = file.split('/').take_while(|part| *part == "..").count();
+                assert!(up <= folder.components().count(), "{}: {file} is outside of the crate", path.display());
+            }
+        }
+    }
 }
 
 /// A line of a workflow: how far it is indented, its key, its value, and whether it begins an item of a list.

@@ -79,6 +79,17 @@ fn facts_are_those_of_the_plan_and_the_survey() {
     let epsilon: f64 = fact(&alone, "epsilon").parse().unwrap();
     assert!(epsilon >= audit["epsilon"].as_f64().unwrap() && epsilon <= 2.5001);
     assert_eq!(fact(&alone, "questions"), "2");
+    assert_eq!(fact(&alone, "randomized"), "a1, a2");
+    // The most revealing response is stated, not the average alone.
+    let largest = |field: &str| {
+        let each = audit["attributes"].as_array().unwrap().iter().map(|one| one[field].as_f64().unwrap());
+        each.fold(0.0, f64::max)
+    };
+    for (name, field) in [("guess", "guess_probability"), ("worst", "worst_posterior")] {
+        let stated: f64 = fact(&alone, name).parse().unwrap();
+        assert!((largest(field)..largest(field) + 1e-4).contains(&stated), "{name}: {stated}");
+    }
+    assert!(largest("worst_posterior") >= largest("guess_probability"));
     assert_eq!(fact(&alone, "admission"), "no survey folder");
     assert!(names(&alone).contains(&"holder".to_owned()) && !names(&alone).contains(&"server".to_owned()));
     // The command that it states holds.
@@ -100,6 +111,8 @@ fn facts_are_those_of_the_plan_and_the_survey() {
         names(&unbounded).contains(&"limit_unbounded".to_owned())
             && !names(&unbounded).contains(&"limit_bounded".to_owned())
     );
+    let text = sandbox.run("evidence lists.json -o lists").fine();
+    assert!(!sandbox.read("lists/evidence.md").contains("the first fails"), "{}", text.out);
     assert_eq!(fact(&unbounded, "epsilon"), "unbounded");
 }
 

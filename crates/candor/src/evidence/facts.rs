@@ -96,11 +96,15 @@ impl Facts {
         values.insert("contact", survey.text("contact").unwrap_or_else(not_stated));
         values.insert("fingerprint", plan.fingerprint().as_str().to_owned());
         values.insert("version", env!("CARGO_PKG_VERSION").to_owned());
-        let public: Vec<&str> =
-            plan.schema().attributes().iter().filter(|attribute| attribute.is_public()).map(|a| a.name()).collect();
-        let named: Vec<String> = public.iter().map(|name| language.asked(name).to_owned()).collect();
+        let named = |public: bool| -> Vec<String> {
+            let attributes = plan.schema().attributes().iter().filter(|attribute| attribute.is_public() == public);
+            attributes.map(|attribute| language.asked(attribute.name()).to_owned()).collect()
+        };
+        let listed = |names: &[String]| if names.is_empty() { say("nothing") } else { names.join(", ") };
+        let public = named(true);
+        values.insert("randomized", listed(&named(false)));
         values.insert("public_count", language.whole(public.len() as u64));
-        values.insert("public", if named.is_empty() { say("nothing") } else { named.join(", ") });
+        values.insert("public", listed(&public));
         values.insert("blocks", language.whole(plan.blocks().len() as u64));
         let method = made_by(plan).and_then(|told| told["request"]["method"].as_str().map(str::to_owned));
         values.insert("method", method.unwrap_or_else(not_stated));
@@ -150,6 +154,8 @@ fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str,
     let (guess, luck) = surest.map_or((0.0, 0.0), |a| (a.guess_probability, 1.0 / a.categories as f64));
     values.insert("guess", language.decimal(&at_most(guess)));
     values.insert("luck", language.number(luck, 4));
+    let worst = attributes.iter().map(|a| a.worst_posterior).fold(0.0, f64::max);
+    values.insert("worst", language.decimal(&at_most(worst)));
 }
 
 /// How many people it takes for the margin in every table of one attribute; `None` if no number would do.
@@ -160,12 +166,13 @@ fn respondents(plan: &Plan) -> Option<u64> {
 }
 
 /// In the order in which they are shown.
-const ORDER: [(&str, &str); 19] = [
+const ORDER: [(&str, &str); 21] = [
     ("survey", "survey.toml: title"),
     ("contact", "survey.toml: contact"),
     ("fingerprint", "candor audit plan.json --json: fingerprint"),
     ("version", "candor --version"),
     ("questions", "candor audit plan.json --json: attributes"),
+    ("randomized", "candor audit plan.json --json: attributes"),
     ("public_count", "plan.json: schema"),
     ("public", "plan.json: schema"),
     ("blocks", "plan.json: blocks"),
@@ -174,6 +181,7 @@ const ORDER: [(&str, &str); 19] = [
     ("times", "candor audit plan.json"),
     ("guess", "candor audit plan.json --json: guess_probability"),
     ("luck", "candor audit plan.json --json: categories"),
+    ("worst", "candor audit plan.json --json: worst_posterior"),
     ("margin", "candor sample-size plan.json --margin 0.03 --tables marginals"),
     ("respondents", "candor sample-size plan.json --margin 0.03 --tables marginals --json"),
     ("admission", "survey.toml: invitations, tokens_until"),

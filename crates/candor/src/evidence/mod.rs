@@ -81,13 +81,13 @@ pub struct Statement {
 type Outline = &'static [(&'static str, &'static [&'static str])];
 
 const DPIA: Outline = &[
-    ("q_need", &["need", "open"]),
-    ("q_processing", &["processing", "where", "public", "storage"]),
-    ("q_consultation", &["open"]),
-    ("q_necessity", &["proportion", "precision", "open"]),
-    ("q_risks", &["limit", "guess", "risk_change", "risk_loss"]),
+    ("q_need", &["need", "open_need"]),
+    ("q_processing", &["processing", "where", "public", "storage", "open_processing"]),
+    ("q_consultation", &["open_consultation"]),
+    ("q_necessity", &["proportion", "precision", "open_necessity"]),
+    ("q_risks", &["limit", "guess", "public", "side", "server", "risk_change", "risk_loss"]),
     ("q_measures", &["irreversible", "admission", "storage", "release"]),
-    ("q_approval", &["open"]),
+    ("q_approval", &["open_approval"]),
 ];
 
 const NIST: Outline = &[
@@ -102,7 +102,7 @@ const NIST: Outline = &[
 
 const REGISTRY: Outline = &[
     ("q_name", &["name"]),
-    ("q_organization", &["contact", "open"]),
+    ("q_organization", &["contact", "open_purpose"]),
     ("q_trust", &["local", "where"]),
     ("q_unit", &["unit"]),
     ("q_parameter", &["limit"]),
@@ -112,7 +112,7 @@ const REGISTRY: Outline = &[
 ];
 
 const THREATS: Outline = &[
-    ("q_collector", &["limit", "guess", "admission", "where", "side"]),
+    ("q_collector", &["limit", "guess", "admission", "where", "side", "server"]),
     ("q_reader", &["reader", "release"]),
     ("q_database", &["limit", "storage"]),
     ("q_colluding", &["colluding"]),
@@ -194,6 +194,8 @@ impl Writer<'_> {
         match name {
             "limit" if bounded => "limit_bounded",
             "limit" => "limit_unbounded",
+            "check" if bounded => "check_bounded",
+            "check" => "check_unbounded",
             "public" if has_public => "public_some",
             "public" => "public_none",
             "precision" if precise => "precision_known",
@@ -218,7 +220,7 @@ impl Writer<'_> {
         let name = self.fitting(name);
         let text = self.language.evidence_text(name);
         let used = self.facts.in_text(text);
-        let isolates = |fact: &Fact| ["survey", "contact", "public"].contains(&fact.name);
+        let isolates = |fact: &Fact| ["survey", "contact", "randomized", "public"].contains(&fact.name);
         let value = |fact: &Fact| if isolates(fact) { isolated(&fact.value) } else { fact.value.clone() };
         let values: Vec<(&str, String)> = used.iter().map(|fact| (fact.name, value(fact))).collect();
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -228,11 +230,9 @@ impl Writer<'_> {
 
     fn section(&self, name: &'static str, outline: Outline) -> Section {
         let point = |(question, statements): &(&'static str, &'static [&'static str])| {
-            let mut statements: Vec<Statement> = statements.iter().map(|name| self.statement(name)).collect();
-            // Whoever serves the page is a collector with more power than the responses give.
-            if *question == "q_collector" && self.facts.admission != Admission::Nothing {
-                statements.push(self.statement("server"));
-            }
+            // Whoever serves a page has more power than the responses give; without a survey there is no page.
+            let fits = |name: &&&'static str| **name != "server" || self.facts.admission != Admission::Nothing;
+            let statements = statements.iter().filter(fits).map(|name| self.statement(name)).collect();
             Point { question: self.language.evidence(question, &[]), statements }
         };
         Section { name, title: self.language.evidence(name, &[]), points: outline.iter().map(point).collect() }
