@@ -105,17 +105,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             share: false,
         })
     };
-    let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
-    let row = |one: &Coefficient| {
-        let limit = |limit: Option<f64>| dash(limit, &|limit| language.number(limit, 3));
-        let limits = [limit(one.odds_ratio_low), limit(one.odds_ratio_high)];
-        let ratio =
-            dash(one.odds_ratio, &|ratio| format!("{} ({} – {})", language.number(ratio, 3), limits[0], limits[1]));
-        let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
-        let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
-        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
-        vec![named(one), language.number(one.estimate, 4) + mark, ratio, p, effect]
-    };
+    let row = |one: &Coefficient| coefficient_row(named(one), one, found, language);
     let (text, caption) = match found.family {
         "linear" => ("predicts_number", "coefficients"),
         _ => ("predicts_shares", "log_odds"),
@@ -141,6 +131,19 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let cautions = cautions(found, language);
     parts.extend((!cautions.is_empty()).then_some(Part::Warnings(cautions)));
     parts
+}
+
+/// The numbers of a coefficient: its estimate, odds ratio with limits, p-value and variance inflation.
+fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language: &Language) -> Vec<String> {
+    let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
+    // Without a limit an odds ratio may be as small as 0, or as large as any number.
+    let low = one.odds_ratio_low.map_or("0".to_owned(), |limit| language.number(limit, 3));
+    let high = one.odds_ratio_high.map_or("∞".to_owned(), |limit| language.number(limit, 3));
+    let ratio = dash(one.odds_ratio, &|ratio| format!("{} ({low} – {high})", language.number(ratio, 3)));
+    let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
+    let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
+    let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+    vec![name, language.number(one.estimate, 4) + mark, ratio, p, effect]
 }
 
 /// The categories that are compared, and the test that p-values and intervals come from.
