@@ -241,6 +241,8 @@ class Analysis:
         benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         self_protective: str | None = None,
         self_protective_if: str | None = None,
+        contrast: str | Iterable[str] | None = None,
+        predict: Tables | None = None,
         show_uncorrected: bool | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
@@ -251,6 +253,8 @@ class Analysis:
         People without an answer are left out unless `missing` is ``"category"``; `where` names a subpopulation.
         `weights`, `strata`, `psu`, `fpc`, `replicate_weights` and `benchmarks` say how people were drawn, as in :meth:`estimate`;
         with `psu`, `df` is ``"satterthwaite"`` (CR2, Bell and McCaffrey) or ``"design"``.
+        `contrast` names sums of coefficients (``"School=much - School=some"``); `predict` is a table of profiles, with a column for each
+        predictor that is given: see `contrasts`, `predictions` and `joint_tests` of the result.
 
         >>> import candor, polars
         >>> people = polars.DataFrame({"Sex": ["f", "m"] * 500, "Ill": ["no", "no", "no", "yes", "yes"] * 200})
@@ -259,16 +263,20 @@ class Analysis:
         >>> fitted.family, fitted.method, [one.term for one in fitted.coefficients]
         ('binary', 'ml', ['(constant)', 'Sex=f'])
         """
+        contrasts = None if contrast is None else [contrast] if isinstance(contrast, str) else list(contrast)
         options = written(
             family=family, method=method, reference=pairs("reference", reference),
             standardize=standardize, confidence=confidence, where=where, missing=missing, df=df, weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,
-            benchmarks=margins(benchmarks), self_protective=self_protective, self_protective_if=self_protective_if, show_uncorrected=show_uncorrected, delimiter=delimiter, unmarked=unmarked,
+            benchmarks=margins(benchmarks), self_protective=self_protective, self_protective_if=self_protective_if, contrast=contrasts, show_uncorrected=show_uncorrected, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
+        profiles = None if predict is None else frames.given(predict)
         with Bar() as bar:
-            text, notes = _candor.fit_regression(self._native, self._given(responses), words("model", model) or "", options, bar)
+            text, notes = _candor.fit_regression(
+                self._native, self._given(responses), words("model", model) or "", profiles, options, bar
+            )
         regression = Regression.loads(text)
         tell([*notes, *regression.notes])
         return regression

@@ -371,7 +371,7 @@ class Coefficient(Result):
 class Regression(Result):
     """A fitted model; a coefficient by its term: ``regression["Sex=Male"]``, or by term and category of the response."""
 
-    _parts = {"coefficients": Coefficient}
+    _parts = {"coefficients": Coefficient, "contrasts": Coefficient}
 
     model: str
     response: str
@@ -401,6 +401,8 @@ class Regression(Result):
     #: Whether the likelihood, or the corrected score, has no finite solution.
     boundary: bool
     log_likelihood: float | None
+    #: The randomized attributes whose answers it is about.
+    log_likelihood_of: list[str]
     null_log_likelihood: float | None
     #: To compare models of the same answers by maximum likelihood.
     aic: float | None
@@ -423,6 +425,12 @@ class Regression(Result):
     shares: list[Any]
     #: By how much shares change, on average, with each predictor, all else as it is.
     effects: list[Any]
+    #: Joint tests of the terms that have several coefficients.
+    joint_tests: list[Any]
+    #: The contrasts that were asked for.
+    contrasts: list[Coefficient]
+    #: The predictions for the profiles that were asked for.
+    predictions: list[Any]
     #: By how much numeric predictors were moved and divided.
     standardized: list[Any]
     notes: list[str]

@@ -164,6 +164,11 @@ CASES: list[Case] = [
         "regress plan.json responses.parquet --method corrected --weights weight --model |Income ~ Sex",
     ),
     (
+        "regress, contrasts and predictions",
+        lambda k: k.mirrored.regress(k.answers, "a2 ~ a1 + age", contrast="a1=1+2*age", predict=k.folder / "profiles.csv"),
+        "regress mirrored.json answers.csv --predict profiles.csv --contrast a1=1+2*age --model |a2 ~ a1 + age",
+    ),
+    (
         "regress, who ignores the device",
         lambda k: k.mirrored.regress(k.answers, "a1 ~ age", self_protective="0", self_protective_if="1"),
         "regress mirrored.json answers.csv --self-protective 0 --self-protective-if 1 --model |a1 ~ age",
@@ -249,6 +254,7 @@ def mirrored(command) -> candor.Plan:
     people["block"] = [row // 50 for row in people.index]
     people["place"] = people.block % 4
     plan.randomize(people, output=command.folder / "answers.csv", keep="age,block,place", seed=2, simulation=True)
+    (command.folder / "profiles.csv").write_text("age,a1\n30,0\n60,1\n")
     # As interviewers would write it down: nothing says that these are responses.
     (command.folder / "written.csv").write_bytes((command.folder / "answers.csv").read_bytes())
     return plan

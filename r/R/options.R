@@ -3,6 +3,9 @@
 # Lists of lists of names: c("a,b", "c") and list(c("a", "b"), "c") are both `a,b;c`.
 lists_of_names <- c("tables", "clusters")
 
+# Options that are said once for each value.
+repeated <- "contrast"
+
 # Options, in the command's words. NULL and FALSE say nothing; TRUE gives the option alone; a vector is joined by commas; one with
 # names, such as c(ldp = 4), is said once for each.
 flags <- function(...) {
@@ -22,6 +25,9 @@ flag <- function(name, value) {
     }
     if (name %in% lists_of_names) {
         return(paste0("--", name, "=", paste(vapply(as.list(value), listed, ""), collapse = ";")))
+    }
+    if (name %in% repeated) {
+        return(paste0("--", name, "=", value))
     }
     if (!is.null(names(value))) {
         value <- paste0(names(value), "=", vapply(value, listed, ""))

@@ -17,10 +17,13 @@
 #'   columns `attribute`, `category` and `share`.
 #' @param design How the people were sampled: a design of the survey package (`svydesign` or `svrepdesign`) about the rows of
 #'   `responses`, in their order. It stands for `weights`, `strata`, `psu`, `fpc` and replicate weights.
+#' @param contrast Contrasts of coefficients, such as `"Dept=B - Dept=C"`.
+#' @param predict A data frame of profiles to predict for, with a column for each predictor that is given.
 #' @param ... Further options of the command: `method = "ml"`, `standardize = TRUE`, `show_uncorrected = TRUE`.
 #' @return A data frame of class `candor_regress`, one row per coefficient: `term`, `category` (of the outcome), `estimate`,
 #'   `standard_error` (missing where the answers set no limit on one side), `low`, `high`, `p_value`, `odds_ratio` and its limits.
-#'   `candor_details(x)` has the rest, such as average marginal `effects`. `coef`, `vcov`, `confint`, `predict`, `anova`, `nobs`, `logLik`,
+#'   `candor_details(x)` has the rest, such as average marginal `effects`, `joint_tests` of terms with several coefficients, `contrasts` and
+#'   `predictions`. `coef`, `vcov`, `confint`, `predict`, `anova`, `nobs`, `logLik`,
 #'   `AIC`, `formula`, `update`, broom's `tidy`, `glance` and `augment`, and emmeans work; where there is no likelihood (`method` is
 #'   "corrected") `logLik` and `AIC` are missing.
 #' @examples
@@ -30,13 +33,14 @@
 #' candor_regress(Admit ~ Gender + Dept, plan, candor_randomize(plan, people))
 #' @export
 candor_regress <- function(formula, plan, responses, family = NULL, reference = NULL, weights = NULL, strata = NULL, psu = NULL,
-                           fpc = NULL, replicate_weights = NULL, replicate_method = NULL, benchmarks = NULL, design = NULL, ...) {
+                           fpc = NULL, replicate_weights = NULL, replicate_method = NULL, benchmarks = NULL, design = NULL,
+                           contrast = NULL, predict = NULL, ...) {
     folder <- scratch()
     on.exit(unlink(folder, recursive = TRUE))
     model <- expanded(formula, plan, responses)
     options <- list(model = model$text, family = family, reference = reference, weights = weights, strata = strata, psu = psu, fpc = fpc,
                     replicate_weights = replicate_weights, replicate_method = replicate_method,
-                    benchmarks = table_file(benchmarks, folder), ...)
+                    benchmarks = table_file(benchmarks, folder), contrast = contrast, predict = table_file(predict, folder), ...)
     sampled <- with_design(model$responses, design, options)
     options <- do.call(flags, sampled$options)
     fit <- run_json(c("regress", plan_file(plan, folder), response_files(sampled$responses, folder), options))

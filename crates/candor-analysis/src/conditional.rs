@@ -95,17 +95,20 @@ pub fn conditional(
         (0..shape.cells()).map(one).unzip()
     };
     let alone = |code, number| GroupNumber { code, number, difference: None, ratio: None };
+    // So many groups has the table that `estimate` makes of the same question.
+    let given = asked.given.map_or(Vec::new(), |given| given.attributes().to_vec());
+    let among: usize = given.iter().map(|&attribute| plan.schema().size(attribute)).product();
     let Some(compare) = asked.compare else {
         let (over, under) = coefficients(None);
         if asked.given.is_none() && asked.mean.is_none() {
             return Ok(vec![alone(None, Some(estimator.sum(tally, &over, options)?))]);
         }
-        let ratios = Ratios::new(&estimator, tally, 1, options)?;
+        let ratios = Ratios::new(&estimator, tally, among, options)?;
         let found = ratios.share(&over, &under).map(|(cell, _)| asked.unscaled(cell));
         return Ok(vec![alone(None, found)]);
     };
     let groups = plan.schema().size(compare);
-    let ratios = Ratios::new(&estimator, tally, groups, options)?;
+    let ratios = Ratios::new(&estimator, tally, among * groups, options)?;
     let (mut found, mut first): (Vec<GroupNumber>, Option<(Cell, Vec<f64>)>) = (Vec::new(), None);
     for code in 0..groups as u16 {
         let (over, under) = coefficients(Some(code));

@@ -38,17 +38,6 @@ pub fn two_groups_power(variances: [f64; 2], difference: f64, alpha: f64, respon
     cumulated(difference.abs() / error - quantile(1.0 - alpha / 2.0))
 }
 
-/// How many respondents a two-sided test of level `alpha` takes to find a coefficient with this power; `variance` is that of
-/// [`anticipate`](crate::regress::anticipate): `(z_(1-alpha/2) + z_power)^2 V/coefficient^2`.
-pub fn coefficient(variance: f64, coefficient: f64, alpha: f64, power: f64) -> f64 {
-    two_groups([variance, 0.0], coefficient, alpha, power)
-}
-
-/// The power of that test with so many respondents.
-pub fn coefficient_power(variance: f64, coefficient: f64, alpha: f64, respondents: f64) -> f64 {
-    two_groups_power([variance, 0.0], coefficient, alpha, respondents)
-}
-
 /// The power of a one-sided test of level `alpha` that a share is not `null`, with the variances at `null` and at the share:
 /// `Phi( (|difference| - z_(1-alpha) sqrt(V_0/n)) / sqrt(V/n) )`.
 pub fn one_sample_power(null: f64, variance: f64, difference: f64, alpha: f64, respondents: f64) -> f64 {

@@ -74,7 +74,7 @@ impl<'a> Ratios<'a> {
         let ratio = n / d;
         let influence: Vec<f64> = over.iter().zip(under).map(|(g, h)| (g - ratio * h) / d).collect();
         let (standard_error, _) = self.error_and_reach(&influence);
-        let (low, high) = self.interval(over, under, ratio.clamp(0.0, 1.0), d);
+        let (low, high) = self.interval(over, under, ratio, d);
         Some((Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) }, influence))
     }
 
@@ -97,7 +97,8 @@ impl<'a> Ratios<'a> {
         (self.estimator.error_of_sum(self.tally, &self.estimate, moments, &within, target), reach)
     }
 
-    /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains.
+    /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains. A ratio below 0 or above 1 is further from every
+    /// share: what the nearest one leaves unexplained is taken off, so that the interval is never empty.
     fn interval(&self, over: &[f64], under: &[f64], ratio: f64, d: f64) -> (f64, f64) {
         let cells = self.estimate.shares.len();
         let reach = self.options.interval.reach_of(self.tally, self.options.confidence, cells);
@@ -110,14 +111,21 @@ impl<'a> Ratios<'a> {
             (None, Some(independent)) => of_difference(independent, r),
             (None, None) => 0.0,
         };
-        let holds = |r: f64| {
-            let variance = of_difference(likely, r).max(least(r)) - self.sampling(under, r);
-            (d * (ratio - r)).powi(2) <= reach * reach * variance.max(0.0)
+        let variance = |r: f64| (of_difference(likely, r).max(least(r)) - self.sampling(under, r)).max(0.0);
+        let nearest = ratio.clamp(0.0, 1.0);
+        let unexplained = match (d * (ratio - nearest)).powi(2) / variance(nearest) {
+            most if most.is_finite() => most,
+            _ => 0.0,
+        };
+        // Of a table that varies not at all the nearest share is all that is left.
+        let holds = |r: f64| match variance(nearest) > 0.0 {
+            true => (d * (ratio - r)).powi(2) <= (reach * reach + unexplained) * variance(r),
+            false => (d * (nearest - r)).powi(2) <= reach * reach * variance(r),
         };
         let end = |limit: f64| match holds(limit) {
             true => limit,
             false => {
-                let (mut inside, mut outside) = (ratio, limit);
+                let (mut inside, mut outside) = (nearest, limit);
                 for _ in 0..50 {
                     let middle = (inside + outside) / 2.0;
                     if holds(middle) { inside = middle } else { outside = middle }

@@ -1,7 +1,6 @@
 //! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
 
-use candor_analysis::power::{coefficient, coefficient_power};
-use candor_analysis::regress::{Anticipated, Effect, Family, INTERCEPT, Profile, anticipate};
+use candor_analysis::regress::{Anticipated, Anticipation, Effect, Family, INTERCEPT, Profile, anticipate};
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema, nearest};
 use serde::Serialize;
@@ -63,6 +62,8 @@ pub struct EffectPower {
     pub power: f64,
     /// The standard error that its estimate will have.
     pub standard_error: f64,
+    /// How likely its interval has no limit on one side.
+    pub one_sided: f64,
 }
 
 /// The anticipated share of a category of the response.
@@ -94,8 +95,8 @@ pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
     })
 }
 
-/// How many respondents each effect of a model takes under a plan, if people are as anticipated, or how likely so many find it: by the errors that
-/// [`regress`](crate::regress::regress) would have, with its default method.
+/// How many respondents each effect of a model takes under a plan, if people are as anticipated, or how likely so many find it: by the test that
+/// [`regress`](crate::regress::regress) prints, with its default method.
 ///
 /// # Errors
 /// If an effect is zero or not in the model, a level or power is none, or there is too much to go through.
@@ -124,7 +125,6 @@ pub fn effects(
     let of_response = response.map_or(Vec::new(), |at| shares.of(schema, at));
     let people = Anticipated { profiles, response: of_response.clone(), effects: options.effects.clone() };
     let (method, found) = anticipate(model, asked.layout(), &people)?;
-    let found = found.into_iter().filter(|one| one.effect.term != INTERCEPT);
     let categories = model.categories().iter().cloned();
     Ok(EffectPowers {
         model: asked.text().to_owned(),
@@ -132,19 +132,20 @@ pub fn effects(
         family: model.family().called(),
         method: method.called(),
         alpha: options.alpha,
-        effects: found.map(|one| power_of(one.effect, one.variance, options)).collect(),
+        effects: found.into_iter().map(|one| power_of(one, options)).collect(),
         shares: categories.zip(of_response).map(|(category, share)| ResponseShare { category, share }).collect(),
         notes: notes(plan, asked, shares, options, response),
     })
 }
 
-fn power_of(effect: Effect, variance: f64, options: &EffectOptions) -> EffectPower {
+fn power_of(Anticipation { effect, variance, test, .. }: Anticipation, options: &EffectOptions) -> EffectPower {
     let EffectOptions { alpha, power, .. } = *options;
-    let needed = || coefficient(variance, effect.value, alpha, power).ceil();
+    let needed = || test.zero.respondents(alpha, power).ceil();
     let respondents = options.respondents.unwrap_or_else(needed);
     EffectPower {
-        power: coefficient_power(variance, effect.value, alpha, respondents),
+        power: test.zero.power(alpha, respondents),
         standard_error: (variance / respondents).sqrt(),
+        one_sided: test.one_sided(alpha, respondents),
         respondents,
         effect: effect.value,
         term: effect.term,

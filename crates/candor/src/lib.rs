@@ -79,6 +79,7 @@ pub mod differences;
 pub mod scan;
 
 mod regress_notes;
+mod regression;
 pub mod regress;
 
 pub mod rake;

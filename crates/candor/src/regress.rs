@@ -4,21 +4,26 @@ use std::borrow::Cow;
 
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
-    self, Average, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model,
-    ModelOptions, ModelRows, regress_replicated_with, regress_with,
+    self, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions,
+    ModelRows, Questions, regress_asking, regress_replicated_asking,
 };
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
-use candor_tables::input::Inputs;
-use candor_tables::model::model_rows;
-use serde::Serialize;
+use candor_tables::input::{Input, Inputs};
+use candor_tables::model::{model_rows, texts};
 
 use crate::choice::Choice;
 use crate::counts::Provenance;
 use crate::error::{StudyError, check_confidence};
 use crate::regress_notes::notes;
+use crate::regression::{
+    self, coefficients, effect, hausman, ignoring, joint_test, modeled, predictions, rows_of, share, terms,
+};
+pub use crate::regression::{
+    Coefficient, Effect, Hausman, Ignoring, JointTest, Prediction, Regression, Share, Standardized,
+};
 use crate::sampling::SamplingDesign;
 
 /// How a model is fitted.
@@ -42,14 +47,27 @@ pub struct RegressOptions {
     pub missing: Missing,
     /// Degrees of freedom of tests with sampling clusters: those of each coefficient, or the design's.
     pub df: DegreesOfFreedom,
+    /// Contrasts of coefficients, and kinds of people for whom predictions are wanted.
+    pub questions: Questions,
 }
 
 impl Default for RegressOptions {
     fn default() -> RegressOptions {
         let (family, method, references, missing) = (None, None, Vec::new(), Missing::LeaveOut);
         let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
-        let df = DegreesOfFreedom::default();
-        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring, missing, df }
+        let (df, questions) = Default::default();
+        RegressOptions {
+            family,
+            method,
+            references,
+            standardize,
+            confidence,
+            show_naive,
+            ignoring,
+            missing,
+            df,
+            questions,
+        }
     }
 }
 
@@ -73,6 +91,32 @@ impl Choice for Missing {
     const PARAMETER: &'static str = "missing";
     const ALL: &'static [(&'static str, Missing)] =
         &[("leave-out", Missing::LeaveOut), ("category", Missing::Category)];
+}
+
+/// At most so many kinds of people are predicted for at once: each is a fit of its own.
+pub const MAX_PROFILES: usize = 1_000;
+
+/// Reads kinds of people from a table: a column for each predictor, a row for each kind.
+///
+/// # Errors
+/// Returns an error if the table cannot be read or has too many rows.
+pub fn profiles(input: Input) -> Result<Vec<Vec<(String, String)>>, TableError> {
+    let (file, names) = (input.name().to_owned(), input.header().to_vec());
+    let refused = |message: String| Err(TableError::Shares { file: file.clone(), message });
+    let mut all: Vec<Vec<(String, String)>> = Vec::new();
+    for batch in input.batches(&names)? {
+        let batch = batch?;
+        let start = all.len();
+        all.resize(start + batch.columns.num_rows(), Vec::new());
+        if all.len() > MAX_PROFILES {
+            return refused(format!("it has more than {MAX_PROFILES} profiles; give those that matter"));
+        }
+        for name in &names {
+            let values = texts(&batch, name)?.into_iter();
+            all[start..].iter_mut().zip(values).for_each(|(profile, value)| profile.push((name.clone(), value)));
+        }
+    }
+    if all.is_empty() { refused("it has no profiles".to_owned()) } else { Ok(all) }
 }
 
 /// A model of a plan's responses, ready for them to be read.
@@ -164,220 +208,25 @@ impl Rows {
     }
 }
 
-/// A fitted model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Regression {
-    /// The model, as it was asked for.
-    pub model: String,
-    /// The response's name.
-    pub response: String,
-    /// The categories whose log odds are modeled; of an ordinal response those that coefficients push towards; none of a number.
-    pub modeled: Vec<String>,
-    /// The category that they are compared with; none of ordinal responses and numbers.
-    pub reference: Option<String>,
-    /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
-    pub family: &'static str,
-    /// How it was fitted: `ml`, `jeffreys` or `corrected`.
-    pub method: &'static str,
-    /// The number of responses.
-    pub respondents: u64,
-    /// How many people the model is about, without those outside of the subpopulation and those without an answer; an estimate where randomized
-    /// answers tell who they are.
-    pub people_modelled: f64,
-    /// The attributes of which people without an answer are left out.
-    pub left_out: Vec<String>,
-    /// The condition of the subpopulation, if it is not everybody.
-    pub subpopulation: Option<String>,
-    /// How many of them differ in what the model sees.
-    pub rows: usize,
-    /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
-    pub design: Option<String>,
-    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit), `one-step-cr2` (the same with sampling
-    /// clusters), `fieller` (linear models by the corrected score) or `wald-replicates` (estimates over their errors by replicate weights).
-    pub test: &'static str,
-    /// The confidence of the intervals.
-    pub confidence: f64,
-    /// Whether the search came to its end.
-    pub converged: bool,
-    /// Whether the likelihood, or the corrected score, has no finite solution.
-    pub boundary: bool,
-    /// The log-likelihood, where there is one.
-    pub log_likelihood: Option<f64>,
-    /// That of constants alone.
-    pub null_log_likelihood: Option<f64>,
-    /// Akaike's criterion, to compare models of the same answers by maximum likelihood; null for weights, designs, and at the boundary.
-    pub aic: Option<f64>,
-    /// Tjur's R2 of the truth, for binary responses: it does not depend on the noise.
-    pub tjur_r2: Option<f64>,
-    /// The standard deviation of what a linear model leaves.
-    pub residual_deviation: Option<f64>,
-    /// What had to be assumed of randomized predictors.
-    pub assumption: Option<&'static str>,
-    /// The same for programs. Not in JSON.
-    #[serde(skip)]
-    pub assumed: Option<regress::Assumption>,
-    /// How far maximum likelihood and the corrected score differ.
-    pub hausman: Option<Hausman>,
-    /// How many ignore the device, if that was asked for.
-    pub ignoring: Option<Ignoring>,
-    /// The coefficients.
-    pub coefficients: Vec<Coefficient>,
-    /// What the coefficients are called, each of them once: the term, after its category where there are several.
-    pub terms: Vec<String>,
-    /// The covariance of the coefficients, in their order; where a limit is missing, that of the penalized fit.
-    pub covariance: Vec<Vec<f64>>,
-    /// The average predicted share of each category, or the average predicted number.
-    pub shares: Vec<Share>,
-    /// By how much shares change, on average, with each predictor, all else as it is.
-    pub effects: Vec<Effect>,
-    /// By how much numeric predictors were moved and divided.
-    pub standardized: Vec<Standardized>,
-    /// What should be known before believing it.
-    pub notes: Vec<String>,
-}
-
-/// A coefficient.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Coefficient {
-    /// The term: `age`, `Sex=male`, `age:Sex=male`, `(constant)`, or `(threshold)`.
-    pub term: String,
-    /// The response's category that it is about; of a threshold, those that it lies between.
-    pub category: Option<String>,
-    /// The estimate.
-    pub estimate: f64,
-    /// What the estimate is: `ml`, `corrected`, or `penalised` where a limit is missing or Jeffreys' penalty was asked for.
-    pub estimate_kind: &'static str,
-    /// Its standard error; null where a limit is missing.
-    pub standard_error: Option<f64>,
-    /// Lower confidence limit; null if the answers set none.
-    pub low: Option<f64>,
-    /// Upper confidence limit; null if the answers set none.
-    pub high: Option<f64>,
-    /// The test statistic, chi-square with one degree of freedom; null for thresholds.
-    pub statistic: Option<f64>,
-    /// Degrees of freedom of Student's t that the statistic was taken from; null where it is normal.
-    pub df: Option<f64>,
-    /// The p-value of the test that it is zero, which agrees with the interval; null for thresholds.
-    pub p_value: Option<f64>,
-    /// What the p-value and the limits come from: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald` (thresholds).
-    pub test: &'static str,
-    /// The odds ratio that it stands for, if it stands for one.
-    pub odds_ratio: Option<f64>,
-    /// Its lower limit; null if there is none.
-    pub odds_ratio_low: Option<f64>,
-    /// Its upper limit; null if there is none.
-    pub odds_ratio_high: Option<f64>,
-    /// How many times as many respondents it took as direct questions would have.
-    pub design_effect: Option<f64>,
-    /// How many directly asked people would have told as much.
-    pub directly_asked: Option<f64>,
-    /// What taking the answers for the truth would have given, if asked for.
-    pub naive: Option<f64>,
-}
-
-/// The average predicted share of a category.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Share {
-    /// The category; none of a number.
-    pub category: Option<String>,
-    /// The share.
-    pub estimate: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-    /// The interval's lower end.
-    pub low: f64,
-    /// The interval's upper end.
-    pub high: f64,
-}
-
-/// An average marginal effect.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Effect {
-    /// The predictor, and its category against the reference.
-    pub term: String,
-    /// The response's category; none of a number.
-    pub category: Option<String>,
-    /// The average change of its share.
-    pub estimate: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-    /// The interval's lower end.
-    pub low: f64,
-    /// The interval's upper end.
-    pub high: f64,
-}
-
-/// A comparison of two fits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Hausman {
-    /// The statistic.
-    pub statistic: f64,
-    /// Its degrees of freedom.
-    pub degrees: usize,
-    /// Its p-value.
-    pub p_value: f64,
-}
-
-/// People who ignore the device.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Ignoring {
-    /// What they say.
-    pub says: String,
-    /// The true category of all who would, if not everybody alike.
-    pub only: Option<String>,
-    /// Their share; with `only`, among people of that category.
-    pub estimate: f64,
-    /// Its standard error; none if nobody seems to.
-    pub standard_error: Option<f64>,
-    /// The interval's lower end.
-    pub low: Option<f64>,
-    /// The interval's upper end.
-    pub high: Option<f64>,
-    /// The likelihood ratio against everybody following it.
-    pub likelihood_ratio: f64,
-    /// Its p-value, one-sided.
-    pub p_value: f64,
-}
-
-/// A numeric predictor in standard deviations from its mean.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Standardized {
-    /// The column.
-    pub column: String,
-    /// Its mean.
-    pub mean: f64,
-    /// Its standard deviation.
-    pub standard_deviation: f64,
-}
-
 /// Fits a model to responses that were read for it.
 ///
 /// # Errors
 /// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with the margins.
 pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
-    let (weighed, model) = (rows.weighed()?, &asked.model);
-    let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
-    let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
-    let found = match rows.survey.replicates() {
-        Some(how) => regress_replicated_with(model, &weighed, &fitting, how)?,
-        None => regress_with(model, &weighed, &fitting)?,
-    };
+    let (found, model) = (fitted(asked, rows, options)?, &asked.model);
     let reach = Interval::Wald.reach(options.confidence, 1);
     let notes = notes(&found, options.confidence, options.show_naive);
     let odds = asked.model.family() != Family::Linear;
-    let (respondents, coefficients) = (found.responses, coefficients(&found, odds));
+    let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, odds));
+    let contrasts = regression::coefficients(&found, &found.contrasts, odds);
     let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
     let test = tested.map_or(regress::Test::Score, |one| one.test).called();
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
+    let predictions = predictions(&found, &options.questions, &modeled, model.family());
+    let randomized = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned());
+    let log_likelihood_of = if found.log_likelihood.is_some() { randomized.collect() } else { Vec::new() };
     let standardized = found.standardized.into_iter();
     Ok(Regression {
         model: asked.text.clone(),
@@ -397,19 +246,23 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         converged: found.converged,
         boundary: found.boundary,
         log_likelihood: found.log_likelihood,
+        log_likelihood_of,
         null_log_likelihood: found.null_log_likelihood,
         aic: found.aic,
         tjur_r2: found.tjur,
         residual_deviation: found.residual_deviation,
         assumption: found.assumption.map(regress::Assumption::words),
         assumed: found.assumption,
-        hausman: found.hausman.map(|(statistic, degrees, p_value)| Hausman { statistic, degrees, p_value }),
+        hausman: found.hausman.map(hausman),
         ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
         coefficients,
         terms,
         covariance,
-        shares: found.shares.into_iter().map(|average| share(average, reach)).collect(),
-        effects: found.effects.into_iter().map(|average| effect(average, reach)).collect(),
+        shares: found.shares.into_iter().map(share).collect(),
+        effects: found.effects.into_iter().map(effect).collect(),
+        joint_tests: found.joint.into_iter().map(joint_test).collect(),
+        contrasts,
+        predictions,
         standardized: standardized
             .map(|(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation })
             .collect(),
@@ -417,81 +270,12 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     })
 }
 
-/// The modeled categories, and the one that they are compared with.
-fn modeled(model: &Model) -> (Vec<String>, Option<String>) {
-    let all = model.categories();
-    match model.family() {
-        Family::Linear => (Vec::new(), None),
-        Family::Ordinal => (all.last().cloned().into_iter().collect(), None),
-        Family::Binary | Family::Multinomial => {
-            let reference = all.get(model.reference()).cloned();
-            (all.iter().filter(|one| Some(*one) != reference.as_ref()).cloned().collect(), reference)
-        }
-    }
-}
-
-/// What each coefficient is called, each of them once.
-fn terms(found: &regress::Regression) -> Vec<String> {
-    let first = found.coefficients.first().and_then(|one| one.category.as_ref());
-    let several = found.coefficients.iter().any(|one| one.category.as_ref() != first);
-    let name = |one: &regress::Coefficient| match one.category.as_ref().filter(|_| several) {
-        Some(category) => format!("{category}: {}", one.term),
-        None => one.term.clone(),
-    };
-    found.coefficients.iter().map(name).collect()
-}
-
-fn rows_of(found: &regress::Regression) -> Vec<Vec<f64>> {
-    found.covariance.row_iter().map(|row| row.iter().copied().collect()).collect()
-}
-
-fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
-    let one = |(at, own): (usize, &regress::Coefficient)| {
-        let is_ratio = odds && own.term != regress::INTERCEPT && own.term != regress::THRESHOLD;
-        let ratio = |log: f64| is_ratio.then_some(log.exp());
-        Coefficient {
-            term: own.term.clone(),
-            category: own.category.clone(),
-            estimate: own.estimate,
-            estimate_kind: own.kind.called(),
-            standard_error: own.standard_error,
-            low: own.low,
-            high: own.high,
-            statistic: own.statistic,
-            df: own.df,
-            p_value: own.p_value,
-            test: own.test.called(),
-            odds_ratio: ratio(own.estimate),
-            odds_ratio_low: own.low.and_then(ratio),
-            odds_ratio_high: own.high.and_then(ratio),
-            design_effect: own.design_effect,
-            directly_asked: own.design_effect.map(|effect| found.modelled / effect),
-            naive: found.naive.as_ref().and_then(|naive| naive.get(at).copied()),
-        }
-    };
-    found.coefficients.iter().enumerate().map(one).collect()
-}
-
-fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, reach: f64) -> Ignoring {
-    let by = share.standard_error.map(|error| reach * error);
-    Ignoring {
-        says: asked.says.clone(),
-        only: asked.only.clone(),
-        estimate: share.estimate,
-        standard_error: share.standard_error,
-        low: by.map(|by| share.estimate - by),
-        high: by.map(|by| share.estimate + by),
-        likelihood_ratio: share.likelihood_ratio,
-        p_value: share.p_value,
-    }
-}
-
-fn share(Average { category, estimate, standard_error, .. }: Average, reach: f64) -> Share {
-    let by = reach * standard_error;
-    Share { category, estimate, standard_error, low: estimate - by, high: estimate + by }
-}
-
-fn effect(Average { term, category, estimate, standard_error }: Average, reach: f64) -> Effect {
-    let by = reach * standard_error;
-    Effect { term, category, estimate, standard_error, low: estimate - by, high: estimate + by }
+fn fitted(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<regress::Regression, StudyError> {
+    let (weighed, model) = (rows.weighed()?, &asked.model);
+    let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
+    let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
+    Ok(match rows.survey.replicates() {
+        Some(how) => regress_replicated_asking(model, &weighed, &fitting, how, &options.questions)?,
+        None => regress_asking(model, &weighed, &fitting, &options.questions)?,
+    })
 }

@@ -105,14 +105,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             share: false,
         })
     };
-    let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
-    let row = |one: &Coefficient| {
-        let ratio = dash(one.odds_ratio, &|ratio| language.number(ratio, 3));
-        let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
-        let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
-        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
-        vec![named(one), language.number(one.estimate, 4) + mark, ratio, p, effect]
-    };
+    let row = |one: &Coefficient| coefficient_row(named(one), one, found, language);
     let (text, caption) = match found.family {
         "linear" => ("predicts_number", "coefficients"),
         _ => ("predicts_shares", "log_odds"),
@@ -121,6 +114,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let mut parts = vec![
         Part::Heading(language.report("predicts", &[("name", &isolated(&found.response))])),
         Part::Paragraph(language.report(text, &[("model", &model), ("percent", &percent)])),
+        Part::Paragraph(what_is_modeled(found, language)),
         Part::Estimates(EstimateTable {
             caption: say(caption),
             names: vec![say("term")],
@@ -137,6 +131,43 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let cautions = cautions(found, language);
     parts.extend((!cautions.is_empty()).then_some(Part::Warnings(cautions)));
     parts
+}
+
+/// The numbers of a coefficient: its estimate, odds ratio with limits, p-value and variance inflation.
+fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language: &Language) -> Vec<String> {
+    let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
+    // Without a limit an odds ratio may be as small as 0, or as large as any number.
+    let low = one.odds_ratio_low.map_or("0".to_owned(), |limit| language.number(limit, 3));
+    let high = one.odds_ratio_high.map_or("∞".to_owned(), |limit| language.number(limit, 3));
+    let ratio = dash(one.odds_ratio, &|ratio| format!("{} ({low} – {high})", language.number(ratio, 3)));
+    let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
+    let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
+    let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+    vec![name, language.number(one.estimate, 4) + mark, ratio, p, effect]
+}
+
+/// The categories that are compared, and the test that p-values and intervals come from.
+fn what_is_modeled(found: &Regression, language: &Language) -> String {
+    let label = |category: &String| isolated(&language.label(&found.response, category));
+    let modeled = found.modeled.iter().map(label).collect::<Vec<_>>().join(", ");
+    let compared = match (&found.reference, found.family) {
+        (Some(reference), _) => {
+            Some(language.report("compared", &[("modeled", &modeled), ("reference", &label(reference))]))
+        }
+        (None, "ordinal") => Some(language.report("compared_in_order", &[("modeled", &modeled)])),
+        _ => None,
+    };
+    let test = match found.test {
+        "one-step-cr2" => "test_clusters",
+        "fieller" => "test_fieller",
+        "wald-replicates" => "test_replicates",
+        _ => "test_score",
+    };
+    let joint = found.joint_tests.iter().map(|one| {
+        let p = language.decimal(&p_is(one.p_value));
+        language.report("joint_test", &[("term", &isolated(&one.term)), ("df", &one.df.to_string()), ("p", &p)])
+    });
+    compared.into_iter().chain([language.report(test, &[])]).chain(joint).collect::<Vec<_>>().join(" ")
 }
 
 /// What should be known before believing a regression.

@@ -1,14 +1,16 @@
 //! Plan and responses -> a regression, corrected for the randomization.
 
 use candor::regress::{self, RegressOptions, Rows};
-use candor_analysis::regress::IgnoringOptions;
+use candor_analysis::regress::{IgnoringOptions, Questions};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use super::json;
 use crate::counts::Responses;
 use crate::errors::{Failure, parameter};
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::source::one_input;
 use crate::survey::SurveyWords;
 use crate::work::run;
 
@@ -19,12 +21,16 @@ pub fn fit_regression(
     plan: &Plan,
     given: &Bound<'_, PyAny>,
     model: &str,
+    predict: Option<&Bound<'_, PyList>>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
-    let asked = regress_options(&mut options)?;
+    let mut asked = regress_options(&mut options)?;
+    if let Some(table) = predict {
+        asked.questions.profiles = regress::profiles(one_input(table, None)?).map_err(Failure::from)?;
+    }
     let survey = SurveyWords::take(&mut options, Some("where"))?.survey(plan.0.schema())?;
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
@@ -52,5 +58,6 @@ fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
         ignoring: says.map(|says| IgnoringOptions { says, only }),
         missing: options.chosen()?.unwrap_or(default.missing),
         df: options.chosen()?.unwrap_or(default.df),
+        questions: Questions { contrasts: options.or("contrast", Vec::new())?, profiles: Vec::new() },
     })
 }

@@ -14,6 +14,23 @@ test_that("with hardly any randomization it is glm's fit", {
     expect_output(print(fit), "Regression of Admit \\(binary")
 })
 
+test_that("contrasts, joint tests and predictions are glm's where hardly anything is randomized", {
+    plan <- candor_design(schema, epsilon = 25)
+    profiles <- data.frame(Gender = c("Male", "Female"), Dept = c("A", "C"))
+    fit <- quietly(candor_regress(Admit ~ Gender + Dept, plan, simulated(plan, people), predict = profiles,
+                                  contrast = c("Dept=B - Dept=C", "Dept=D - Dept=E")))
+    direct <- stats::glm(Admit ~ Gender + Dept, stats::binomial, people)
+    details <- candor_details(fit)
+    beta <- stats::coef(direct)
+    expect_equal(vapply(details$contrasts, `[[`, 0, "estimate"), unname(c(beta["DeptB"] - beta["DeptC"], beta["DeptD"] - beta["DeptE"])),
+                 tolerance = 1e-4)
+    rao <- stats::anova(stats::update(direct, . ~ . - Dept), direct, test = "Rao")
+    expect_equal(details$joint_tests[[1]]$statistic, rao$Rao[2], tolerance = 1e-4)
+    expect_equal(details$joint_tests[[1]]$df, 5)
+    expect_equal(vapply(details$predictions, `[[`, 0, "estimate"), unname(stats::predict(direct, profiles, type = "response")),
+                 tolerance = 1e-4)
+})
+
 test_that("randomized answers give estimates with larger errors, near the truth", {
     plan <- candor_design(schema, epsilon = 2)
     fit <- quietly(candor_regress(Admit ~ Gender + Dept, plan, simulated(plan, people)))

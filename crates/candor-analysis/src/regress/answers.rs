@@ -10,6 +10,7 @@ use candor_base::plan::{Block, Content, Plan};
 use candor_base::shape::Shape;
 use statrs::function::factorial::ln_binomial;
 
+use super::relabeled::count_answers;
 use super::unbiased::Inverse;
 use super::{Family, Model, RegressError};
 use crate::tally::Codes;
@@ -59,7 +60,7 @@ pub(super) enum Law {
     Matrix { rows: Vec<Vec<f64>>, named: bool },
     /// How many cells of the answer lie in each combination of the asked attributes; `places` are those among this block's, `cells` the
     /// combination of each cell of the strip's own table.
-    Strip { places: Vec<usize>, asked: Shape, cells: Vec<u16>, slope: f64, level: f64, own: Vec<u32> },
+    Strip { places: Vec<usize>, asked: Shape, cells: Vec<u16>, slope: f64, level: f64, own: Vec<u32>, log_answers: f64 },
     /// The truth itself: a public response.
     Known,
 }
@@ -284,7 +285,9 @@ impl BlockAnswers {
                     .collect();
                 (law.of_sets(&self.shape, &sets), -log_answers)
             }
-            Law::Strip { asked, .. } => (law.of_counts(&self.shape, &answer[..asked.cells()]), 0.0),
+            Law::Strip { asked, log_answers, .. } => {
+                (law.of_counts(&self.shape, &answer[..asked.cells()]), -log_answers)
+            }
             Law::Matrix { rows, .. } => (rows[usize::from(answer[0])].clone(), 0.0),
             Law::Known => {
                 let is = |cell: usize| f64::from(u8::from(cell == usize::from(answer[0])));
@@ -401,16 +404,21 @@ fn pattern_law(pattern: &Pattern, places: &[usize]) -> Law {
 fn strip_law(strip: &Strip, places: &[usize], shape: &Shape) -> Law {
     let asked: Vec<(usize, usize)> =
         places.iter().enumerate().filter_map(|(i, &place)| Some((i, strip.axis_of(place)?))).collect();
-    let (own, theirs): (Vec<usize>, Vec<usize>) = asked.into_iter().unzip();
+    let (axes, theirs): (Vec<usize>, Vec<usize>) = asked.into_iter().unzip();
     let level = 1.0 / (1.0 + strip.excess() * strip.density());
-    let asked = shape.of(&own);
+    let asked = shape.of(&axes);
     let others = (strip.table().cells() / asked.cells()) as f64;
+    let own = strip.margin(&theirs);
+    let slope = level * strip.excess() / others;
+    // Likelihoods are relative to an answer that tells nothing; a probability is never above 1, whether or not all answers are counted.
+    let most = level + slope * own.iter().copied().max().map_or(0.0, f64::from);
     Law::Strip {
-        slope: level * strip.excess() / others,
+        log_answers: (count_answers(&asked, &own) as f64).max(most).ln(),
+        slope,
         level,
         cells: (0..strip.table().cells()).map(|cell| strip.table().cell_of(cell, &theirs) as u16).collect(),
-        own: strip.margin(&theirs),
-        places: own,
+        own,
+        places: axes,
         asked,
     }
 }

@@ -8,6 +8,7 @@ use nalgebra::DMatrix;
 use super::answers::Answers;
 use super::design::Values;
 use super::family::{Derivatives, Kernel};
+use super::foreseen::{Foreseen, Outlook};
 use super::observations::Observations;
 use super::problem::Problem;
 use super::solve::Solver;
@@ -72,9 +73,11 @@ pub struct Anticipation {
     pub effect: Effect,
     /// The number of respondents times the variance of the coefficient.
     pub variance: f64,
+    /// What its test will find.
+    pub test: Foreseen,
 }
 
-/// What is to be expected of each effect, and by which method: maximum likelihood where the response alone is randomized, else the
+/// What is to be expected of each effect but the constants, and by which method: maximum likelihood where the response alone is randomized, else the
 /// corrected score, as a regression takes them by default.
 ///
 /// # Errors
@@ -98,11 +101,13 @@ pub fn anticipate(
         false => Method::MaximumLikelihood,
     };
     let covariance = covariance(&problem, &truth.theta, method)?;
+    let outlook = Outlook::new(&problem, &rows, &truth.theta, method);
     let one = |effect: &Effect| {
         let at = truth.place(effect)?;
-        Ok(Anticipation { effect: effect.clone(), variance: covariance[(at, at)] })
+        Ok(Anticipation { effect: effect.clone(), variance: covariance[(at, at)], test: outlook.of(at)? })
     };
-    Ok((method, people.effects.iter().map(one).collect::<Result<_, RegressError>>()?))
+    let tested = people.effects.iter().filter(|effect| effect.term != INTERCEPT);
+    Ok((method, tested.map(one).collect::<Result<_, RegressError>>()?))
 }
 
 fn covariance(problem: &Problem<'_>, theta: &[f64], method: Method) -> Result<DMatrix<f64>, RegressError> {

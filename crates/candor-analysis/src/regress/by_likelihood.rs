@@ -15,7 +15,7 @@ use super::solve::Solver;
 use super::sums::Want;
 use super::variance::{corrected_covariance, hausman, score_covariance};
 use super::walk::{Range, walk};
-use super::{Model, RegressError, jeffreys};
+use super::{Model, RegressError, jeffreys, joint};
 
 /// With more numbers to look at, one start is enough if it leads to a maximum.
 pub(super) const MUCH: usize = 100_000;
@@ -36,6 +36,65 @@ struct Top {
     finite: bool,
 }
 
+/// What is the same for all fits by maximum likelihood.
+struct Climb<'a> {
+    problem: Problem<'a>,
+    tables: Vec<f64>,
+    first: Vec<f64>,
+    score: Option<Fit>,
+    ridge: Penalty,
+    top: Top,
+    information: Information<'a>,
+}
+
+impl<'a> Climb<'a> {
+    fn new(
+        data: &'a Observations,
+        kernel: Kernel,
+        model: &Model,
+        possible: Option<&'a Possible>,
+        everything: Option<&'a Everything>,
+    ) -> Climb<'a> {
+        let kernel = if kernel == Kernel::LeastSquares { Kernel::Normal } else { kernel };
+        let problem = Problem::new(data, kernel, true);
+        let tables = problem.tables();
+        let first = start(&problem, &tables);
+        let score = corrected_start(data, model, &tables);
+        let ridge = Penalty::ridge(&problem);
+        let top = best(&problem, &first, score.as_ref(), &ridge);
+        let everything = everything.filter(|_| kernel != Kernel::Normal && !data.ignoring);
+        let information = match (possible, everything) {
+            (Some(possible), _) => Information::Response(possible),
+            (_, Some(everything)) => Information::Everything(everything),
+            _ => Information::Observed,
+        };
+        Climb { problem, tables, first, score, ridge, top, information }
+    }
+
+    /// The largest likelihood less the ridge.
+    fn with_ridge(&self) -> Fit {
+        let mut top = self.top.fit.clone();
+        top.sums = self.ridge.sums(&self.problem, &top.theta, Want::Information);
+        top
+    }
+}
+
+/// Limits and tests of the parameters of one column only.
+///
+/// # Errors
+/// Returns an error if the design does not tell the errors.
+pub(super) fn limits_of(
+    data: &Observations,
+    kernel: Kernel,
+    model: &Model,
+    asked: Asked<'_>,
+    (possible, everything): (Option<&Possible>, Option<&Everything>),
+    column: usize,
+) -> Result<Vec<Option<Tested>>, RegressError> {
+    let climb = Climb::new(data, kernel, model, possible, everything);
+    walks(&climb, asked, Some(column))
+}
+
 /// Fits by maximum likelihood.
 ///
 /// # Errors
@@ -44,57 +103,50 @@ pub(super) fn likelihood(
     data: &Observations,
     kernel: Kernel,
     model: &Model,
-    asked: Asked,
-    possible: Option<&Possible>,
-    everything: Option<&Everything>,
+    asked: Asked<'_>,
+    (possible, everything): (Option<&Possible>, Option<&Everything>),
 ) -> Result<Regression, RegressError> {
-    let kernel = if kernel == Kernel::LeastSquares { Kernel::Normal } else { kernel };
-    let problem = Problem::new(data, kernel, true);
-    let tables = problem.tables();
-    let first = start(&problem, &tables);
-    let score = corrected_start(data, model, &tables);
-    let ridge = Penalty::ridge(&problem);
-    let top = best(&problem, &first, score.as_ref(), &ridge);
+    let climb = Climb::new(data, kernel, model, possible, everything);
+    let Climb { problem, tables, first, top, .. } = &climb;
     if data.ignoring && !top.finite {
         return Err(RegressError::Boundary);
     }
-    let everything = everything.filter(|_| kernel != Kernel::Normal && !data.ignoring);
-    let information = match (possible, everything) {
-        (Some(possible), _) => Information::Response(possible),
-        (_, Some(everything)) => Information::Everything(everything),
-        _ => Information::Observed,
-    };
-    let tested = if asked.limits { walks(&problem, &top, information, &ridge, asked)? } else { Vec::new() };
+    let tested = if asked.limits { walks(&climb, asked, None)? } else { Vec::new() };
     let open = !top.finite || tested.iter().flatten().any(Tested::is_open);
     let penalised = match (asked.method, open) {
-        (Some(Method::Jeffreys), _) => Some(by_jeffreys(&problem, possible, &first)?),
-        (_, true) => Some(log_f(&problem, &first, &top.fit.theta)),
+        (Some(Method::Jeffreys), _) => Some(by_jeffreys(problem, possible, first)?),
+        (_, true) => Some(log_f(problem, first, &top.fit.theta)),
         _ => None,
     };
     let by_jeffreys = asked.method == Some(Method::Jeffreys);
     let shown = Shown {
-        problem: &problem,
+        problem,
         fit: penalised.as_ref().unwrap_or(&top.fit),
-        covariance: covariance(&problem, penalised.as_ref(), &top.fit, possible.filter(|_| by_jeffreys))?,
+        covariance: covariance(problem, penalised.as_ref(), &top.fit, possible.filter(|_| by_jeffreys))?,
         kind: if penalised.is_some() { EstimateKind::Penalised } else { EstimateKind::MaximumLikelihood },
         inner: (penalised.is_some() && !by_jeffreys && asked.limits).then_some(EstimateKind::MaximumLikelihood),
         tested: &tested,
         critical: asked.critical,
+        settings: asked.settings,
     };
-    let mut fitted = shown.told(model, &tables);
+    let mut fitted = shown.told(model, tables);
     if top.finite && !by_jeffreys && penalised.is_some() {
-        exact_errors(&problem, &top.fit, &mut fitted)?;
+        exact_errors(problem, &top.fit, &mut fitted)?;
+    }
+    if asked.limits {
+        let starts = [&first[..], &top.fit.theta];
+        fitted.joint = joint::by_likelihood(problem, starts, climb.information, &climb.ridge)?;
     }
     fitted.method = if by_jeffreys { Method::Jeffreys } else { Method::MaximumLikelihood };
     let shown = penalised.as_ref().unwrap_or(&top.fit);
-    describe(&problem, &top, shown, by_jeffreys, &mut fitted);
+    describe(problem, top, shown, by_jeffreys, &mut fitted);
     let comparable = top.finite && !by_jeffreys && !problem.data.sampled();
     fitted.aic = fitted.log_likelihood.filter(|_| comparable).map(|log| 2.0 * problem.parameters as f64 - 2.0 * log);
-    fitted.null_log_likelihood = null(&problem, &top.fit, &first, &ridge);
+    fitted.null_log_likelihood = null(problem, &top.fit, first, &climb.ridge);
     if data.ignoring {
-        fitted.ignoring = Some(ignoring(&problem, &top.fit)?);
-    } else if let Some(score) = score.filter(|_| problem.predictors.is_some() && top.finite && !open) {
-        fitted.hausman = compare(data, model, &fitted, &score)?;
+        fitted.ignoring = Some(ignoring(problem, &top.fit)?);
+    } else if let Some(score) = climb.score.as_ref().filter(|_| problem.predictors.is_some() && top.finite && !open) {
+        fitted.hausman = compare(data, model, &fitted, score)?;
     }
     Ok(fitted)
 }
@@ -129,20 +181,14 @@ fn exact_errors(problem: &Problem<'_>, fit: &Fit, fitted: &mut Regression) -> Re
     Ok(())
 }
 
-/// Limits and tests of all coefficients.
-fn walks(
-    problem: &Problem<'_>,
-    top: &Top,
-    information: Information<'_>,
-    ridge: &Penalty,
-    asked: Asked,
-) -> Result<Vec<Option<Tested>>, RegressError> {
+/// Limits and tests of all coefficients, or of those of one column.
+fn walks(climb: &Climb<'_>, asked: Asked<'_>, column: Option<usize>) -> Result<Vec<Option<Tested>>, RegressError> {
+    let (problem, information, ridge) = (&climb.problem, climb.information, &climb.ridge);
     let scales = scales(problem);
     let much = problem.data.cases.len() * problem.data.cells() > MUCH;
-    let mut top = top.fit.clone();
-    top.sums = ridge.sums(problem, &top.theta, Want::Information);
+    let top = climb.with_ridge();
     let mut all = vec![None; problem.parameters];
-    for at in tested_parameters(problem) {
+    for at in tested_parameters(problem, column) {
         let free = (0..problem.parameters).filter(|&other| other != at).collect();
         let drawn = Drawn::of(problem);
         let profile = LikelihoodProfile { problem, information, drawn, ridge, tested: at, free, much };
@@ -238,7 +284,7 @@ fn more_starts(problem: &Problem<'_>, first: &[f64]) -> Vec<Vec<f64>> {
     let constants: Vec<usize> = constant
         .map_or(Vec::new(), |column| problem.starts.iter().filter(|_| !ordinal).map(|start| start + column).collect());
     let mut all = if constants.is_empty() { Vec::new() } else { vec![with(&constants, -4.0), with(&constants, 2.0)] };
-    let columns = tested_parameters(problem);
+    let columns = tested_parameters(problem, None);
     let slopes = columns.into_iter().filter(|at| constant != Some((at - problem.starts[0]) % p.max(1)) || ordinal);
     for at in slopes {
         all.extend([with(&[at], 3.0), with(&[at], -3.0)]);

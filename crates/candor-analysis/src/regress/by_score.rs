@@ -13,12 +13,77 @@ use super::likelihood_profile::Drawn;
 use super::observations::Observations;
 use super::penalty::{Penalty, scales};
 use super::problem::Problem;
-use super::result::{EstimateKind, Method, Regression, Test};
+use super::result::{EstimateKind, JointTest, Method, Regression, Test};
 use super::solve::Solver;
 use super::sums::Want;
 use super::variance::{corrected_covariance, score_covariance};
 use super::walk::{Range, walk};
-use super::{Family, Model, RegressError};
+use super::{Family, Model, RegressError, joint};
+
+/// What is the same for all fits by the corrected score.
+struct Solution<'a> {
+    problem: Problem<'a>,
+    /// With the law of hidden predictors.
+    law: Problem<'a>,
+    tables: Vec<f64>,
+    root: Option<Fit>,
+    /// The penalized likelihood that stands in, where it was needed.
+    other: Option<Fit>,
+}
+
+impl<'a> Solution<'a> {
+    fn new(data: &'a Observations, kernel: Kernel) -> Solution<'a> {
+        let problem = Problem::new(data, kernel, false);
+        let tables = problem.tables();
+        let free: Vec<usize> = (0..problem.parameters).collect();
+        let first = start(&problem, &tables);
+        let root = solve_corrected(&problem, &tables, &first, &free);
+        let law = Problem::new(data, kernel, true);
+        let mut solution = Solution { problem, law, tables, root, other: None };
+        let much = data.cases.len() * data.cells() > MUCH;
+        if kernel != Kernel::LeastSquares && (solution.root.is_none() || !much) {
+            solution.other = Some(solution.fit_stand_in());
+        }
+        solution
+    }
+
+    fn fit_stand_in(&self) -> Fit {
+        log_f(&self.law, &start(&self.law, &self.tables), &vec![0.0; self.law.parameters])
+    }
+
+    fn stand_in(&self) -> Option<StandIn<'_>> {
+        let fit = self.other.as_ref()?;
+        Some(StandIn { problem: &self.law, penalty: Penalty::log_f(&self.law), theta: fit.theta.clone() })
+    }
+
+    /// Joint tests of the terms.
+    fn joint(&self, everything: Option<&Everything>) -> Result<Vec<JointTest>, RegressError> {
+        let stand_in = self.stand_in();
+        let (problem, tables, drawn) = (&self.problem, &self.tables[..], Drawn::of(&self.problem));
+        let (stand_in, tested, free) = (stand_in.as_ref(), 0, Vec::new());
+        let profile = CorrectedProfile { problem, tables, everything, drawn, stand_in, tested, free };
+        let none = vec![0.0; problem.parameters];
+        joint::by_score(&profile, self.root.as_ref().map_or(&none, |root| &root.theta))
+    }
+}
+
+/// Limits and tests of the parameters of one column only.
+///
+/// # Errors
+/// Returns an error if the design does not tell the errors.
+pub(super) fn limits_of(
+    data: &Observations,
+    kernel: Kernel,
+    asked: Asked<'_>,
+    everything: Option<&Everything>,
+    column: usize,
+) -> Result<Vec<Option<Tested>>, RegressError> {
+    let solution = Solution::new(data, kernel);
+    match kernel {
+        Kernel::LeastSquares => fieller_sets(&solution.problem, &solution.tables, asked, Some(column)),
+        _ => walks(&solution, everything, asked, Some(column)),
+    }
+}
 
 /// Fits by the corrected score.
 ///
@@ -28,43 +93,33 @@ pub(super) fn corrected(
     data: &Observations,
     kernel: Kernel,
     model: &Model,
-    asked: Asked,
+    asked: Asked<'_>,
     everything: Option<&Everything>,
 ) -> Result<Regression, RegressError> {
-    let problem = Problem::new(data, kernel, false);
-    let tables = problem.tables();
-    let free: Vec<usize> = (0..problem.parameters).collect();
-    let first = start(&problem, &tables);
-    let root = solve_corrected(&problem, &tables, &first, &free);
+    let mut solution = Solution::new(data, kernel);
+    let joint = if asked.limits { solution.joint(everything)? } else { Vec::new() };
     if kernel == Kernel::LeastSquares {
-        return linear(&problem, model, &tables, &root.ok_or(RegressError::NoSolution)?, asked);
+        let fitted = linear(&solution, model, asked)?;
+        return Ok(Regression { joint, ..fitted });
     }
-    let law = Problem::new(data, kernel, true);
-    let much = data.cases.len() * data.cells() > MUCH;
-    let fit_stand_in = || log_f(&law, &start(&law, &tables), &vec![0.0; law.parameters]);
-    let mut other = (root.is_none() || !much).then(fit_stand_in);
-    let stand_in =
-        other.as_ref().map(|fit| StandIn { problem: &law, penalty: Penalty::log_f(&law), theta: fit.theta.clone() });
-    let tested = match asked.limits {
-        true => walks(&problem, &tables, root.as_ref(), stand_in.as_ref(), everything, asked)?,
-        false => Vec::new(),
-    };
-    let open = root.is_none() || tested.iter().flatten().any(Tested::is_open);
-    if open && other.is_none() {
-        other = Some(fit_stand_in());
+    let tested = if asked.limits { walks(&solution, everything, asked, None)? } else { Vec::new() };
+    let open = solution.root.is_none() || tested.iter().flatten().any(Tested::is_open);
+    if open && solution.other.is_none() {
+        solution.other = Some(solution.fit_stand_in());
     }
-    let mut fitted = match (&root, &other) {
+    let Solution { problem, law, tables, root, other } = &solution;
+    let mut fitted = match (root, other) {
         (Some(root), _) if !open => {
-            let covariance = corrected_covariance(&problem, root)?;
-            let (kind, critical) = (EstimateKind::Corrected, asked.critical);
+            let covariance = corrected_covariance(problem, root)?;
+            let (kind, critical, settings) = (EstimateKind::Corrected, asked.critical, asked.settings);
             let shown =
-                Shown { problem: &problem, fit: root, covariance, kind, inner: None, tested: &tested, critical };
-            shown.told(model, &tables)
+                Shown { problem, fit: root, covariance, kind, inner: None, tested: &tested, critical, settings };
+            shown.told(model, tables)
         }
         (_, Some(other)) => {
-            let mut fitted = by_stand_in(&law, model, &tables, other, &tested, asked)?;
-            if let Some(root) = &root {
-                exact_errors(&problem, root, &mut fitted)?;
+            let mut fitted = by_stand_in(law, model, tables, other, &tested, asked)?;
+            if let Some(root) = root {
+                exact_errors(problem, root, &mut fitted)?;
             }
             fitted
         }
@@ -73,6 +128,7 @@ pub(super) fn corrected(
     fitted.boundary = root.is_none();
     fitted.method = Method::CorrectedScore;
     fitted.log_likelihood = None;
+    fitted.joint = joint;
     Ok(fitted)
 }
 
@@ -83,7 +139,7 @@ fn by_stand_in(
     tables: &[f64],
     fit: &Fit,
     tested: &[Option<Tested>],
-    asked: Asked,
+    asked: Asked<'_>,
 ) -> Result<Regression, RegressError> {
     let shown = Shown {
         problem: law,
@@ -93,6 +149,7 @@ fn by_stand_in(
         inner: asked.limits.then_some(EstimateKind::Corrected),
         tested,
         critical: asked.critical,
+        settings: asked.settings,
     };
     let mut fitted = shown.told(model, tables);
     fitted.assumption = law.predictors.as_ref().map(|law| law.assumption());
@@ -123,19 +180,20 @@ fn penalised_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>
     })
 }
 
-/// Limits and tests of all coefficients.
+/// Limits and tests of all coefficients, or of those of one column.
 fn walks(
-    problem: &Problem<'_>,
-    tables: &[f64],
-    root: Option<&Fit>,
-    stand_in: Option<&StandIn<'_>>,
+    solution: &Solution<'_>,
     everything: Option<&Everything>,
-    asked: Asked,
+    asked: Asked<'_>,
+    column: Option<usize>,
 ) -> Result<Vec<Option<Tested>>, RegressError> {
+    let Solution { problem, tables, root, .. } = solution;
+    let stand_in = solution.stand_in();
+    let stand_in = stand_in.as_ref();
     let scales = scales(problem);
     let much = problem.data.cases.len() * problem.data.cells() > MUCH;
     let mut all = vec![None; problem.parameters];
-    for at in tested_parameters(problem) {
+    for at in tested_parameters(problem, column) {
         let free = (0..problem.parameters).filter(|&other| other != at).collect();
         let drawn = Drawn::of(problem);
         let profile = CorrectedProfile { problem, tables, everything, drawn, stand_in, tested: at, free };
@@ -157,23 +215,30 @@ fn walks(
     Ok(all)
 }
 
-/// A linear model: Fieller's sets.
-fn linear(
+/// Fieller's sets of all coefficients, or of those of one column.
+fn fieller_sets(
     problem: &Problem<'_>,
-    model: &Model,
     tables: &[f64],
-    root: &Fit,
-    asked: Asked,
-) -> Result<Regression, RegressError> {
+    asked: Asked<'_>,
+    column: Option<usize>,
+) -> Result<Vec<Option<Tested>>, RegressError> {
     let drawn = Drawn::of(problem);
-    let mut tested = vec![None; if asked.limits { problem.parameters } else { 0 }];
-    for (at, own) in tested.iter_mut().enumerate() {
+    let mut tested = vec![None; problem.parameters];
+    for at in tested_parameters(problem, column) {
         let found = fieller(problem, tables, at, asked.critical, drawn)?.ok_or(RegressError::NoSolution)?;
-        *own = Some(Tested { found: found.0, test: Test::Fieller, gap: found.1 });
+        tested[at] = Some(Tested { found: found.0, test: Test::Fieller, gap: found.1 });
     }
+    Ok(tested)
+}
+
+/// A linear model: Fieller's sets.
+fn linear(solution: &Solution<'_>, model: &Model, asked: Asked<'_>) -> Result<Regression, RegressError> {
+    let Solution { problem, tables, root, .. } = solution;
+    let root = root.as_ref().ok_or(RegressError::NoSolution)?;
+    let tested = if asked.limits { fieller_sets(problem, tables, asked, None)? } else { Vec::new() };
     let covariance = corrected_covariance(problem, root)?;
-    let (kind, critical) = (EstimateKind::Corrected, asked.critical);
-    let shown = Shown { problem, fit: root, covariance, kind, inner: None, tested: &tested, critical };
+    let (kind, critical, settings) = (EstimateKind::Corrected, asked.critical, asked.settings);
+    let shown = Shown { problem, fit: root, covariance, kind, inner: None, tested: &tested, critical, settings };
     let mut fitted = shown.told(model, tables);
     fitted.method = Method::CorrectedScore;
     fitted.log_likelihood = None;

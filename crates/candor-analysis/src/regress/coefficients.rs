@@ -4,22 +4,25 @@ use nalgebra::DMatrix;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::Model;
-use super::effects::Averages;
+use super::effects::{Average, Averages};
 use super::family::Kernel;
 use super::fit::Fit;
 use super::problem::Problem;
-use super::result::{Coefficient, EstimateKind, Method, Regression, THRESHOLD, Test};
+use super::questions::Setting;
+use super::result::{Coefficient, EstimateKind, Method, Prediction, Regression, THRESHOLD, Test};
 use super::solve::Solver;
 use super::walk::Found;
 
 /// What a regression is asked for beside its model.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct Asked<'a> {
     pub(super) method: Option<Method>,
     /// Critical value of the chi-square statistic.
     pub(super) critical: f64,
     /// Whether limits and p-values are wanted.
     pub(super) limits: bool,
+    /// Kinds of people for whom predictions are wanted.
+    pub(super) settings: &'a [Setting],
 }
 
 /// What was found about a tested parameter.
@@ -49,6 +52,7 @@ pub(super) struct Shown<'a> {
     /// Of each parameter that was tested what was found.
     pub(super) tested: &'a [Option<Tested>],
     pub(super) critical: f64,
+    pub(super) settings: &'a [Setting],
 }
 
 /// The p-value of a chi-square statistic.
@@ -56,19 +60,24 @@ pub(super) fn p_value(statistic: f64, degrees: usize) -> f64 {
     ChiSquared::new(degrees as f64).map_or(1.0, |law| law.sf(statistic.max(0.0)))
 }
 
-/// The tested parameters: all but thresholds and spreads.
-pub(super) fn tested_parameters(problem: &Problem<'_>) -> Vec<usize> {
+/// The tested parameters: all but thresholds and spreads; or those of one column.
+pub(super) fn tested_parameters(problem: &Problem<'_>, column: Option<usize>) -> Vec<usize> {
     let p = problem.data.design.len();
+    let columns = column.map_or(0..p, |at| at..at + 1);
     let indices = problem.starts.iter().enumerate().filter(|(index, _)| problem.kernel.of_predictors(*index));
-    indices.flat_map(|(_, &start)| start..start + p).collect()
+    indices.flat_map(|(_, &start)| columns.clone().map(move |at| start + at)).collect()
 }
 
 impl Shown<'_> {
     /// What a fit says, coefficient by coefficient and on average.
     pub(super) fn told(self, model: &Model, tables: &[f64]) -> Regression {
         let coefficients = self.coefficients(model);
-        let averages = Averages::new(self.problem, &self.fit.theta, tables, &self.covariance, &model.categories);
+        let (theta, covariance) = (&self.fit.theta[..], &self.covariance);
+        let averages = Averages::new(self.problem, theta, tables, covariance, &model.categories, self.critical);
         let (shares, effects, tjur) = (averages.shares(), averages.effects(), averages.tjur());
+        let predictions = self.settings.iter().enumerate();
+        let predictions = predictions.flat_map(|(at, setting)| predicted(at, averages.predicted_for(setting)));
+        let predictions = predictions.collect();
         let kept = coefficients.len();
         Regression {
             coefficients,
@@ -86,6 +95,11 @@ impl Shown<'_> {
             residual_deviation: None,
             shares,
             effects,
+            joint: Vec::new(),
+            contrasts: Vec::new(),
+            predictions,
+            theta: self.fit.theta[..self.problem.own].to_vec(),
+            terms: terms(self.problem),
             naive: None,
             named: false,
             standardized: Vec::new(),
@@ -142,6 +156,27 @@ impl Shown<'_> {
             design_effect: effect,
         }
     }
+}
+
+/// Averages as predictions for a profile.
+fn predicted(profile: usize, averages: Vec<Average>) -> impl Iterator<Item = Prediction> {
+    averages.into_iter().map(move |one| Prediction {
+        profile,
+        category: one.category,
+        estimate: one.estimate,
+        standard_error: Some(one.standard_error),
+        low: Some(one.low),
+        high: Some(one.high),
+    })
+}
+
+/// The terms that have several coefficients, with their parameters.
+pub(super) fn terms(problem: &Problem<'_>) -> Vec<(String, Vec<usize>)> {
+    let starts: Vec<usize> =
+        (0..problem.starts.len()).filter(|&i| problem.kernel.of_predictors(i)).map(|i| problem.starts[i]).collect();
+    let of = |columns: Vec<usize>| starts.iter().flat_map(|start| columns.iter().map(move |at| start + at)).collect();
+    let all = problem.data.design.terms().map(|(name, columns)| (name.clone(), of(columns)));
+    all.filter(|(_, parameters): &(String, Vec<usize>)| parameters.len() > 1).collect()
 }
 
 /// The variances of the coefficients if the same people had been asked directly.

@@ -13,7 +13,7 @@ use super::fit::{maximise_penalised, solve_for_score};
 use super::likelihood_profile::{Drawn, add_outside, clustered, design_df};
 use super::penalty::Penalty;
 use super::problem::Problem;
-use super::projection::{Projection, Triangle, root_rows};
+use super::projection::{Projection, Projections, Triangle, only, root_rows};
 use super::sums::mirror;
 use super::variance::score_covariance;
 use super::walk::{Point, Profile};
@@ -47,18 +47,20 @@ impl CorrectedProfile<'_> {
         let Projection { weights, information } = self.projection(&theta);
         let score: f64 = weights.iter().zip(&gradient).map(|(w, u)| w * u).sum();
         let few = self.by_clusters(&theta);
-        let (root, error, df) = match few {
-            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df)),
+        let (root, error, df, variance) = match few {
+            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df), few.error.powi(2)),
             None => {
                 let variance = self.variance(&theta, &weights)?;
                 let root = if variance > 0.0 { score / variance.sqrt() } else { 0.0 };
                 let df = design_df(self.problem);
-                (df.map_or(root, |df| normal_of_student(root, df)), variance.max(0.0).sqrt() / information, df)
+                let root = df.map_or(root, |df| normal_of_student(root, df));
+                (root, variance.max(0.0).sqrt() / information, df, variance)
             }
         };
         Ok(Point {
             at: theta[self.tested],
             root,
+            variance,
             theta,
             follows: weights,
             error,
@@ -107,21 +109,22 @@ impl CorrectedProfile<'_> {
         followed[self.tested] = value;
         let mut kept = near.theta.clone();
         kept[self.tested] = value;
-        let solved = [&followed, &kept]
-            .into_iter()
-            .find_map(|start| solve_for_score(self.problem, self.tables, start, &self.free));
-        match (solved, self.stand_in) {
-            (Some(fit), _) => fit.theta,
-            (None, None) => kept,
-            (None, Some(other)) => {
-                let mut start = other.theta.clone();
-                start[self.tested] = value;
-                let free: Vec<usize> = (0..other.problem.parameters).filter(|&at| at != self.tested).collect();
-                let mut theta = maximise_penalised(other.problem, &start, &free, &other.penalty).theta;
-                theta.truncate(self.problem.parameters);
-                theta
-            }
-        }
+        self.solved([&followed, &kept], &[self.tested], &self.free).unwrap_or(kept)
+    }
+
+    /// A solution with the tested parameters as they are in the starts: near one of them, or else that of the stand-in.
+    pub(super) fn solved(&self, starts: [&Vec<f64>; 2], tested: &[usize], free: &[usize]) -> Option<Vec<f64>> {
+        let solve = |start: &Vec<f64>| solve_for_score(self.problem, self.tables, start, free);
+        let solved = starts.into_iter().find_map(solve).map(|fit| fit.theta);
+        solved.or_else(|| {
+            let other = self.stand_in?;
+            let mut start = other.theta.clone();
+            tested.iter().for_each(|&at| start[at] = starts[0][at]);
+            let free: Vec<usize> = (0..other.problem.parameters).filter(|at| !tested.contains(at)).collect();
+            let mut theta = maximise_penalised(other.problem, &start, &free, &other.penalty).theta;
+            theta.truncate(self.problem.parameters);
+            Some(theta)
+        })
     }
 
     /// Shows for every group and combination of hidden predictors its estimated number, and the information of one of its people.
@@ -148,9 +151,14 @@ impl CorrectedProfile<'_> {
     }
 
     fn projection(&self, theta: &[f64]) -> Projection {
+        only(self.projections(theta, &[self.tested], &self.free))
+    }
+
+    /// The scores of some parameters less their projections on the free ones.
+    pub(super) fn projections(&self, theta: &[f64], tested: &[usize], free: &[usize]) -> Projections {
         let (n, m) = (self.problem.parameters, self.problem.kernel.indices());
         let (mut signed, mut negative) = (vec![0.0; n * n], false);
-        let mut triangle = Triangle::new(n, self.tested);
+        let mut triangle = Triangle::new(n, tested);
         self.each_square(theta, |people, square, x| {
             negative |= people < 0.0;
             let weighted: Vec<f64> = square.iter().map(|s| people * s).collect();
@@ -161,13 +169,16 @@ impl CorrectedProfile<'_> {
             }
         });
         if !negative {
-            return triangle.projection();
+            return triangle.projections();
         }
         mirror(&mut signed, n);
-        Projection::of_matrix(&signed, self.tested, &self.free).unwrap_or_else(|| triangle.projection())
+        let found = Projections::of_matrix(&signed, tested, free);
+        let is_positive = |found: &Projections| found.information.diagonal().iter().all(|own| *own > 0.0);
+        found.filter(is_positive).unwrap_or_else(|| triangle.projections())
     }
 
-    fn variance(&self, theta: &[f64], weights: &[f64]) -> Result<f64, RegressError> {
+    /// The variance of a weighted sum of scores.
+    pub(super) fn variance(&self, theta: &[f64], weights: &[f64]) -> Result<f64, RegressError> {
         let direction = DVector::from_column_slice(weights);
         let scatter = || -> Result<f64, RegressError> {
             Ok(direction.dot(&(score_covariance(self.problem, theta, None)? * &direction)))

@@ -43,6 +43,8 @@ impl Predictor {
 struct Column {
     name: String,
     parts: Vec<(Factor, u16)>,
+    /// The formula's term that it is part of; none of the constant.
+    term: Option<usize>,
 }
 
 /// All columns of a model.
@@ -50,6 +52,33 @@ struct Column {
 pub(super) struct Design {
     columns: Vec<Column>,
     pub(super) predictors: Vec<Predictor>,
+    /// The formula's terms.
+    terms: Vec<String>,
+    /// A sum of coefficients that stands in the place of one of them.
+    combination: Option<Combination>,
+}
+
+/// A weighted sum of coefficients, and the one in whose place it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Combination {
+    pub(super) weights: Vec<f64>,
+    pub(super) place: usize,
+}
+
+impl Combination {
+    /// In the place of the constant, if it is part of the sum, or else of the coefficient with the largest weight.
+    pub(super) fn new(weights: Vec<f64>, constant: Option<usize>) -> Combination {
+        let largest = (0..weights.len()).max_by(|&a, &b| weights[a].abs().total_cmp(&weights[b].abs()));
+        let place = constant.filter(|&at| weights[at] != 0.0).or(largest).unwrap_or(0);
+        Combination { weights, place }
+    }
+
+    /// The row of the design with which the other coefficients stay what they are.
+    fn change(&self, row: &mut [f64]) {
+        let own = row[self.place] / self.weights[self.place];
+        row.iter_mut().zip(&self.weights).for_each(|(x, weight)| *x -= weight * own);
+        row[self.place] = own;
+    }
 }
 
 /// The values of the variables.
@@ -83,10 +112,10 @@ impl Design {
         };
         let mut columns = Vec::new();
         if formula.has_constant() && with_constant {
-            columns.push(Column { name: INTERCEPT.to_owned(), parts: Vec::new() });
+            columns.push(Column { name: INTERCEPT.to_owned(), parts: Vec::new(), term: None });
         }
-        for term in formula.terms() {
-            let mut made = vec![Column { name: String::new(), parts: Vec::new() }];
+        for (number, term) in formula.terms().iter().enumerate() {
+            let mut made = vec![Column { name: String::new(), parts: Vec::new(), term: Some(number) }];
             for name in term {
                 let without: Vec<&String> = term.iter().filter(|other| *other != name).collect();
                 let known = predictors.iter().find(|known| known.name == *name);
@@ -98,7 +127,8 @@ impl Design {
             }
             columns.extend(made);
         }
-        Ok(Design { columns, predictors })
+        let terms = formula.terms().iter().map(|term| term.join(":")).collect();
+        Ok(Design { columns, predictors, terms, combination: None })
     }
 
     /// How many columns.
@@ -132,6 +162,22 @@ impl Design {
         for (entry, column) in row.iter_mut().zip(&self.columns) {
             *entry = column.parts.iter().map(|&(factor, code)| value(factor, code, values)).product();
         }
+        if let Some(combination) = &self.combination {
+            combination.change(row);
+        }
+    }
+
+    /// The same model with a sum of coefficients in the place of one of them.
+    pub(super) fn combined(&self, combination: Combination) -> Design {
+        Design { combination: Some(combination), ..self.clone() }
+    }
+
+    /// The formula's terms with their columns.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (&String, Vec<usize>)> {
+        let columns = |number: usize| -> Vec<usize> {
+            (0..self.columns.len()).filter(|&at| self.columns[at].term == Some(number)).collect()
+        };
+        self.terms.iter().enumerate().map(move |(number, name)| (name, columns(number)))
     }
 }
 
@@ -147,7 +193,7 @@ fn value(factor: Factor, code: u16, values: Values<'_>) -> f64 {
 impl Column {
     fn times(&self, (name, factor, code): &(String, Factor, u16)) -> Column {
         let name = if self.name.is_empty() { name.clone() } else { format!("{}:{name}", self.name) };
-        Column { name, parts: [&self.parts[..], &[(*factor, *code)]].concat() }
+        Column { name, parts: [&self.parts[..], &[(*factor, *code)]].concat(), term: self.term }
     }
 }
 

@@ -2,10 +2,13 @@
 
 use nalgebra::DMatrix;
 
+use super::cr2::student_of_normal;
 use super::design::{Factor, Predictor, Values};
 use super::family::Derivatives;
+use super::likelihood_profile::design_df;
 use super::observations::Group;
 use super::problem::Problem;
+use super::questions::Setting;
 
 /// Half the distance over which the slope of a number is taken, in its standard deviations.
 const NEAR: f64 = 1e-3;
@@ -21,6 +24,28 @@ pub struct Average {
     pub estimate: f64,
     /// Its standard error.
     pub standard_error: f64,
+    /// Confidence limits: of a share those of its log odds, so that they are within 0 and 1.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
+}
+
+impl Average {
+    /// With another standard error, whose quantile for the limits is `reach`.
+    pub(super) fn with_error(self, error: f64, reach: f64, is_share: bool) -> Average {
+        let (low, high) = limits(self.estimate, error, reach, is_share);
+        Average { standard_error: error, low, high, ..self }
+    }
+}
+
+/// Limits of an estimate; of a share those of its log odds, so that they are within 0 and 1.
+pub(super) fn limits(estimate: f64, error: f64, reach: f64, is_share: bool) -> (f64, f64) {
+    if !(is_share && estimate > 0.0 && estimate < 1.0) {
+        return (estimate - reach * error, estimate + reach * error);
+    }
+    let (odds, by) = ((estimate / (1.0 - estimate)).ln(), reach * error / (estimate * (1.0 - estimate)));
+    let of = |odds: f64| 1.0 / (1.0 + (-odds).exp());
+    (of(odds - by), of(odds + by))
 }
 
 /// Averages of the predictions of a fit.
@@ -32,6 +57,8 @@ pub(super) struct Averages<'a> {
     total: f64,
     covariance: &'a DMatrix<f64>,
     categories: &'a [String],
+    /// Half the length of an interval, in standard errors.
+    reach: f64,
 }
 
 /// For each outcome a mean, and its gradient in the response's parameters.
@@ -45,6 +72,7 @@ impl<'a> Averages<'a> {
         tables: &[f64],
         covariance: &'a DMatrix<f64>,
         categories: &'a [String],
+        critical: f64,
     ) -> Averages<'a> {
         let combinations = problem.data.hidden.len();
         let mut weights = Vec::with_capacity(problem.data.groups.len() * combinations);
@@ -57,12 +85,18 @@ impl<'a> Averages<'a> {
             }
         }
         let total = weights.iter().sum();
-        Averages { problem, theta, weights, total, covariance, categories }
+        let reach = design_df(problem).map_or(critical.sqrt(), |df| student_of_normal(critical.sqrt(), df));
+        Averages { problem, theta, weights, total, covariance, categories, reach }
     }
 
     /// The average predicted share of each category, or the average predicted number.
     pub(super) fn shares(&self) -> Vec<Average> {
-        self.told("", self.means(|_, _, _| {}), 1.0)
+        self.told("", self.means(|_, _, _| {}), 1.0, true)
+    }
+
+    /// The same if everybody was of some kind, as far as that is given.
+    pub(super) fn predicted_for(&self, setting: &Setting) -> Vec<Average> {
+        self.told("", self.means(|hidden, public, numbers| setting.give(hidden, public, numbers)), 1.0, true)
     }
 
     /// Tjur's R2 of the truth: the variance of the predicted shares of a binary response over that of the response. It needs no response, so that the
@@ -98,7 +132,7 @@ impl<'a> Averages<'a> {
                 Factor::Number(place) => {
                     let step = NEAR * self.deviation(place);
                     let at = |by: f64| self.means(move |_, _, numbers| numbers[place] += by);
-                    all.extend(self.told(&predictor.name, difference(at(step), at(-step)), 2.0 * step));
+                    all.extend(self.told(&predictor.name, difference(at(step), at(-step)), 2.0 * step, false));
                 }
                 _ => {
                     let at = |code: usize| {
@@ -111,7 +145,7 @@ impl<'a> Averages<'a> {
                     let reference = at(predictor.reference);
                     for (code, label) in others(predictor) {
                         let term = format!("{}={label}", predictor.name);
-                        all.extend(self.told(&term, difference(at(code), reference.clone()), 1.0));
+                        all.extend(self.told(&term, difference(at(code), reference.clone()), 1.0, false));
                     }
                 }
             }
@@ -192,17 +226,16 @@ impl<'a> Averages<'a> {
         share
     }
 
-    fn told(&self, term: &str, means: Means, span: f64) -> Vec<Average> {
+    fn told(&self, term: &str, means: Means, span: f64, are_shares: bool) -> Vec<Average> {
         let one = |(outcome, (mean, gradient)): (usize, (f64, Vec<f64>))| {
             let own = self.covariance.view((0, 0), (gradient.len(), gradient.len()));
             let gradient = nalgebra::DVector::from_vec(gradient);
             let variance = (gradient.transpose() * own * &gradient)[(0, 0)];
-            Average {
-                term: term.to_owned(),
-                category: self.categories.get(outcome).cloned(),
-                estimate: mean / span,
-                standard_error: variance.max(0.0).sqrt() / span,
-            }
+            let (estimate, category) = (mean / span, self.categories.get(outcome).cloned());
+            let average =
+                Average { term: term.to_owned(), category, estimate, standard_error: 0.0, low: 0.0, high: 0.0 };
+            let is_share = are_shares && !self.categories.is_empty();
+            average.with_error(variance.max(0.0).sqrt() / span, self.reach, is_share)
         };
         means.into_iter().enumerate().map(one).collect()
     }

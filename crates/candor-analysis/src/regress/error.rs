@@ -118,6 +118,9 @@ pub enum RegressError {
     /// An effect that the model does not have.
     #[error("`effect`: {0}")]
     Effect(String),
+    /// A contrast or a profile that does not go with the model.
+    #[error("{0}")]
+    Question(String),
     /// A truth that cannot be planned for.
     #[error("`expected_shares`: {0}")]
     Anticipated(String),

@@ -1,10 +1,12 @@
 //! Expected information: over everything that could have been answered.
 
+use nalgebra::DMatrix;
+
 use super::answers::Answers;
 use super::cr2::{Cluster, Clusters};
 use super::observations::{Group, Observations};
 use super::problem::{Law, Problem};
-use super::projection::{Projection, Triangle, root_rows};
+use super::projection::{Projections, Triangle, root_rows};
 use super::sums::mirror;
 
 /// At most so many answers of one channel are gone through.
@@ -144,8 +146,8 @@ pub(super) fn information(problem: &Problem<'_>, possible: &Possible, theta: &[f
     total
 }
 
-/// The score of a parameter less its projection on the others, by the expected information.
-pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64], tested: usize) -> Projection {
+/// The scores of some parameters less their projections on the others, by the expected information.
+pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64], tested: &[usize]) -> Projections {
     let m = problem.kernel.indices();
     let mut triangle = Triangle::new(problem.parameters, tested);
     each_square(problem, possible, theta, |group, squares, law| {
@@ -155,7 +157,7 @@ pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64
             triangle.add(|at| root * by_parameter[at]);
         }
     });
-    triangle.projection()
+    triangle.projections()
 }
 
 /// Adds the expected information of every sampling cluster.
@@ -179,30 +181,39 @@ pub(super) fn add_cluster_information(
     });
 }
 
-/// The variance of a weighted sum of scores where the model holds: with the squares of the weights.
-pub(super) fn weighted_variance(problem: &Problem<'_>, possible: &Possible, theta: &[f64], weights: &[f64]) -> f64 {
-    let m = problem.kernel.indices();
-    let mut total = 0.0;
+/// The covariance of weighted sums of scores where the model holds: with the squares of the weights.
+pub(super) fn weighted_covariance(
+    problem: &Problem<'_>,
+    possible: &Possible,
+    theta: &[f64],
+    directions: &[Vec<f64>],
+) -> DMatrix<f64> {
+    let (m, k) = (problem.kernel.indices(), directions.len());
+    let mut total = DMatrix::zeros(k, k);
     each_square(problem, possible, theta, |group, squares, law| {
         let square: f64 = problem.data.cases[group.cases.clone()].iter().map(|case| case.square).sum();
-        let along = problem.along(weights, law.x);
-        let form: f64 = (0..m * m).map(|at| squares[at] * along[at / m] * along[at % m]).sum();
-        total += square * form;
+        let along: Vec<Vec<f64>> = directions.iter().map(|direction| problem.along(direction, law.x)).collect();
+        for (a, first) in along.iter().enumerate() {
+            for (b, second) in along.iter().enumerate() {
+                let form: f64 = (0..m * m).map(|at| squares[at] * first[at / m] * second[at % m]).sum();
+                total[(a, b)] += square * form;
+            }
+        }
     });
     total
 }
 
-/// The score of a parameter less its projection on the others where predictors are hidden, by the expected information.
+/// The scores of some parameters less their projections on the others where predictors are hidden, by the expected information.
 pub(super) fn projected_with_law(
     problem: &Problem<'_>,
     everything: &Everything,
     theta: &[f64],
-    tested: usize,
-) -> Projection {
+    tested: &[usize],
+) -> Projections {
     let mut triangle = Triangle::new(problem.parameters, tested);
     problem.each_answer(theta, &everything.probabilities, |group, probability, score| {
         let root = (group.weight * probability).sqrt();
         triangle.add(|at| root * score[at]);
     });
-    triangle.projection()
+    triangle.projections()
 }

@@ -7,12 +7,12 @@ use nalgebra::{DMatrix, DVector};
 use super::RegressError;
 use super::cr2::{Cluster, Clusters, OneStep, normal_of_student, one_step};
 use super::expected::{
-    Everything, Possible, add_cluster_information, projected, projected_with_law, weighted_variance,
+    Everything, Possible, add_cluster_information, projected, projected_with_law, weighted_covariance,
 };
 use super::fit::{Fit, maximise_for_score, maximise_penalised};
 use super::penalty::Penalty;
 use super::problem::Problem;
-use super::projection::Projection;
+use super::projection::{Projection, only};
 use super::variance::score_covariance;
 use super::walk::{Point, Profile};
 
@@ -93,19 +93,20 @@ impl LikelihoodProfile<'_> {
         let gradient = fit.sums.gradient.iter().enumerate().map(slope);
         let score: f64 = weights.iter().zip(gradient).map(|(w, u)| w * u).sum();
         let few = self.by_clusters(fit);
-        let (root, error, df) = match few {
-            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df)),
+        let (root, error, df, variance) = match few {
+            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df), few.error.powi(2)),
             None => {
                 let variance = self.variance(fit, &weights, information)?;
                 let root = if variance > 0.0 { score / variance.sqrt() } else { 0.0 };
                 let df = design_df(self.problem);
                 let root = df.map_or(root, |df| normal_of_student(root, df));
-                (root, variance.max(0.0).sqrt() / information, df)
+                (root, variance.max(0.0).sqrt() / information, df, variance)
             }
         };
         Ok(Point {
             at: fit.theta[self.tested],
             root,
+            variance,
             theta: fit.theta.clone(),
             follows: weights,
             error,
@@ -127,8 +128,8 @@ impl LikelihoodProfile<'_> {
 
     fn projection(&self, fit: &Fit) -> Projection {
         match self.information {
-            Information::Response(possible) => projected(self.problem, possible, &fit.theta, self.tested),
-            Information::Everything(all) => projected_with_law(self.problem, all, &fit.theta, self.tested),
+            Information::Response(possible) => only(projected(self.problem, possible, &fit.theta, &[self.tested])),
+            Information::Everything(all) => only(projected_with_law(self.problem, all, &fit.theta, &[self.tested])),
             Information::Observed => {
                 let matrices = [&fit.sums.observed, &fit.sums.scores, &fit.sums.complete];
                 let found =
@@ -154,7 +155,8 @@ impl LikelihoodProfile<'_> {
         Ok(match (self.drawn, self.information) {
             (Drawn::Simple, _) => information,
             (Drawn::Weighted, Information::Response(possible)) => {
-                weighted_variance(self.problem, possible, &fit.theta, weights).max(scatter())
+                let by_model = weighted_covariance(self.problem, possible, &fit.theta, &[weights.to_vec()])[(0, 0)];
+                by_model.max(scatter())
             }
             (Drawn::Weighted, _) => scatter(),
             (Drawn::Design, _) => form(&score_covariance(self.problem, &fit.theta, Some(&fit.sums))?),

@@ -9,6 +9,7 @@ mod formula;
 mod design;
 mod model;
 mod unbiased;
+mod relabeled;
 mod answers;
 mod possible;
 mod calibrated;
@@ -31,13 +32,16 @@ mod walk;
 mod likelihood_profile;
 mod corrected_profile;
 mod fieller;
+mod questions;
 mod effects;
 mod result;
 mod coefficients;
+mod joint;
 mod by_likelihood;
 mod by_score;
 mod regression;
 mod replicated;
+mod foreseen;
 mod anticipated;
 mod brute_force;
 
@@ -45,10 +49,14 @@ pub use anticipated::{Anticipated, Anticipation, Effect, Profile, anticipate, no
 pub use design::{INTERCEPT, MAX_COEFFICIENTS};
 pub use effects::Average;
 pub use error::RegressError;
+pub use foreseen::{Foreseen, Signal};
 pub use formula::Formula;
 pub use hidden_predictors::Assumption;
 pub use model::{Family, IgnoringOptions, MAX_HIDDEN_CELLS, Missing, Model, ModelOptions};
-pub use regression::{DegreesOfFreedom, Fitting, regress, regress_with};
-pub use replicated::{regress_replicated, regress_replicated_with};
-pub use result::{Coefficient, EstimateKind, IgnoringShare, Method, Regression, THRESHOLD, Test};
+pub use questions::Questions;
+pub use regression::{DegreesOfFreedom, Fitting, regress, regress_asking, regress_with};
+pub use replicated::{regress_replicated, regress_replicated_asking, regress_replicated_with};
+pub use result::{
+    Coefficient, EstimateKind, IgnoringShare, JointTest, Method, Prediction, Regression, THRESHOLD, Test,
+};
 pub use rows::{Batch, Layout, ModelRows, Sample};

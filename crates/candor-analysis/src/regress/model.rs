@@ -207,6 +207,11 @@ impl Model {
         &self.hidden[self.hidden_responses()..]
     }
 
+    /// The randomized attributes that it is about, by position in the schema.
+    pub fn hidden(&self) -> &[usize] {
+        &self.hidden[usize::from(self.known_response)..]
+    }
+
     /// Its public predictors, by position in the schema.
     pub fn public(&self) -> &[usize] {
         &self.public

@@ -6,7 +6,7 @@ use std::ops::Range;
 use candor_base::shape::Shape;
 
 use super::calibrated::Calibration;
-use super::design::{Design, Values};
+use super::design::{Combination, Design, Values};
 use super::model::Ignoring;
 use super::rows::{ModelRows, Row};
 use super::{Model, RegressError};
@@ -341,6 +341,14 @@ impl Observations {
         }
         let values = Values { hidden: &self.hidden[hidden], public: &group.public, numbers: &group.numbers };
         self.design.fill(values, row);
+    }
+
+    /// The same people with a sum of coefficients in the place of one of them.
+    pub(super) fn combined(&self, combination: Combination) -> Observations {
+        let mut data = self.clone();
+        data.design = self.design.combined(combination);
+        data.hold_rows();
+        data
     }
 
     /// The same with answers taken for the truth; `None` where some answer names none.

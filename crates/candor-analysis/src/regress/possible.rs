@@ -1,10 +1,9 @@
 //! Everything that can be answered about a model's hidden attributes.
 
-use std::collections::HashSet;
-
 use candor_base::shape::Shape;
 
 use super::answers::{Answers, BlockAnswers, Law};
+use super::relabeled::relabelled;
 
 /// An answer as it is read, and what its likelihood under a truth is to be multiplied with to be its probability.
 pub(super) type PossibleAnswer = (Vec<u16>, f64);
@@ -88,36 +87,4 @@ fn subsets(categories: usize, size: usize, most: usize) -> Option<Vec<Vec<u16>>>
         let first = set[at] + 1;
         set[at..].iter_mut().zip(first..).for_each(|(entry, code)| *entry = code);
     }
-}
-
-/// All counts that become of some by relabelling the categories of each attribute: what exchanges of neighbours reach.
-fn relabelled(shape: &Shape, counts: &[u32], most: usize) -> Option<Vec<Vec<u16>>> {
-    let first: Vec<u16> = counts.iter().map(|&count| count as u16).collect();
-    let mut known = HashSet::from([first.clone()]);
-    let mut found = vec![first];
-    let mut next = 0;
-    while next < found.len() {
-        for (axis, &size) in shape.sizes().iter().enumerate() {
-            for code in 1..size {
-                let exchanged = |cell: usize| {
-                    let mut codes = shape.codes(cell);
-                    codes[axis] = match codes[axis] {
-                        own if own == code => code - 1,
-                        own if own + 1 == code => code,
-                        own => own,
-                    };
-                    found[next][shape.cell(&codes)]
-                };
-                let other: Vec<u16> = (0..shape.cells()).map(exchanged).collect();
-                if known.insert(other.clone()) {
-                    found.push(other);
-                }
-            }
-        }
-        if found.len() > most {
-            return None;
-        }
-        next += 1;
-    }
-    Some(found)
 }

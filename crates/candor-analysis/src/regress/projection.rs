@@ -33,10 +33,46 @@ impl Projection {
     }
 }
 
+/// Several directions in the space of all parameters, each less its projection on those that are not tested.
+#[derive(Clone, Debug)]
+pub(super) struct Projections {
+    /// By tested parameter: 1 there, and how those that are not tested follow it.
+    pub(super) weights: Vec<Vec<f64>>,
+    /// The information about the tested parameters that the others leave.
+    pub(super) information: DMatrix<f64>,
+}
+
+impl Projections {
+    /// Of a matrix of information about all parameters, row by row; `None` if the free ones are not told.
+    pub(super) fn of_matrix(matrix: &[f64], tested: &[usize], free: &[usize]) -> Option<Projections> {
+        let n = matrix.len().isqrt();
+        let solver = if free.is_empty() { None } else { Some(Solver::new(matrix, n, free)?) };
+        let direction = |at: usize| {
+            let column: Vec<f64> = free.iter().map(|&i| matrix[i * n + at]).collect();
+            let mut weights = vec![0.0; n];
+            weights[at] = 1.0;
+            let taken = solver.as_ref().map_or(Vec::new(), |solver| solver.solve(&column));
+            free.iter().zip(taken).for_each(|(&i, by)| weights[i] = -by);
+            weights
+        };
+        let weights: Vec<Vec<f64>> = tested.iter().map(|&at| direction(at)).collect();
+        // The free rows of the matrix times a direction are zero.
+        let entry = |a: usize, b: usize| (0..n).map(|j| matrix[tested[a] * n + j] * weights[b][j]).sum();
+        let information = DMatrix::from_fn(tested.len(), tested.len(), entry);
+        Some(Projections { weights, information })
+    }
+}
+
+/// The projection of one tested parameter.
+pub(super) fn only(Projections { mut weights, information }: Projections) -> Projection {
+    Projection { weights: weights.pop().unwrap_or_default(), information: information[(0, 0)] }
+}
+
 /// Rows, reduced to a triangle as they come.
 pub(super) struct Triangle {
-    /// The parameters, the tested one last.
+    /// The parameters, the tested ones last.
     order: Vec<usize>,
+    tested: usize,
     held: DMatrix<f64>,
     rows: usize,
     squares: Vec<f64>,
@@ -44,10 +80,11 @@ pub(super) struct Triangle {
 
 impl Triangle {
     /// Without rows yet.
-    pub(super) fn new(parameters: usize, tested: usize) -> Triangle {
-        let order: Vec<usize> = (0..parameters).filter(|&at| at != tested).chain([tested]).collect();
+    pub(super) fn new(parameters: usize, tested: &[usize]) -> Triangle {
+        let free = (0..parameters).filter(|at| !tested.contains(at));
+        let order: Vec<usize> = free.chain(tested.iter().copied()).collect();
         let held = DMatrix::zeros(3 * parameters + 32, parameters);
-        Triangle { order, held, rows: 0, squares: vec![0.0; parameters] }
+        Triangle { order, tested: tested.len(), held, rows: 0, squares: vec![0.0; parameters] }
     }
 
     /// Adds a row: the value of each parameter.
@@ -70,24 +107,30 @@ impl Triangle {
         self.rows = triangle.nrows();
     }
 
-    /// The projection.
-    pub(super) fn projection(mut self) -> Projection {
+    /// The projections of all tested parameters.
+    pub(super) fn projections(mut self) -> Projections {
         self.reduce();
-        let last = self.order.len() - 1;
+        let (n, k) = (self.order.len(), self.tested);
         let entry = |i: usize, j: usize| if i < self.rows { self.held[(i, j)] } else { 0.0 };
-        let mut weights = vec![0.0; last + 1];
-        weights[self.order[last]] = 1.0;
-        let mut information = entry(last, last).powi(2);
-        for i in (0..last).rev() {
-            let known: f64 = (i + 1..=last).map(|j| entry(i, j) * weights[self.order[j]]).sum();
-            let pivot = entry(i, i);
-            match pivot.abs() > ROUNDING * self.squares[i].sqrt() {
-                true => weights[self.order[i]] = -known / pivot,
-                // A parameter that the rows do not tell takes nothing up.
-                false => information += known * known,
+        // What is left of each tested column, row by row.
+        let mut left = DMatrix::zeros(n, k);
+        let mut weights = vec![vec![0.0; n]; k];
+        for (own, weights) in weights.iter_mut().enumerate() {
+            let column = n - k + own;
+            weights[self.order[column]] = 1.0;
+            (n - k..n).for_each(|i| left[(i, own)] = entry(i, column));
+            for i in (0..n - k).rev() {
+                let known: f64 =
+                    (i + 1..n - k).map(|j| entry(i, j) * weights[self.order[j]]).sum::<f64>() + entry(i, column);
+                let pivot = entry(i, i);
+                match pivot.abs() > ROUNDING * self.squares[i].sqrt() {
+                    true => weights[self.order[i]] = -known / pivot,
+                    // A parameter that the rows do not tell takes nothing up.
+                    false => left[(i, own)] = known,
+                }
             }
         }
-        Projection { weights, information }
+        Projections { weights, information: left.tr_mul(&left) }
     }
 }
 
@@ -116,9 +159,9 @@ mod tests {
     #[test]
     fn projection_is_that_of_normal_equations() {
         let rows = [[1.0, 0.5, 2.0], [0.3, -1.0, 0.7], [2.0, 0.1, -0.4], [0.5, 0.5, 0.1]];
-        let mut triangle = Triangle::new(3, 1);
+        let mut triangle = Triangle::new(3, &[1]);
         (0..50).for_each(|time| rows.iter().for_each(|row| triangle.add(|at| row[at] * f64::from(1 + time % 3))));
-        let found = triangle.projection();
+        let found = only(triangle.projections());
         let gram = |i: usize, j: usize| -> f64 {
             let factor: f64 = (0..50).map(|time| f64::from(1 + time % 3).powi(2)).sum();
             factor * rows.iter().map(|row| row[i] * row[j]).sum::<f64>()
@@ -132,10 +175,24 @@ mod tests {
     }
 
     #[test]
+    fn several_projections_are_those_of_the_matrix() {
+        let rows = [[1.0, 0.5, 2.0, 0.1], [0.3, -1.0, 0.7, 0.9], [2.0, 0.1, -0.4, 0.3], [0.5, 0.5, 0.1, -1.0]];
+        let mut triangle = Triangle::new(4, &[3, 1]);
+        rows.iter().for_each(|row| triangle.add(|at| row[at]));
+        let found = triangle.projections();
+        let gram: Vec<f64> = (0..16).map(|at| rows.iter().map(|row| row[at / 4] * row[at % 4]).sum::<f64>()).collect();
+        let expected = Projections::of_matrix(&gram, &[3, 1], &[0, 2]).unwrap();
+        assert!((&found.information - &expected.information).amax() < 1e-12);
+        for (own, other) in found.weights.iter().zip(&expected.weights) {
+            assert!(own.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-12), "{own:?} {other:?}");
+        }
+    }
+
+    #[test]
     fn parameters_without_information_take_nothing_up() {
-        let mut triangle = Triangle::new(2, 1);
+        let mut triangle = Triangle::new(2, &[1]);
         triangle.add(|at| if at == 1 { 3.0 } else { 0.0 });
-        let found = triangle.projection();
+        let found = only(triangle.projections());
         assert_eq!((found.weights, found.information), (vec![0.0, 1.0], 9.0));
     }
 

@@ -1,18 +1,22 @@
 //! The whole regression: which method, its errors and tests, and what it says about people.
 
+use nalgebra::DVector;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::by_likelihood::likelihood;
 use super::by_score::corrected;
-use super::coefficients::{Asked, p_value};
+use super::coefficients::{Asked, Tested, p_value};
+use super::design::{Combination, Values};
 use super::expected::{Everything, Possible};
 use super::family::Kernel;
 use super::fit::{maximise, start};
 use super::observations::Observations;
 use super::problem::Problem;
-use super::result::{IgnoringShare, Method, Regression};
+use super::questions::{Contrast, Questions, Setting};
+use super::result::{Coefficient, EstimateKind, IgnoringShare, Method, Prediction, Regression, THRESHOLD, Test};
 use super::rows::ModelRows;
-use super::{Model, RegressError};
+use super::walk::Found;
+use super::{Model, RegressError, by_likelihood, by_score};
 use crate::tally::LonelyPsu;
 
 /// How a model is fitted.
@@ -75,46 +79,117 @@ pub fn regress(
 /// # Errors
 /// If there are no responses, columns tell one another, or the method does not go with the model.
 pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Result<Regression, RegressError> {
-    fitted(model, rows, fitting, fitting.limits)
+    regress_asking(model, rows, fitting, &Questions::default())
 }
 
-/// The same; without limits and tests if they are not wanted.
+/// The same with contrasts of coefficients, and predictions for kinds of people.
+///
+/// # Errors
+/// As [`regress_with`], or if a question does not go with the model.
+pub fn regress_asking(
+    model: &Model,
+    rows: &ModelRows,
+    fitting: &Fitting,
+    questions: &Questions,
+) -> Result<Regression, RegressError> {
+    fitted(model, rows, fitting, fitting.limits, questions)
+}
+
+/// A model with its data, and how it is fitted.
+struct Prepared<'a> {
+    model: &'a Model,
+    data: Observations,
+    kernel: Kernel,
+    by_score: bool,
+    possible: Option<Possible>,
+    everything: Option<Everything>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(model: &'a Model, rows: &ModelRows, fitting: &Fitting, limits: bool) -> Result<Prepared<'a>, RegressError> {
+        let method = fitting.method;
+        let mut data = Observations::new(model, rows)?;
+        (data.lonely, data.few_clusters) = (fitting.lonely, fitting.df == DegreesOfFreedom::Satterthwaite);
+        let kernel = Kernel::new(model.family, data.outcomes, model.reference);
+        let hidden = model.has_hidden_predictors() || data.ignoring;
+        let leaves_out = model.leaves_out_hidden();
+        check_method(method, hidden, &data, leaves_out)?;
+        let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
+        let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out);
+        let by_score = method == Some(Method::CorrectedScore) || by_default;
+        let needed = limits && (by_score || hidden);
+        let everything = if needed { Everything::new(rows.answers(), &data) } else { None };
+        Ok(Prepared { model, data, kernel, by_score, possible, everything })
+    }
+
+    fn expected(&self) -> (Option<&Possible>, Option<&Everything>) {
+        (self.possible.as_ref(), self.everything.as_ref())
+    }
+
+    /// What is known of a sum of coefficients: for each index of the response, in the place of one coefficient.
+    fn combination(&self, weights: &[f64], asked: Asked<'_>) -> Result<Vec<Tested>, RegressError> {
+        let combination = Combination::new(weights.to_vec(), self.data.design.constant());
+        let column = combination.place;
+        let data = self.data.combined(combination);
+        let found = match self.by_score {
+            true => by_score::limits_of(&data, self.kernel, asked, self.everything.as_ref(), column)?,
+            false => by_likelihood::limits_of(&data, self.kernel, self.model, asked, self.expected(), column)?,
+        };
+        Ok(found.into_iter().flatten().collect())
+    }
+}
+
+/// Refuses methods that do not go with what is hidden.
+fn check_method(
+    method: Option<Method>,
+    hidden: bool,
+    data: &Observations,
+    leaves_out: bool,
+) -> Result<(), RegressError> {
+    let refused = |method: Method, message| Err(RegressError::Method { method: method.called(), message });
+    match method {
+        Some(other) if data.ignoring && other != Method::MaximumLikelihood => {
+            refused(other, "people who ignore the device are told apart by maximum likelihood only")
+        }
+        Some(Method::Jeffreys) if hidden => {
+            let message = "a predictor is randomized, and the penalty is for a randomized response alone";
+            refused(Method::Jeffreys, message)
+        }
+        Some(other) if leaves_out && other != Method::CorrectedScore => {
+            let message = "people without an answer are left out, and randomized answers tell who they are; take `method corrected`, or \
+                           keep them by `missing category`";
+            refused(other, message)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The fit; without limits and tests if they are not wanted.
 pub(super) fn fitted(
     model: &Model,
     rows: &ModelRows,
     fitting: &Fitting,
     limits: bool,
+    questions: &Questions,
 ) -> Result<Regression, RegressError> {
-    let (method, naive) = (fitting.method, fitting.naive);
-    let asked = Asked { method, critical: fitting.reach().powi(2), limits };
-    let mut data = Observations::new(model, rows)?;
-    (data.lonely, data.few_clusters) = (fitting.lonely, fitting.df == DegreesOfFreedom::Satterthwaite);
-    let kernel = Kernel::new(model.family, data.outcomes, model.reference);
-    let hidden = model.has_hidden_predictors() || data.ignoring;
-    if data.ignoring && method.is_some_and(|method| method != Method::MaximumLikelihood) {
-        let message = "people who ignore the device are told apart by maximum likelihood only";
-        return Err(RegressError::Method { method: method.map_or("", Method::called), message });
-    }
-    if method == Some(Method::Jeffreys) && hidden {
-        let message = "a predictor is randomized, and the penalty is for a randomized response alone";
-        return Err(RegressError::Method { method: "jeffreys", message });
-    }
-    let leaves_out = model.leaves_out_hidden();
-    if let Some(other) = method.filter(|method| leaves_out && *method != Method::CorrectedScore) {
-        let message = "people without an answer are left out, and randomized answers tell who they are; take `method corrected`, or \
-                       keep them by `missing category`";
-        return Err(RegressError::Method { method: other.called(), message });
-    }
-    let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
-    let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out);
-    let by_score = method == Some(Method::CorrectedScore) || by_default;
-    let needed = limits && (by_score || hidden);
-    let everything = if needed { Everything::new(rows.answers(), &data) } else { None };
-    let mut fitted = match (by_score, data.ignoring) {
-        (true, _) => corrected(&data, kernel, model, asked, everything.as_ref())?,
-        (_, true) => with_ignoring(&data, kernel, model, rows, fitting, asked)?,
-        _ => likelihood(&data, kernel, model, asked, possible.as_ref(), everything.as_ref())?,
+    let (method, naive, critical) = (fitting.method, fitting.naive, fitting.reach().powi(2));
+    let contrasts = questions.contrasts(model)?;
+    let settings = questions.settings(model)?;
+    let prepared = Prepared::new(model, rows, fitting, limits)?;
+    let (data, kernel) = (&prepared.data, prepared.kernel);
+    let settings: Vec<Setting> = settings.into_iter().map(|one| one.standardized(&data.standardized)).collect();
+    let asked = Asked { method, critical, limits, settings: &settings };
+    let mut fitted = match (prepared.by_score, data.ignoring) {
+        (true, _) => corrected(data, kernel, model, asked, prepared.everything.as_ref())?,
+        (_, true) => with_ignoring(data, kernel, model, (rows, questions), fitting, asked)?,
+        _ => likelihood(data, kernel, model, asked, prepared.expected())?,
     };
+    if !questions.is_empty() && limits && !data.ignoring {
+        answer(&prepared, &contrasts, asked, &mut fitted)?;
+    } else {
+        fitted.contrasts =
+            contrasts.iter().flat_map(|contrast| by_covariance(contrast, data, &fitted, critical)).collect();
+    }
     if naive {
         let taken = data.taken_for_true();
         fitted.named = taken.is_some();
@@ -126,6 +201,120 @@ pub(super) fn fitted(
     Ok(fitted)
 }
 
+/// The weights of all parameters for a contrast of one index of the response, and the category that the index is about.
+fn places(data: &Observations, fitted: &Regression) -> Vec<(usize, Option<String>)> {
+    let p = data.design.len();
+    let first = fitted.coefficients.iter().position(|one| one.term != THRESHOLD).unwrap_or(0);
+    let starts = (first..fitted.coefficients.len()).step_by(p.max(1));
+    starts.map(|start| (start, fitted.coefficients[start].category.clone())).collect()
+}
+
+/// A sum of coefficients by their covariance: its estimate, error and category, by index of the response.
+fn by_covariance(contrast: &Contrast, data: &Observations, fitted: &Regression, critical: f64) -> Vec<Coefficient> {
+    let one = |(start, category): (usize, Option<String>)| {
+        let own = fitted.theta[start..].iter().zip(&contrast.weights);
+        let estimate: f64 = own.map(|(theta, weight)| theta * weight).sum();
+        let k = contrast.weights.len();
+        let part = fitted.covariance.view((start, start), (k, k));
+        let weights = DVector::from_column_slice(&contrast.weights);
+        let error = weights.dot(&(part * &weights)).max(0.0).sqrt();
+        let (reach, statistic) = (critical.sqrt() * error, (estimate / error).powi(2));
+        Coefficient {
+            term: contrast.text.clone(),
+            category,
+            estimate,
+            kind: fitted.coefficients[start].kind,
+            standard_error: Some(error),
+            low: Some(estimate - reach),
+            high: Some(estimate + reach),
+            statistic: Some(statistic),
+            df: None,
+            p_value: Some(p_value(statistic, 1)),
+            test: Test::Wald,
+            gap: false,
+            design_effect: None,
+        }
+    };
+    places(data, fitted).into_iter().map(one).collect()
+}
+
+/// Contrasts, and predictions for kinds of people who are known entirely, each with the limits of the score.
+fn answer(
+    prepared: &Prepared<'_>,
+    contrasts: &[Contrast],
+    asked: Asked<'_>,
+    fitted: &mut Regression,
+) -> Result<(), RegressError> {
+    let (data, kernel) = (&prepared.data, prepared.kernel);
+    let jeffreys = fitted.method == Method::Jeffreys;
+    for contrast in contrasts {
+        let found = prepared.combination(&contrast.weights, asked)?;
+        let by_covariance = by_covariance(contrast, data, fitted, asked.critical);
+        let one = |(own, tested): (Coefficient, Tested)| {
+            let (Found { best, low, high, statistic, df, .. }, open) = (tested.found, tested.is_open());
+            Coefficient {
+                estimate: if open || jeffreys { own.estimate } else { best },
+                kind: match (open || jeffreys, prepared.by_score) {
+                    (true, _) => EstimateKind::Penalised,
+                    (_, true) => EstimateKind::Corrected,
+                    _ => EstimateKind::MaximumLikelihood,
+                },
+                standard_error: own.standard_error.filter(|_| !open),
+                low,
+                high,
+                statistic: Some(statistic.max(0.0)),
+                df,
+                p_value: Some(p_value(statistic, 1)),
+                test: tested.test,
+                gap: tested.gap,
+                ..own
+            }
+        };
+        fitted.contrasts.extend(by_covariance.into_iter().zip(found).map(one));
+    }
+    let two = matches!(kernel, Kernel::Logit { categories: 2, .. });
+    let linear = kernel == Kernel::LeastSquares;
+    let Some(constant) = data.design.constant().filter(|_| two || linear) else { return Ok(()) };
+    for (number, setting) in asked.settings.iter().enumerate().filter(|(_, setting)| setting.complete) {
+        let weights = row_of(setting, data);
+        debug_assert_eq!(weights[constant], 1.0);
+        let Some(tested) = prepared.combination(&weights, asked)?.pop() else { continue };
+        let about = kernel.category(0);
+        for own in fitted.predictions.iter_mut().filter(|own| own.profile == number) {
+            // The index is about one category; the share of the other is the rest.
+            let turned = two && own.category != about.and_then(|code| prepared.model.categories.get(code).cloned());
+            put_limits(own, &tested, two, turned, jeffreys);
+        }
+    }
+    Ok(())
+}
+
+/// The row of the design of a kind of people who are known entirely.
+fn row_of(setting: &Setting, data: &Observations) -> Vec<f64> {
+    let group = &data.groups[0];
+    let (mut hidden, mut public, mut numbers) = (data.hidden[0].clone(), group.public.clone(), group.numbers.clone());
+    setting.give(&mut hidden, &mut public, &mut numbers);
+    let mut row = vec![0.0; data.design.len()];
+    data.design.fill(Values { hidden: &hidden, public: &public, numbers: &numbers }, &mut row);
+    row
+}
+
+/// The limits of a linear predictor as those of a share or a mean.
+fn put_limits(own: &mut Prediction, tested: &Tested, is_share: bool, turned: bool, jeffreys: bool) {
+    let Found { best, low, high, .. } = tested.found;
+    let share = |eta: f64| 1.0 / (1.0 + (if turned { eta } else { -eta }).exp());
+    let (low, high) = if turned { (high, low) } else { (low, high) };
+    match is_share {
+        true => (own.low, own.high) = (Some(low.map_or(0.0, share)), Some(high.map_or(1.0, share))),
+        false => (own.low, own.high) = (low, high),
+    }
+    if tested.is_open() {
+        own.standard_error = None;
+    } else if !jeffreys {
+        own.estimate = if is_share { share(best) } else { best };
+    }
+}
+
 /// A share of people who ignore the device below this is none.
 const NOBODY: f64 = 1e-6;
 
@@ -134,14 +323,15 @@ fn with_ignoring(
     data: &Observations,
     kernel: Kernel,
     model: &Model,
-    rows: &ModelRows,
+    (rows, questions): (&ModelRows, &Questions),
     fitting: &Fitting,
-    asked: Asked,
+    asked: Asked<'_>,
 ) -> Result<Regression, RegressError> {
     let base = Model { ignoring: None, ..model.clone() };
     let method = Some(Method::MaximumLikelihood);
-    let mut complied = self::fitted(&base, rows, &Fitting { method, naive: false, ..*fitting }, asked.limits)?;
-    let fitted = match likelihood(data, kernel, model, Asked { method, ..asked }, None, None) {
+    let fitting = Fitting { method, naive: false, ..*fitting };
+    let mut complied = self::fitted(&base, rows, &fitting, asked.limits, questions)?;
+    let fitted = match likelihood(data, kernel, model, Asked { method, ..asked }, (None, None)) {
         Err(RegressError::Boundary) => None,
         fitted => Some(fitted?),
     };

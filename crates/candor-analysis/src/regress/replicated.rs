@@ -4,10 +4,12 @@ use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::effects::Average;
+use super::joint::by_covariance;
+use super::questions::Questions;
 use super::regression::{Fitting, fitted};
 use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
-use super::{Model, ModelRows, RegressError};
-use crate::tally::Replication;
+use super::{Family, Model, ModelRows, RegressError};
+use crate::tally::{Replicates, Replication};
 
 /// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of estimates over their errors.
 ///
@@ -33,7 +35,21 @@ pub fn regress_replicated_with(
     fitting: &Fitting,
     how: &Replication,
 ) -> Result<Regression, RegressError> {
-    let mut fitted = self::fitted(model, rows, fitting, false)?;
+    regress_replicated_asking(model, rows, fitting, how, &Questions::default())
+}
+
+/// The same with contrasts and predictions.
+///
+/// # Errors
+/// As [`regress_replicated`], or if a question does not go with the model.
+pub fn regress_replicated_asking(
+    model: &Model,
+    rows: &ModelRows,
+    fitting: &Fitting,
+    how: &Replication,
+    questions: &Questions,
+) -> Result<Regression, RegressError> {
+    let mut fitted = self::fitted(model, rows, fitting, false, questions)?;
     if rows.replicates() < 2 {
         return Err(RegressError::Replicates("errors take two columns of replicate weights or more".to_owned()));
     }
@@ -41,13 +57,26 @@ pub fn regress_replicated_with(
         how.replicates(rows.replicate_weights()).map_err(|error| RegressError::Replicates(error.to_string()))?;
     let again = |column: usize| {
         let fitting = Fitting { method: Some(fitted.method), naive: false, ..*fitting };
-        self::fitted(model, &rows.replicate(column), &fitting, false)
+        self::fitted(model, &rows.replicate(column), &fitting, false, questions)
             .map_err(|error| RegressError::Replicates(format!("with replicate weights number {}: {error}", column + 1)))
     };
     let fits = (0..rows.replicates()).map(again).collect::<Result<Vec<Regression>, _>>()?;
+    let is_share = model.family() != Family::Linear;
+    put_errors(&mut fitted, &fits, &replicates, fitting, is_share);
+    Ok(fitted)
+}
+
+/// Gives a fit the errors of its replicates.
+fn put_errors(
+    fitted: &mut Regression,
+    fits: &[Regression],
+    replicates: &Replicates,
+    fitting: &Fitting,
+    is_share: bool,
+) {
     let covariance = |of: &dyn Fn(&Regression) -> Vec<f64>| {
         let all: Vec<Vec<f64>> = fits.iter().map(of).collect();
-        let middle = of(&fitted);
+        let middle = of(fitted);
         replicates.deviations(&middle, &all).into_iter().fold(
             DMatrix::zeros(middle.len(), middle.len()),
             |sum, deviation| {
@@ -60,21 +89,38 @@ pub fn regress_replicated_with(
     let coefficients = covariance(&|fit| fit.coefficients.iter().map(|one| one.estimate).collect());
     let shares = covariance(&|fit| of_averages(&fit.shares));
     let effects = covariance(&|fit| of_averages(&fit.effects));
+    let contrasts = covariance(&|fit| fit.contrasts.iter().map(|one| one.estimate).collect());
+    let predictions = covariance(&|fit| fit.predictions.iter().map(|one| one.estimate).collect());
     let ignoring = covariance(&|fit| fit.ignoring.iter().map(|share| share.estimate).collect());
     let df = (replicates.degrees() + 1.0 - fitted.coefficients.len() as f64).max(1.0);
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
         replace_error(own, coefficients[(at, at)].sqrt(), fitting, df);
     }
-    let errors = |averages: &mut [Average], covariance: &DMatrix<f64>| {
-        averages.iter_mut().enumerate().for_each(|(at, own)| own.standard_error = covariance[(at, at)].sqrt());
+    for (at, own) in fitted.contrasts.iter_mut().enumerate() {
+        replace_error(own, contrasts[(at, at)].sqrt(), fitting, df);
+    }
+    let reach = reach(fitting, df);
+    let errors = |averages: &mut Vec<Average>, covariance: &DMatrix<f64>, is_share: bool| {
+        let own = std::mem::take(averages).into_iter().enumerate();
+        *averages = own.map(|(at, own)| own.with_error(covariance[(at, at)].sqrt(), reach, is_share)).collect();
     };
-    errors(&mut fitted.shares, &shares);
-    errors(&mut fitted.effects, &effects);
+    errors(&mut fitted.shares, &shares, is_share);
+    errors(&mut fitted.effects, &effects, false);
+    for (at, own) in fitted.predictions.iter_mut().enumerate() {
+        own.replace_error(predictions[(at, at)].sqrt(), reach, is_share);
+    }
+    let estimates: Vec<f64> = fitted.coefficients.iter().map(|one| one.estimate).collect();
+    fitted.joint = by_covariance(&fitted.terms, &estimates, &coefficients, df);
     if let Some(share) = fitted.ignoring.as_mut().filter(|share| share.standard_error.is_some()) {
         share.standard_error = Some(ignoring[(0, 0)].sqrt());
     }
     fitted.covariance = coefficients;
-    Ok(fitted)
+}
+
+/// Half the length of an interval by Student's t, in standard errors.
+fn reach(fitting: &Fitting, df: f64) -> f64 {
+    let law = StudentsT::new(0.0, 1.0, df).ok();
+    law.map_or(fitting.reach(), |law| law.inverse_cdf(0.5 + 0.5 * fitting.confidence))
 }
 
 /// Gives a coefficient the error of its replicates, and an interval and a p-value of Student's t by it.
@@ -82,7 +128,7 @@ fn replace_error(own: &mut Coefficient, error: f64, fitting: &Fitting, df: f64) 
     let ratio = own.standard_error.map(|before| (error / before).powi(2));
     let t = own.estimate / error;
     let law = StudentsT::new(0.0, 1.0, df).ok();
-    let reach = law.map_or(fitting.reach(), |law| law.inverse_cdf(0.5 + 0.5 * fitting.confidence));
+    let reach = reach(fitting, df);
     own.standard_error = Some(error);
     (own.low, own.high) = (Some(own.estimate - reach * error), Some(own.estimate + reach * error));
     if own.term != THRESHOLD {

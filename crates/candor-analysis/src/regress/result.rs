@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::effects::Average;
+use super::effects::{Average, limits};
 use super::hidden_predictors::Assumption;
 
 /// How a model is fitted.
@@ -62,6 +62,15 @@ pub struct Regression {
     pub shares: Vec<Average>,
     /// Average marginal effects.
     pub effects: Vec<Average>,
+    /// Joint tests of the terms that have several coefficients.
+    pub joint: Vec<JointTest>,
+    /// The contrasts that were asked for, for each category of the response that coefficients are about.
+    pub contrasts: Vec<Coefficient>,
+    /// The predictions that were asked for.
+    pub predictions: Vec<Prediction>,
+    /// The coefficients that the averages were taken at, and of each term with several of them which they are.
+    pub(super) theta: Vec<f64>,
+    pub(super) terms: Vec<(String, Vec<usize>)>,
     /// What taking the answers for the truth would have given, if asked for and answers are categories.
     pub naive: Option<Vec<f64>>,
     /// Whether every answer names one category of each attribute, so that it could be taken for the truth.
@@ -74,6 +83,50 @@ pub struct Regression {
     pub modelled: f64,
     /// How many rows are different.
     pub distinct: usize,
+}
+
+/// A joint test of all coefficients of a term.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct JointTest {
+    /// The term, as it stands in the formula.
+    pub term: String,
+    /// The statistic, chi-square where there is only one number of degrees of freedom.
+    pub statistic: f64,
+    /// How many coefficients.
+    pub df: usize,
+    /// Degrees of freedom of the denominator, where the p-value is that of an F law.
+    pub denominator_df: Option<f64>,
+    /// The p-value of the hypothesis that all are zero.
+    pub p_value: f64,
+    /// What it comes from.
+    pub test: Test,
+}
+
+/// What is predicted for a kind of people.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// The number of the profile, in the order in which they were given.
+    pub profile: usize,
+    /// The response's category, none if it is a number.
+    pub category: Option<String>,
+    /// The share, or the mean.
+    pub estimate: f64,
+    /// Its standard error; none where the answers set no limit on one side.
+    pub standard_error: Option<f64>,
+    /// Lower confidence limit; of a share 0 if the answers set none.
+    pub low: Option<f64>,
+    /// Upper confidence limit; of a share 1 if the answers set none.
+    pub high: Option<f64>,
+}
+
+impl Prediction {
+    /// With another standard error, whose quantile for the limits is `reach`.
+    pub(super) fn replace_error(&mut self, error: f64, reach: f64, is_share: bool) {
+        let (low, high) = limits(self.estimate, error, reach, is_share);
+        (self.standard_error, self.low, self.high) = (Some(error), Some(low), Some(high));
+    }
 }
 
 /// People who ignore the device.

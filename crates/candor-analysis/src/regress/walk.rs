@@ -41,6 +41,8 @@ pub(super) struct Point {
     pub(super) error: f64,
     /// The signed root of the score statistic.
     pub(super) root: f64,
+    /// The variance of the projected score, whose weights `follows` are.
+    pub(super) variance: f64,
     /// The log-likelihood; `None` of an estimating equation.
     pub(super) value: Option<f64>,
     /// Degrees of freedom of Student's t that the root was taken from.

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use candor::format::{p_is, p_value};
-use candor::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
-use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing};
+use candor::regress::{Coefficient, Prediction, RegressOptions, Regression, Rows, model, profiles, regress};
+use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
+use candor_tables::input::{Input, Location};
 use clap::{Args, ValueEnum};
 
 use super::estimate::parse_confidence;
@@ -66,6 +67,12 @@ pub struct RegressArgs {
     /// True category of the noncompliers [default: all categories alike]
     #[arg(long = "self-protective-if", alias = "only-if", value_name = "CATEGORY", requires = "says")]
     only_if: Option<String>,
+    /// Contrast of coefficients, such as "Education=higher - Education=primary"; may be repeated
+    #[arg(long, value_name = "TERM - TERM", allow_hyphen_values = true)]
+    contrast: Vec<String>,
+    /// Table (CSV or Parquet) of profiles to predict for: a column for each predictor that is given
+    #[arg(long, value_name = "FILE")]
+    predict: Option<String>,
     /// Show the fit without correction for the randomization as well
     #[arg(long = "show-uncorrected", alias = "show-naive")]
     show_naive: bool,
@@ -136,7 +143,7 @@ pub fn parse_reference(text: &str) -> Result<(String, String), String> {
 pub fn run(args: RegressArgs) -> Result<(), Failure> {
     args.marks.apply();
     let plan = read_plan(&args.plan)?;
-    let options = options(&args);
+    let options = options(&args)?;
     let asked = model(&plan, &args.model, &options)?;
     let survey = args.design.survey_of(&plan, args.condition.as_deref())?;
     let inputs = response_files(&args.responses, args.delimiter)?;
@@ -152,8 +159,11 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     }
 }
 
-fn options(args: &RegressArgs) -> RegressOptions {
-    RegressOptions {
+fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
+    let read = |file: &String| Ok::<_, Failure>(profiles(Input::open(&Location::new(file), None)?)?);
+    let profiles = args.predict.as_ref().map_or(Ok(Vec::new()), read)?;
+    let questions = Questions { contrasts: args.contrast.clone(), profiles };
+    Ok(RegressOptions {
         family: args.family.map(Into::into),
         method: args.method.map(|method| match method {
             MethodArg::Ml => Method::MaximumLikelihood,
@@ -173,7 +183,8 @@ fn options(args: &RegressArgs) -> RegressOptions {
             Some(DfArg::Design) => DegreesOfFreedom::Design,
             _ => DegreesOfFreedom::Satterthwaite,
         },
-    }
+        questions,
+    })
 }
 
 fn describe(found: &Regression) -> String {
@@ -209,6 +220,7 @@ fn describe(found: &Regression) -> String {
         let _ = write!(text, "\n{heading}");
         text += &coefficient_table(own, found);
     }
+    text += &questions(found);
     text += &averages(found);
     text += &fit_lines(found);
     text
@@ -246,7 +258,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
         row.push(one.high.map_or("no limit".to_owned(), four_digits));
         row.push(one.p_value.map_or(String::new(), p_value));
         if odds {
-            row.push(one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")));
+            row.push(odds_ratio(one));
         }
         row.push(one.design_effect.map_or(String::new(), |effect| format!("{effect:.2}")));
         if naive {
@@ -255,6 +267,70 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
         row
     };
     table(&header, &own.iter().map(row).collect::<Vec<_>>())
+}
+
+/// An odds ratio with its limits.
+fn odds_ratio(one: &Coefficient) -> String {
+    let limit = |limit: Option<f64>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:.3}"));
+    let (low, high) = (limit(one.odds_ratio_low), limit(one.odds_ratio_high));
+    one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3} ({low} to {high})"))
+}
+
+/// Joint tests, contrasts and predictions.
+fn questions(found: &Regression) -> String {
+    let mut text = String::new();
+    if !found.joint_tests.is_empty() {
+        let row = |one: &candor::regress::JointTest| {
+            let df = one.denominator_df.map_or(one.df.to_string(), |other| format!("{}, {other:.1}", one.df));
+            vec![one.term.clone(), format!("{:.3}", one.statistic), df, p_value(one.p_value)]
+        };
+        let _ = writeln!(text, "\nJoint tests: all coefficients of the term are zero");
+        text += &table(&["term", "statistic", "df", "p"], &found.joint_tests.iter().map(row).collect::<Vec<_>>());
+    }
+    for own in found.contrasts.chunk_by(|a, b| a.term == b.term) {
+        let _ = writeln!(text, "\nContrast {}", term(&own[0].term));
+        text += &contrast_table(own, found);
+    }
+    if !found.predictions.is_empty() {
+        text += &prediction_table(&found.predictions, found);
+    }
+    text
+}
+
+fn contrast_table(own: &[Coefficient], found: &Regression) -> String {
+    let odds = found.family != "linear";
+    let mut header = vec![&found.response[..], "estimate", "standard error", "low", "high", "p"];
+    header.extend(odds.then_some("odds ratio"));
+    let row = |one: &Coefficient| {
+        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+        let mut row = vec![
+            label(one.category.as_ref().unwrap_or(&found.response)),
+            format!("{}{mark}", four_digits(one.estimate)),
+            one.standard_error.map_or(String::new(), four_digits),
+            one.low.map_or("no limit".to_owned(), four_digits),
+            one.high.map_or("no limit".to_owned(), four_digits),
+            one.p_value.map_or(String::new(), p_value),
+        ];
+        row.extend(odds.then(|| odds_ratio(one)));
+        row
+    };
+    table(&header, &own.iter().map(row).collect::<Vec<_>>())
+}
+
+fn prediction_table(all: &[Prediction], found: &Regression) -> String {
+    let names: Vec<&str> = all[0].profile.keys().map(String::as_str).collect();
+    let response = &found.response[..];
+    let header: Vec<&str> =
+        names.iter().copied().chain([response, "estimate", "standard error", "low", "high"]).collect();
+    let row = |one: &Prediction| {
+        let category = one.category.as_ref().unwrap_or(&found.response);
+        let limit = |limit: Option<f64>| limit.map_or("no limit".to_owned(), four_digits);
+        let numbers = [four_digits(one.estimate), one.standard_error.map_or(String::new(), four_digits)];
+        let given = one.profile.values().map(|value| label(value)).chain([label(category)]);
+        given.chain(numbers).chain([limit(one.low), limit(one.high)]).collect()
+    };
+    let what = if found.family == "linear" { "mean" } else { "share" };
+    format!("\nPredicted {what}\n{}", table(&header, &all.iter().map(row).collect::<Vec<_>>()))
 }
 
 /// Average shares and effects.
@@ -290,7 +366,12 @@ fn fit_lines(found: &Regression) -> String {
     let mut text = String::from("\n");
     if let Some(value) = found.log_likelihood {
         let null = found.null_log_likelihood.map_or(String::new(), |null| format!(", of constants alone {null:.3}"));
-        text += &paragraph(&format!("Log-likelihood {value:.3}{null}."));
+        let of = found.log_likelihood_of.join(", ");
+        let aic = found.aic.map_or(String::new(), |aic| {
+            format!(" AIC {aic:.3}, comparable between models about the same randomized attributes ({of})")
+        });
+        let aic = if aic.is_empty() { aic } else { format!("{aic}.") };
+        text += &paragraph(&format!("Log-likelihood {value:.3}{null}.{aic}"));
     }
     if let Some(deviation) = found.residual_deviation {
         text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));

@@ -204,11 +204,14 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
             count(one.respondents as u64),
             format!("{:.3}", one.power),
             format!("{:.4}", one.standard_error),
+            format!("{:.3}", one.one_sided),
         ]
     };
     let rows: Vec<Vec<String>> = found.effects.iter().map(row).collect();
     let heading = format!("Respondents for finding a coefficient of {}, level {alpha}\n", found.model);
-    emit(&(heading + &table(&["term", "effect", "respondents", "power", "standard error"], &rows)))
+    let header = ["term", "effect", "respondents", "power", "standard error", "no limit"];
+    let legend = "\nno limit: probability that the confidence interval lacks a lower or an upper limit\n";
+    emit(&(heading + &table(&header, &rows) + legend))
 }
 
 fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {

@@ -26,6 +26,7 @@ fn what_is_documented_is_there() {
     (0..900).for_each(|i| text += &format!("{},{},{}\n", i % 3, i % 3 / 2, i / 7 % 2));
     sandbox.write("people.csv", text);
     sandbox.write("grid.toml", "[[attribute]]\nname = \"Age\"\ngrid = [0, 100]\ncategories = [\"0\", \"100\"]\n");
+    sandbox.write("profiles.csv", "a\n0\n");
     // Those that a later one needs come first.
     let commands = [
         ("schema infer", "schema infer people.csv -o schema.toml"),
@@ -53,7 +54,7 @@ fn what_is_documented_is_there() {
         ("test", "test numbers.json numbers-answers.csv --independence a,b --psu x"),
         ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b"),
         ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b --psu x"),
-        ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml"),
+        ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml --predict profiles.csv"),
         ("regress", "regress lottery.json numbers-responses.csv --model b~x --self-protective 0 --standardize"),
         ("query", "query plan.json responses.csv --where a=0"),
         ("query", "query plan.json responses.csv --where a=0 --given b=0 --compare-groups c"),

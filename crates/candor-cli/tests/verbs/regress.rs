@@ -256,3 +256,39 @@ fn respondents_for_a_coefficient() {
         .run("size plan.json --detect-difference 0.1,0.2 --expected-shares voters.csv")
         .refused(2, &["cannot be used with '--expected-shares"]);
 }
+
+/// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model says so.
+#[test]
+fn factors_contrasts_and_predictions() {
+    let sandbox = voters();
+    sandbox.write("profiles.csv", "region,age\nnorth,30\nsouth,30\n");
+    let found = json(&sandbox, "vote ~ region + age", "--predict profiles.csv");
+    assert_eq!(found["log_likelihood_of"], serde_json::json!(["vote"]));
+    assert!(found["log_likelihood"].as_f64().unwrap() <= 0.0 && found["joint_tests"] == serde_json::json!([]));
+    let [north, south] = &found["predictions"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!((&north["profile"]["region"], &north["category"]), (&"north".into(), &"yes".into()));
+    let share = |one: &Value, name: &str| one[name].as_f64().unwrap();
+    let log_odds = |share: f64| (share / (1.0 - share)).ln();
+    let difference = log_odds(share(south, "estimate")) - log_odds(share(north, "estimate"));
+    assert!((difference - found["coefficients"][1]["estimate"].as_f64().unwrap()).abs() < 1e-6, "{found}");
+    assert!(share(north, "low") < share(north, "estimate") && share(north, "estimate") < share(north, "high"));
+    let school = json(&sandbox, "vote ~ school + age", "");
+    let tests = school["joint_tests"].as_array().unwrap();
+    assert!(tests.len() <= 1 && tests.iter().all(|one| one["term"] == "school"), "{school}");
+    let words = ["--contrast", "region=south - 10*age", "--predict", "profiles.csv"];
+    let base = ["regress", "plan.json", "responses.csv", "--model", "vote ~ region + age"];
+    let said = sandbox.run_words(&[&base[..], &words].concat()).fine();
+    for part in ["Contrast region=south - 10*age", "Predicted share", "odds ratio", "AIC", "against no"] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
+    }
+    sandbox.write("empty.csv", "region,age\n");
+    for (option, value, says) in [
+        ("--contrast", "region=west", "--contrast: \"region=west\" has no known term"),
+        ("--predict", "empty.csv", "no profiles"),
+        ("--predict", "missing.csv", "missing.csv"),
+    ] {
+        sandbox.run_words(&[&base[..], &[option, value]].concat()).refused(1, &[says]);
+    }
+    sandbox.write("profiles.csv", "region,age\nwest,30\n");
+    sandbox.run_words(&[&base[..], &["--predict", "profiles.csv"]].concat()).refused(1, &["\"west\" is no category"]);
+}

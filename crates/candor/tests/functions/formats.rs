@@ -212,7 +212,7 @@ fn designs() {
 #[test]
 fn regressions() {
     use candor::regress::{RegressOptions, Rows, model, regress};
-    use candor_analysis::regress::{IgnoringOptions, Method};
+    use candor_analysis::regress::{IgnoringOptions, Method, Questions};
     let fit = |survey: &Survey, text: &str, options: RegressOptions| {
         let (responses, _) = survey.randomized();
         let asked = model(&survey.plan, text, &options).unwrap();
@@ -222,9 +222,14 @@ fn regressions() {
         let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, ProgressSink::none()).unwrap();
         regress(&asked, &rows, &options).unwrap()
     };
-    let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };
+    let profiles = vec![vec![("smokes".to_owned(), "yes".to_owned())]];
+    let questions = Questions { contrasts: vec!["smokes=yes".to_owned()], profiles };
+    let method = Some(Method::MaximumLikelihood);
+    let options = RegressOptions { method, questions, ..RegressOptions::default() };
     let mut found = fit(&Survey::independent(), "region ~ smokes", options);
-    assert_eq!(found.effects.len(), 2);
+    assert_eq!((found.effects.len(), found.contrasts.len(), found.predictions.len()), (2, 1, 1));
+    let factor = fit(&Survey::independent(), "region ~ school", RegressOptions::default());
+    found.joint_tests = factor.joint_tests;
     // What other models have to tell.
     let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
@@ -233,7 +238,7 @@ fn regressions() {
     let mut found = serde_json::to_value(found).unwrap();
     found["standardized"] = serde_json::json!([{"column": "age", "mean": 40.0, "standard_deviation": 9.0}]);
     found["hausman"] = serde_json::json!({"statistic": 3.0, "degrees": 2, "p_value": 0.2});
-    is_documented("regress", &found, &[]);
+    is_documented("regress", &found, &["smokes"]);
 }
 
 #[test]

@@ -1,0 +1,356 @@
+//! How often intervals, tests and predictions of regressions hold, end to end, and how often effects are found that `sample-size` predicts.
+//!
+//! `cargo run --release -p candor-analysis --example regression_coverage [surveys] [first setting] [settings]` writes the tables of
+//! docs/reference/interval-coverage.md.
+
+use std::collections::BTreeMap;
+
+use candor_analysis::regress::{
+    Anticipated, Batch, Effect, Family, Fitting, Formula, INTERCEPT, Layout, Model, ModelOptions, ModelRows, Profile,
+    Questions, Sample, anticipate, regress_asking,
+};
+use candor_analysis::tally::answer_codes;
+use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
+use candor_bulk::Randomizer;
+use chacha20::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// k-ary randomized response over the table of some attributes.
+fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
+    let cells: usize = sizes.iter().product();
+    let only = (1e6 * epsilon.exp_m1() / cells as f64).round() as u64;
+    let parts =
+        vec![Part { set: PatternSet::no_miss(), weight: only }, Part { set: PatternSet::All, weight: 1_000_000 }];
+    Channel::Pattern(Pattern::new(sizes.iter().map(|&size| Axis::single(size)).collect(), parts).unwrap())
+}
+
+/// A response `y` and hidden predictors `x`, `w` in one block, and a public `z`.
+fn plan(hidden: &[usize], public: usize, epsilon: f64) -> Plan {
+    let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
+    let named = ["y", "x", "w"].into_iter().zip(hidden);
+    let mut attributes: Vec<Attribute> =
+        named.map(|(name, &size)| Attribute::new(name, labels(size)).unwrap()).collect();
+    attributes.push(Attribute::new_public("z", labels(public)).unwrap());
+    let block = Block::new((0..hidden.len()).collect(), k_ary(hidden, epsilon));
+    Plan::new(Schema::new(attributes).unwrap(), vec![block]).unwrap()
+}
+
+fn logistic(eta: f64) -> f64 {
+    1.0 / (1.0 + (-eta).exp())
+}
+
+fn log_odds(share: f64) -> f64 {
+    (share / (1.0 - share)).ln()
+}
+
+/// How people are drawn.
+#[derive(Clone, Copy)]
+enum Drawn {
+    Simply,
+    /// So many clusters, whose members' log odds vary together with this deviation, and half of which have `z` 1.
+    Clusters(usize, f64),
+    /// Those with the trait this many times as often, with weights that make up for it.
+    Informatively(f64),
+}
+
+/// A kind of survey.
+struct Setting {
+    name: &'static str,
+    hidden: Vec<usize>,
+    public: usize,
+    epsilon: f64,
+    formula: &'static str,
+    family: Option<Family>,
+    respondents: usize,
+    /// Shares of hidden predictors and `z`, first slowest.
+    predictors: Vec<f64>,
+    /// Log odds of each category of `y` but the first, by the codes of the hidden predictors and `z`.
+    eta: fn(&[u16]) -> Vec<f64>,
+    drawn: Drawn,
+    /// The coefficient that is looked at, its category, and its true value.
+    term: &'static str,
+    category: Option<&'static str>,
+    value: f64,
+}
+
+fn settings() -> Vec<Setting> {
+    let two = |name, shares: [f64; 2], epsilon, respondents, first: f64, eta: fn(&[u16]) -> Vec<f64>| Setting {
+        name,
+        hidden: vec![2],
+        public: 2,
+        epsilon,
+        formula: "y ~ z",
+        family: None,
+        respondents,
+        predictors: vec![first, 1.0 - first],
+        eta,
+        drawn: Drawn::Simply,
+        term: "z=1",
+        category: None,
+        value: log_odds(shares[1]) - log_odds(shares[0]),
+    };
+    let hidden = |name, epsilon, respondents, rare: f64, value, eta: fn(&[u16]) -> Vec<f64>| Setting {
+        name,
+        hidden: vec![2, 2],
+        public: 2,
+        epsilon,
+        formula: "y ~ x",
+        family: None,
+        respondents,
+        predictors: vec![(1.0 - rare) / 2.0, (1.0 - rare) / 2.0, rare / 2.0, rare / 2.0],
+        eta,
+        drawn: Drawn::Simply,
+        term: "x=1",
+        category: None,
+        value,
+    };
+    let of_three = |codes: &[u16]| {
+        let x = f64::from(codes[0]);
+        vec![-0.5 + 0.6 * x, -1.0 + 0.9 * x]
+    };
+    vec![
+        two("2 and 2%, epsilon 1, 1,000", [0.02, 0.02], 1.0, 1000, 0.5, |_| vec![log_odds(0.02)]),
+        two("5 and 5%, epsilon 2, 2,000", [0.05, 0.05], 2.0, 2000, 0.5, |_| vec![log_odds(0.05)]),
+        two("5 and 15%, epsilon 2, 300", [0.05, 0.15], 2.0, 300, 0.5, |codes| {
+            vec![log_odds([0.05, 0.15][usize::from(codes[0])])]
+        }),
+        two("10 and 10%, groups 7:3, epsilon 1, 5,000", [0.1, 0.1], 1.0, 5000, 0.7, |_| vec![log_odds(0.1)]),
+        Setting {
+            formula: "y ~ z",
+            public: 3,
+            predictors: vec![0.4, 0.4, 0.2],
+            eta: |_| vec![log_odds(0.1)],
+            ..two("three groups alike, 10%, epsilon 2, 1,500", [0.1, 0.1], 2.0, 1500, 0.5, |_| Vec::new())
+        },
+        hidden("hidden group of 4%, no effect, epsilon 3, 1,000", 3.0, 1000, 0.04, 0.0, |_| vec![log_odds(0.1)]),
+        hidden(
+            "hidden group of 10%, 10 and 25%, epsilon 4, 1,000",
+            4.0,
+            1000,
+            0.1,
+            log_odds(0.25) - log_odds(0.1),
+            |codes| vec![log_odds([0.1, 0.25][usize::from(codes[0])])],
+        ),
+        Setting {
+            hidden: vec![3, 2],
+            family: Some(Family::Multinomial),
+            category: Some("2"),
+            ..hidden("multinomial, hidden predictor, epsilon 4, 2,000", 4.0, 2000, 0.3, 0.9, of_three)
+        },
+        Setting {
+            hidden: vec![3, 2],
+            family: Some(Family::Ordinal),
+            ..hidden("ordinal, hidden predictor, epsilon 4, 2,000", 4.0, 2000, 0.3, 0.8, |codes| {
+                let x = 0.8 * f64::from(codes[0]);
+                let (first, second) = (logistic(0.2 - x), logistic(1.4 - x));
+                vec![((second - first) / first).ln(), ((1.0 - second) / first).ln()]
+            })
+        },
+        Setting {
+            hidden: vec![2, 2, 2],
+            formula: "y ~ x + w",
+            predictors: [0.5, 0.2, 0.1, 0.2].into_iter().flat_map(|share| [share / 2.0, share / 2.0]).collect(),
+            ..hidden("two hidden predictors, epsilon 4, 2,000", 4.0, 2000, 0.3, 0.7, |codes| {
+                vec![-1.2 + 0.7 * f64::from(codes[0]) + 0.4 * f64::from(codes[1])]
+            })
+        },
+        Setting {
+            drawn: Drawn::Clusters(20, 0.5),
+            ..two("20 clusters of 30, 30%, no effect between them, epsilon 2", [0.3, 0.3], 2.0, 600, 0.5, |_| {
+                vec![log_odds(0.3)]
+            })
+        },
+        Setting {
+            drawn: Drawn::Informatively(4.0),
+            ..two("informative weights 4:1, 10 and 20%, epsilon 2, 2,000", [0.1, 0.2], 2.0, 2000, 0.5, |codes| {
+                vec![log_odds([0.1, 0.2][usize::from(codes[0])])]
+            })
+        },
+    ]
+}
+
+/// Surveys of one kind, and what they found.
+#[derive(Default)]
+struct Found {
+    surveys: u32,
+    covers: u32,
+    rejects: u32,
+    one_sided: u32,
+    joint: [u32; 2],
+    predicted: [u32; 2],
+}
+
+impl Setting {
+    fn sizes(&self) -> Vec<usize> {
+        self.hidden[1..].iter().copied().chain([self.public]).collect()
+    }
+
+    /// The codes of the hidden predictors and `z` of a cell.
+    fn codes(&self, mut cell: usize) -> Vec<u16> {
+        let mut codes = vec![0; self.sizes().len()];
+        for (code, size) in codes.iter_mut().zip(self.sizes()).rev() {
+            *code = (cell % size) as u16;
+            cell /= size;
+        }
+        codes
+    }
+
+    fn shares(&self, codes: &[u16], moved: f64) -> Vec<f64> {
+        let odds: Vec<f64> = [1.0].into_iter().chain((self.eta)(codes).iter().map(|eta| (eta + moved).exp())).collect();
+        let total: f64 = odds.iter().sum();
+        odds.iter().map(|one| one / total).collect()
+    }
+
+    /// True codes of everybody, weights and clusters.
+    fn people(&self, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>, Vec<String>) {
+        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let mut columns = vec![Vec::new(); self.hidden.len() + 1];
+        let (mut weights, mut names) = (Vec::new(), Vec::new());
+        let mut moved = 0.0;
+        while columns[0].len() < self.respondents {
+            let number = columns[0].len();
+            let mut codes = self.codes(drawn(&self.predictors, uniform()));
+            if let Drawn::Clusters(count, deviation) = self.drawn {
+                let size = self.respondents / count;
+                if number % size == 0 {
+                    // Twelve uniform numbers are as good as normal.
+                    moved = deviation * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0);
+                }
+                *codes.last_mut().unwrap() = (number / size % 2) as u16;
+                names.push((number / size).to_string());
+            }
+            let y = drawn(&self.shares(&codes, moved), uniform()) as u16;
+            let mut weight = 1.0;
+            if let Drawn::Informatively(times) = self.drawn {
+                if y == 0 && uniform() > 1.0 / times {
+                    continue;
+                }
+                weight = if y == 0 { times } else { 1.0 };
+            }
+            weights.push(weight);
+            columns[0].push(y);
+            columns[1..].iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
+        }
+        (columns, weights, names)
+    }
+
+    fn run(&self, surveys: u32) -> Found {
+        let plan = plan(&self.hidden, self.public, self.epsilon);
+        let options = ModelOptions { family: self.family, ..ModelOptions::default() };
+        let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
+        let layout = Layout::new(&plan, &model).unwrap();
+        let names: Vec<&str> = ["x", "w", "z"].into_iter().filter(|name| self.formula.contains(name)).collect();
+        // People with the highest category of every predictor.
+        let profile: BTreeMap<&str, String> = names.iter().map(|&name| (name, "1".to_owned())).collect();
+        let questions = Questions {
+            contrasts: Vec::new(),
+            profiles: vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()],
+        };
+        let in_profile = |name: &str| u16::from(names.contains(&name));
+        let codes: Vec<u16> =
+            ["x", "w"][..self.hidden.len() - 1].iter().copied().chain(["z"]).map(in_profile).collect();
+        let truth = self.shares(&codes, 0.0);
+        let mut found = Found { surveys, ..Found::default() };
+        for survey in 0..surveys {
+            let mut rng = ChaCha20Rng::seed_from_u64(u64::from(survey));
+            let (columns, weights, clusters) = self.people(&mut rng);
+            let mut stream = Source::from_seed(34).stream(u64::from(survey));
+            let answers = Randomizer::new(&plan).batch(&columns, &mut stream).unwrap();
+            let columns = answer_codes(&plan, &answers, &columns);
+            let mut rows = ModelRows::new(layout.clone());
+            let clusters = (!clusters.is_empty()).then_some(&clusters[..]);
+            let weights = matches!(self.drawn, Drawn::Informatively(_)).then_some(&weights[..]);
+            let sample = Sample { clusters, ..Sample::default() };
+            rows.add(&Batch { columns: &columns, numbers: &[], weights, sample, rows: self.respondents });
+            let fit = regress_asking(&model, &rows, &Fitting::default(), &questions).unwrap();
+            let is = |category: &Option<String>| self.category.is_none_or(|own| category.as_deref() == Some(own));
+            let own = fit.coefficients.iter().find(|one| one.term == self.term && is(&one.category)).unwrap();
+            let inside = |low: Option<f64>, high: Option<f64>, value: f64| {
+                low.is_none_or(|low| low <= value) && high.is_none_or(|high| value <= high)
+            };
+            found.covers += u32::from(inside(own.low, own.high, self.value));
+            found.rejects += u32::from(own.p_value.is_some_and(|p| p < 0.05));
+            found.one_sided += u32::from(own.low.is_none() || own.high.is_none());
+            for joint in &fit.joint {
+                found.joint[0] += 1;
+                found.joint[1] += u32::from(joint.p_value < 0.05);
+            }
+            // With clusters there is no one share of the population.
+            for one in fit.predictions.iter().filter(|_| !matches!(self.drawn, Drawn::Clusters(..))) {
+                let code: usize = one.category.as_ref().unwrap().parse().unwrap();
+                found.predicted[0] += 1;
+                found.predicted[1] += u32::from(inside(one.low, one.high, truth[code]));
+            }
+        }
+        found
+    }
+
+    /// What `sample-size` says of the coefficient, where it says anything about such surveys.
+    fn power(&self) -> Option<f64> {
+        if !matches!(self.drawn, Drawn::Simply) || self.family == Some(Family::Multinomial) || self.value == 0.0 {
+            return None;
+        }
+        let plan = plan(&self.hidden, self.public, self.epsilon);
+        let options = ModelOptions { family: self.family, ..ModelOptions::default() };
+        let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
+        let layout = Layout::new(&plan, &model).unwrap();
+        let (mut response, mut profiles) = (vec![0.0; self.hidden[0]], Vec::new());
+        for (cell, share) in self.predictors.iter().enumerate() {
+            let codes = self.codes(cell);
+            self.shares(&codes, 0.0).iter().zip(&mut response).for_each(|(own, sum)| *sum += share * own);
+            let (randomized, public) = codes.split_at(self.hidden.len() - 1);
+            let public = if model.public().is_empty() { Vec::new() } else { public.to_vec() };
+            profiles.push(Profile { randomized: randomized.to_vec(), public, numbers: Vec::new(), share: *share });
+        }
+        let effect = |term: &str, value: f64| Effect { term: term.to_owned(), category: None, value };
+        let mut effects = vec![effect(self.term, self.value)];
+        if self.formula.contains('w') {
+            effects.push(effect("w=1", 0.4));
+        }
+        let people = Anticipated { profiles, response, effects };
+        let (_, found) = anticipate(&model, &layout, &people).unwrap();
+        let first = found.iter().find(|one| one.effect.term == self.term && one.effect.term != INTERCEPT)?;
+        Some(first.test.zero.power(0.05, self.respondents as f64))
+    }
+}
+
+/// The place of a number among cumulated shares.
+fn drawn(shares: &[f64], mut at: f64) -> usize {
+    for (place, share) in shares.iter().enumerate() {
+        at -= share;
+        if at < 0.0 {
+            return place;
+        }
+    }
+    shares.len() - 1
+}
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).map(|text| text.parse::<usize>().expect("a number"));
+    let surveys = numbers.next().unwrap_or(4000) as u32;
+    let (first, count) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(usize::MAX));
+    println!(
+        "| survey | coefficient covers | rejects 0 | predicted | no limit | joint test rejects | prediction covers |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for setting in settings().iter().skip(first).take(count) {
+        let found = setting.run(surveys);
+        let share = |part: u32, of: u32| match of {
+            0 => "-".to_owned(),
+            _ => format!("{:.1}%", 100.0 * f64::from(part) / f64::from(of)),
+        };
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            setting.name,
+            share(found.covers, found.surveys),
+            share(found.rejects, found.surveys),
+            setting.power().map_or("-".to_owned(), |power| format!("{:.1}%", 100.0 * power)),
+            share(found.one_sided, found.surveys),
+            share(found.joint[1], found.joint[0]),
+            share(found.predicted[1], found.predicted[0]),
+        );
+    }
+}
