@@ -19,7 +19,7 @@ from .mechanism import audit_function, audit_program
 from .plan import Plan
 from .progress import show_progress
 from .schema import Schema
-from .verbs import combine, compare, design, device, front, methods, pareto
+from .verbs import choose, combine, compare, design, device, front, methods, pareto
 from .warned import Caution
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "__version__",
     "audit_function",
     "audit_program",
+    "choose",
     "combine",
     "compare",
     "design",

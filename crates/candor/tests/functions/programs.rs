@@ -11,9 +11,9 @@ mod front;
 #[path = "../../examples/growth.rs"]
 #[allow(dead_code)]
 mod growth;
-#[path = "../../examples/least_error.rs"]
+#[path = "../../examples/people_needed.rs"]
 #[allow(dead_code)]
-mod least_error;
+mod people_needed;
 #[path = "../../examples/randomize.rs"]
 mod randomize;
 #[path = "../../examples/strips.rs"]
@@ -33,7 +33,7 @@ fn every_example_runs() {
         ("front", front::main),
         ("study", study::main),
         ("strips", strips::main),
-        ("least_error", small_picture),
+        ("people_needed", small_picture),
         ("growth", small_growth),
     ];
     for (name, main) in mains {
@@ -45,10 +45,12 @@ fn every_example_runs() {
 
 /// The picture of the README, of few attributes.
 fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
-    let plot = least_error::picture(&[2, 3, 4], &[1.0, 4.0])?;
-    let workload = plot.series.iter().find(|series| series.name == "workload").ok_or("no workload")?;
-    assert!(workload.points.iter().all(|(_, times)| (1.0..1.1).contains(times)), "{workload:?}");
-    assert!(plot.svg().contains("independent"));
+    let plot = people_needed::picture(&[2, 3, 4])?;
+    let best = plot.rows.iter().find(|row| row.best).and_then(|row| row.numbers[0]).ok_or("no method is best")?;
+    let (_, bound) = plot.limit.clone().ok_or("no bound")?;
+    assert!((0.99..1.1).contains(&(best / bound)), "{best} {bound}");
+    assert!(plot.rows.iter().all(|row| row.numbers[0].is_some_and(|people| people >= best * (1.0 - 1e-9))));
+    assert!(plot.svg().contains("Change every answer on its own"));
     Ok(())
 }
 
