@@ -5,8 +5,8 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts};
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
-use candor_base::randomize::{Sets, UNANSWERED};
 use candor_base::schema::Schema;
+use candor_bulk::{Sets, UNANSWERED};
 
 /// Bytes as choices; zeros when there are no more.
 struct Bytes<'a>(&'a [u8]);

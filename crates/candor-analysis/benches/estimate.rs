@@ -11,9 +11,9 @@ use candor_analysis::tally::{
 };
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{AnswerColumn, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::{AnswerColumn, Randomizer};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 

@@ -9,9 +9,9 @@ use candor_analysis::moments::{Values, numbers};
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{BlockAnswers, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::{BlockAnswers, Randomizer};
 use rand_core::Rng;
 
 const SURVEYS: u64 = 2000;

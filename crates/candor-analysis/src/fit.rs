@@ -8,7 +8,7 @@
 
 use candor_base::channel::Channel;
 use candor_base::plan::{Block, Content, Plan};
-use candor_base::randomize::AnswerColumn;
+use candor_bulk::AnswerColumn;
 
 /// The largest probability that honest responses are called implausible.
 pub const FALSE_ALARM: f64 = 1e-6;
@@ -145,9 +145,9 @@ fn divergence(share: f64, of: f64) -> f64 {
 mod tests {
     use super::*;
     use candor_base::channel::{Axis, Matrix, Pattern};
-    use candor_base::randomize::Randomizer;
     use candor_base::randomness::Source;
     use candor_base::schema::Schema;
+    use candor_bulk::Randomizer;
 
     fn plan_of(size: usize, answer: usize, epsilon: f64) -> Plan {
         let axis = Axis { categories: size, answer };

@@ -121,9 +121,9 @@ mod tests {
     use crate::tally::{CountLayout, Rows, answer_codes};
     use candor_base::channel::{Axis, Pattern};
     use candor_base::plan::Block;
-    use candor_base::randomize::Randomizer;
     use candor_base::randomness::Source;
     use candor_base::schema::Schema;
+    use candor_bulk::Randomizer;
 
     /// Three attributes, the first two of one block.
     fn plan() -> Plan {

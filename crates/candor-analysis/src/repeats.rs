@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use candor_base::channel::{Cells, Channel, Pattern, Strip};
 use candor_base::plan::{Content, Plan};
-use candor_base::randomize::AnswerColumn;
 use candor_base::shape::Shape;
+use candor_bulk::AnswerColumn;
 use statrs::function::beta::checked_beta_reg;
 use statrs::function::factorial::ln_binomial;
 

@@ -7,6 +7,8 @@
 
 use chacha20::ChaCha12Rng;
 use getrandom::SysRng;
+use num_bigint::BigUint;
+use num_traits::One;
 use rand_core::{SeedableRng, TryCryptoRng, TryRng};
 
 /// A key from which independent generators are made, one per batch.
@@ -61,6 +63,25 @@ pub fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, 
         let drawn = u128::from(drawn) & ((1 << bits) - 1);
         if drawn < n {
             return Ok(drawn as u64);
+        }
+    }
+}
+
+/// [`below_u64`] for integers of any size, which are at least 1.
+///
+/// # Errors
+/// If the generator fails.
+pub fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
+    let bits = (n - BigUint::one()).bits();
+    let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
+    loop {
+        rng.try_fill_bytes(&mut bytes)?;
+        if let Some(first) = bytes.first_mut() {
+            *first &= 0xff >> ((8 - bits % 8) % 8);
+        }
+        let drawn = BigUint::from_bytes_be(&bytes);
+        if drawn < *n {
+            return Ok(drawn);
         }
     }
 }

@@ -79,7 +79,7 @@ pub struct ClustersRequest {
     /// The epsilon that those who took part in finding the clusters have spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// Stop searching after so many seconds; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Stop searching after so many seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }

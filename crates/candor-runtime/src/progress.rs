@@ -18,11 +18,11 @@
 //! A search has something at every step. It asks a [`Deadline`], and ends with the best so far:
 //!
 //! ```
-//! use candor_runtime::progress::{Deadline, Stopped, ProgressSink};
+//! use candor_runtime::progress::{Deadline, ProgressSink, Stopped};
 //!
-//! assert_eq!(Deadline::start(None, ProgressSink::none()).stops(Some(("gap", 0.1))), None);
-//! assert_eq!(Deadline::start(Some(0.0), ProgressSink::none()).stops(None), Some(Stopped::OutOfTime));
-//! assert_eq!(Deadline::start(None, ProgressSink::new(&|step| !step.is_search)).stops(None), Some(Stopped::Interrupted));
+//! assert_eq!(Deadline::start(None, ProgressSink::none()).check(Some(("gap", 0.1))), None);
+//! assert_eq!(Deadline::start(Some(0.0), ProgressSink::none()).check(None), Some(Stopped::OutOfTime));
+//! assert_eq!(Deadline::start(None, ProgressSink::new(&|step| !step.is_search)).check(None), Some(Stopped::Interrupted));
 //! ```
 
 use std::time::{Duration, Instant};

@@ -15,9 +15,9 @@ use candor_analysis::regress::{Batch, Layout, Method, Model, ModelOptions, Model
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::Randomizer;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::BATCH_ROWS;
 use candor_tables::input::Inputs;

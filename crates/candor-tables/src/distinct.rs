@@ -2,7 +2,7 @@
 
 use candor_analysis::adjust::DistinctRecords;
 use candor_base::plan::Plan;
-use candor_base::randomize::AnswerColumn;
+use candor_bulk::AnswerColumn;
 use candor_runtime::progress::ProgressSink;
 
 use crate::TableError;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, FieldRef};
 use candor_base::plan::{Content, Plan, SET_SEPARATOR};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
+use candor_bulk::Randomizer;
 use candor_runtime::progress::{Progress, ProgressSink};
 
 use crate::existing::check_release;

@@ -14,9 +14,9 @@ use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::plan::Plan;
-use candor_base::randomize::{BlockAnswers, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::{BlockAnswers, Randomizer};
 use candor_design::{Request, design};
 use serde_json::{Value, json};
 

@@ -146,9 +146,9 @@ pub mod prelude {
     pub use candor_analysis::table_list::TableList;
     pub use candor_analysis::tally::answer_codes;
     pub use candor_base::plan::Plan;
-    pub use candor_base::randomize::Randomizer;
     pub use candor_base::randomness::Source;
     pub use candor_base::schema::{Attribute, Schema};
+    pub use candor_bulk::Randomizer;
     pub use candor_design::pareto::prior::Prior;
     pub use candor_design::{Method, Request};
     pub use candor_runtime::progress::{Progress, ProgressSink};

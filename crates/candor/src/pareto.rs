@@ -62,7 +62,7 @@ pub struct FrontOptions {
     pub outputs: Option<usize>,
     /// How the search searches.
     pub search: Search,
-    /// After so many seconds no further channel is looked for; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
+    /// After so many seconds no further channel is looked for; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
     pub time_limit: Option<f64>,
 }
 

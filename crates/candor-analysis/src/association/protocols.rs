@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use candor_base::channel::{Axis, ChannelError, Pattern};
 use candor_base::plan::{Block, Plan, PlanError};
-use candor_base::randomize::{RandomizeError, Randomizer};
+use candor_base::randomize::RandomizeError;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 use candor_secure_sum::{self, Fault, Session, Transcript};
 use rand_core::Rng;
 

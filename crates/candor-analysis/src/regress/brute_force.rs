@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
-use candor_base::randomize::{AnswerColumn, Sets, UNANSWERED};
 use candor_base::schema::{Attribute, Schema};
 use candor_base::shape::Shape;
+use candor_bulk::{AnswerColumn, Sets, UNANSWERED};
 
 use super::answers::Answers;
 use super::{Formula, Model, ModelOptions};

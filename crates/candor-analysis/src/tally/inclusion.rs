@@ -1,6 +1,6 @@
 //! Counting sets: how many of them contain each category.
 
-use candor_base::randomize::Sets;
+use candor_bulk::Sets;
 
 /// Sets are counted in 32 bits, so many codes at a time that none can overflow.
 const RUN: usize = 1 << 24;

@@ -22,7 +22,7 @@ pub use sampling_error::SamplingError;
 use std::collections::{BTreeMap, HashMap};
 
 use candor_base::plan::{Content, Plan};
-use candor_base::randomize::{AnswerColumn, BlockAnswers, Sets};
+use candor_bulk::{AnswerColumn, BlockAnswers, Sets};
 
 use candor_base::shape::Shape;
 use runs::{Runs, Support, responses, weight};
@@ -141,7 +141,7 @@ impl Codes<'_> {
     }
 }
 
-/// The columns of a plan's responses, from the answers that [`Randomizer::batch`](candor_base::randomize::Randomizer::batch) gave for
+/// The columns of a plan's responses, from the answers that [`Randomizer::batch`](candor_bulk::Randomizer::batch) gave for
 /// `truths`, of which only the public attributes are looked at.
 pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [Vec<u16>]) -> Vec<Codes<'a>> {
     let one = |content: &Content| match *content {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use candor_base::randomize::Sets;
+use candor_bulk::Sets;
 
 use super::{Codes, Rows};
 

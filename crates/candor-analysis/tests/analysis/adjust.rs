@@ -5,9 +5,9 @@ use candor_analysis::estimate::simplex;
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{AnswerColumn, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::{AnswerColumn, Randomizer};
 use proptest::prelude::*;
 
 fn margin(cells: &[u32], shares: &[f64]) -> Margin {

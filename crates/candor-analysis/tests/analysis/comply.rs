@@ -7,9 +7,9 @@ use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 use nalgebra::{DMatrix, DVector};
 use rand_core::Rng;
 use serde_json::Value;
@@ -203,7 +203,7 @@ fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, igno
         let mut answers = randomizer.batch(&truths, &mut rng).unwrap();
         for block in &mut answers {
             for column in &mut block.columns {
-                if let candor_base::randomize::AnswerColumn::One(codes) = column {
+                if let candor_bulk::AnswerColumn::One(codes) = column {
                     codes.iter_mut().take((ignored * respondents as f64) as usize).for_each(|code| *code = 0);
                 }
             }
@@ -329,7 +329,7 @@ fn errors_of_anchored_shares_hold() {
                 .map(|_| (f64::from(rng.next_u32()) > attentive * 4_294_967_296.0).then(|| rng.next_u32()))
                 .collect();
             for (number, column) in answers.iter_mut().flat_map(|block| &mut block.columns).enumerate() {
-                let candor_base::randomize::AnswerColumn::One(codes) = column else { panic!() };
+                let candor_bulk::AnswerColumn::One(codes) = column else { panic!() };
                 let said = codes.iter_mut().zip(&random).filter_map(|(code, random)| Some((code, (*random)?)));
                 said.for_each(|(code, random)| *code = (random >> number & 1) as u16);
             }

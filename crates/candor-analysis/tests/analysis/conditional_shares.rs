@@ -9,9 +9,9 @@ use candor_analysis::moments::{Values, numbers};
 use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::Randomizer;
 use rand_core::Rng;
 
 fn labels(n: usize) -> Vec<String> {

@@ -5,10 +5,10 @@ use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target,
 use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Matrix, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
+use candor_bulk::Randomizer;
 
 const SIZES: [usize; 4] = [2, 3, 4, 5];
 

@@ -6,9 +6,9 @@ use candor_analysis::association::{Dependence, Measure, attenuated, estimated, m
 use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 use rand_core::Rng;
 
 const MEASURES: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::MutualInformation];

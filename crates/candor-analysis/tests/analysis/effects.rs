@@ -8,9 +8,9 @@ use candor_analysis::regress::{
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::Randomizer;
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::Value;

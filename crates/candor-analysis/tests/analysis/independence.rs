@@ -4,9 +4,9 @@ use candor_analysis::estimate::{TableEstimator, test_independence};
 use candor_analysis::tally::{Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 
 fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
     Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into()

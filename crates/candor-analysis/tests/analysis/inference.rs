@@ -7,8 +7,8 @@ use candor_analysis::regress::{
 use candor_analysis::tally::Codes;
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::AnswerColumn;
 use candor_base::schema::{Attribute, Kind, Schema};
+use candor_bulk::AnswerColumn;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;

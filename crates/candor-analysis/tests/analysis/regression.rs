@@ -7,8 +7,8 @@ use candor_analysis::regress::{
 use candor_analysis::tally::{Codes, LonelyPsu, ReplicateMethod, Replication};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{AnswerColumn, Sets};
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::{AnswerColumn, Sets};
 use serde_json::Value;
 
 fn golden(file: &str) -> Value {

@@ -11,9 +11,9 @@ use candor_analysis::tally::{
 };
 use candor_base::channel::{Axis, Channel, Pattern};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{BlockAnswers, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::{BlockAnswers, Randomizer};
 use nalgebra::{DMatrix, DVector};
 use rand_core::Rng;
 use serde_json::Value;

@@ -6,8 +6,8 @@ use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target,
 use candor_analysis::tally::{Codes, CountLayout, Group, OTHER_CHANNEL, Rows, TableCounts, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
-use candor_base::randomize::{AnswerColumn, UNANSWERED};
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::{AnswerColumn, UNANSWERED};
 
 /// One answer of a block: its tag, one set of categories for each attribute (none of a strip), the cells of a strip.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,9 +8,9 @@ use candor_analysis::structural_zeros::possible;
 use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 use rand_core::Rng;
 
 /// `smokes` (no, yes, former), `daily` (few, many) if they do or did, the public `region` (n, s), and `quit` (no, yes) if daily is many.

@@ -4,8 +4,8 @@ use candor_analysis::estimate::TableEstimator;
 use candor_analysis::tally::{Codes, Rows, TableCounts};
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Content, Plan};
-use candor_base::randomize::Sets;
 use candor_base::schema::{Attribute, Schema};
+use candor_bulk::Sets;
 use num_traits::ToPrimitive;
 
 use super::definition;

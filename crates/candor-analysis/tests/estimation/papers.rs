@@ -6,9 +6,9 @@ use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{Codes, Group, Rows, TableCounts};
 use candor_base::channel::{Axis, Channel, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{AnswerColumn, Randomizer};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::{AnswerColumn, Randomizer};
 
 use super::every_plan::*;
 

@@ -7,7 +7,7 @@ use num_rational::Ratio;
 use num_traits::{One, ToPrimitive, Zero};
 
 /// `2^64`, the total weight that constructors share out.
-pub(crate) const FULL_WEIGHT: u128 = 1 << 64;
+pub const FULL_WEIGHT: u128 = 1 << 64;
 
 /// An exact non-negative rational number.
 pub type Rational = Ratio<BigUint>;

@@ -18,17 +18,16 @@ mod between;
 pub(crate) mod sampling;
 
 pub(crate) use change::Change;
-pub(crate) use epsilon::FULL_WEIGHT;
-pub use epsilon::{Epsilon, Rational, exact, rounded_down, rounded_up};
+pub use epsilon::{Epsilon, FULL_WEIGHT, Rational, exact, rounded_down, rounded_up};
 pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub(crate) use pattern::MAX_EXACT;
 pub use pattern::{Axis, Likelihoods, MAX_PARTS, Masses, Part, Pattern};
-pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
-pub(crate) use pattern_set::{MAX_STATES, State};
+pub(crate) use pattern_set::MAX_STATES;
+pub use pattern_set::{Bitmap, Choices, Completions, MAX_ENUMERATED, PatternSet, State};
 pub use sampling::{Answer, Sampler};
 pub use strip::{Cells, MAX_CELLS, Strip};
-pub(crate) use threshold::{MAX_HALVES, products};
+pub(crate) use threshold::MAX_HALVES;
 
 use crate::schema::MAX_CATEGORIES;
 

@@ -112,19 +112,19 @@ pub struct Choices {
 }
 
 /// The automaton of a set, with how many answers there are from every state on.
-pub(crate) struct Completions {
+pub struct Completions {
     /// All that are reached.
-    pub(crate) states: Vec<State>,
+    pub states: Vec<State>,
     /// The numbers of the states before each attribute, and at the end; before the first it is 0 alone.
-    pub(crate) levels: Vec<Range<usize>>,
+    pub levels: Vec<Range<usize>>,
 }
 
 /// A state that the automaton reaches.
-pub(crate) struct State {
+pub struct State {
     /// The number of ways to answer the attributes from here on with the pattern in the set.
-    pub(crate) ways: BigUint,
+    pub ways: BigUint,
     /// The number of the state that a hit, and that a miss, of the next attribute leads to.
-    pub(crate) next: [Option<u32>; 2],
+    pub next: [Option<u32>; 2],
 }
 
 /// Which sums the attributes from each one on can add to a threshold's: states between which no sum
@@ -175,7 +175,7 @@ impl PatternSet {
     }
 
     /// Whether it is told pattern by pattern, or by a sum: nothing shorter says how often an attribute misses.
-    pub(crate) fn is_listed(&self) -> bool {
+    pub fn is_listed(&self) -> bool {
         matches!(self, PatternSet::Threshold { .. } | PatternSet::Bitmap(_))
     }
 
@@ -232,7 +232,7 @@ impl PatternSet {
     }
 
     /// Membership of all `2^attributes` patterns, by number; at most [`MAX_ENUMERATED`] attributes.
-    pub(crate) fn members(&self, attributes: usize) -> Vec<bool> {
+    pub fn members(&self, attributes: usize) -> Vec<bool> {
         self.members_over(&(0..attributes).collect::<Vec<usize>>())
     }
 
@@ -308,7 +308,7 @@ impl PatternSet {
     }
 
     /// Counts the ways to answer from every reachable state; `None` if the automaton is too large.
-    pub(crate) fn completions(&self, choices: &[Choices]) -> Option<Completions> {
+    pub fn completions(&self, choices: &[Choices]) -> Option<Completions> {
         let mut counted = self.reachable(choices.len())?;
         for (choice, level) in choices.iter().zip(counted.levels.clone()).rev() {
             for number in level {
@@ -322,12 +322,12 @@ impl PatternSet {
 
 impl Completions {
     /// The number of answers with a pattern in the set.
-    pub(crate) fn total(&self) -> &BigUint {
+    pub fn total(&self) -> &BigUint {
         &self.states[0].ways
     }
 
     /// In how many of the ways from a state on the next attribute, which has these choices, hits.
-    pub(crate) fn hits(&self, state: usize, choice: &Choices) -> BigUint {
+    pub fn hits(&self, state: usize, choice: &Choices) -> BigUint {
         self.onward(state, false, &choice.hit)
     }
 

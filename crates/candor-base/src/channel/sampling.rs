@@ -6,14 +6,12 @@
 
 use std::sync::OnceLock;
 
-use num_bigint::BigUint;
-use num_traits::One;
 use rand_core::TryCryptoRng;
 
 use super::pattern::Drawing;
 use super::pattern_set::{Choices, PatternSet};
 use super::{Axis, Channel, FULL_WEIGHT, Matrix, Pattern, Strip};
-use crate::randomness::below_u64;
+use crate::randomness::{below, below_u64};
 
 /// What is reported about one attribute, or about the cross-classification of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +60,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Samplers of the channels of a lottery; they keep what they make if all of it fits memory.
-    pub(crate) fn of_lottery(channels: &[&'a Channel]) -> Vec<Sampler<'a>> {
+    pub fn of_lottery(channels: &[&'a Channel]) -> Vec<Sampler<'a>> {
         let keep = channels.iter().map(|channel| preparation(channel)).sum::<usize>() <= MAX_PREPARED;
         channels.iter().map(|channel| Sampler::keeping(channel, keep)).collect()
     }
@@ -233,20 +231,4 @@ fn subset<R: TryCryptoRng + ?Sized>(n: usize, size: usize, rng: &mut R) -> Resul
         drawn.push(next as u16);
     }
     Ok(drawn)
-}
-
-/// [`below_u64`] for integers of any size.
-pub(crate) fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
-    let bits = (n - BigUint::one()).bits();
-    let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
-    loop {
-        rng.try_fill_bytes(&mut bytes)?;
-        if let Some(first) = bytes.first_mut() {
-            *first &= 0xff >> ((8 - bits % 8) % 8);
-        }
-        let drawn = BigUint::from_bytes_be(&bytes);
-        if drawn < *n {
-            return Ok(drawn);
-        }
-    }
 }

@@ -107,7 +107,7 @@ impl<T: Number> Half<T> {
 
 /// The product over all attributes, for every pattern by number; `ways[i]` is the factor of attribute `i` where it hits and
 /// where it misses.
-pub(crate) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
+pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
     let mut products = vec![T::one()];
     for [hit, miss] in ways {
         let with: Vec<T> = products.iter().map(|p| p.clone() * miss).collect();

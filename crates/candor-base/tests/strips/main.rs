@@ -1,4 +1,4 @@
-//! Strip channels: the set, its law by enumeration, what plans with strips guarantee, how they are drawn and written.
+//! Strip channels: the set, its law by enumeration, what plans with strips guarantee, and how they are written.
 
 #[path = "../strip_definition/mod.rs"]
 mod strip_definition;
@@ -6,7 +6,6 @@ mod strip_definition;
 mod files;
 mod law;
 mod order;
-mod samplers;
 
 use candor_base::channel::{Cells, Channel, Strip};
 use candor_base::plan::{Block, Plan};

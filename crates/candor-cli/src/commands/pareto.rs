@@ -70,7 +70,7 @@ pub struct FrontArgs {
     #[arg(long)]
     json: bool,
     /// Search time limit in seconds; prints the channels found so far
-    #[arg(long, value_name = "DEFAULT_TIME_LIMIT_SECS", default_value_t = DEFAULT_TIME_LIMIT_SECS, value_parser = parse_limit, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIME_LIMIT_SECS, value_parser = parse_limit, allow_negative_numbers = true)]
     time_limit: f64,
     #[command(flatten)]
     search: SearchArgs,

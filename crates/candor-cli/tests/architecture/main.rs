@@ -16,7 +16,7 @@ use modules::Modules;
 
 /// What the trusted base may hold at most: lines of code, and crates with itself, without the reader of written schemas, which
 /// no respondent's client needs.
-const BASE_LINES: usize = 5_900;
+const BASE_LINES: usize = 5_000;
 const BASE_CRATES: usize = 35;
 
 /// What the trusted base must do without.

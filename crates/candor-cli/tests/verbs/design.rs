@@ -4,8 +4,8 @@ use crate::sandbox::Sandbox;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{Rows, TableCounts, answer_codes};
 use candor_base::plan::Plan;
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
+use candor_bulk::Randomizer;
 use serde_json::Value;
 
 fn json(sandbox: &Sandbox, words: &str) -> Value {

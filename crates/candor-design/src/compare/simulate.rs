@@ -4,8 +4,9 @@ use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{CountLayout, Rows, answer_codes, count_categories, count_tables};
 use candor_base::plan::Plan;
-use candor_base::randomize::{RandomizeError, Randomizer};
+use candor_base::randomize::RandomizeError;
 use candor_base::randomness::Source;
+use candor_bulk::Randomizer;
 
 /// What to simulate.
 pub struct Simulation<'a> {

@@ -7,9 +7,9 @@ use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{CountLayout, Rows, TableCounts, answer_codes, count_categories, count_tables};
 use candor_base::plan::Plan;
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::shape::Shape;
+use candor_bulk::Randomizer;
 use rand_core::Rng;
 
 use super::matrix::Block;

@@ -6,9 +6,9 @@
 use candor::plot::{Plot, Scale, Series};
 use candor_analysis::tally::{Codes, answer_codes};
 use candor_base::plan::{Content, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 use candor_design::independent::independent;
 use candor_design::joint::single_miss;
 use rand_core::Rng;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use candor_analysis::tally::CountLayout;
 use candor_base::channel::Channel;
 use candor_base::plan::{Content, Plan, SET_SEPARATOR};
-use candor_base::randomize::{AnswerColumn, Sets, UNANSWERED};
+use candor_bulk::{AnswerColumn, Sets, UNANSWERED};
 
 use super::{CountFile, Holds};
 use crate::TableError;

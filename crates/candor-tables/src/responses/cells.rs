@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, StringArray};
 use arrow_schema::DataType;
 use candor_base::channel::Channel;
 use candor_base::plan::{Plan, SET_SEPARATOR};
-use candor_base::randomize::Sets;
+use candor_bulk::Sets;
 
 /// The labels of the cells of all strips of a block.
 pub(crate) struct CellLabels {

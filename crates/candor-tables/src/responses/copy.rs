@@ -1,7 +1,7 @@
 //! Responses from one format to another.
 
 use candor_base::plan::{Content, Plan};
-use candor_base::randomize::{AnswerColumn, BlockAnswers};
+use candor_bulk::{AnswerColumn, BlockAnswers};
 use candor_runtime::progress::ProgressSink;
 
 use super::decode::ResponseBatch;

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
 use candor_base::channel::Channel;
 use candor_base::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor_base::randomize::{AnswerColumn, Sets, UNANSWERED};
+use candor_bulk::{AnswerColumn, Sets, UNANSWERED};
 
 use super::cells::CellLabels;
 use crate::TableError;

@@ -2,7 +2,8 @@
 
 use candor_base::channel::{Answer, Channel};
 use candor_base::plan::{Content, Plan};
-use candor_base::randomize::{AnswerColumn, BlockAnswer, UNANSWERED};
+use candor_base::randomize::BlockAnswer;
+use candor_bulk::{AnswerColumn, UNANSWERED};
 use serde_json::{Map, Value};
 
 use super::decode::{Decoder, ResponseBatch};

@@ -9,8 +9,8 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, ListArray, Recor
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor_base::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor_base::randomize::{AnswerColumn, BlockAnswers, Sets, UNANSWERED};
 use candor_base::schema::Schema;
+use candor_bulk::{AnswerColumn, BlockAnswers, Sets, UNANSWERED};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, count_tables};
 use candor_base::plan::{Content, Plan};
-use candor_base::randomize::AnswerColumn;
+use candor_bulk::AnswerColumn;
 use candor_runtime::progress::ProgressSink;
 
 use crate::TableError;

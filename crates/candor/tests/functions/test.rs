@@ -7,8 +7,8 @@ use candor::differences::{DifferenceQuery, DifferenceQueryText, WaveInput, diffe
 use candor::test::{one_pair, tables, test};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::answer_codes;
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::{Source, below_u64};
+use candor_bulk::Randomizer;
 
 #[test]
 fn what_depends_and_what_does_not() {

@@ -388,7 +388,7 @@ impl Likelihoods {
     }
 
     /// `X` of the pattern without a miss and of the one in which all miss that can, up to the factor that counts leave out.
-    pub(crate) fn ends(&self) -> [Rational; 2] {
+    pub fn ends(&self) -> [Rational; 2] {
         let value = |class: u32| Rational::new(self.values[class as usize].clone(), self.denominator.clone());
         [value(self.class[0]), value(self.class[self.class.len() - 1])]
     }

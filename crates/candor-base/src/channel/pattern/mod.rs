@@ -272,7 +272,8 @@ impl Pattern {
         self.parts.iter().map(|part| u128::from(part.weight)).sum()
     }
 
-    pub(crate) fn is_resampled(&self) -> bool {
+    /// Whether some attribute is answered anew, whatever the truth, in a share of the records.
+    pub fn is_resampled(&self) -> bool {
         self.resampling.iter().any(|&weight| weight > 0)
     }
 
@@ -280,16 +281,18 @@ impl Pattern {
         self.axes[attribute].answer == self.axes[attribute].categories
     }
 
-    pub(crate) fn choices(&self) -> Vec<Choices> {
+    /// In how many ways each attribute can be answered so that it hits, and so that it misses.
+    pub fn choices(&self) -> Vec<Choices> {
         self.axes.iter().map(|axis| axis.choices()).collect()
     }
 
-    pub(crate) fn odds(&self) -> Vec<Choices> {
+    /// [`Pattern::choices`] up to a factor of each attribute: small numbers, however large sets are.
+    pub fn odds(&self) -> Vec<Choices> {
         self.axes.iter().map(|axis| axis.odds()).collect()
     }
 
     /// The number of all answers, counted in odds.
-    pub(crate) fn all_answers(&self) -> BigUint {
+    pub fn all_answers(&self) -> BigUint {
         self.odds().iter().map(|odds| &odds.hit + &odds.miss).product()
     }
 
@@ -300,7 +303,7 @@ impl Pattern {
     }
 
     /// About which share of all answers a part draws among.
-    pub(crate) fn share(&self, part: usize) -> f64 {
+    pub fn share(&self, part: usize) -> f64 {
         match &self.sizes[part] {
             Size::Exact(count) => nearest_quotient(&count.inside, &self.all_answers()),
             Size::Share(share) => share.inside,

@@ -25,7 +25,7 @@ impl<'a> SearchLimits<'a> {
     }
 
     /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds,
-    /// [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said; whoever watches is told how many are over.
+    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said; whoever watches is told how many are over.
     pub fn within(attributes: usize, seconds: Option<f64>, progress: ProgressSink<'a>) -> SearchLimits<'a> {
         SearchLimits {
             gap: if attributes <= 20 { 1e-9 } else { 1e-7 },

@@ -33,7 +33,7 @@ pub struct WorkloadRequest {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub single: bool,
-    /// Stop searching after so many seconds; [`SECONDS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Stop searching after so many seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
     /// The number of respondents, if it is known: then about 30 of them at least tell about each table.

@@ -1,12 +1,12 @@
 //! How fast records are randomized in memory, on one core, beside what the generator can fill.
 //!
-//! Run with `cargo bench -p candor --bench randomize`; results are kept in benches/results/.
+//! Run with `cargo bench -p candor-bulk --bench randomize`; results are kept in benches/results/.
 
 use candor_base::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::Randomizer;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use rand_core::Rng;

@@ -3,7 +3,7 @@
 /// Sets of categories, one per record, each in increasing order.
 ///
 /// ```
-/// use candor_base::randomize::Sets;
+/// use candor_bulk::Sets;
 ///
 /// let sets: Sets = [[0u16, 3], [1, 2]].iter().collect();
 /// assert_eq!(sets.get(1), [1, 2]);
@@ -68,7 +68,7 @@ impl Sets {
 
     /// Adds a set for each size, with room for its categories; gives that room, and says where each set
     /// ends among all codes.
-    pub(super) fn extend(&mut self, sizes: impl Iterator<Item = usize>, ends: &mut Vec<usize>) -> &mut [u16] {
+    pub(crate) fn extend(&mut self, sizes: impl Iterator<Item = usize>, ends: &mut Vec<usize>) -> &mut [u16] {
         let start = self.codes.len();
         let mut end = start;
         ends.extend(sizes.map(|size| {

@@ -3,9 +3,9 @@
 use num_bigint::BigUint;
 use num_traits::{CheckedDiv, ToPrimitive};
 
-use super::bytes::Bytes;
-use crate::channel::sampling::below;
-use crate::channel::{Choices, PatternSet, State};
+use crate::bytes::Bytes;
+use candor_base::channel::{Choices, PatternSet, State};
+use candor_base::randomness::below;
 
 /// So many sums times attributes, about, does a threshold have that is walked in rounded weights.
 const MAX_ROUNDED: u128 = 1 << 16;
@@ -16,7 +16,7 @@ const MAX_ROUNDED: u128 = 1 << 16;
 /// of which 16 nearly always decide; where a random number agrees with all 64, the rest of the share is weighed exactly.
 /// A threshold may be walked in rounded weights, so that its automaton is small: then a pattern whose own weights are above the limit is
 /// drawn again.
-pub(super) struct Walk {
+pub(crate) struct Walk {
     /// What is walked: it has all patterns of the set.
     walked: PatternSet,
     /// What each attribute weighs if it misses, and how much is within the set.
@@ -36,7 +36,7 @@ struct Step {
 
 impl Walk {
     /// In the weights as they are, if the automaton is not too large, or in rounded ones.
-    pub(super) fn new(set: &PatternSet, choices: Vec<Choices>, is_rounded: bool) -> Walk {
+    pub(crate) fn new(set: &PatternSet, choices: Vec<Choices>, is_rounded: bool) -> Walk {
         let (weights, limit) = match set {
             PatternSet::Threshold { weights, limit } => (weights.clone(), *limit),
             _ => (vec![0; choices.len()], 0),
@@ -64,7 +64,7 @@ impl Walk {
 
     /// Says of each attribute, in order, whether it misses; whether the pattern is in the set. If not, all is to be said anew.
     #[inline]
-    pub(super) fn draw(&self, bytes: &mut Bytes, mut say: impl FnMut(usize, bool)) -> bool {
+    pub(crate) fn draw(&self, bytes: &mut Bytes, mut say: impl FnMut(usize, bool)) -> bool {
         let (weights, limit) = &self.within;
         let (mut state, mut sum) = (0, 0u64);
         for (attribute, weight) in weights.iter().enumerate() {
@@ -111,8 +111,8 @@ fn rounded(set: &PatternSet, unit: u128) -> PatternSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::Bitmap;
-    use crate::randomness::Source;
+    use candor_base::channel::Bitmap;
+    use candor_base::randomness::Source;
 
     /// Of every state that is reached: the numbers below the share, and the part of the one that agrees with it, are just the ways
     /// in which the attribute hits.

@@ -1,15 +1,15 @@
 //! Pattern channels over several attributes, or with sets as answers: first the patterns of many
-//! records, then the answers column by column (those that are sets: [`super::set_answers`]).
+//! records, then the answers column by column (those that are sets: [`crate::set_answers`]).
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::bytes::Bytes;
-use super::die::Die;
-use super::draw::{Draw, Draws, RUN};
-use super::set_answers::SetDrawer;
-use super::walk::Walk;
-use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, Pattern, PatternSet, products};
+use crate::bytes::Bytes;
+use crate::die::Die;
+use crate::draw::{Draw, Draws, RUN};
+use crate::set_answers::SetDrawer;
+use crate::walk::Walk;
+use candor_base::channel::{Axis, Channel, Choices, FULL_WEIGHT, Pattern, PatternSet};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
@@ -32,7 +32,7 @@ const MAX_BITS: u64 = 120;
 const MAX_ATTRIBUTES: usize = 1024;
 
 /// How many attributes the masks of a [`Draw`] hold.
-pub(super) const WORD: usize = u16::BITS as usize;
+pub(crate) const WORD: usize = u16::BITS as usize;
 
 /// How many answers are filled in before those to be drawn again are.
 const BLOCK: usize = 64;
@@ -51,7 +51,7 @@ enum PartDraw<'a> {
 }
 
 /// The pattern channels of a lottery; each is made ready when it is first drawn.
-pub(super) struct Drawers<'a> {
+pub(crate) struct Drawers<'a> {
     patterns: Vec<&'a Pattern>,
     ready: Vec<OnceLock<PatternDrawer<'a>>>,
     /// Whether dice may have large tables.
@@ -62,7 +62,7 @@ pub(super) struct Drawers<'a> {
 
 impl<'a> Drawers<'a> {
     /// `None` if some channel does not fit dice or masks, or all of them together would not fit the memory.
-    pub(super) fn new(channels: &[&'a Channel]) -> Option<Drawers<'a>> {
+    pub(crate) fn new(channels: &[&'a Channel]) -> Option<Drawers<'a>> {
         let pattern = |channel: &&'a Channel| match channel {
             Channel::Pattern(pattern) => Some(pattern),
             Channel::Matrix(_) | Channel::Strip(_) => None,
@@ -88,24 +88,24 @@ impl<'a> Drawers<'a> {
     }
 
     /// How many words of attributes a record has.
-    pub(super) fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         self.sets.len().div_ceil(WORD)
     }
 
     /// Draws what a record does under one of the channels: into place `row` of every word of attributes.
     #[inline]
-    pub(super) fn draw(&self, channel: usize, draws: &mut [Draws], row: usize, bytes: &mut Bytes) {
+    pub(crate) fn draw(&self, channel: usize, draws: &mut [Draws], row: usize, bytes: &mut Bytes) {
         let ready = || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when prepared");
         self.ready[channel].get_or_init(ready).draw(draws, row, bytes);
     }
 
     /// How many categories an attribute has.
-    pub(super) fn categories(&self, attribute: usize) -> usize {
+    pub(crate) fn categories(&self, attribute: usize) -> usize {
         self.patterns[0].axes()[attribute].categories
     }
 
     /// How sets about an attribute are drawn, by channel.
-    pub(super) fn sets(&self, attribute: usize) -> &[Arc<SetDrawer>] {
+    pub(crate) fn sets(&self, attribute: usize) -> &[Arc<SetDrawer>] {
         &self.sets[attribute]
     }
 }
@@ -171,8 +171,13 @@ impl<'a> PatternDrawer<'a> {
 /// In how many ways, up to a factor that all patterns share, these attributes can be answered with each pattern; `None` if a number
 /// is too large.
 fn all_ways(odds: &[Choices]) -> Option<Vec<u128>> {
-    let ways: Vec<[BigUint; 2]> = odds.iter().map(|choice| [choice.hit.clone(), choice.miss.clone()]).collect();
-    products(&ways).iter().map(ToPrimitive::to_u128).collect()
+    let mut ways = vec![BigUint::from(1u32)];
+    for choice in odds {
+        let missed: Vec<BigUint> = ways.iter().map(|ways| ways * &choice.miss).collect();
+        ways.iter_mut().for_each(|ways| *ways *= &choice.hit);
+        ways.extend(missed);
+    }
+    ways.iter().map(ToPrimitive::to_u128).collect()
 }
 
 impl<'a> PartDraw<'a> {
@@ -204,7 +209,7 @@ impl<'a> PartDraw<'a> {
 }
 
 /// Answers with one category: fills a column from the draws of its records.
-pub(super) fn fill_ones(
+pub(crate) fn fill_ones(
     attribute: usize,
     categories: usize,
     draws: &Draws,

@@ -4,7 +4,7 @@
 //! outcome if all continuations agree, and only otherwise are the remaining bits drawn. The law is
 //! exact at any precision, and a roll costs little more than one byte.
 
-use super::bytes::Bytes;
+use crate::bytes::Bytes;
 
 /// Table entry of leading bits that do not decide; no outcome has this number.
 pub(crate) const UNDECIDED: u16 = u16::MAX;

@@ -1,28 +1,28 @@
 //! Small sets, many records at a time: l of at most 256 categories for local l-diversity and subset
 //! selection (Nayak and Zhai 2019).
 //!
-//! Floyd's method as in [`super::subsets`], but without a table of what is taken: a candidate is
+//! Floyd's method as in [`crate::subsets`], but without a table of what is taken: a candidate is
 //! compared with everything drawn before, and the set is put in order by a fixed network of comparisons
 //! (Batcher's odd-even merge sort). Both do the same to every record, so that thirty-two records are worked on by each
 //! instruction that handles as many bytes.
 
-use super::bytes::Bytes;
-use super::subsets::Aim;
+use crate::bytes::Bytes;
+use crate::subsets::Aim;
 
 /// How many records are worked on together.
-pub(super) const LANES: usize = 32;
+pub(crate) const LANES: usize = 32;
 
 /// The most categories that fit a byte.
 const MAX_CATEGORIES: usize = 256;
 
 /// Comparing everything drawn with everything pays up to this size.
-pub(super) const MAX_SIZE: usize = 40;
+pub(crate) const MAX_SIZE: usize = 40;
 
 /// One value for each record.
 type Row = [u8; LANES];
 
 /// Draws sets with one aim.
-pub(super) struct Lanes {
+pub(crate) struct Lanes {
     aim: Aim,
     /// The bounds of Floyd's method, rising.
     bounds: std::ops::RangeInclusive<u16>,
@@ -32,7 +32,7 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// `None` if the sets are too large.
-    pub(super) fn new(aim: Aim, categories: usize, size: usize) -> Option<Lanes> {
+    pub(crate) fn new(aim: Aim, categories: usize, size: usize) -> Option<Lanes> {
         if categories > MAX_CATEGORIES || size > MAX_SIZE {
             return None;
         }
@@ -41,7 +41,7 @@ impl Lanes {
     }
 
     /// Draws a set for each truth; `sets[i][lane]` is the `i`th smallest category of that record's.
-    pub(super) fn draw(&self, truths: &Row, sets: &mut [Row; MAX_SIZE], bytes: &mut Bytes) {
+    pub(crate) fn draw(&self, truths: &Row, sets: &mut [Row; MAX_SIZE], bytes: &mut Bytes) {
         let mut drawn = 0;
         for bound in self.bounds.clone() {
             let candidates = below(bound, bytes);

@@ -7,12 +7,14 @@ use std::collections::HashMap;
 
 use candor_base::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Rational};
 use candor_base::plan::{Block, Plan};
-use candor_base::randomize::{AnswerColumn, Client, Randomizer};
+use candor_base::randomize::Client;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_bulk::{AnswerColumn, Randomizer};
 use num_traits::ToPrimitive;
 use statrs::distribution::{Beta, ChiSquared, ContinuousCDF, Normal};
 
+#[path = "../../candor-base/tests/definition/mod.rs"]
 mod definition;
 
 const DRAWS: usize = 1_000_000;

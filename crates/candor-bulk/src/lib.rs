@@ -1,8 +1,5 @@
-//! Randomizing: from true records and a plan to responses.
-//!
-//! [`Client`] answers one record at a time, reading random bytes in the documented order
-//! (docs/reference/sampling-algorithm.md); [`Randomizer`] answers batches of records in columns, as fast as it can.
-//! Both draw from exactly the distributions that the plan certifies.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
 
 mod bytes;
 mod die;
@@ -20,12 +17,12 @@ pub use sets::Sets;
 
 use std::collections::BTreeMap;
 
-use rand_core::{CryptoRng, TryCryptoRng};
+use candor_base::channel::{Answer, Channel, Sampler};
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::randomize::RandomizeError;
+use candor_base::shape::Shape;
+use rand_core::CryptoRng;
 
-use crate::channel::sampling::draw_weighted;
-use crate::channel::{Answer, Channel, Sampler};
-use crate::plan::{Block, Content, Plan};
-use crate::shape::Shape;
 use bytes::Bytes;
 use column::ColumnKernel;
 use die::Die;
@@ -90,7 +87,7 @@ pub const UNANSWERED: u16 = u16::MAX;
 /// ```
 /// use candor_base::channel::{Axis, Pattern};
 /// use candor_base::plan::{Block, Plan};
-/// use candor_base::randomize::{AnswerColumn, Randomizer};
+/// use candor_bulk::{AnswerColumn, Randomizer};
 /// use candor_base::randomness::Source;
 /// use candor_base::schema::Schema;
 ///
@@ -332,96 +329,4 @@ impl BulkBlock<'_> {
             }
         }
     }
-}
-
-/// Answers one record at a time, in the order of bytes that docs/reference/sampling-algorithm.md specifies.
-pub struct Client<'a> {
-    plan: &'a Plan,
-    blocks: Vec<(&'a Block, Vec<Sampler<'a>>)>,
-}
-
-/// One respondent's answers to one block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockAnswer {
-    /// The channel that the public lottery drew; `None` if there is one channel only.
-    pub tag: Option<usize>,
-    /// The answers.
-    pub answers: Vec<Answer>,
-}
-
-impl<'a> Client<'a> {
-    /// Prepares a plan.
-    pub fn new(plan: &'a Plan) -> Client<'a> {
-        let samplers = |block: &'a Block| {
-            let channels: Vec<&Channel> = block.channels().iter().map(|(_, channel)| channel).collect();
-            (block, Sampler::of_lottery(&channels))
-        };
-        Client { plan, blocks: plan.blocks().iter().map(samplers).collect() }
-    }
-
-    /// Answers for one record: one code per attribute of the schema (what stands for public
-    /// attributes does not matter).
-    ///
-    /// # Errors
-    /// If the record does not fit the schema, or the source of randomness fails.
-    pub fn answer<R: TryCryptoRng + ?Sized>(
-        &self,
-        record: &[u16],
-        rng: &mut R,
-    ) -> Result<Vec<BlockAnswer>, RandomizeError> {
-        let attributes = self.plan.schema().attributes();
-        if record.len() != attributes.len() {
-            return Err(RandomizeError::Columns { found: record.len(), expected: attributes.len() });
-        }
-        for attribute in self.plan.schema().randomized() {
-            let categories = attributes[attribute].categories().len();
-            if usize::from(record[attribute]) >= categories {
-                return Err(RandomizeError::Category { attribute, categories });
-            }
-        }
-        let failed = |error: R::Error| RandomizeError::Randomness(error.to_string());
-        let mut answers = Vec::with_capacity(self.blocks.len());
-        for (block, samplers) in &self.blocks {
-            let drawn = draw_weighted(block.channels().iter().map(|&(weight, _)| weight), rng).map_err(failed)?;
-            let truth: Vec<u16> = block.attributes().iter().map(|&attribute| record[attribute]).collect();
-            let answer = samplers[drawn].draw(&truth, rng).map_err(failed)?;
-            answers.push(BlockAnswer { tag: block.has_tag().then_some(drawn), answers: answer });
-        }
-        Ok(answers)
-    }
-}
-
-/// Why records could not be randomized.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RandomizeError {
-    /// Another number of columns than attributes.
-    #[error("{found} columns for {expected} attributes")]
-    Columns {
-        /// Columns given.
-        found: usize,
-        /// Attributes of the schema.
-        expected: usize,
-    },
-    /// Columns of different lengths.
-    #[error("the column of attribute {attribute} has {found} values, not {expected}")]
-    Length {
-        /// Which attribute.
-        attribute: usize,
-        /// Values given.
-        found: usize,
-        /// Values needed.
-        expected: usize,
-    },
-    /// A code beyond the categories. The value itself is not repeated here.
-    #[error("a code of attribute {attribute} is not below its {categories} categories")]
-    Category {
-        /// Which attribute.
-        attribute: usize,
-        /// How many categories it has.
-        categories: usize,
-    },
-    /// The source of randomness failed.
-    #[error("the source of randomness failed ({0}); nothing was answered")]
-    Randomness(String),
 }

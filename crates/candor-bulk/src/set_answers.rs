@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Sets;
-use super::bytes::Bytes;
-use super::draw::Draws;
-use super::lanes::{LANES, Lanes, MAX_SIZE};
-use super::subsets::{Aim, Subset};
+use crate::Sets;
+use crate::bytes::Bytes;
+use crate::draw::Draws;
+use crate::lanes::{LANES, Lanes, MAX_SIZE};
+use crate::subsets::{Aim, Subset};
 
 /// Draws the answers about one attribute: sets of a fixed size of its categories.
-pub(super) struct SetDrawer {
+pub(crate) struct SetDrawer {
     categories: usize,
     size: usize,
     /// By aim; none to miss with if every set hits.
@@ -23,7 +23,7 @@ enum Way {
 }
 
 impl SetDrawer {
-    pub(super) fn new(categories: usize, size: usize) -> SetDrawer {
+    pub(crate) fn new(categories: usize, size: usize) -> SetDrawer {
         let way = |aim: Aim| {
             let possible = aim != Aim::Miss || size < categories;
             possible.then(|| match Lanes::new(aim, categories, size) {
@@ -81,7 +81,7 @@ impl SetDrawer {
 
 /// Adds the sets of one attribute for a run of at most 65,536 records: `drawers` by channel, `channel`
 /// of each record.
-pub(super) fn fill_sets(
+pub(crate) fn fill_sets(
     attribute: usize,
     drawers: &[Arc<SetDrawer>],
     channel: impl Fn(usize) -> usize,

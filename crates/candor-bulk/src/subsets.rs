@@ -1,5 +1,5 @@
 //! Uniformly random subsets of any size, exact: local l-diversity and subset selection (Nayak and Zhai 2019).
-//! Small ones have a faster way ([`super::lanes`]).
+//! Small ones have a faster way ([`crate::lanes`]).
 //!
 //! Floyd's method (Bentley and Floyd 1987) takes one uniform number below each of
 //! `n - size + 1, ..., n`. Several of them come out of one random word: the word is multiplied by one
@@ -8,13 +8,13 @@
 //! product of the bounds, so they are exactly uniform once the few words are drawn again whose last low half is
 //! below `2^64 mod B`.
 
-use super::bytes::Bytes;
+use crate::bytes::Bytes;
 
 /// Products of bounds stay below this, so that one word in 2^12 at most is drawn again.
 const MAX_PRODUCT: u64 = 1 << 52;
 
 /// Draws subsets of a fixed size of `0..n`.
-pub(super) struct Subset {
+pub(crate) struct Subset {
     n: usize,
     /// Whether what is drawn is what the subset leaves out: less work if it is more than half.
     left_out: bool,
@@ -43,7 +43,7 @@ impl Word {
 }
 
 impl Subset {
-    pub(super) fn new(n: usize, size: usize) -> Subset {
+    pub(crate) fn new(n: usize, size: usize) -> Subset {
         let left_out = 2 * size > n;
         let drawn = if left_out { n - size } else { size };
         let mut words: Vec<Word> = Vec::new();
@@ -84,7 +84,7 @@ impl Subset {
 
 /// What the set has to do with the truth.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
+pub(crate) enum Aim {
     /// Nothing.
     Free,
     /// It contains it.
@@ -94,11 +94,11 @@ pub(super) enum Aim {
 }
 
 impl Aim {
-    pub(super) const ALL: [Aim; 3] = [Aim::Free, Aim::Hit, Aim::Miss];
+    pub(crate) const ALL: [Aim; 3] = [Aim::Free, Aim::Hit, Aim::Miss];
 
     /// `(n, size)` of the subset that is drawn for a set of `size` out of `categories`: with an eye
     /// on the truth, of all the others, and one less if the truth is put in.
-    pub(super) fn of_others(self, categories: usize, size: usize) -> (usize, usize) {
+    pub(crate) fn of_others(self, categories: usize, size: usize) -> (usize, usize) {
         match self {
             Aim::Free => (categories, size),
             Aim::Hit => (categories - 1, size - 1),
@@ -110,7 +110,7 @@ impl Aim {
 impl Subset {
     /// Draws one set into `out`, in increasing order. `scratch` has a bit for each category, and is
     /// empty before and after.
-    pub(super) fn fill(&self, aim: Aim, truth: u16, out: &mut [u16], scratch: &mut [u64], bytes: &mut Bytes) {
+    pub(crate) fn fill(&self, aim: Aim, truth: u16, out: &mut [u16], scratch: &mut [u64], bytes: &mut Bytes) {
         self.draw(scratch, bytes);
         let mut others = 0;
         for (word, base) in scratch.iter_mut().zip((0..).step_by(64)) {

@@ -1,19 +1,19 @@
 //! Strips: sets of cells, relabelled at random, one record after another.
 
-use super::bytes::Bytes;
-use super::die::Die;
-use crate::channel::Strip;
+use crate::bytes::Bytes;
+use crate::die::Die;
+use candor_base::channel::Strip;
 
 /// A strip made ready to draw from: the law of the reference sampler, with other bytes.
-pub(super) struct StripDrawer<'a> {
-    pub(super) strip: &'a Strip,
+pub(crate) struct StripDrawer<'a> {
+    pub(crate) strip: &'a Strip,
     parts: Die,
     /// For each member and axis, its label there, counted on from the labels of the axes before.
     labels: Vec<u32>,
 }
 
 impl<'a> StripDrawer<'a> {
-    pub(super) fn new(strip: &'a Strip) -> StripDrawer<'a> {
+    pub(crate) fn new(strip: &'a Strip) -> StripDrawer<'a> {
         let shape = strip.table();
         let first = |axis: usize| shape.sizes()[..axis].iter().sum::<usize>();
         let label = |cell: u16, axis: usize| (first(axis) + shape.code(cell.into(), axis)) as u32;
@@ -24,7 +24,7 @@ impl<'a> StripDrawer<'a> {
     }
 
     /// The answers of the records listed, each into the room that ends where `ends` says.
-    pub(super) fn fill(&self, records: &[u32], truths: &[&[u16]], ends: &[usize], room: &mut [u16], bytes: &mut Bytes) {
+    pub(crate) fn fill(&self, records: &[u32], truths: &[&[u16]], ends: &[usize], room: &mut [u16], bytes: &mut Bytes) {
         let (shape, places) = (self.strip.table(), self.strip.places());
         let mut steps: Vec<u16> = vec![0; shape.sizes().iter().sum()];
         let mut held = vec![0u64; shape.cells().div_ceil(64)];

@@ -1,8 +1,8 @@
 //! One variable, one category per answer: kernels over whole columns of codes.
 
-use super::bytes::Bytes;
-use super::die::{Die, UNDECIDED};
-use crate::channel::{Channel, Matrix, Pattern, Rational};
+use crate::bytes::Bytes;
+use crate::die::{Die, UNDECIDED};
+use candor_base::channel::{Channel, Matrix, Pattern, Rational};
 use num_bigint::BigUint;
 use num_integer::Integer;
 use num_traits::ToPrimitive;
@@ -17,13 +17,13 @@ const BLOCK: usize = 64;
 const MAX_CODES: usize = u8::MAX as usize;
 
 /// A channel over one variable with at most 255 inputs and outputs.
-pub(super) enum ColumnKernel {
+pub(crate) enum ColumnKernel {
     KAry(KAry),
     Table(Table),
 }
 
 impl ColumnKernel {
-    pub(super) fn new(channel: &Channel) -> Option<ColumnKernel> {
+    pub(crate) fn new(channel: &Channel) -> Option<ColumnKernel> {
         match channel {
             Channel::Matrix(matrix) => Table::of_matrix(matrix).map(ColumnKernel::Table),
             Channel::Strip(_) => None,
@@ -35,7 +35,7 @@ impl ColumnKernel {
     }
 
     /// Randomizes a column of codes, all of which are known to be inputs.
-    pub(super) fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
+    pub(crate) fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
         match self {
             ColumnKernel::KAry(kernel) => kernel.column(truths, out, bytes),
             ColumnKernel::Table(table) => table.column(truths, out, bytes),
@@ -62,7 +62,7 @@ fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
 /// is small, in equally many numbers for each category, that category is the answer; where it is larger the truth is; the few numbers
 /// with the largest low halves decide nothing. Those go to a die whose weights are exactly what the others leave each category short
 /// of, so the law is exact.
-pub(super) struct KAry {
+pub(crate) struct KAry {
     categories: u16,
     /// Low halves below this answer with the category.
     replaced: u16,
@@ -144,7 +144,7 @@ impl KAry {
 }
 
 /// Any law per input: the truth and one random byte index a table of what that byte decides.
-pub(super) struct Table {
+pub(crate) struct Table {
     dice: Vec<Die>,
     decided: Box<[u8; 1 << 16]>,
 }
@@ -196,7 +196,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::Axis;
+    use candor_base::channel::Axis;
 
     /// The whole law of the kernel, as exact numbers: what the 2^16 numbers decide plus what the
     /// die gives to those that do not.
