@@ -29,7 +29,7 @@ from .progress import show_progress
 from .schema import Schema
 from .signatures import design, pareto
 from .signing import PrivateKey, Signature
-from .verbs import combine, compare, device, methods
+from .verbs import choose, combine, compare, device, methods
 from .warned import Caution
 
 #: The old name, which stays.
@@ -57,6 +57,7 @@ __all__ = [
     "__version__",
     "audit_function",
     "audit_program",
+    "choose",
     "combine",
     "compare",
     "design",

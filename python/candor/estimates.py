@@ -38,6 +38,9 @@ class Randomized(Result):
     fingerprint: str
     #: Whether the plan has no finite epsilon.
     unbounded: bool
+    #: A code such as ``meets``, ``weak`` or ``simulation``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
     #: The seed, if it was a simulation.
     simulation: int | None
     seconds: float | None
@@ -311,6 +314,9 @@ class Answers(Result):
     compared: Sequence[Any] = ()
     #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
     design: str | None = None
+    #: Of the unbiased share, a code such as ``ok``, ``imprecise`` or ``out-of-range``, and the same in a sentence.
+    verdict: str | None = None
+    verdict_text: str | None = None
     #: What the methods assume, where they differ.
     note: str | None
 

@@ -25,6 +25,7 @@ __all__ = [
     "Design",
     "Devices",
     "EffectPowers",
+    "EpsilonChoice",
     "Evidence",
     "Front",
     "Guarantee",
@@ -105,6 +106,8 @@ class Design(Result):
     verdict: str
     verdict_text: str
     worst_reply: str | None
+    #: ``verdict`` (``near-optimal`` or ``far-from-optimal``) and ``verdict_text``, where the least possible error is known.
+    optimality: Any
     method: str
     epsilon: Any
     attributes: list[Any]
@@ -370,6 +373,40 @@ class Clusters(Result):
         return dependences(self.dependences, ax)
 
 
+class EpsilonChoice(Result):
+    """A recommended epsilon, and what others would give."""
+
+    #: A code such as ``ok``, ``weak`` or ``imprecise``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
+    #: The smallest epsilon that does what is wanted, to one tenth; None if none up to 8 does.
+    recommended: float | None
+    reason: str
+    #: The smallest with small enough margins; the largest at which a guess gains no more than it may.
+    for_margin: float | None
+    for_guess: float | None
+    respondents: float
+    margin: float
+    max_guess: float | None
+    #: Each ``epsilon``, ``margin``, ``widest`` (a table), ``respondents_needed``, ``attribute``, ``worst_posterior``,
+    #: ``guess_probability``, ``by_luck`` and ``fingerprint`` (of the plan).
+    epsilons: list[Any]
+    #: Epsilons that others used: ``what``, ``epsilon``, ``model``, ``covers``, ``source``.
+    deployments: list[Any]
+    #: Written by the command only.
+    command: str | None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per epsilon."""
+        return [dict(one._fields) for one in self.epsilons]
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(self.verdict_text)
+        yield Line(self.reason)
+        left_out = ("fingerprint", "attribute", "widest")
+        yield from shown.listed([{key: value for key, value in row.items() if key not in left_out} for row in self.rows()])
+
+
 class Comparison(Result):
     """The methods side by side."""
 
@@ -380,6 +417,8 @@ class Comparison(Result):
     methods: list[Any]
     #: The one with the least error; None if none can answer, or they promise different things.
     recommended: str | None
+    #: ``verdict`` (``near-optimal`` or ``far-from-optimal``) and ``verdict_text`` of that one, where the least possible error is known.
+    optimality: Any
     #: What the other randomized attributes cost each: `attribute`, `error` of its tables, and `alone`, if no other were randomized.
     attributes: list[Any]
 
@@ -440,6 +479,9 @@ class Front(Result):
 class Checked(Result):
     """What does not fit a schema: true if nothing."""
 
+    #: ``meets`` or ``violates``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
     attributes: list[Any]
     records: int
     problems: list[Any]
@@ -449,6 +491,6 @@ class Checked(Result):
 
     def _shown(self) -> Iterator[Line | Grid]:
         if self:
-            yield Line(f"all {self.records:,} records fit the schema")
+            yield Line(f"Meets the schema: all {self.records:,} records fit.")
         else:
             yield Grid(["row", "column", "value", "message"], [[one.row, one.column, one.value, one.message] for one in self.problems])

@@ -14,11 +14,11 @@ from .parameters import text as words
 from .plan import Plan, TableNames, Tables
 from .progress import Bar
 from .result import Result
-from .results import Clusters, Combination, Comparison, Design, Devices, Front, Refinement
+from .results import Clusters, Combination, Comparison, Design, Devices, EpsilonChoice, Front, Refinement
 from .schema import Schema
 from .warned import tell
 
-__all__ = ["combine", "compare", "device", "methods"]
+__all__ = ["choose", "combine", "compare", "device", "methods"]
 
 #: Clusters as a result, as ``a,b;c``, or as lists of names.
 ClusterNames = Clusters | str | Iterable[Iterable[str]]
@@ -124,6 +124,30 @@ def device(
     plan = Plan(native)
     plan.devices = Devices.loads(text)
     return plan
+
+
+@checked
+def choose(
+    schema: Schema | Iterable[int],
+    respondents: float,
+    *,
+    tables: TableNames | None = None,
+    margin: float | None = None,
+    max_guess: float | None = None,
+) -> EpsilonChoice:
+    """The smallest epsilon that gives the `margin` of error wanted (a share; 0.05 if it is not given) in all `tables`, within what a
+    guess may gain: `max_guess` is the largest probability that a guess about one answer is right, after the most telling reply.
+
+    What it tells of an epsilon is what `design` makes of it, with the same tables and respondents.
+
+    >>> choose([2], 5000).recommended
+    0.6
+    >>> choose([2], 1000, max_guess=0.75).verdict
+    'imprecise'
+    """
+    options = written(respondents=respondents, tables=tables, margin=margin, max_guess=max_guess)
+    with Bar() as bar:
+        return EpsilonChoice.loads(_candor.choose_epsilon(_schema(schema)._native, options, bar))
 
 
 @checked

@@ -44,6 +44,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(counts::counts_made_elsewhere, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::schema::infer_schema, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::schema::check_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::choose::choose_epsilon, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare::compare_methods, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare::compare_variance, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare::compare_for, module)?)?;

@@ -36,6 +36,11 @@ CASES: list[Case] = [
         "design schema.toml --method l-diversity --l 2",
     ),
     (
+        "choose",
+        lambda k: candor.choose(k.schema, 20000, tables="marginals", margin=0.04, max_guess=0.95),
+        "choose schema.toml --respondents 20000 --tables marginals --margin 0.04 --max-guess 0.95",
+    ),
+    (
         "compare",
         lambda k: candor.compare(k.schema, epsilon=2, tables="pairs", respondents=5000),
         "compare schema.toml --epsilon 2 --tables pairs --respondents 5000",

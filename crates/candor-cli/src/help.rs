@@ -5,7 +5,7 @@ use clap::{Arg, Command};
 
 /// The verbs by what they are for, in the order in which a study needs them.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Plan", &["schema", "compare", "design", "combine", "sample-size"]),
+    ("Plan", &["schema", "choose", "compare", "design", "combine", "sample-size"]),
     ("Protect", &["audit", "evidence", "sign", "verify", "randomize", "sql"]),
     ("Ask", &["explain", "device", "import", "compliance"]),
     ("Learn", &["estimate", "test", "regress", "query", "associations", "rake", "synthesize"]),
@@ -21,6 +21,7 @@ candor lets people answer sensitive questions safely, and still learns from the 
 What people come for:
   See all of it on bundled data        candor demo
   Plan a survey, or protect a table    candor schema infer people.csv -o schema.toml
+                                       candor choose schema.toml --respondents 5000
                                        candor design schema.toml --epsilon 4 --respondents 5000 -o plan.json
   Explain the promise to respondents   candor explain plan.json -o sheet.html
   Randomize the answers                candor randomize plan.json people.csv -o responses.csv

@@ -48,6 +48,8 @@ enum Verb {
     /// Compute the sample size for a margin of error, a difference or a coefficient
     #[command(name = "sample-size", alias = "size")]
     Size(commands::sample_size::SizeArgs),
+    /// Choose epsilon from the number of respondents, the margin of error and what a guess may gain
+    Choose(commands::choose::ChooseArgs),
     /// Compare design methods at equal privacy and recommend one
     Compare(Box<commands::compare::CompareArgs>),
     /// Audit a plan by every privacy criterion
@@ -119,6 +121,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Device(args) => commands::device::run(args),
         Verb::Enter(args) => commands::import::run(args),
         Verb::Size(args) => commands::sample_size::run(args),
+        Verb::Choose(args) => commands::choose::run(args),
         Verb::Compare(args) => commands::compare::run(*args),
         Verb::Audit(args) => commands::audit::run(args),
         Verb::Explain(args) => commands::explain::run(args),

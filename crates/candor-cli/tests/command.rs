@@ -71,7 +71,10 @@ fn schemas_are_inferred_edited_and_checked() {
          [[attribute]]\nname = \"age\"\nkind = \"ordinal\"\nedges = [38.0, 58.0]\n\
          categories = [\"below 38\", \"38 to below 58\", \"58 or more\"]\n"
     );
-    assert_eq!(sandbox.run("schema check schema.toml people.csv").fine().out, "all 300 records fit the schema\n");
+    assert_eq!(
+        sandbox.run("schema check schema.toml people.csv").fine().out,
+        "Meets the schema: all 300 records fit.\n"
+    );
     // A person narrows the schema by hand: what no longer fits is told once, with its number and the categories.
     sandbox.write("schema.toml", toml.replace("\"no\", \"sometimes\"", "\"no\""));
     let said = sandbox.run("schema check schema.toml people.csv").refused(1, &["100 values in 300 records do not fit"]);

@@ -182,7 +182,7 @@ function tokenStep(plan) {
 /** What the survey says in a field of its own: attributes and categories may be named `__proto__` or `constructor`. */
 const stated = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 const wording = (name) => stated(words().questions, name);
-const quoted = (name) => `“${wording(name)?.text ?? name}”`;
+const quoted = (name) => say('quoted', { text: wording(name)?.text ?? name });
 const label = (name, category) => stated(wording(name)?.answers, category) ?? (category === '' ? say('skip') : category === '(not asked)' ? say('not_asked') : category);
 
 /** The sign of chance, or of an eye, and what it means. */

@@ -277,6 +277,54 @@ mod tests {
         assert!(repeated.is_some_and(|times| times >= 200), "{repeated:?}");
     }
 
+    /// Whatever the plan and however few the responses: what is shown lies in its interval and is a share, on the dashboard and in its report.
+    #[test]
+    fn dashboards_show_only_what_may_be_published() {
+        use candor_base::randomize::Client;
+        use candor_base::randomness::Source;
+        let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good");
+        let mut files: Vec<_> = std::fs::read_dir(plans).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let (mut surveys, mut grades) = (0, std::collections::BTreeMap::<String, usize>::new());
+        for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
+            let folder = tempfile::tempdir().unwrap();
+            // Not every plan can be asked online.
+            let Ok((survey, _)) = Survey::create(&folder.path().join("survey"), file) else { continue };
+            let plan = &survey.plan;
+            if plan.schema().attributes().len() > 6 {
+                continue;
+            }
+            surveys += 1;
+            for people in [1, 12, 600] {
+                let mut source = Source::from_seed(38).stream(people as u64);
+                let lines = crate::simulate::responses(plan, &Client::new(plan), &mut source, people);
+                let mut tallies = Tallies::new(plan);
+                tallies.read(plan, &lines).unwrap();
+                let shown = found(&survey, &tallies, None).unwrap();
+                let about = format!("{}, {people}", file.display());
+                let tables = shown["estimates"]["tables"].as_array().unwrap();
+                for cell in tables.iter().flat_map(|table| table["cells"].as_array().unwrap()) {
+                    let grade = cell["reliability"].as_str().unwrap_or("none");
+                    *grades.entry(grade.to_owned()).or_default() += 1;
+                    match (cell["shown_estimate"].as_f64(), cell["low"].as_f64(), cell["high"].as_f64()) {
+                        (Some(share), Some(low), Some(high)) => {
+                            assert!(matches!(grade, "shown" | "rough"), "{about}: {cell}");
+                            assert!((0.0..=1.0).contains(&share), "{about}: {cell}");
+                            assert!((low - 1e-12..=high + 1e-12).contains(&share), "{about}: {cell}");
+                        }
+                        (Some(_), ..) => panic!("{about}: a point without an interval: {cell}"),
+                        (None, ..) => assert!(matches!(grade, "under" | "hidden" | "none"), "{about}: {cell}"),
+                    }
+                }
+                if let Ok(page) = report_page(&survey, &tallies, None) {
+                    assert!(!page.contains("NaN") && !page.contains(">inf"), "{about}");
+                }
+            }
+        }
+        assert!(surveys >= 3, "{surveys}");
+        assert!(grades["shown"] > 10 && grades["hidden"] > 10, "{grades:?}");
+    }
+
     #[test]
     fn numbers_are_rounded_down() {
         assert_eq!([1, 9, 10, 99, 100, 1_999, 123_456].map(rounded_down), [1, 9, 10, 99, 100, 1_900, 120_000]);

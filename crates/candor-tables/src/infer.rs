@@ -147,6 +147,7 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError
         }
     }
     if !problems.is_empty() {
+        problems.extend(together(&problems));
         return Err(TableError::Infer { file, problems });
     }
     let schema =
@@ -157,6 +158,16 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError
     }));
     notes.extend(named_again(&words));
     Ok(Inferred { schema, records, notes })
+}
+
+/// What several problems suggest first, in one line to be copied; `None` if one suggests nothing.
+fn together(problems: &[String]) -> Option<String> {
+    let first = |problem: &String| {
+        let advice = problem.split('`').nth(1)?;
+        (advice.starts_with("bins ") || advice.starts_with("drop ")).then(|| format!("`{advice}`"))
+    };
+    let all: Vec<String> = problems.iter().map(first).collect::<Option<_>>()?;
+    (all.len() > 1).then(|| format!("  all at once: {}", all.join(" ")))
 }
 
 /// Reads the columns of these names, and counts the records.
@@ -422,6 +433,26 @@ mod tests {
         assert!(
             column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("none of its categories")
         );
+    }
+
+    #[test]
+    fn several_problems_are_solved_by_one_line() {
+        let rows: String = (0..150).map(|n| format!("{n},{n}.5,name {n},{}\n", n % 2)).collect();
+        let input = || Input::from_bytes("t.csv", format!("a,b,c,d\n{rows}"), None).unwrap();
+        let error = infer(input(), &InferOptions::default()).unwrap_err().to_string();
+        let last = error.lines().last().unwrap();
+        let advice: Vec<&str> = last.split('`').skip(1).step_by(2).collect();
+        assert!(last.starts_with("  all at once: ") && advice.len() == 3, "{error}");
+        let bins = |advice: &str, name: &str| {
+            let edges = advice.strip_prefix(&format!("bins {name}=")).unwrap();
+            (name.to_owned(), Bins::parse(edges).unwrap())
+        };
+        let wishes = InferOptions {
+            bins: vec![bins(advice[0], "a"), bins(advice[1], "b")],
+            drop: vec![advice[2].strip_prefix("drop ").unwrap().to_owned()],
+            ..InferOptions::default()
+        };
+        assert_eq!(infer(input(), &wishes).unwrap().schema.attributes().len(), 3);
     }
 
     #[test]

@@ -89,6 +89,9 @@ fn place_on(scale: &[&[&str]], label: &str) -> Option<f64> {
 /// Where a range begins: `18-24` and `18 to 24` at 18, `65+` and `over 65` just above 65, `<18` and `under 18` just below 18. `None` if
 /// it is none: a label must begin with its number, or with a word or sign that says on which side of it.
 fn start_of_range(label: &str) -> Option<f64> {
+    if let Some(start) = start_of_interval(label) {
+        return Some(start);
+    }
     let text = label.trim().to_lowercase();
     let below = ["<=", "<", "≤", "under", "below", "less than", "up to", "at most", "fewer than"];
     let above = [">=", ">", "≥", "over", "above", "more than", "at least", "from"];
@@ -109,6 +112,14 @@ fn start_of_range(label: &str) -> Option<f64> {
     };
     // Just beside the number, however large it is.
     Some(number + side * 1e-9 * number.abs().max(1.0))
+}
+
+/// Where an interval as R and pandas write it begins: `(0,19]` at 0, `(-Inf,0]` below all.
+fn start_of_interval(label: &str) -> Option<f64> {
+    let inside = label.trim().strip_prefix(['(', '['])?.strip_suffix([')', ']'])?;
+    let (low, high) = inside.split_once(',')?;
+    let (low, high) = (low.trim().parse::<f64>().ok()?, high.trim().parse::<f64>().ok()?);
+    (low < high).then_some(low.max(f64::MIN))
 }
 
 /// Whether a range goes on after its first number: by a sign, or by "to".
@@ -160,6 +171,8 @@ mod tests {
         check(&["<5k", "5k-10k", ">10k"]);
         check(&["0-9", "10-19", "20-29", "30+"]);
         check(&["0", "1", "2", "3+"]);
+        check(&["(0,19]", "(19,39]", "(39,59]", "(59,Inf]"]);
+        check(&["[-inf, 5.0)", "[5.0, 10.0)", "[10.0, 100.0)"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 use crate::invented::{people_in_words, people_per_response};
 use crate::made_by::made_by;
 use crate::shares::Shares;
-use crate::verdict::{LARGE_ERROR, Verdict, precision, worst_reply};
+use crate::verdict::{self, LARGE_ERROR, Verdict, precision, worst_reply};
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
 pub const MAX_EPSILON: f64 = 50.0;
@@ -75,6 +75,8 @@ pub struct Design {
     pub expected: Vec<Expectation>,
     /// How good it is for the tables, where some are named or it was made for some.
     pub workload: Option<GapReport>,
+    /// How near the plan is to the lower bound of the tables' error, where that is known.
+    pub optimality: Option<Verdict>,
     /// What the same attribute epsilons would cost otherwise.
     pub alternatives: Vec<AlternativeMethod>,
     /// Attributes whose epsilon is not the one asked for.
@@ -154,6 +156,7 @@ pub fn design_with_progress(
     let expected = expected(&designed.plan, &tables, options)?;
     designed.notes.extend(large_errors(&expected));
     designed.notes.extend(beyond_sets(&designed.plan, &tables, request));
+    designed.notes.extend(in_no_table(&designed.plan, &tables, request));
     let people = people_per_response(&designed.plan, tables.lists());
     designed.notes.extend(
         people.map(|people| format!("{}: anybody may send one where the survey is open", people_in_words(people))),
@@ -189,6 +192,7 @@ fn described(designed: DesignOutcome, expected: Vec<Expectation>, respondents: f
         made_by: made_by(plan),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         seconds: None,
+        optimality: designed.standing.map(|standing| verdict::optimality(standing.times())),
         alternatives: designed.alternatives,
         altered: designed.altered,
         out_of_time: designed.stopped == Some(Stopped::OutOfTime),
@@ -227,6 +231,21 @@ fn beyond_sets(plan: &Plan, tables: &TableList, request: &Request) -> Option<Str
         names.join(","),
         count(cells(first) as u64),
         count(MAX_CELLS as u64)
+    ))
+}
+
+/// Randomized attributes that no table uses, though the plan was made for tables: nothing can be learned of them.
+fn in_no_table(plan: &Plan, tables: &TableList, request: &Request) -> Option<String> {
+    let used = |attribute: &usize| tables.lists().iter().any(|table| table.contains(attribute));
+    let unused: Vec<usize> = plan.schema().randomized().into_iter().filter(|attribute| !used(attribute)).collect();
+    let first = unused.first().filter(|_| is_for_tables(request))?;
+    let more = if unused.len() > 1 { format!(" and {} more", unused.len() - 1) } else { String::new() };
+    Some(format!(
+        "no table uses {}{more}: nothing can be learned of {}; name tables with {}, or leave {} out of the schema",
+        plan.schema().name(*first),
+        if unused.len() > 1 { "them" } else { "it" },
+        if unused.len() > 1 { "them" } else { "it" },
+        if unused.len() > 1 { "them" } else { "it" },
     ))
 }
 

@@ -72,6 +72,15 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
+/// A p-value for readers: "< 0.001", or two digits.
+pub fn p_rounded(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p if p < 0.1 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
 /// A p-value in a sentence: "p = 0.0312", "p < 1e-300".
 pub fn p_is(p: f64) -> String {
     let equals = if p == 0.0 { "" } else { "= " };

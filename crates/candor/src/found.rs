@@ -1,6 +1,6 @@
 //! What was found: tables, differences of groups, means and quantiles, as parts of a report.
 
-use candor_analysis::reliability::Reliability;
+use candor_analysis::reliability::{Reliability, published};
 use candor_base::plan::Plan;
 
 use crate::caution::reason;
@@ -12,7 +12,7 @@ use crate::format::{capital, p_is};
 use crate::group_comparison::{ComparedCell, GroupComparison};
 use crate::html_escape::isolated;
 use crate::moments::NumberRow;
-use crate::page::{EstimateRow, EstimateTable, Part};
+use crate::page::{EstimateKind, EstimateRow, EstimateTable, Part};
 use crate::texts::Language;
 use crate::title::{in_group, labels, named, title};
 
@@ -70,24 +70,65 @@ fn heading(table: &Table, language: &Language) -> String {
 /// The largest number of findings in the headline.
 const FINDINGS: usize = 5;
 
-/// The findings in short: the largest share of each one-way table, if it is precise.
+/// The largest number of these that are differences of groups.
+const DIFFERENCES: usize = 3;
+
+/// Who differs: of each comparison of groups the largest difference that is precise, and that an interval tells from none.
+fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
+    let [attribute] = &one.attributes[..] else { return None };
+    let compared = one.compared.as_ref().filter(|_| one.group.is_empty() && one.given.is_empty())?;
+    let sure = |cell: &ComparedCell| -> Option<(f64, f64)> {
+        let found = cell.difference?;
+        let (least, most) = if found.estimate < 0.0 { (-found.high, -found.low) } else { (found.low, found.high) };
+        let graded = published(found.estimate.abs(), least, most);
+        (least > 0.0 && graded.reliability == Reliability::Shown).then_some((found.estimate, most - least))
+    };
+    let all = one.cells.iter().filter_map(|cell| sure(cell).map(|(found, width)| (cell, found, width)));
+    let (cell, found, width) = all.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let (more, less) = if found > 0.0 { (&one.second, &one.first) } else { (&one.first, &one.second) };
+    let group = |category: &str| isolated(&language.label(compared, category));
+    let by = isolated(compared);
+    let (more, less) = (group(more), group(less));
+    let category = isolated(&labels(&one.attributes, &cell.categories, language).next()?);
+    let points = language.number((100.0 * found.abs()).round(), 0);
+    let margin = language.number((50.0 * width - 1e-9).ceil(), 0);
+    let name = as_lead(language.asked(attribute));
+    let words = [
+        ("name", &name),
+        ("category", &category),
+        ("points", &points),
+        ("margin", &margin),
+        ("by", &by),
+        ("more", &more),
+        ("less", &less),
+    ];
+    Some(language.report("finding_difference", &words.map(|(place, word)| (place, word.as_str()))))
+}
+
+/// A question before its answer: it ends with its own sign, a name with a colon.
+fn as_lead(asked: &str) -> String {
+    let asked = asked.trim_end();
+    let colon = if asked.ends_with(['?', ':', '.']) { "" } else { ":" };
+    format!("{}{colon}", isolated(asked))
+}
+
+/// The findings in short: who differs, then the largest share of each one-way table, as far as they are precise.
 pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
     let everybody = |table: &&Table| table.attributes.len() == 1 && table.group.is_empty() && table.given.is_empty();
     let finding = |table: &Table| {
         let precise = table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name()));
         let largest = precise.max_by(|a, b| a.estimate.total_cmp(&b.estimate))?;
         let (share, margin) = (largest.shown_estimate?, 50.0 * (largest.high?.min(1.0) - largest.low?.max(0.0)));
-        let asked = language.asked(&table.attributes[0]).trim_end();
-        // A question ends with its own sign.
-        let colon = if asked.ends_with(['?', ':', '.']) { "" } else { ":" };
-        let name = format!("{}{colon}", isolated(asked));
+        let name = as_lead(language.asked(&table.attributes[0]));
         let category = labels(&table.attributes, &largest.categories, language).next()?;
         let percent = language.number((100.0 * share).round(), 0);
         let margin = language.number(margin.ceil(), 0);
         let words = [("name", &name), ("category", &isolated(&category)), ("percent", &percent), ("margin", &margin)];
         Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
     };
-    let findings: Vec<String> = estimates.tables.iter().filter(everybody).filter_map(finding).take(FINDINGS).collect();
+    let differences = estimates.comparisons.iter().filter_map(|one| difference(one, language)).take(DIFFERENCES);
+    let shares = estimates.tables.iter().filter(everybody).filter_map(finding);
+    let findings: Vec<String> = differences.chain(shares).take(FINDINGS).collect();
     match findings.is_empty() {
         true => Vec::new(),
         false => vec![Part::Heading(language.report("headline", &[])), Part::List(findings)],
@@ -106,7 +147,7 @@ fn cells(plan: &Plan, counts: &Counts, table: &Table, (confidence, end): (f64, f
     let row = |cell: &Cell| {
         let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
         let categories = labels(&table.attributes, &cell.categories, language).collect();
-        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high, share: true })
+        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high, kind: EstimateKind::Share })
     };
     let list = Part::Estimates(EstimateTable {
         caption: language.report("shares_of", &[("title", &title(table, language))]),
@@ -140,15 +181,19 @@ pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Pa
             standard_error: difference.standard_error,
             low: difference.low,
             high: difference.high,
-            share: false,
+            kind: EstimateKind::Points,
         })
     };
     let row = |cell: &ComparedCell| {
         let labels = labels(&one.attributes, &cell.categories, language).map(|label| isolated(&label));
         let categories = labels.collect::<Vec<_>>().join(&format!(" {} ", say("and")));
         let ratio = cell.ratio.map_or([f64::NAN; 3], |r| [r.estimate, r.low, r.high]);
-        let numbers = [cell.first, cell.second].into_iter().chain(ratio);
-        [categories].into_iter().chain(numbers.map(|number| written(number, language))).collect()
+        let dash = |number: f64, text: String| if number.is_finite() { text } else { "–".to_owned() };
+        // A share is none below 0 or above 1, whatever chance says.
+        let percent = |share: f64| dash(share, language.number(100.0 * share.clamp(0.0, 1.0), 1));
+        let shares = [cell.first, cell.second].map(percent);
+        let ratio = ratio.map(|number| dash(number, language.number(number, 2)));
+        [categories].into_iter().chain(shares).chain(ratio).collect()
     };
     let label = |category: &String| match &one.compared {
         Some(name) => isolated(&language.label(name, category)),

@@ -46,6 +46,8 @@ pub mod combine;
 
 pub mod compare;
 
+pub mod choose;
+
 pub mod mean;
 
 pub mod shuffled;
@@ -158,6 +160,7 @@ pub mod prelude {
     pub use crate::StudyError;
     pub use crate::associations::{Clusters, cluster};
     pub use crate::audit::{Audit, AuditOptions, audit, audit_composition, compare_plans};
+    pub use crate::choose::{ChooseOptions, EpsilonChoice, choose};
     pub use crate::combine::{Combination, CombineOptions, combine};
     pub use crate::compare::{CompareOptions, MethodComparison, compare, compare_at_variance};
     pub use crate::compliance::{Compliance, ComplianceOptions, comply};

@@ -19,6 +19,7 @@ use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::group_comparison::{Interval, Ratio};
 use crate::rake::{adjust, margins};
+use crate::verdict::{self, Verdict};
 
 /// A way to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +145,9 @@ pub struct ShareQuery<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answers {
+    /// Whether the unbiased share is precise enough to publish; `None` for means, groups that are compared, and without that method.
+    #[serde(flatten)]
+    pub verdict: Option<Verdict>,
     /// The condition, as it was asked.
     #[serde(rename = "where")]
     pub condition: String,
@@ -438,7 +442,11 @@ fn answers(
     let schema = question.plan.schema();
     let found = question.methods.iter().map(|&method| question.answer(method, tallies, records));
     let (answers, compared): (Vec<Answer>, Vec<Vec<ComparedAnswer>>) = found.unzip();
+    let judged = answers.iter().find(|answer| answer.method == QueryMethod::Joint.called());
+    let judged = judged.filter(|_| question.mean.is_none() && question.compare.is_none());
+    let implausible = !counts.provenance().implausible.is_empty();
     Answers {
+        verdict: judged.map(|a| verdict::share(a.estimate, a.low.zip(a.high), a.reason.as_deref(), implausible)),
         condition: question.text.clone(),
         given: question.given.as_ref().map(|(text, _)| text.clone()),
         mean: question.mean.as_ref().map(|(attribute, _)| schema.name(*attribute).to_owned()),

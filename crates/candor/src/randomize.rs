@@ -20,6 +20,8 @@ use rand_core::CryptoRng;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::verdict::{self, Verdict};
+
 /// What is passed on, and where randomness comes from.
 #[derive(Clone, Copy)]
 pub struct RandomizeOptions<'a> {
@@ -33,6 +35,9 @@ pub struct RandomizeOptions<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Randomized {
+    /// What it protects: as the plan promises, or not at all if the seed is known.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// How many records.
     pub records: u64,
     /// The plan's fingerprint.
@@ -78,6 +83,7 @@ pub fn randomize_to(
 
 fn done(job: &RandomizeJob<'_>, records: u64) -> Randomized {
     Randomized {
+        verdict: verdict::randomized(job.plan.guarantee().epsilon(), job.source.seed()),
         records,
         fingerprint: job.plan.fingerprint().as_str().to_owned(),
         unbounded: exclusion(job.plan) != Exclusion::Nothing,

@@ -3,9 +3,9 @@
 use candor_analysis::regress::{Assumption, INTERCEPT, THRESHOLD};
 use serde::Serialize;
 
-use crate::format::{p_is, p_value};
+use crate::format::{p_is, p_rounded, p_value};
 use crate::html_escape::isolated;
-use crate::page::{EstimateRow, EstimateTable, MatrixTable, Part};
+use crate::page::{EstimateKind, EstimateRow, EstimateTable, MatrixTable, Part};
 use crate::regress::{Coefficient, Regression};
 use crate::regress_notes::FINDING;
 use crate::texts::Language;
@@ -53,7 +53,7 @@ pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], l
             format!("{} {} {}", isolated(&pair.a), say("and"), isolated(&pair.b)),
             language.number(pair.cramers_v, 4),
             pair.standard_error.map_or("–".to_owned(), |error| language.number(error, 4)),
-            pair.p_value.map_or("–".to_owned(), |p| language.decimal(&p_value(p))),
+            pair.p_value.map_or("–".to_owned(), |p| language.decimal(&p_rounded(p))),
         ]
     };
     vec![
@@ -102,7 +102,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             standard_error: one.standard_error?,
             low: one.low?,
             high: one.high?,
-            share: false,
+            kind: EstimateKind::Number,
         })
     };
     let row = |one: &Coefficient| coefficient_row(named(one), one, found, language);

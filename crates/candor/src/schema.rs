@@ -6,11 +6,12 @@ use candor_base::schema::{Attribute, Kind, Schema};
 use candor_tables::TableError;
 use candor_tables::check;
 use candor_tables::error::{BadValue, shown};
-use candor_tables::infer::{self, InferOptions};
+use candor_tables::infer::{self, Bins, InferOptions};
 use candor_tables::input::{Input, Inputs};
 use serde::Serialize;
 
 use crate::format;
+use crate::verdict::{self, Verdict};
 
 /// An attribute, described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,6 +86,9 @@ pub fn to_toml(schema: &Schema) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InferredSchema {
+    /// What the schema gives away of the records; `None` if its edges are not computed from them.
+    #[serde(flatten)]
+    pub verdict: Option<Verdict>,
     /// Its attributes.
     pub attributes: Vec<DescribedAttribute>,
     /// How many records it was inferred from.
@@ -103,13 +107,21 @@ pub struct InferredSchema {
 /// If the table cannot be read, or columns cannot be described: names all of them, each with what to do about it.
 pub fn infer(input: Input, wishes: &InferOptions) -> Result<InferredSchema, TableError> {
     let infer::Inferred { schema, records, notes } = infer::infer(input, wishes)?;
-    Ok(InferredSchema { attributes: described(&schema), records, schema, notes })
+    let cut = |a: &&Attribute| {
+        let named = wishes.bins.iter().find(|(name, _)| name == a.name()).map(|(_, bins)| bins);
+        a.edges().next().is_some() && matches!(named.or(wishes.bins_elsewhere.as_ref()), Some(Bins::Quantile(_)))
+    };
+    let cut: Vec<String> = schema.attributes().iter().filter(cut).map(|a| a.name().to_owned()).collect();
+    Ok(InferredSchema { verdict: verdict::leaks(&cut), attributes: described(&schema), records, schema, notes })
 }
 
 /// What does not fit a schema.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Checked {
+    /// Whether all values fit.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// The schema's attributes.
     pub attributes: Vec<DescribedAttribute>,
     /// How many records were read.
@@ -225,7 +237,8 @@ pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
         (records, Ok(())) => (records, None),
         (records, Err(error)) => (records, Some(error)),
     };
-    Checked { attributes: described(schema), records, problems, unreadable }
+    let verdict = verdict::fits(records, problems.len() as u64);
+    Checked { verdict, attributes: described(schema), records, problems, unreadable }
 }
 
 /// The same for tables with more problems than memory: each is handed on as it is found. Gives the number of records in tables that could be read, and why

@@ -1,5 +1,6 @@
 //! Verdicts: whether a result will do, in one fixed sentence and one code, the same in the command, in JSON, in Python and in R.
 
+use candor_analysis::reliability::{Reliability, published};
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_design::expectation::Expectation;
@@ -39,6 +40,12 @@ pub enum Code {
     Imprecise,
     /// The plan does not collect what is asked for.
     NotIdentifiable,
+    /// An estimate is below 0% or above 100%.
+    OutOfRange,
+    /// The squared error is near the lower bound.
+    NearOptimal,
+    /// It may be far from it.
+    FarFromOptimal,
     /// The requirements hold.
     Meets,
     /// A requirement does not hold.
@@ -47,12 +54,16 @@ pub enum Code {
     Weak,
     /// There is no finite epsilon.
     Unbounded,
+    /// A public file has what was computed from true records.
+    Leaks,
     /// The responses can hardly have come from the plan.
     Implausible,
     /// The test of noncompliance rejects.
     Noncompliance,
     /// It does not.
     Inconclusive,
+    /// Randomness was drawn from a seed.
+    Simulation,
 }
 
 impl Code {
@@ -62,13 +73,18 @@ impl Code {
             Code::Ok => "ok",
             Code::Imprecise => "imprecise",
             Code::NotIdentifiable => "not-identifiable",
+            Code::OutOfRange => "out-of-range",
+            Code::NearOptimal => "near-optimal",
+            Code::FarFromOptimal => "far-from-optimal",
             Code::Meets => "meets",
             Code::Violates => "violates",
             Code::Weak => "weak",
             Code::Unbounded => "unbounded",
+            Code::Leaks => "leaks",
             Code::Implausible => "implausible",
             Code::Noncompliance => "noncompliance",
             Code::Inconclusive => "inconclusive",
+            Code::Simulation => "simulation",
         }
     }
 }
@@ -190,7 +206,7 @@ pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64
 }
 
 /// Rounded up to two digits.
-fn two_digits(number: f64) -> f64 {
+pub(crate) fn two_digits(number: f64) -> f64 {
     let unit = 10f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
     (number / unit - 1e-9).ceil() * unit
 }
@@ -210,6 +226,76 @@ pub fn standing(times: f64) -> String {
             "Up to {:.0}% of its squared error may be avoidable (lower bound).",
             (100.0 * (1.0 - 1.0 / times)).ceil()
         ),
+    }
+}
+
+/// The same with its code.
+pub fn optimality(times: f64) -> Verdict {
+    let code = if times - 1.0 <= NEAR_OPTIMAL { Code::NearOptimal } else { Code::FarFromOptimal };
+    Verdict::new(code, standing(times))
+}
+
+/// Whether one estimated share can be published; `reason` says why there is none.
+pub fn share(estimate: Option<f64>, interval: Option<(f64, f64)>, reason: Option<&str>, implausible: bool) -> Verdict {
+    if implausible {
+        return publishable(1, 0, 0.0, &[], true);
+    }
+    let (Some(estimate), Some((low, high))) = (estimate, interval) else {
+        let reason = reason.map_or("no interval is known".to_owned(), str::to_owned);
+        return Verdict::new(Code::NotIdentifiable, format!("Cannot be estimated: {reason}."));
+    };
+    let percent = |share: f64| format!("{:.0}", 100.0 * share);
+    let found = published(estimate, low, high);
+    let interval = format!("{}% to {}%", percent(found.low), percent(found.high));
+    let margin = points(50.0 * (found.high - found.low));
+    if estimate < 0.0 || estimate > 1.0 {
+        let text = format!("Estimate outside 0–100% by chance; publish the interval: {interval}.");
+        return Verdict::new(Code::OutOfRange, text);
+    }
+    match found.reliability {
+        Reliability::Shown => Verdict::new(Code::Ok, format!("Precise enough: ±{margin} points.")),
+        Reliability::Rough => {
+            Verdict::new(Code::Ok, format!("Rough: ±{margin} points; state the interval: {interval}."))
+        }
+        Reliability::Under => Verdict::new(
+            Code::Ok,
+            format!("Precise enough as a limit: at most {:.0}%.", (100.0 * found.high - 1e-9).ceil()),
+        ),
+        Reliability::Hidden => Verdict::new(
+            Code::Imprecise,
+            format!("Too imprecise: ±{margin} points; use more respondents or a larger epsilon."),
+        ),
+    }
+}
+
+/// Whether all values of a table fit a schema.
+pub fn fits(records: u64, misfits: u64) -> Verdict {
+    let records = count(records);
+    match misfits {
+        0 => Verdict::new(Code::Meets, format!("Meets the schema: all {records} records fit.")),
+        1 => Verdict::new(Code::Violates, format!("Violates the schema: 1 value in {records} records does not fit.")),
+        n => Verdict::new(
+            Code::Violates,
+            format!("Violates the schema: {} values in {records} records do not fit.", count(n)),
+        ),
+    }
+}
+
+/// What a schema gives away whose bins were cut by the data; `None` if none was.
+pub fn leaks(fields: &[String]) -> Option<Verdict> {
+    let first = fields.first()?;
+    let more = if fields.len() > 1 { format!(" and {} more", fields.len() - 1) } else { String::new() };
+    Some(Verdict::new(
+        Code::Leaks,
+        format!("Leaks data: the edges of {first}{more} were computed from true records; set them by the question."),
+    ))
+}
+
+/// What randomizing gives: the plan's protection, or none if the seed is known.
+pub fn randomized(epsilon: Epsilon, seed: Option<u64>) -> Verdict {
+    match seed {
+        Some(seed) => Verdict::new(Code::Simulation, format!("Simulation: no privacy; the seed is {seed}.")),
+        None => protection(epsilon, &[], &[]),
     }
 }
 
@@ -373,6 +459,33 @@ mod tests {
         let text = "No noncompliance detected; power to detect 10% was 45%.";
         assert_eq!(said, json!({"verdict": "inconclusive", "verdict_text": text}));
         assert_eq!(compliance(1e-9, 0.05, None).text, "Noncompliance detected (p < 0.001).");
+    }
+
+    #[test]
+    fn shares_are_judged_as_they_may_be_published() {
+        let code = |estimate, low, high| share(Some(estimate), Some((low, high)), None, false).code;
+        assert_eq!(code(0.4, 0.37, 0.43), Code::Ok);
+        assert_eq!(code(0.4, 0.3, 0.5), Code::Ok);
+        assert_eq!(code(0.01, 0.0, 0.03), Code::Ok);
+        assert_eq!(code(0.4, 0.1, 0.7), Code::Imprecise);
+        assert_eq!(code(-0.02, 0.0, 0.03), Code::OutOfRange);
+        assert_eq!(code(f64::NAN, f64::NAN, f64::NAN), Code::Imprecise);
+        assert_eq!(
+            share(None, None, Some("it is not collected"), false).text,
+            "Cannot be estimated: it is not collected."
+        );
+        assert_eq!(share(Some(0.4), Some((0.39, 0.41)), None, true).code, Code::Implausible);
+    }
+
+    #[test]
+    fn gaps_files_and_seeds_have_codes() {
+        assert_eq!([1.15, 1.16].map(|times| optimality(times).code), [Code::NearOptimal, Code::FarFromOptimal]);
+        assert_eq!(leaks(&[]), None);
+        let said = leaks(&["age".to_owned(), "income".to_owned()]).unwrap();
+        assert!(said.text.starts_with("Leaks data: the edges of age and 1 more were computed"), "{}", said.text);
+        assert_eq!([0, 1, 2].map(|n| fits(10, n).code), [Code::Meets, Code::Violates, Code::Violates]);
+        assert_eq!(randomized(Epsilon::ZERO, Some(1)).code, Code::Simulation);
+        assert_eq!(randomized(Epsilon::ZERO, None).code, Code::Meets);
     }
 
     #[test]

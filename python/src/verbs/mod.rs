@@ -2,6 +2,7 @@
 
 pub mod analyse;
 pub mod audit;
+pub mod choose;
 pub mod compare;
 pub mod estimate;
 pub mod differences;

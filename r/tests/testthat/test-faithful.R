@@ -65,6 +65,7 @@ test_that("no number of a verb about plans and schemas is lost", {
     plan_at <- function(name) file.path(folder, name)
     lost <- function(shown, ...) expect_nothing_lost(quietly(shown), said(...))
     lost(candor_compare(schema, epsilon = 2), "compare", file, "--epsilon=2")
+    lost(candor_choose(schema, 20000, tables = "marginals"), "choose", file, "--respondents=20000", "--tables=marginals")
     lost(candor_device(schema, epsilon = 1.2), "device", file, "--epsilon=1.2", paste0("--output=", plan_at("device.json")))
     lost(candor_pareto(c(0.5, 0.3, 0.2), method = "exact", points = 3), "pareto", "--prior=0.5,0.3,0.2", "--method=exact", "--points=3")
     candor_save(plan, plan_at("plan.json"))

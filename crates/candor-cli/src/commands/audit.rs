@@ -22,7 +22,7 @@ use super::design::describe_prior;
 use super::{compare_plans, read_plan, read_restated, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::working;
-use crate::show::{emit, emit_json, paragraph, plural, short_table, table};
+use crate::show::{emit, emit_json, paragraph, plural, short_table, table, verbose};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -245,20 +245,49 @@ fn findings(plan: &Plan, audit: &Audit) -> String {
         plan.fingerprint()
     );
     text += &short_table(&ATTRIBUTE_HEADER, &attribute_rows(plan));
-    text += &made_by_sentence(plan).map_or(String::new(), |sentence| format!("\n{}", paragraph(&sentence)));
+    if verbose() {
+        text += &made_by_sentence(plan).map_or(String::new(), |sentence| format!("\n{}", paragraph(&sentence)));
+    }
     text += "\nWhat to tell respondents\n";
     text += &told(plan, &audit.findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
     text += "\nCriteria\n";
-    text += &audit.criteria.iter().map(describe_criterion).collect::<String>();
+    text += &match verbose() {
+        true => audit.criteria.iter().map(describe_criterion).collect::<String>(),
+        false => list_criteria(&audit.criteria),
+    };
     text += &describe_prior(plan);
     if plan.for_prior().is_some() && !plan.fingerprints_prior() {
         text += &paragraph(PRIOR_NOT_FINGERPRINTED);
     }
-    text += "\nWhat a guess is\n";
-    text += &paragraph(WHAT_A_GUESS_IS);
-    text += "\nWhy two epsilons\n";
-    text += &paragraph(WHY_TWO_EPSILONS);
+    if verbose() {
+        text += "\nWhat a guess is\n";
+        text += &paragraph(WHAT_A_GUESS_IS);
+        text += "\nWhy two epsilons\n";
+        text += &paragraph(WHY_TWO_EPSILONS);
+    }
     text
+}
+
+/// The values of the criteria; sentences only of what was required, and of warnings.
+fn list_criteria(criteria: &[Criterion]) -> String {
+    let row = |criterion: &Criterion| {
+        let holds = match (&criterion.required, criterion.holds) {
+            (Some(required), Some(true)) => format!("{required} required: holds"),
+            (Some(required), _) => format!("{required} required: DOES NOT HOLD"),
+            (None, _) => String::new(),
+        };
+        vec![criterion.name.to_owned(), shown(criterion.name, criterion.value), holds]
+    };
+    let mut text = table(&["", "value", ""], &criteria.iter().map(row).collect::<Vec<_>>());
+    for criterion in criteria {
+        if criterion.required.is_some() {
+            text += &format!("\n{}", paragraph(&criterion.sentence));
+        }
+        if let Some(warning) = &criterion.warning {
+            text += &paragraph(&format!("WARNING: {warning}"));
+        }
+    }
+    text + &paragraph("What each means, attribute by attribute: --verbose.")
 }
 
 fn describe_criterion(criterion: &Criterion) -> String {

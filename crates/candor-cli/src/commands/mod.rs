@@ -18,6 +18,7 @@ mod plots;
 mod prior;
 pub mod design;
 pub mod audit;
+pub mod choose;
 pub mod combine;
 pub mod compare;
 pub mod pareto;

@@ -147,7 +147,8 @@ fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64),
 }
 
 fn describe(answers: &Answers) -> String {
-    let mut text = format!("{} responses; where {}", count(answers.respondents), answers.condition.trim());
+    let mut text = answers.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+    text += &format!("{} responses; where {}", count(answers.respondents), answers.condition.trim());
     let given = answers.given.as_ref().map(|given| format!(", among those with {}", given.trim()));
     let group: Vec<String> = answers.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
     let group = (!group.is_empty()).then(|| format!(", in the group {}", group.join(", ")));

@@ -1,6 +1,8 @@
 //! `candor schema`: infer one from a table, or check a table against one.
 
+use candor::format::lower_first;
 use candor::schema::{Grouped, check, each_problem, infer, to_toml};
+use candor::verdict::fits;
 use candor_tables::existing::write_schema;
 use candor_tables::infer::{Bins, InferOptions};
 use candor_tables::input::{Input, Inputs, Location};
@@ -116,6 +118,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     let inferred = working("reading the table", || infer(input, &wishes))?;
     let target = Target::new(&args.output);
     write_schema(&target, &to_toml(&inferred.schema), args.existing.rule())?;
+    inferred.verdict.iter().for_each(|verdict| remark(&verdict.text));
     inferred.notes.iter().for_each(|note| remark(&format!("note: {}", with_flags(note))));
     if args.json {
         emit_json(&inferred)?;
@@ -149,8 +152,7 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
     read?;
     match found {
         0 if args.json => Ok(()),
-        0 => emit(&format!("all {} records fit the schema\n", count(records))),
-        1 => Err(Failure::Input(format!("1 value in {} records does not fit the schema", count(records)))),
-        n => Err(Failure::Input(format!("{} values in {} records do not fit the schema", count(n), count(records)))),
+        0 => emit(&format!("{}\n", fits(records, 0).text)),
+        n => Err(Failure::Input(lower_first(fits(records, n).text.trim_end_matches('.')))),
     }
 }

@@ -8,6 +8,7 @@ mod among;
 mod asked;
 mod cells;
 mod claims;
+mod choose;
 mod cluster;
 mod combine;
 mod compare;

@@ -15,7 +15,7 @@ impl Draws {
 }
 
 /// How plans are made, for three attributes of these sizes and a public one.
-const METHODS: [&str; 9] = [
+const METHODS: [&str; 10] = [
     "--epsilon 0.3 --time-limit 1",
     "--epsilon 5 --tables a,b --time-limit 1",
     "--method independent --epsilon 1",
@@ -25,6 +25,7 @@ const METHODS: [&str; 9] = [
     "--method minimax --parity 3",
     "--method l-diversity --l 2",
     "--method optimal --epsilon 3 --time-limit 1",
+    "device --epsilon 3",
 ];
 
 /// A survey of so many people with skewed answers, some of them missing if `gaps`.
@@ -70,6 +71,18 @@ fn check_json(estimates: &Value, about: &str) {
                 assert!((low - 1e-12..=high + 1e-12).contains(&shown), "{about}: {cell}");
             }
             None => assert!(matches!(grade, "under" | "hidden"), "{about}: {cell}"),
+        }
+    }
+    for compared in estimates["comparisons"].as_array().into_iter().flatten() {
+        for cell in compared["cells"].as_array().unwrap() {
+            let difference = &cell["difference"];
+            let number = |name: &str| difference[name].as_f64();
+            match (number("low"), number("estimate"), number("high")) {
+                (Some(low), Some(estimate), Some(high)) => {
+                    assert!(low <= estimate && estimate <= high, "{about}: {cell}");
+                }
+                _ => assert!(difference["estimate"].is_null() || difference["low"].is_null(), "{about}: {cell}"),
+            }
         }
     }
     assert!(estimates["verdict"].is_string() && estimates["verdict_text"].is_string(), "{about}");
@@ -131,11 +144,15 @@ fn random_surveys_are_shown_within_their_intervals() {
         let single = method.contains("independent") || method.contains("joint");
         survey(&sandbox, &mut draws, people, number % 2 == 0 && single);
         let about = format!("{method}, {people} people");
-        sandbox.run(&format!("design schema.toml {method} -o plan.json")).fine();
+        let made = match method.strip_prefix("device") {
+            Some(flags) => format!("device schema.toml{flags} -o plan.json"),
+            None => format!("design schema.toml {method} -o plan.json"),
+        };
+        sandbox.run(&made).fine();
         sandbox.run("randomize plan.json people.csv --keep weight --seed 1 -o responses.csv").fine();
         let weights = if number % 4 == 1 { " --weights weight" } else { "" };
-        for asked in ["marginals;a,b;region,c", "a | region"] {
-            let command = format!("estimate plan.json responses.csv --tables '{asked}'{weights}");
+        for asked in ["'marginals;a,b;region,c'", "'a | region'", "'a;c' --compare-groups region"] {
+            let command = format!("estimate plan.json responses.csv --tables {asked}{weights}");
             let words: Vec<String> = words(&command);
             let run = |more: &[&str]| {
                 let all: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
@@ -144,7 +161,9 @@ fn random_surveys_are_shown_within_their_intervals() {
             let said = json(&run(&["--json"]));
             check_json(&said, &about);
             shown += said.to_string().matches("\"shown\"").count();
-            check_csv(&run(&["--format", "csv"]), &about);
+            if !asked.contains("--compare-groups") {
+                check_csv(&run(&["--format", "csv"]), &about);
+            }
             let report = ["report".to_owned()].into_iter().chain(words[1..].to_vec()).chain(["-o".into(), "-".into()]);
             let report: Vec<String> = report.collect();
             let report: Vec<&str> = report.iter().map(String::as_str).collect();

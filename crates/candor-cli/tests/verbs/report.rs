@@ -149,9 +149,9 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
             json(&sandbox.run(&format!("test plan.json responses.csv --independence {a},{b} --json")).fine().out);
         let p = test["p_value"].as_f64().unwrap();
         let p = match p {
-            0.0 => "&lt; 1e-300".to_owned(),
-            p if p < 1e-4 => format!("{p:.1e}"),
-            p => format!("{p:.4}"),
+            p if p < 0.001 => "&lt; 0.001".to_owned(),
+            p if p < 0.1 => format!("{p:.3}"),
+            p => format!("{p:.2}"),
         };
         let v = pair["value"].as_f64().unwrap();
         let row = rows.iter().find(|row| row.starts_with(&format!("<th scope=\"row\">{a} and {b}</th>"))).unwrap();

@@ -26,9 +26,9 @@ use serde::Serialize;
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
 use crate::format::count;
-use crate::plot::{Ranked, Ranking};
+use crate::plot::{OFF_SCALE, Quantity, Ranked, Ranking};
 use crate::shares::Shares;
-use crate::verdict::{self, Verdict, precision};
+use crate::verdict::{self, Verdict, margin, points, precision};
 
 /// With a larger standard error of a share, an interval holds all that is possible.
 const USELESS: f64 = 0.25;
@@ -85,6 +85,8 @@ pub struct MethodComparison {
     pub methods: Vec<ComparedMethod>,
     /// The one with the least error, as anticipated if something is; `None` if none can answer.
     pub recommended: Option<&'static str>,
+    /// How near the recommended one is to the lower bound of the tables' error, where that is known.
+    pub optimality: Option<Verdict>,
     /// What the other randomized attributes cost each of them under the recommended method; none if there is but one.
     pub attributes: Vec<ComparedAttribute>,
     /// What the lists of tables are called whose errors are shown: one-way, two-way and, if they are others, those asked for. Not in JSON.
@@ -261,6 +263,7 @@ pub fn compare(
         tables: asked.to_owned(),
         methods: candidates.iter().zip(&others).map(method).collect::<Result<_, StudyError>>()?,
         recommended: best.map(|candidate| candidate.name),
+        optimality: best.and_then(|best| best.made.as_ref().ok()?.times_the_bound).map(verdict::optimality),
         attributes: attributes.iter().map(attribute).collect(),
         together: several.map(|cluster| cluster.iter().map(name).collect()).collect(),
         simulated: options.simulate.map(|_| records),
@@ -443,28 +446,73 @@ impl ComparedMethod {
     }
 }
 
+/// How many times as many people, as it is read: "1.2", "488".
+fn times_as_many(times: f64) -> String {
+    if times < 10.0 { format!("{times:.1}") } else { count(times.round().min(1e18) as u64) }
+}
+
 impl MethodComparison {
-    /// The errors of all methods as a figure, the best first, with the least that any method can have.
+    /// The margins of error of all methods as a figure, the best first, with the least that any method can have.
     pub fn plot(&self) -> Ranking {
-        let mut made: Vec<&ComparedMethod> = self.methods.iter().filter(|method| method.plan.is_some()).collect();
-        let error = |method: &ComparedMethod| method.error.unwrap_or(f64::INFINITY);
-        made.sort_by(|a, b| error(a).total_cmp(&error(b)));
+        let made = self.methods.iter().filter(|method| method.plan.is_some());
+        let (mut drawn, left_out): (Vec<&ComparedMethod>, Vec<&ComparedMethod>) =
+            made.partition(|method| method.error.is_some_and(|error| margin(error) <= OFF_SCALE));
+        let error = |method: &ComparedMethod| method.told_error().unwrap_or(f64::INFINITY);
+        drawn.sort_by(|a, b| error(a).total_cmp(&error(b)));
+        let best = self.best();
+        // Percentages within groups are what verdicts are about; tables of one attribute have none.
+        let within = drawn.iter().any(|method| method.conditional_error.is_some());
         let row = |method: &&ComparedMethod| {
+            let of_all = method.error.map(margin);
+            let groups = method.conditional_error.map(margin).or(of_all);
+            let times = best.and_then(ComparedMethod::told_error).map(|least| (error(method) / least).powi(2));
+            let is_best = best.is_some_and(|best| best.method == method.method);
             let without = if method.epsilon.is_none() { " (no epsilon)" } else { "" };
-            Ranked { name: format!("{}{without}", method.method), numbers: method.errors.clone() }
+            Ranked {
+                name: format!("{}{without}", method.method),
+                numbers: if within { vec![of_all, groups] } else { vec![of_all] },
+                value: groups.map_or(String::new(), |margin| format!("±{}", points(margin))),
+                remark: match times {
+                    _ if is_best => "fewest people".to_owned(),
+                    Some(times) if times >= 1.05 => format!("{} times as many", times_as_many(times)),
+                    Some(_) => "as many".to_owned(),
+                    None => String::new(),
+                },
+                best: is_best,
+            }
         };
-        let least = |best: &ComparedMethod| Some(best.error? / best.times_the_bound?.sqrt());
+        let named = |methods: &[&ComparedMethod], able: bool| {
+            let names = methods.iter().filter(|method| method.error.is_some() == able).map(|method| method.method);
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let (off, unable) = (named(&left_out, true), named(&left_out, false));
+        let mut notes = Vec::new();
+        notes.extend((!off.is_empty()).then(|| format!("Not drawn, above ±{OFF_SCALE} points: {off}.")));
+        notes.extend((!unable.is_empty()).then(|| format!("Not drawn, they cannot estimate these tables: {unable}.")));
+        notes.push("Half of the 95% interval, for a uniform population; further left is better.".to_owned());
+        let least = |best: &ComparedMethod| Some(margin(best.error? / best.times_the_bound?.sqrt()));
         Ranking {
-            title: format!(
-                "Methods at record epsilon {}, {} respondents",
+            title: match best {
+                Some(best) => format!("At the same privacy, {} needs the fewest people", best.method),
+                None => "No method can estimate these tables".to_owned(),
+            },
+            subtitle: format!(
+                "Margin of error in percentage points: {}, epsilon {}, {} respondents",
+                self.tables,
                 self.epsilon,
                 count(self.respondents as u64)
             ),
-            scale: "standard error of a share (less is better)".to_owned(),
-            kinds: self.lists.iter().map(|list| format!("{list} tables")).collect(),
-            rows: made.iter().map(row).collect(),
-            unknown: "not identifiable".to_owned(),
-            limit: self.best().and_then(least).map(|at| (format!("least possible for {}", self.tables), at)),
+            quantity: Quantity::Points,
+            kinds: match within {
+                true => vec!["percentages of everybody".to_owned(), "percentages within groups".to_owned()],
+                false => vec!["percentages of everybody".to_owned()],
+            },
+            rows: drawn.iter().map(row).collect(),
+            limit: best.and_then(least).filter(|least| *least <= OFF_SCALE).map(|at| {
+                let of = if within { " of everybody" } else { "" };
+                (format!("least possible for percentages{of} (proven for unbiased estimates)"), at)
+            }),
+            notes: notes.join(" "),
         }
     }
 

@@ -6,7 +6,7 @@ use plotters::style::RGBColor;
 
 use super::cross::class;
 use super::table::{Scrolling, row_heading};
-use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
+use super::{Direction, EstimateKind, EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::html_escape::{attribute, escaped, isolated, name};
 use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
@@ -114,6 +114,7 @@ impl EstimateTable {
             Some(graded) => {
                 [graded.estimate.unwrap_or(graded.high), graded.low, graded.high].map(|share| 100.0 * share)
             }
+            None if row.kind == EstimateKind::Points => [row.estimate, row.low, row.high].map(|share| 100.0 * share),
             None => [row.estimate, row.low, row.high],
         };
         let visible = |row: &&EstimateRow| row.graded().is_none_or(|graded| graded.reliability != Reliability::Hidden);
@@ -145,7 +146,8 @@ impl EstimateTable {
         let rows: String = self.rows.iter().map(row).collect();
         let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));
         let more = self.drawn.then(|| (self.names.len() + 1, axis()));
-        let class = if self.rows.iter().any(|row| row.share) { "estimates shares" } else { "estimates" };
+        let class =
+            if self.rows.iter().any(|row| row.kind == EstimateKind::Share) { "estimates shares" } else { "estimates" };
         Scrolling { class, caption: &self.caption, header: &header, more, others: &[], people: None }.html(&rows)
     }
 }

@@ -117,8 +117,20 @@ pub struct EstimateRow {
     pub low: f64,
     /// The interval's upper end.
     pub high: f64,
-    /// Whether it is a share of people, which is graded and written in percent.
-    pub share: bool,
+    /// What kind of number it is.
+    pub kind: EstimateKind,
+}
+
+/// How an estimate is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EstimateKind {
+    /// A share of people, which is graded and written in percent.
+    Share,
+    /// A difference of shares, in percentage points.
+    Points,
+    /// Any other number, as it is.
+    Number,
 }
 
 /// Numbers for pairs of things, the larger the stronger the shade.
@@ -202,17 +214,24 @@ const ESTIMATE_HEADER: [&str; 4] = ["estimate", "standard_error", "low", "high"]
 /// What those of a share are called.
 const SHARE_HEADER: [&str; 4] = ["percent_of_people", "margin_of_error", "low", "high"];
 
+/// What those of a difference of shares are called.
+const POINTS_HEADER: [&str; 4] = ["difference_in_points", "margin_of_error", "low", "high"];
+
 impl EstimateTable {
     /// What its numbers are called, by the names of texts.
     fn header(&self) -> [&'static str; 4] {
-        if self.rows.iter().any(|row| row.share) { SHARE_HEADER } else { ESTIMATE_HEADER }
+        match self.rows.first().map(|row| row.kind) {
+            Some(EstimateKind::Share) => SHARE_HEADER,
+            Some(EstimateKind::Points) => POINTS_HEADER,
+            _ => ESTIMATE_HEADER,
+        }
     }
 }
 
 impl EstimateRow {
     /// As it may be published, if it is a share.
     fn graded(&self) -> Option<PublishedShare> {
-        self.share.then(|| published(self.estimate, self.low, self.high))
+        (self.kind == EstimateKind::Share).then(|| published(self.estimate, self.low, self.high))
     }
 
     fn numbers(&self, language: &Language) -> [String; 4] {
@@ -225,7 +244,16 @@ impl EstimateRow {
             let [low, high] = limits;
             return [estimate, margin, low, high];
         }
-        let written = |number: f64| if number.is_finite() { language.number(number, 4) } else { "–".to_owned() };
+        let dash = |number: f64, digits: usize| match number.is_finite() {
+            true => language.number(number, digits),
+            false => "–".to_owned(),
+        };
+        if self.kind == EstimateKind::Points {
+            let margin = dash(50.0 * (self.high - self.low), 1);
+            let [estimate, low, high] = [self.estimate, self.low, self.high].map(|share| dash(100.0 * share, 1));
+            return [estimate, if margin == "–" { margin } else { format!("±{margin}") }, low, high];
+        }
+        let written = |number: f64| dash(number, 4);
         [self.estimate, self.standard_error, self.low, self.high].map(written)
     }
 }
@@ -282,7 +310,7 @@ mod tests {
             standard_error: 0.1,
             low: 0.4,
             high: 0.6,
-            share: true,
+            kind: EstimateKind::Share,
         };
         let parts = vec![
             Part::Heading(sentence.clone()),
@@ -357,7 +385,7 @@ mod tests {
             standard_error: 0.05,
             low: estimate - 0.1,
             high: estimate + 0.1,
-            share: false,
+            kind: EstimateKind::Number,
         };
         let estimates = EstimateTable {
             caption: "Shares".to_owned(),

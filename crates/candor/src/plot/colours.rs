@@ -14,6 +14,82 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
+/// What a colour is for, in figures that follow the reader's choice of light or dark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Ground,
+    Panel,
+    Ink,
+    Second,
+    Third,
+    Hair,
+    Accent,
+    Mute,
+    Good,
+    GoodGround,
+    Warn,
+    WarnGround,
+    Bad,
+    BadGround,
+}
+
+impl Role {
+    pub(crate) const ALL: [Role; 14] = [
+        Role::Ground,
+        Role::Panel,
+        Role::Ink,
+        Role::Second,
+        Role::Third,
+        Role::Hair,
+        Role::Accent,
+        Role::Mute,
+        Role::Good,
+        Role::GoodGround,
+        Role::Warn,
+        Role::WarnGround,
+        Role::Bad,
+        Role::BadGround,
+    ];
+
+    /// On light and on dark ground, as in pages.
+    const fn pair(self) -> [u32; 2] {
+        match self {
+            Role::Ground => [0xFF_FF_FF, 0x10_16_1C],
+            Role::Panel => [0xF4_F6_F8, 0x19_21_2A],
+            Role::Ink => [0x17_21_2B, 0xE8_ED_F1],
+            Role::Second => [0x46_52_5E, 0xB7_C1_CB],
+            Role::Third => [0x62_6E_7A, 0x94_A1_AD],
+            Role::Hair => [0xE4_E9_ED, 0x29_34_3E],
+            Role::Accent => [0x0B_5C_9C, 0x74_B7_F2],
+            Role::Mute => [0x84_90_9B, 0x76_83_8F],
+            Role::Good => [0x00_6B_6E, 0x6C_CB_D2],
+            Role::GoodGround => [0xDC_F2_F1, 0x0F_33_3A],
+            Role::Warn => [0x87_5B_00, 0xEF_C3_5B],
+            Role::WarnGround => [0xFF_F2_CC, 0x46_3A_14],
+            Role::Bad => [0x86_10_18, 0xFF_8A_80],
+            Role::BadGround => [0xF7_D8_D3, 0x46_12_0F],
+        }
+    }
+
+    pub(crate) fn light(self) -> RGBColor {
+        colour(self.pair()[0])
+    }
+}
+
+fn colour(code: u32) -> RGBColor {
+    let [_, red, green, blue] = code.to_be_bytes();
+    RGBColor(red, green, blue)
+}
+
+/// The style of an SVG document that shows the roles on dark ground to who prefers that.
+pub(crate) fn dark_style() -> String {
+    let rule = |role: Role| {
+        let [light, dark] = role.pair().map(|code| format!("#{code:06X}"));
+        format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}")
+    };
+    format!("<style>@media (prefers-color-scheme: dark){{{}}}</style>", Role::ALL.map(rule).concat())
+}
+
 /// The colour of shades, which are laid over the page's own.
 pub(crate) const SHADE: RGBColor = RGBColor(0, 114, 178);
 
@@ -94,6 +170,28 @@ mod tests {
             (alpha * f64::from(shade) + (1.0 - alpha) * f64::from(under)).round() as u8
         };
         linear(RGBColor(part(SHADE.0, under.0), part(SHADE.1, under.1), part(SHADE.2, under.2)))
+    }
+
+    #[test]
+    fn words_of_figures_can_be_read_in_light_and_dark() {
+        let on = |role: Role, ground: Role, scheme: usize| {
+            contrast(linear(colour(role.pair()[scheme])), linear(colour(ground.pair()[scheme])))
+        };
+        for scheme in [0, 1] {
+            for ground in [Role::Ground, Role::Panel] {
+                for words in [Role::Ink, Role::Second, Role::Third, Role::Accent] {
+                    assert!(on(words, ground, scheme) >= 4.5, "{words:?} on {ground:?}");
+                }
+                assert!(on(Role::Mute, ground, scheme) >= 3.0 - 0.05, "{ground:?}");
+            }
+            for (words, ground) in
+                [(Role::Good, Role::GoodGround), (Role::Warn, Role::WarnGround), (Role::Bad, Role::BadGround)]
+            {
+                assert!(on(words, ground, scheme) >= 4.5, "{words:?}");
+                assert!(on(Role::Accent, ground, scheme) >= 3.0, "dots on {ground:?}");
+            }
+        }
+        assert!(dark_style().contains("[fill=\"#0B5C9C\"]{fill:#74B7F2}"));
     }
 
     #[test]

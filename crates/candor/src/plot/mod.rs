@@ -5,7 +5,9 @@ pub(crate) mod interval;
 pub(crate) mod trend;
 mod letters;
 mod bitmap;
+mod frame;
 mod ranking;
+mod trade_off;
 
 use std::ops::Range;
 
@@ -15,7 +17,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde::Serialize;
 
 use colours::COLOURS;
-pub use ranking::{Ranked, Ranking};
+pub use ranking::{OFF_SCALE, Quantity, Ranked, Ranking};
+pub use trade_off::{Curve, TradeOff};
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 560;
@@ -86,6 +89,11 @@ trait Drawing {
     /// What is read instead of it.
     fn told(&self) -> String;
 
+    /// What an SVG document of it has besides: the colours on dark ground.
+    fn style(&self) -> String {
+        colours::dark_style()
+    }
+
     /// Draws with everything `times` as large.
     fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B>;
 }
@@ -97,13 +105,19 @@ fn svg(drawing: &impl Drawing) -> String {
     let drawn = drawing.draw(SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
     debug_assert!(drawn.is_ok());
     let name = drawing.told().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-    text.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{name}\" "), 1)
+    let text = text.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{name}\" "), 1);
+    text.replacen(">\n", &format!(">\n{}\n", drawing.style()), 1)
 }
 
 impl Drawing for Plot {
     fn told(&self) -> String {
         let names = self.series.iter().map(|series| series.name.as_str()).collect::<Vec<&str>>().join(", ");
         format!("{}; {} by {}: {names}", self.title, self.y.label, self.x.label)
+    }
+
+    /// Curves have colours of their own, for white ground.
+    fn style(&self) -> String {
+        String::new()
     }
 
     fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B> {
@@ -211,19 +225,6 @@ impl Steps {
         }
         let room = if high > low { 0.04 * (high - low) } else { 0.5 };
         Steps { range: low - room..high + room, logarithmic: scale.logarithmic }
-    }
-
-    /// Round numbers of a logarithmic axis, not their logarithms: as many in each decade as there is room for.
-    fn ticks(&self) -> Vec<f64> {
-        let times: &[f64] = match self.range.end - self.range.start {
-            ..0.6 => &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
-            0.6..1.0 => &[1.0, 2.0, 3.0, 4.0, 6.0, 8.0],
-            1.0..3.0 => &[1.0, 2.0, 5.0],
-            _ => &[1.0],
-        };
-        let decades = self.range.start.floor() as i32..=self.range.end.ceil() as i32;
-        let all = decades.flat_map(|decade| times.iter().map(move |times| times * 10f64.powi(decade)));
-        all.filter(|tick| self.range.contains(&tick.log10())).collect()
     }
 
     /// The distance of the labels: 1, 2 or 5 times a power of ten, so that about `count` fit.

@@ -1,29 +1,44 @@
 //! Things one below another, each with dots on one scale, the best first.
 
 use plotters::coord::Shift;
-use plotters::coord::ranged1d::{Ranged, ValueFormatter};
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 use serde::Serialize;
 
-use super::colours::COLOURS;
-use super::{Drawing, Drawn, HEIGHT, Scale, Steps, WIDTH};
+use super::colours::Role;
+use super::frame::{BODY, EDGE, Frame, SMALL, Style, width};
+use super::{Drawing, Drawn, WIDTH};
+use crate::format::count;
+use crate::verdict::{GOOD, ROUGH};
 
 /// Things one below another, each with a dot for every kind of number; the scale is logarithmic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranking {
-    /// What is seen.
+    /// The finding.
     pub title: String,
-    /// The scale, with the direction that is better.
-    pub scale: String,
-    /// What the dots are, in the order of the numbers.
+    /// The quantity, its unit, and for what it holds.
+    pub subtitle: String,
+    /// What the numbers are.
+    pub quantity: Quantity,
+    /// What the dots are, in the order of the numbers: the last ones are filled.
     pub kinds: Vec<String>,
     /// The things, in order.
     pub rows: Vec<Ranked>,
-    /// What stands where a number is not known.
-    pub unknown: String,
     /// A line across all of them: what it is, and where.
     pub limit: Option<(String, f64)>,
+    /// What else there is to know, and what is not drawn.
+    pub notes: String,
+}
+
+/// What is ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Quantity {
+    /// Margins of error in percentage points, with what verdicts call them.
+    Points,
+    /// Numbers of people.
+    People,
 }
 
 /// One thing and its numbers.
@@ -33,11 +48,61 @@ pub struct Ranked {
     pub name: String,
     /// One for each kind, above 0; `None` if it is not known.
     pub numbers: Vec<Option<f64>>,
+    /// Its number in words.
+    pub value: String,
+    /// What stands beside that.
+    pub remark: String,
+    /// Whether it is recommended.
+    pub best: bool,
 }
 
-/// Where the plot begins and ends, from above.
-const TOP: i32 = 92;
-const BOTTOM: i32 = HEIGHT as i32 - 66;
+/// Margins beyond this many points are not drawn: such an interval holds nearly all that is possible.
+pub const OFF_SCALE: f64 = 60.0;
+
+impl Quantity {
+    /// Round numbers.
+    fn ticks(self, (low, high): (f64, f64)) -> Vec<(f64, String)> {
+        let all: Vec<(f64, String)> = match self {
+            Quantity::Points => {
+                [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 15.0, 50.0].map(|at| (at, format!("±{at}"))).into()
+            }
+            Quantity::People => (0..=15).map(|power| 10f64.powi(power)).map(|at| (at, people(at))).collect(),
+        };
+        all.into_iter().filter(|(at, _)| (low..=high).contains(at)).collect()
+    }
+
+    /// Where it begins and ends for these numbers.
+    fn range(self, numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+        let (low, high) = numbers.fold((f64::INFINITY, 0.0f64), |(low, high), n| (low.min(n), high.max(n)));
+        let (low, high) = if low <= high { (low, high) } else { (1.0, 10.0) };
+        match self {
+            Quantity::Points => (0.75 * low.min(GOOD), (1.3 * high).clamp(1.3 * GOOD, OFF_SCALE)),
+            // Whole decades, so that a line of the grid stands at either end.
+            Quantity::People => {
+                (10f64.powf(low.log10().floor()), 10f64.powf(high.log10().ceil().max(low.log10() + 1.0)))
+            }
+        }
+    }
+
+    /// Up to where numbers have a name, with its colours.
+    fn zones(self) -> &'static [(f64, &'static str, Role, Role)] {
+        const ZONES: [(f64, &str, Role, Role); 3] = [
+            (GOOD, "good", Role::Good, Role::GoodGround),
+            (ROUGH, "rough", Role::Warn, Role::WarnGround),
+            (f64::INFINITY, "too imprecise", Role::Bad, Role::BadGround),
+        ];
+        if self == Quantity::Points { &ZONES } else { &[] }
+    }
+}
+
+/// "1,000", "1 million".
+fn people(number: f64) -> String {
+    match number {
+        ..1e6 => count(number as u64),
+        1e6..1e9 => format!("{} million", count((number / 1e6) as u64)),
+        _ => format!("{} billion", count((number / 1e9) as u64)),
+    }
+}
 
 impl Ranking {
     /// As a self-contained SVG document.
@@ -50,91 +115,102 @@ impl Ranking {
         super::bitmap::png(self)
     }
 
-    /// Where rows begin from the left: after the longest name.
-    fn left(&self) -> i32 {
-        let longest = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0) as i32;
-        (24 + 8 * longest).min(300)
+    /// The numbers that are on the scale.
+    fn drawn(&self, number: Option<f64>) -> Option<f64> {
+        number.filter(|number| *number > 0.0 && (self.quantity != Quantity::Points || *number <= OFF_SCALE))
     }
 
-    fn steps(&self) -> Steps {
-        let numbers = self.rows.iter().flat_map(|row| row.numbers.iter().flatten()).copied();
-        let all = numbers.chain(self.limit.iter().map(|(_, at)| *at)).filter(|number| *number > 0.0);
-        Steps::over(all.map(f64::log10), &Scale::logarithmic(&self.scale))
-    }
-
-    /// Dots of one kind have a shape of their own, so that none needs its colour.
-    fn dot<B: DrawingBackend>(
+    /// What the dots are, from `top` on; gives where the next begins.
+    fn legend<B: DrawingBackend>(
         &self,
-        area: &DrawingArea<B, Shift>,
-        kind: usize,
-        at: (i32, i32),
-        times: i32,
-    ) -> Drawn<B> {
-        let colour = COLOURS[kind % COLOURS.len()];
-        let (x, y) = at;
-        let corners = |size: i32, shape: &[(i32, i32)]| {
-            shape.iter().map(|(right, down)| (x + right * size, y + down * size)).collect::<Vec<_>>()
-        };
-        let polygon = |points| Polygon::new(points, colour.filled());
-        match kind % 3 {
-            0 => area.draw(&Circle::new(at, 6 * times, colour.filled())),
-            1 => area.draw(&polygon(corners(times, &[(-6, 5), (6, 5), (0, -7)]))),
-            _ => area.draw(&polygon(corners(times, &[(-7, 0), (0, 7), (7, 0), (0, -7)]))),
+        frame: &Frame<'_, B>,
+        top: i32,
+    ) -> Result<i32, DrawingAreaErrorKind<B::ErrorType>> {
+        if self.kinds.len() < 2 {
+            return Ok(top);
         }
+        let mut x = EDGE + 7;
+        for (kind, name) in self.kinds.iter().enumerate() {
+            frame.dot((x, top + 4), 6, Role::Mute, kind + 1 == self.kinds.len())?;
+            frame.text(name, Style::new(SMALL, Role::Ink, HPos::Left), (x + 14, top + 4))?;
+            x += 44 + width(name, SMALL);
+        }
+        Ok(top + 26)
     }
 }
 
 impl Drawing for Ranking {
     fn told(&self) -> String {
-        let names = self.rows.iter().map(|row| row.name.as_str()).collect::<Vec<&str>>().join(", ");
-        format!("{}; {}: {names}", self.title, self.scale)
+        let row = |row: &Ranked| format!("{} {} {}", row.name, row.value, row.remark).trim_end().to_owned();
+        format!("{}. {}: {}", self.title, self.subtitle, self.rows.iter().map(row).collect::<Vec<_>>().join("; "))
     }
 
     fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, Shift>, times: u32) -> Drawn<B> {
-        area.fill(&WHITE)?;
-        let long = times as i32;
-        let style = |size: u32, place: HPos| {
-            ("sans-serif", size * times).into_font().color(&BLACK).pos(Pos::new(place, VPos::Center))
+        let frame = Frame { area: &area, times };
+        let (top, bottom) = frame.around(&self.title, &self.subtitle, &self.notes)?;
+        let top = self.legend(&frame, top)?;
+        let widest = |text: fn(&Ranked) -> i32| self.rows.iter().map(text).max().unwrap_or(0);
+        let left = EDGE + widest(|row| width(&row.name, BODY) + 6).min(330) + 14;
+        let right =
+            WIDTH as i32 - EDGE - widest(|row| width(&row.value, BODY) + width(&row.remark, SMALL) + 14).min(330);
+        let (top, bottom) = (top + if self.quantity.zones().is_empty() { 26 } else { 46 }, bottom - 12);
+        let bottom = if self.limit.is_some() { bottom - 26 } else { bottom };
+
+        let numbers = self.rows.iter().flat_map(|row| row.numbers.iter().filter_map(|&number| self.drawn(number)));
+        let (low, high) = self.quantity.range(numbers.chain(self.limit.iter().map(|(_, at)| *at)));
+        let across = |number: f64| {
+            let part = (number.clamp(low, high).log10() - low.log10()) / (high.log10() - low.log10());
+            left + (part * f64::from(right - left)).round() as i32
         };
-        let (left, right) = (self.left() * long, (WIDTH as i32 - 40) * long);
-        let steps = self.steps();
-        let across = |number: f64| steps.map(&number.log10(), (left, right));
-        area.draw_text(&self.title, &style(20, HPos::Center), ((WIDTH / 2) as i32 * long, 24 * long))?;
-        let mut at = left;
-        for (kind, name) in self.kinds.iter().enumerate() {
-            self.dot(&area, kind, (at + 6 * long, 56 * long), long)?;
-            area.draw_text(name, &style(14, HPos::Left), (at + 18 * long, 56 * long))?;
-            at += (42 + 8 * name.chars().count() as i32) * long;
-        }
-        for tick in steps.ticks() {
-            let x = across(tick);
-            let line = vec![(x, TOP * long), (x, BOTTOM * long)];
-            area.draw(&PathElement::new(line, RGBColor(225, 225, 225).stroke_width(times)))?;
-            let text = steps.format_ext(&tick.log10());
-            area.draw_text(&text, &style(14, HPos::Center), (x, (BOTTOM + 16) * long))?;
-        }
-        area.draw_text(&self.scale, &style(16, HPos::Center), ((left + right) / 2, (BOTTOM + 42) * long))?;
-        if let Some((name, at)) = &self.limit {
-            let x = across(*at);
-            area.draw(&PathElement::new(vec![(x, (TOP - 6) * long), (x, BOTTOM * long)], BLACK.stroke_width(times)))?;
-            area.draw_text(name, &style(14, HPos::Left), (x - 4 * long, (TOP - 16) * long))?;
-        }
-        let height = (BOTTOM - TOP) * long / self.rows.len().max(1) as i32;
-        for (number, row) in self.rows.iter().enumerate() {
-            let y = TOP * long + height * number as i32 + height / 2;
-            let line = vec![(left, y), (right, y)];
-            area.draw(&PathElement::new(line, RGBColor(225, 225, 225).stroke_width(times)))?;
-            area.draw_text(&row.name, &style(15, HPos::Right), (left - 12 * long, y))?;
-            for (kind, number) in row.numbers.iter().enumerate() {
-                match number.filter(|number| *number > 0.0) {
-                    Some(number) => self.dot(&area, kind, (across(number), y), long)?,
-                    None => {
-                        let text = format!("{}: {}", self.kinds[kind], self.unknown);
-                        let down = (14 * kind as i32 - 7 * (row.numbers.len() as i32 - 1)) * long;
-                        area.draw_text(&text, &style(12, HPos::Right), (right, y + down))?;
-                    }
+        let mut from = left;
+        for &(to, name, ink, ground) in self.quantity.zones() {
+            let to = across(to);
+            if to > from {
+                frame.area(&[(from, top), (to, top), (to, bottom), (from, bottom)], ground)?;
+                if to - from > width(name, SMALL) {
+                    frame.text(name, Style::new(SMALL, ink, HPos::Left), (from + 6, top - 32))?;
                 }
             }
+            from = from.max(to);
+        }
+        if let (Some((_, at)), Quantity::People) = (&self.limit, self.quantity) {
+            frame.area(&[(left, top), (across(*at), top), (across(*at), bottom), (left, bottom)], Role::Panel)?;
+        }
+        let ticks = self.quantity.ticks((low, high));
+        let mut free = i32::MIN;
+        for (at, name) in &ticks {
+            let (x, half) = (across(*at), width(name, SMALL) / 2);
+            frame.line(&[(x, top), (x, bottom)], Role::Hair, 1)?;
+            if x - half > free {
+                frame.text(name, Style::new(SMALL, Role::Third, HPos::Center), (x, top - 12))?;
+                free = x + half + 8;
+            }
+        }
+        if let Some((name, at)) = &self.limit {
+            let x = across(*at);
+            frame.dashed(x, (top, bottom + 8), Role::Second)?;
+            let x = x.min(WIDTH as i32 - EDGE - width(name, SMALL));
+            frame.text(name, Style::new(SMALL, Role::Second, HPos::Left), (x, bottom + 18))?;
+        }
+        let height = (bottom - top) / self.rows.len().max(1) as i32;
+        let start = self.limit.as_ref().filter(|_| self.kinds.len() == 1).map(|(_, at)| *at);
+        for (number, row) in self.rows.iter().enumerate() {
+            let y = top + height * number as i32 + height / 2;
+            let (ink, dots) = if row.best { (Role::Accent, Role::Accent) } else { (Role::Ink, Role::Mute) };
+            frame.text(&row.name, Style::new(BODY, ink, HPos::Right).bold(row.best), (left - 14, y))?;
+            let known = row.numbers.iter().flatten().copied().chain(start).filter(|number| *number > 0.0);
+            let (least, most) = known.fold((f64::INFINITY, 0.0f64), |(l, m), n| (l.min(n), m.max(n)));
+            if least < most && least < high {
+                frame.line(&[(across(least), y), (across(most), y)], dots, 2)?;
+            }
+            for (kind, number) in row.numbers.iter().enumerate() {
+                if let Some(number) = self.drawn(*number) {
+                    frame.dot((across(number), y), 7, dots, kind + 1 == row.numbers.len())?;
+                }
+            }
+            frame.text(&row.value, Style::new(BODY, ink, HPos::Left).bold(true), (right + 10, y))?;
+            let after = right + 20 + width(&row.value, BODY) + width(&row.value, BODY) / 10;
+            frame.text(&row.remark, Style::new(SMALL, Role::Third, HPos::Left), (after, y))?;
         }
         area.present()
     }
@@ -145,30 +221,59 @@ mod tests {
     use super::*;
 
     fn ranking(rows: usize) -> Ranking {
-        let row = |n: usize| Ranked { name: format!("method {n}"), numbers: vec![Some(0.01 * (n + 1) as f64), None] };
+        let row = |n: usize| Ranked {
+            name: format!("method {n}"),
+            numbers: vec![Some(1.5 * (n + 1) as f64), None],
+            value: format!("±{}", n + 2),
+            remark: format!("{n} times"),
+            best: n == 0,
+        };
         Ranking {
             title: "A < B".into(),
-            scale: "error (less is better)".into(),
+            subtitle: "margin of error".into(),
+            quantity: Quantity::Points,
             kinds: vec!["one".into(), "two".into()],
             rows: (0..rows).map(row).collect(),
-            unknown: "not known".into(),
-            limit: Some(("the least".into(), 0.005)),
+            limit: Some(("the least".into(), 0.6)),
+            notes: "Not drawn: nothing.".into(),
         }
     }
 
     #[test]
     fn every_thing_is_named_and_every_number_drawn() {
         let text = ranking(3).svg();
-        for word in
-            ["A &lt; B", "error (less is better)", "one", "two: not known", "method 2", "the least", "0.01", "0.02"]
+        for word in ["A &lt; B", "margin of error", "one", "two", "method 2", "±4", "the least", "±1", "±5", "good"]
         {
             assert!(text.contains(word), "{word}: {text}");
         }
-        assert_eq!(text.matches("<circle").count(), 3 + 1, "one for each method, and one in the legend");
-        assert!(
-            text.contains("role=\"img\" aria-label=\"A &lt; B; error (less is better): method 0, method 1, method 2\"")
-        );
+        // Hollow dots are two circles; the second kind of the legend is filled.
+        assert_eq!(text.matches("<circle").count(), 2 * 3 + 3, "one for each method, and the legend");
+        assert!(text.contains("aria-label=\"A &lt; B. margin of error: method 0 ±2 0 times; method 1"), "{text}");
+        assert!(text.contains("prefers-color-scheme: dark"));
         assert!(ranking(3).png().starts_with(b"\x89PNG"));
+    }
+
+    #[test]
+    fn nothing_off_the_scale_stretches_it() {
+        let mut wide = ranking(2);
+        wide.rows[1].numbers = vec![Some(2.0), Some(4e9)];
+        let text = wide.svg();
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        assert_eq!(text.matches("<circle").count(), 2 * 2 + 3, "the large number has no dot");
+    }
+
+    #[test]
+    fn people_are_counted_in_powers_of_ten() {
+        let mut hero = ranking(2);
+        hero.quantity = Quantity::People;
+        hero.kinds.truncate(1);
+        hero.rows.iter_mut().zip([6000.0, 2.6e6]).for_each(|(row, n)| row.numbers = vec![Some(n)]);
+        hero.limit = Some(("no fewer".into(), 4800.0));
+        let text = hero.svg();
+        for tick in ["\n1,000\n", "\n10,000\n", "\n1 million\n", "\n10 million\n"] {
+            assert!(text.contains(tick), "{tick}: {text}");
+        }
+        assert!(!text.contains("good"));
     }
 
     #[test]

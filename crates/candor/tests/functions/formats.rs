@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use crate::survey::Survey;
 use candor::associations::cluster;
 use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
+use candor::choose::{ChooseOptions, choose};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
 use candor::compliance::{ComplianceOptions, comply};
 use candor::counts::Counts;
@@ -35,6 +36,7 @@ use candor_analysis::association::Limits;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_design::compare::Variance;
 use candor_design::pareto::evolve::Parameters;
 use candor_design::pareto::prior::Prior;
@@ -109,6 +111,14 @@ fn tests() {
     found.design = Some("weighted by w".to_owned());
     assert!(found.differences[0].difference.is_some());
     is_documented("test --compare-groups", &found, &[]);
+}
+
+#[test]
+fn choices_of_epsilon() {
+    let schema = Schema::with_sizes(&[2]).unwrap();
+    let asked = ChooseOptions { max_guess: Some(0.9), ..ChooseOptions::default() };
+    let found = choose(&schema, &asked, ProgressSink::none()).unwrap();
+    is_documented("choose", &found, &[]);
 }
 
 #[test]

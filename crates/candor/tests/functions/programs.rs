@@ -2,6 +2,9 @@
 
 #[path = "../../examples/audit.rs"]
 mod audit;
+#[path = "../../examples/both_bounds.rs"]
+#[allow(dead_code)]
+mod both_bounds;
 #[path = "../../examples/design.rs"]
 mod design;
 #[path = "../../examples/estimate.rs"]
@@ -11,9 +14,9 @@ mod front;
 #[path = "../../examples/growth.rs"]
 #[allow(dead_code)]
 mod growth;
-#[path = "../../examples/least_error.rs"]
+#[path = "../../examples/people_needed.rs"]
 #[allow(dead_code)]
-mod least_error;
+mod people_needed;
 #[path = "../../examples/randomize.rs"]
 mod randomize;
 #[path = "../../examples/strips.rs"]
@@ -25,7 +28,7 @@ type Main = fn() -> Result<(), Box<dyn std::error::Error>>;
 
 #[test]
 fn every_example_runs() {
-    let mains: [(&str, Main); 9] = [
+    let mains: [(&str, Main); 10] = [
         ("design", design::main),
         ("randomize", randomize::main),
         ("estimate", estimate::main),
@@ -33,7 +36,8 @@ fn every_example_runs() {
         ("front", front::main),
         ("study", study::main),
         ("strips", strips::main),
-        ("least_error", small_picture),
+        ("people_needed", small_picture),
+        ("both_bounds", small_bounds),
         ("growth", small_growth),
     ];
     for (name, main) in mains {
@@ -43,13 +47,20 @@ fn every_example_runs() {
     assert_eq!(examples.count(), mains.len(), "every example is in the list");
 }
 
-/// The pictures of the README and of the lower bounds, of few attributes.
+/// The picture of the README, of few attributes.
 fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
-    let plot = least_error::picture(&[2, 3, 4], &[1.0, 4.0])?;
-    let workload = plot.series.iter().find(|series| series.name == "workload").ok_or("no workload")?;
-    assert!(workload.points.iter().all(|(_, times)| (1.0..1.1).contains(times)), "{workload:?}");
-    assert!(plot.svg().contains("independent"));
-    let both = least_error::both_bounds(&[2, 2, 2], &[1.0])?;
+    let plot = people_needed::picture(&[2, 3, 4])?;
+    let best = plot.rows.iter().find(|row| row.best).and_then(|row| row.numbers[0]).ok_or("no method is best")?;
+    let (_, bound) = plot.limit.clone().ok_or("no bound")?;
+    assert!((0.99..1.1).contains(&(best / bound)), "{best} {bound}");
+    assert!(plot.rows.iter().all(|row| row.numbers[0].is_some_and(|people| people >= best * (1.0 - 1e-9))));
+    assert!(plot.svg().contains("Change every answer on its own"));
+    Ok(())
+}
+
+/// The picture of both bounds, of few attributes.
+fn small_bounds() -> Result<(), Box<dyn std::error::Error>> {
+    let both = both_bounds::picture(&[2, 2, 2], &[1.0])?;
     let [pairs, triples] = [0, 1].map(|at| both.series[at].points[0].1);
     assert!((1.002..1.003).contains(&pairs) && (1.0 - 1e-9..1.0001).contains(&triples), "{pairs} {triples}");
     Ok(())

@@ -79,19 +79,19 @@ pub fn describe_expectations(expected: &[Expectation], respondents: f64, anticip
         let first = [e.attributes.join(","), e.cells.to_string(), margin, error];
         first.into_iter().chain(anticipated).chain(others).collect()
     };
-    let as_anticipated = anticipated.then_some("as anticipated");
-    let names = ["any truth", "e_abs of answers", "e_rel of answers"].into_iter().take(others);
-    let header: Vec<&str> =
-        ["table", "cells", "margin of error", "uniform truth"].into_iter().chain(as_anticipated).chain(names).collect();
-    text += &short_table(&header, &expected.iter().map(shown).collect::<Vec<Vec<String>>>());
-    text += &paragraph(
-        "Margin of error: half of the 95% interval of a percentage; of tables of several attributes, of one within a group of average \
-         size (the last attribute given the others), at most.",
-    );
+    let as_anticipated = anticipated.then_some("as expected");
+    let names = ["worst case", "e_abs of answers", "e_rel of answers"].into_iter().take(others);
+    let header: Vec<&str> = ["table", "cells", "margin of error", "standard error"]
+        .into_iter()
+        .chain(as_anticipated)
+        .chain(names)
+        .collect();
+    text += &widest_first(&header, &expected.iter().map(shown).collect::<Vec<Vec<String>>>());
     text += &paragraph(&format!(
-        "The standard error of an estimated share: root mean square over the cells if the truth is uniform{}, and the largest \
-         of any cell whatever the truth is.",
-        if anticipated { " or as anticipated" } else { "" }
+        "Margin of error: half of the 95% interval of a percentage; of tables of several attributes, of one within a group of average \
+         size (the last attribute given the others), at most. Standard errors are of shares of everybody: root mean square over the \
+         cells for a uniform population{}, and the largest of any cell in the worst case.",
+        if anticipated { " or one as expected" } else { "" }
     ));
     if verbose() {
         text += &paragraph(
@@ -100,6 +100,19 @@ pub fn describe_expectations(expected: &[Expectation], respondents: f64, anticip
         );
     }
     text
+}
+
+/// So many tables fit on a screen with what else is known of a plan.
+const TABLES: usize = 5;
+
+/// The table of errors, with the first rows only unless everything is to be shown.
+fn widest_first(header: &[&str], rows: &[Vec<String>]) -> String {
+    match rows.len().saturating_sub(TABLES) {
+        more if more > 2 && !verbose() => {
+            format!("{}  and {more} more precise ones: --verbose\n", short_table(header, &rows[..TABLES]))
+        }
+        _ => short_table(header, rows),
+    }
 }
 
 pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {

@@ -1,15 +1,16 @@
 //! What a design found out, in words.
 
 use candor::design::Design;
+use candor::verdict;
 use candor_base::channel::rounded_up;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::bound::OptimalityGap;
 use candor_design::outcome::{AdjustedEpsilon, AlternativeMethod, Choice, OtherMethod};
 
-use crate::show::{count, paragraph, plural, table};
+use crate::show::{count, paragraph, plural, table, verbose};
 
 /// What the design found out, in words.
-pub fn findings(designed: &Design, respondents: f64) -> String {
+pub fn findings(designed: &Design) -> String {
     let mut text = String::from("\n");
     let certified = designed.plan.guarantee().epsilon().get();
     if let Some(bound) = designed.epsilon.lower_bound {
@@ -47,9 +48,6 @@ pub fn findings(designed: &Design, respondents: f64) -> String {
         };
         text += &table(&["attribute", "asked", "achieved", ""], &designed.altered.iter().map(row).collect::<Vec<_>>());
     }
-    if let Some(choice) = &designed.choice {
-        text += &describe_choice(choice, respondents);
-    }
     text += &describe_standing(designed);
     for note in &designed.notes {
         text += &paragraph(note);
@@ -71,6 +69,9 @@ pub fn recommendation(designed: &Design) -> String {
 fn describe_standing(designed: &Design) -> String {
     let Some(standing) = designed.standing else { return String::new() };
     let percent = standing.percent();
+    if !verbose() {
+        return paragraph(&format!("{} Proven for unbiased estimates.", verdict::standing(standing.times())));
+    }
     let mut text = paragraph(&format!(
         "No method of this epsilon (delta 0) with unbiased estimates has a squared error smaller than this plan's by more than \
          {percent:.2}%, for a uniform population or in its worst case (proven, for the tables named)."
@@ -85,6 +86,10 @@ fn describe_standing(designed: &Design) -> String {
 }
 
 /// What else the epsilon could buy.
+pub fn alternatives(designed: &Design, respondents: f64) -> String {
+    designed.choice.as_ref().map_or(String::new(), |choice| describe_choice(choice, respondents))
+}
+
 fn describe_choice(choice: &Choice, respondents: f64) -> String {
     let scale = (DEFAULT_RESPONDENTS / respondents).sqrt();
     let shown =

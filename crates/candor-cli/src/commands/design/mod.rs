@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
 use crate::shell;
-use crate::show::{emit, emit_json, remark};
+use crate::show::{emit, emit_json, remark, verbose};
 
 mod request;
 mod findings;
@@ -28,7 +28,7 @@ mod describe;
 
 pub use describe::{describe, describe_prior};
 use describe::{describe_expectations, describe_pairs};
-use findings::{findings, recommendation};
+use findings::{alternatives, findings, recommendation};
 pub use request::split_clusters;
 
 #[derive(Args)]
@@ -258,12 +258,18 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         return emit_json(&designed);
     }
     let mut text = format!("{}\n\n", designed.verdict.text) + &describe(&designed.plan, args.epsilon);
-    text += findings(&designed, options.respondents).strip_prefix('\n').unwrap_or_default();
+    text += findings(&designed).strip_prefix('\n').unwrap_or_default();
     let for_tables = matches!(args.method(), Method::Workload | Method::Sampling);
+    if verbose() {
+        text += &alternatives(&designed, options.respondents);
+    }
     if args.respondents.is_some() || args.shares.is_some() || for_tables {
         text += &describe_expectations(&designed.expected, options.respondents, options.shares.is_some());
     }
-    text += &designed.pairs.as_ref().map_or(String::new(), |pairs| describe_pairs(pairs, options.respondents));
+    // A plan for tables says what it answers.
+    if let Some(pairs) = designed.pairs.as_ref().filter(|_| verbose() || !for_tables) {
+        text += &describe_pairs(pairs, options.respondents);
+    }
     text += &recommendation(&designed);
     let seconds = started.elapsed().as_secs_f64();
     if schema.randomized().len() >= MANY && seconds > LONG {

@@ -6,19 +6,39 @@ use candor::estimate::{Cell, Estimates, Table};
 use candor::group_comparison::{ComparedCell, GroupComparison, Interval};
 use candor::moments::NumberRow;
 
-use crate::show::{count, label, paragraph, table};
+use crate::show::{count, label, paragraph, plural, table, verbose};
 
 /// All tables, comparisons and numbers.
 pub fn describe(estimates: &Estimates) -> String {
     let mut text = estimates.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
     let _ = writeln!(text, "{} responses, {}", count(estimates.respondents), estimates.summary());
     let summary = silent_tables(estimates);
+    let mut room = if verbose() { usize::MAX } else { SHARES };
+    let (mut tables, mut shares) = (0, 0);
+    let error = if estimates.method == "constrained" { "rms error" } else { "standard error" };
     for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
+        let shown = one.cells.len().min(room);
+        // A few rows of a long table tell less than none.
+        let shown = if shown < one.cells.len() && shown < FEW { 0 } else { shown };
+        (tables, shares) = (tables + usize::from(shown < one.cells.len()), shares + one.cells.len() - shown);
+        if shown == 0 && one.reason.is_none() && !one.cells.is_empty() {
+            room = 0;
+            continue;
+        }
         let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));
         text += &match &one.reason {
             Some(reason) => paragraph(reason),
-            None => cell_table(one, if estimates.method == "constrained" { "rms error" } else { "standard error" }),
+            None => cell_table(one, shown, error),
         };
+        room = room.saturating_sub(shown + HEADING);
+    }
+    if shares > 0 {
+        let more = format!(
+            "and {} more in {}: --verbose, or -o estimates.csv",
+            plural(shares, "share"),
+            plural(tables, "table")
+        );
+        let _ = write!(text, "\n{}", paragraph(&more));
     }
     if let Some(summary) = summary {
         let _ = write!(text, "\n{}", paragraph(&summary));
@@ -39,6 +59,12 @@ pub fn describe(estimates: &Estimates) -> String {
     }
     text
 }
+
+/// So many shares fit on a screen.
+const SHARES: usize = 30;
+
+/// So many lines a table takes besides its shares.
+const HEADING: usize = 3;
 
 /// Up to so many tables without numbers are told of one by one.
 const FEW: usize = 5;
@@ -87,20 +113,33 @@ fn number(value: f64) -> String {
     }
 }
 
-fn cell_table(one: &Table, error: &str) -> String {
+/// What a share is good for, where it is not precise.
+fn reliability(cell: &Cell) -> String {
+    match (cell.reliability, cell.high) {
+        (Some("rough"), _) => "rough".to_owned(),
+        (Some("under"), Some(high)) => format!("at most {:.0}%", (100.0 * high - 1e-9).ceil()),
+        (Some("hidden"), _) => "too imprecise".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The first shares of a table; where some are not precise, with what they are good for.
+fn cell_table(one: &Table, shown: usize, error: &str) -> String {
     let certain = one.cells.iter().any(|cell| cell.low.is_some());
+    let graded = one.cells.iter().any(|cell| cell.reliability.is_some_and(|grade| grade != "shown"));
     let name = one.attributes.join(" x ");
     let mut header = vec![name.as_str(), "estimate"];
     if certain {
         header.extend([error, "low", "high"]);
     }
+    header.extend(graded.then_some("reliability"));
     let row = |cell: &Cell| {
         let numbers = [cell.standard_error, cell.low, cell.high].map(|number| number.unwrap_or(f64::NAN));
         let kept = if certain { 3 } else { 0 };
         let numbers = [cell.estimate].into_iter().chain(numbers.into_iter().take(kept)).map(number);
-        [joined(&cell.categories)].into_iter().chain(numbers).collect()
+        [joined(&cell.categories)].into_iter().chain(numbers).chain(graded.then(|| reliability(cell))).collect()
     };
-    table(&header, &one.cells.iter().map(row).collect::<Vec<_>>())
+    table(&header, &one.cells.iter().take(shown).map(row).collect::<Vec<_>>())
 }
 
 fn comparison_table(one: &GroupComparison) -> String {

@@ -1,0 +1,508 @@
+//! Which epsilon: from the number of respondents, the tables, the margin of error wanted and what a guess may gain.
+
+use candor_base::schema::Schema;
+use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
+use candor_runtime::progress::ProgressSink;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::design::{Design, DesignOptions, design_with_progress};
+use crate::error::{StudyError, check_respondents};
+use crate::format::count;
+use crate::guarantee::CertifiedAttribute;
+use crate::verdict::{Code, GOOD, Verdict, WEAK, of_hundred, points, table_margin, two_digits};
+
+/// The epsilons of the table; larger ones protect hardly at all.
+const STEPS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
+
+/// Epsilons are recommended in steps of one tenth.
+const TENTH: f64 = 10.0;
+
+/// At this epsilon the respondents are stated that would be needed, where no epsilon will do.
+const USUAL: f64 = 2.0;
+
+/// What people know before they choose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChooseOptions {
+    /// How many people will respond.
+    pub respondents: f64,
+    /// The tables to publish, such as `pairs` or `a,b;c`; pairs if `None`, or `marginals` where there is one attribute.
+    pub tables: Option<String>,
+    /// The largest margin of error of any table, as a share: 0.05 is five percentage points.
+    pub margin: f64,
+    /// How often the best guess about one answer may be right, from the most telling reply; any number if `None`.
+    pub max_guess: Option<f64>,
+}
+
+impl Default for ChooseOptions {
+    fn default() -> ChooseOptions {
+        ChooseOptions { respondents: DEFAULT_RESPONDENTS, tables: None, margin: GOOD / 100.0, max_guess: None }
+    }
+}
+
+/// A recommended epsilon, and what others would give.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EpsilonChoice {
+    /// Whether an epsilon does what is wanted, and at what cost.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The smallest epsilon that does, to one tenth; `None` if none up to 8 does.
+    pub recommended: Option<f64>,
+    /// Why it is this one, or why it is none, in a sentence.
+    pub reason: String,
+    /// The smallest epsilon with small enough margins, whatever a guess gains; `None` if none up to 8 has.
+    pub for_margin: Option<f64>,
+    /// The largest epsilon in the table at which a guess gains no more than it may; `None` if no limit is given, or none keeps it.
+    pub for_guess: Option<f64>,
+    /// How many people respond.
+    pub respondents: f64,
+    /// The largest margin of error wanted, as a share.
+    pub margin: f64,
+    /// How often a guess may be right.
+    pub max_guess: Option<f64>,
+    /// What each epsilon gives, the smallest first.
+    pub epsilons: Vec<EpsilonOption>,
+    /// Epsilons that others used.
+    pub deployments: &'static [Deployment],
+    /// The command that makes the plan, for who has one to write.
+    pub command: Option<String>,
+}
+
+/// What an epsilon gives: all of it is of the plan that `design` makes at this epsilon.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EpsilonOption {
+    /// The record-level epsilon.
+    pub epsilon: f64,
+    /// The largest margin of error of any table, as a share; of tables of several attributes that of percentages within groups.
+    pub margin: f64,
+    /// The table with that margin.
+    pub widest: Vec<String>,
+    /// How many respondents bring it down to the margin wanted.
+    pub respondents_needed: f64,
+    /// The attribute about which a reply can tell most.
+    pub attribute: String,
+    /// How often the best guess about it is right, at most: from the most telling reply.
+    pub worst_posterior: f64,
+    /// The same from an average reply.
+    pub guess_probability: f64,
+    /// The same without any reply.
+    pub by_luck: f64,
+    /// The fingerprint of the plan.
+    pub fingerprint: String,
+}
+
+/// An epsilon that somebody used. A fact, no recommendation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Deployment {
+    /// What it protects.
+    pub what: &'static str,
+    /// The epsilon.
+    pub epsilon: f64,
+    /// Whether the answers were randomized before anybody saw them (local), or published tables of answers that the curator knows (central).
+    pub model: &'static str,
+    /// What it covers.
+    pub covers: &'static str,
+    /// Where it is documented.
+    pub source: &'static str,
+}
+
+/// Epsilons that were used, with their sources.
+pub const DEPLOYMENTS: [Deployment; 5] = [
+    Deployment {
+        what: "Survey on armed groups in Nigeria, with a die",
+        epsilon: 1.61,
+        model: "local",
+        covers: "one answer; 5 of 6 replies are true",
+        source: "Blair, Imai and Zhou 2015, Design and analysis of the randomized response technique, JASA 110",
+    },
+    Deployment {
+        what: "Apple, types of health data in use",
+        epsilon: 2.0,
+        model: "local",
+        covers: "a person and day",
+        source: "Apple, Differential privacy overview",
+    },
+    Deployment {
+        what: "Apple, emoji",
+        epsilon: 4.0,
+        model: "local",
+        covers: "a person and day",
+        source: "Apple, Differential privacy overview",
+    },
+    Deployment {
+        what: "Apple, new words typed",
+        epsilon: 16.0,
+        model: "local",
+        covers: "a person and day, in two parts of 8",
+        source: "Apple, Differential privacy overview",
+    },
+    Deployment {
+        what: "US census 2020, redistricting tables of persons",
+        epsilon: 17.14,
+        model: "central",
+        covers: "a person, all these tables; delta 1e-10",
+        source: "US Census Bureau, Key parameters to protect privacy in 2020 census results, June 9, 2021",
+    },
+];
+
+/// The plan that `design` makes at an epsilon, for the tables and respondents of these options.
+///
+/// # Errors
+/// If the tables are none of the schema.
+pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, StudyError> {
+    let mut parameters = Map::from_iter([("epsilon".to_owned(), json!(epsilon))]);
+    parameters.insert("respondents".to_owned(), json!(options.respondents));
+    parameters.extend(options.tables.iter().map(|tables| ("tables".to_owned(), Value::from(tables.as_str()))));
+    Request::new(Method::Workload, parameters).map_err(|error| StudyError::Refused(error.to_string()))
+}
+
+/// The smallest epsilon whose margins are small enough and at which a guess gains no more than it may, with what others would give.
+///
+/// ```
+/// use candor::choose::{ChooseOptions, choose};
+/// use candor::prelude::*;
+///
+/// let asked = ChooseOptions { respondents: 5000.0, ..ChooseOptions::default() };
+/// let found = choose(&Schema::with_sizes(&[2])?, &asked, ProgressSink::none())?;
+/// assert_eq!(found.recommended, Some(0.6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a number is out of its range, luck alone is right more often than a guess may be, or no plan can be made.
+pub fn choose(
+    schema: &Schema,
+    options: &ChooseOptions,
+    progress: ProgressSink<'_>,
+) -> Result<EpsilonChoice, StudyError> {
+    check(schema, options)?;
+    let mut found = Search { schema, options, progress, seen: Vec::new() };
+    for epsilon in STEPS {
+        found.at(epsilon)?;
+    }
+    let precise = |option: &EpsilonOption| option.margin <= options.margin;
+    let safe = |option: &EpsilonOption| options.max_guess.is_none_or(|most| option.worst_posterior <= most);
+    let for_margin = found.smallest(precise)?;
+    let for_guess = options.max_guess.map(|_| found.largest(safe)).transpose()?.flatten();
+    // A reply of a lottery may tell less at a larger epsilon, where the plan changes its kind: every one seen is asked.
+    let both = found.sorted().into_iter().find(|option| precise(option) && safe(option)).cloned();
+    let judged =
+        Judged { options, both: both.as_ref(), for_margin: for_margin.as_ref(), for_guess: for_guess.as_ref() };
+    let (verdict, reason) = judged.told(&found.seen);
+    let shown = |option: &&EpsilonOption| {
+        let named = [&both, &for_margin, &for_guess].into_iter().flatten().any(|one| one.epsilon == option.epsilon);
+        named || STEPS.contains(&option.epsilon)
+    };
+    Ok(EpsilonChoice {
+        verdict,
+        recommended: both.as_ref().map(|option| option.epsilon),
+        reason,
+        for_margin: for_margin.as_ref().map(|option| option.epsilon),
+        for_guess: for_guess.as_ref().map(|option| option.epsilon),
+        respondents: options.respondents,
+        margin: options.margin,
+        max_guess: options.max_guess,
+        epsilons: found.sorted().into_iter().filter(shown).cloned().collect(),
+        deployments: &DEPLOYMENTS,
+        command: None,
+    })
+}
+
+fn check(schema: &Schema, options: &ChooseOptions) -> Result<(), StudyError> {
+    check_respondents(options.respondents)?;
+    let share = |value: f64| value > 0.0 && value < 1.0;
+    if !share(options.margin) {
+        let range = "it is a share above 0 and below 1, such as 0.05 for five percentage points";
+        return Err(StudyError::Parameter { name: "margin", value: options.margin, range });
+    }
+    let Some(most) = options.max_guess else { return Ok(()) };
+    if !share(most) {
+        let range = "it is a probability above 0 and below 1, such as 0.75 for 75 of 100";
+        return Err(StudyError::Parameter { name: "max_guess", value: most, range });
+    }
+    let few = schema.randomized().into_iter().min_by_key(|&attribute| schema.size(attribute));
+    match few.filter(|&attribute| 1.0 / schema.size(attribute) as f64 >= most) {
+        Some(attribute) => Err(StudyError::Refused(format!(
+            "`max_guess` is {most}, but of the {} categories of \"{}\" a guess without any reply is right in {} of 100; it is a \
+             larger number",
+            schema.size(attribute),
+            schema.name(attribute),
+            of_hundred(1.0 / schema.size(attribute) as f64)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Plans at several epsilons, each made once.
+struct Search<'a> {
+    schema: &'a Schema,
+    options: &'a ChooseOptions,
+    progress: ProgressSink<'a>,
+    seen: Vec<EpsilonOption>,
+}
+
+impl Search<'_> {
+    /// What an epsilon gives.
+    fn at(&mut self, epsilon: f64) -> Result<EpsilonOption, StudyError> {
+        if let Some(known) = self.seen.iter().find(|option| option.epsilon == epsilon) {
+            return Ok(known.clone());
+        }
+        let request = request_at(epsilon, self.options)?;
+        let told = DesignOptions {
+            respondents: self.options.respondents,
+            tables: self.options.tables.clone(),
+            ..DesignOptions::default()
+        };
+        let design = design_with_progress(self.schema, &request, &told, self.progress)?;
+        let option = described(epsilon, &design, self.options)?;
+        self.seen.push(option.clone());
+        Ok(option)
+    }
+
+    /// Those seen, the smallest epsilon first.
+    fn sorted(&self) -> Vec<&EpsilonOption> {
+        let mut all: Vec<&EpsilonOption> = self.seen.iter().collect();
+        all.sort_by(|a, b| a.epsilon.total_cmp(&b.epsilon));
+        all
+    }
+
+    /// The smallest epsilon that is right, between the last of the table that is not and the first that is.
+    fn smallest(&mut self, right: impl Fn(&EpsilonOption) -> bool) -> Result<Option<EpsilonOption>, StudyError> {
+        let Some(place) = STEPS.iter().position(|&step| self.seen.iter().any(|o| o.epsilon == step && right(o))) else {
+            return Ok(None);
+        };
+        let mut wrong = if place == 0 { 0 } else { tenths(STEPS[place - 1]) };
+        let mut best = tenths(STEPS[place]);
+        while best - wrong > 1 {
+            let middle = wrong.midpoint(best);
+            if right(&self.at(f64::from(middle) / TENTH)?) { best = middle } else { wrong = middle }
+        }
+        self.at(f64::from(best) / TENTH).map(Some)
+    }
+
+    /// The largest epsilon that is right, between the last of the table that is and the next.
+    fn largest(&mut self, right: impl Fn(&EpsilonOption) -> bool) -> Result<Option<EpsilonOption>, StudyError> {
+        let last = STEPS.iter().rposition(|&step| self.seen.iter().any(|o| o.epsilon == step && right(o)));
+        let mut best = last.map_or(0, |place| tenths(STEPS[place]));
+        let mut wrong = match last {
+            None => tenths(STEPS[0]),
+            Some(place) if place + 1 < STEPS.len() => tenths(STEPS[place + 1]),
+            Some(_) => best + 1,
+        };
+        while wrong - best > 1 {
+            let middle = best.midpoint(wrong);
+            if right(&self.at(f64::from(middle) / TENTH)?) { best = middle } else { wrong = middle }
+        }
+        if best == 0 { Ok(None) } else { self.at(f64::from(best) / TENTH).map(Some) }
+    }
+}
+
+fn tenths(epsilon: f64) -> u32 {
+    (epsilon * TENTH).round() as u32
+}
+
+/// What a design gives.
+fn described(epsilon: f64, design: &Design, options: &ChooseOptions) -> Result<EpsilonOption, StudyError> {
+    let margins = design.expected.iter().filter_map(|table| Some((table_margin(table)? / 100.0, table)));
+    let widest = margins.max_by(|a, b| a.0.total_cmp(&b.0));
+    let most = design.attributes.iter().max_by(|a, b| a.worst_posterior.total_cmp(&b.worst_posterior));
+    let (Some((margin, table)), Some(CertifiedAttribute { name, categories, worst_posterior, guess_probability, .. })) =
+        (widest, most)
+    else {
+        return Err(StudyError::Needs("there is no randomized attribute with a table to publish"));
+    };
+    Ok(EpsilonOption {
+        epsilon,
+        margin,
+        widest: table.attributes.clone(),
+        respondents_needed: (options.respondents * (margin / options.margin).powi(2)).ceil(),
+        attribute: name.clone(),
+        worst_posterior: *worst_posterior,
+        guess_probability: *guess_probability,
+        by_luck: 1.0 / *categories as f64,
+        fingerprint: design.fingerprint.clone(),
+    })
+}
+
+/// What was found, to be put into words.
+struct Judged<'a> {
+    options: &'a ChooseOptions,
+    both: Option<&'a EpsilonOption>,
+    for_margin: Option<&'a EpsilonOption>,
+    for_guess: Option<&'a EpsilonOption>,
+}
+
+impl Judged<'_> {
+    /// The verdict, and the reason.
+    fn told(&self, seen: &[EpsilonOption]) -> (Verdict, String) {
+        let wanted = points(100.0 * self.options.margin);
+        let people = format!("with {} respondents", count(self.options.respondents as u64));
+        let usual = seen.iter().find(|option| option.epsilon == USUAL);
+        let ask =
+            usual.filter(|usual| usual.respondents_needed > self.options.respondents).map_or(String::new(), |usual| {
+                format!("; or ask about {} people at epsilon {USUAL}", about(usual.respondents_needed))
+            });
+        if let Some(found) = self.both {
+            let text = format!(
+                "epsilon {} gives ±{wanted} points or better {people}; a guess is right up to {} of 100 times, by luck {}.",
+                found.epsilon,
+                of_hundred(found.worst_posterior),
+                of_hundred(found.by_luck)
+            );
+            let reason = match self.options.max_guess {
+                Some(most) => format!(
+                    "The smallest epsilon, to one tenth, with a margin of ±{wanted} points in every table; a guess stays within {} of 100.",
+                    of_hundred(most)
+                ),
+                None => {
+                    format!("The smallest epsilon, to one tenth, with a margin of ±{wanted} points in every table.")
+                }
+            };
+            return match found.epsilon > WEAK {
+                true => {
+                    let text =
+                        format!("Weak protection: {text} Use fewer tables or questions, or a larger margin{ask}.");
+                    (Verdict { code: Code::Weak, text }, reason)
+                }
+                false => (Verdict { code: Code::Ok, text: format!("Precise enough: {text}") }, reason),
+            };
+        }
+        let most = STEPS[STEPS.len() - 1];
+        let remedy = format!("Use fewer tables or questions, or a larger margin{ask}.");
+        let imprecise = |text: String| Verdict { code: Code::Imprecise, text };
+        match (self.for_margin, self.options.max_guess) {
+            (Some(precise), Some(limit)) => {
+                let limit = of_hundred(limit);
+                let kept = self.for_guess.map_or(format!("no epsilon keeps a guess within {limit} of 100"), |kept| {
+                    format!(
+                        "a guess stays within {limit} of 100 up to epsilon {}, which gives ±{} points",
+                        kept.epsilon,
+                        points(100.0 * kept.margin)
+                    )
+                });
+                let reason = format!(
+                    "±{wanted} points take epsilon {}, where a guess is right up to {} of 100 times; {kept}.",
+                    precise.epsilon,
+                    of_hundred(precise.worst_posterior)
+                );
+                (imprecise(format!("Too imprecise: no epsilon does both {people}. {remedy}")), reason)
+            }
+            _ => {
+                let last =
+                    seen.iter().find(|option| option.epsilon == most).map_or(f64::INFINITY, |option| option.margin);
+                let last = points(100.0 * last);
+                let text = format!("Too imprecise: ±{last} points at epsilon {most} {people}. {remedy}");
+                let reason = format!("No epsilon up to {most} gives ±{wanted} points; more protects hardly at all.");
+                (imprecise(text), reason)
+            }
+        }
+    }
+}
+
+/// A number of people, rounded up to two digits.
+fn about(people: f64) -> String {
+    count(two_digits(people.min(1e15)) as u64)
+}
+
+/// What the columns about guesses mean, for who prints them.
+pub const WHAT_IS_SHOWN: &str = "Margin of error: half of the 95% interval of a percentage in the widest table; of tables of several attributes, of one within a \
+     group of average size (the last attribute given the others). Guess: of 100 best guesses about one answer, if all its categories \
+     were equally likely before, so many are right: from the most telling reply, and from an average one.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(sizes: &[usize], options: &ChooseOptions) -> EpsilonChoice {
+        choose(&Schema::with_sizes(sizes).unwrap(), options, ProgressSink::none()).unwrap()
+    }
+
+    fn asked(respondents: f64, margin: f64, max_guess: Option<f64>) -> ChooseOptions {
+        ChooseOptions { respondents, margin, max_guess, ..ChooseOptions::default() }
+    }
+
+    /// One question with two answers: Warner's design, whose error and guess are known in closed form.
+    #[test]
+    fn warner_agrees() {
+        for (respondents, margin) in [(5000.0, 0.05), (1000.0, 0.1), (1000.0, 0.05), (50_000.0, 0.01)] {
+            let found = chosen(&[2], &asked(respondents, margin, None));
+            let reach = 1.96 * 0.5 / f64::sqrt(respondents);
+            for option in &found.epsilons {
+                let e = option.epsilon;
+                let predicted = reach * (e.exp() + 1.0) / (e.exp() - 1.0);
+                assert!((option.margin / predicted - 1.0).abs() < 1e-3, "{option:?}");
+                let guess = e.exp() / (1.0 + e.exp());
+                assert!(option.worst_posterior <= guess && option.worst_posterior > guess - 1e-3, "{option:?}");
+                assert_eq!(option.by_luck, 0.5);
+            }
+            // The least epsilon in closed form, rounded up to a tenth.
+            let least = ((1.0 + reach / margin) / (1.0 - reach / margin)).ln();
+            assert_eq!(found.recommended, Some((least * 10.0).ceil() / 10.0), "{least}");
+        }
+    }
+
+    #[test]
+    fn recommended_epsilon_is_the_smallest_that_does_both() {
+        let options = asked(20_000.0, 0.1, Some(0.95));
+        let found = chosen(&[3, 2, 4], &options);
+        let epsilon = found.recommended.expect("there is one");
+        let schema = Schema::with_sizes(&[3, 2, 4]).unwrap();
+        let gives = |epsilon: f64| {
+            let told = DesignOptions { respondents: options.respondents, ..DesignOptions::default() };
+            let request = request_at(epsilon, &options).unwrap();
+            let design = design_with_progress(&schema, &request, &told, ProgressSink::none()).unwrap();
+            described(epsilon, &design, &options).unwrap()
+        };
+        let (here, below) = (gives(epsilon), gives((epsilon * 10.0 - 1.0).round() / 10.0));
+        assert!(here.margin <= 0.1 && here.worst_posterior <= 0.95, "{here:?}");
+        assert!(below.margin > 0.1, "{below:?}");
+        assert!(found.epsilons.contains(&here), "the plan of the table is the one that design makes");
+        assert_eq!(found.verdict.code, Code::Ok);
+    }
+
+    #[test]
+    fn guess_limits_what_is_recommended() {
+        // ±5 points of 1,000 people take epsilon 1.5, where a guess is right 82 times; 75 times allow ln 3.
+        let found = chosen(&[2], &asked(1000.0, 0.05, Some(0.75)));
+        assert_eq!((found.recommended, found.for_guess), (None, Some(1.0)));
+        assert_eq!(found.verdict.code, Code::Imprecise);
+        assert!(found.reason.contains("within 75 of 100 up to epsilon 1, which gives ±7 points"), "{}", found.reason);
+        let found = chosen(&[2], &asked(1000.0, 0.05, Some(0.85)));
+        assert_eq!(found.recommended, found.for_margin);
+        assert_eq!(found.verdict.code, Code::Ok);
+    }
+
+    #[test]
+    fn large_epsilons_are_called_weak_and_useless_ones_imprecise() {
+        let weak = chosen(&[2], &asked(400.0, 0.0495, None));
+        assert_eq!(weak.verdict.code, Code::Weak, "{}", weak.verdict.text);
+        assert!(weak.recommended.is_some_and(|epsilon| epsilon > 5.0));
+        let never = chosen(&[2], &asked(300.0, 0.05, None));
+        assert_eq!((never.verdict.code, never.recommended), (Code::Imprecise, None));
+        assert!(never.verdict.text.contains("people at epsilon 2"), "{}", never.verdict.text);
+    }
+
+    #[test]
+    fn bad_numbers_are_errors() {
+        let schema = Schema::with_sizes(&[2, 4]).unwrap();
+        let error = |options: ChooseOptions| choose(&schema, &options, ProgressSink::none()).unwrap_err().to_string();
+        assert!(error(asked(100.0, 5.0, None)).contains("`margin` is 5"), "points, not a share");
+        assert!(error(asked(100.0, 0.05, Some(75.0))).contains("`max_guess` is 75"));
+        assert!(error(asked(100.0, 0.05, Some(f64::NAN))).contains("`max_guess`"));
+        assert!(error(asked(100.0, 0.05, Some(0.5))).contains("right in 50 of 100"), "luck");
+        assert!(error(asked(0.0, 0.05, None)).contains("respondents"));
+        let tables = ChooseOptions { tables: Some("nothing".to_owned()), ..ChooseOptions::default() };
+        assert!(error(tables).contains("nothing"));
+    }
+
+    /// The numbers of the list that can be computed.
+    #[test]
+    fn deployments_agree() {
+        // Of a die, 1 forces "no" and 6 "yes": 5 of 6 replies are true, 1 of 6 is not.
+        assert!((DEPLOYMENTS[0].epsilon - 5f64.ln()).abs() < 5e-3);
+        assert!(DEPLOYMENTS.iter().all(|one| !one.source.is_empty() && ["local", "central"].contains(&one.model)));
+    }
+}
