@@ -259,7 +259,7 @@ impl Setting {
             let (columns, weights, clusters) = self.people(&mut rng);
             let mut stream = Source::from_seed(34).stream(u64::from(survey));
             let answers = Randomizer::new(&plan).batch(&columns, &mut stream).unwrap();
-            let columns = answer_codes(&plan, &answers, &columns);
+            let columns = answer_codes(&plan, &answers);
             let mut rows = ModelRows::new(layout.clone());
             let clusters = (!clusters.is_empty()).then_some(&clusters[..]);
             let weights = matches!(self.drawn, Drawn::Informatively(_)).then_some(&weights[..]);

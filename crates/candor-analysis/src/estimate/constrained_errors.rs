@@ -263,7 +263,7 @@ impl Survey<'_> {
             let Ok(answers) = randomizer.batch(&people, &mut source.stream(2 * number as u64 + 1)) else {
                 return Ok(None);
             };
-            let codes = answer_codes(self.plan, &answers, &people);
+            let codes = answer_codes(self.plan, &answers);
             let tallies = count_tables(self.plan, &layouts, &codes, Rows::Single);
             let off = |(estimator, tally): (&TableEstimator<'_>, &TableCounts)| {
                 let mut shares = estimator.shares(tally).ok()?;
