@@ -248,7 +248,7 @@ pub fn share(estimate: Option<f64>, interval: Option<(f64, f64)>, reason: Option
     let found = published(estimate, low, high);
     let interval = format!("{}% to {}%", percent(found.low), percent(found.high));
     let margin = points(50.0 * (found.high - found.low));
-    if estimate < 0.0 || estimate > 1.0 {
+    if !(0.0..=1.0).contains(&estimate) {
         let text = format!("Estimate outside 0–100% by chance; publish the interval: {interval}.");
         return Verdict::new(Code::OutOfRange, text);
     }
