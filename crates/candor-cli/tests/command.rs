@@ -284,6 +284,7 @@ fn help_is_pinned() {
         "device",
         "import",
         "compliance",
+        "choose",
         "compare",
         "audit",
         "sign",

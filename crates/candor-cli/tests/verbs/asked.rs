@@ -253,7 +253,7 @@ fn what_respondents_are_told_holds_for_tied_questions() {
     {
         sandbox.run(&format!("design {schema} --method independent --epsilon 2 -o {plan}")).fine();
         sandbox.run(&format!("randomize {plan} {people} --seed 1 -o {plan}.csv")).fine();
-        let audited = sandbox.run(&format!("audit {plan}")).fine().out;
+        let audited = sandbox.run(&format!("audit {plan} --verbose")).fine().out;
         let audited = audited.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(audited.contains("knows all your other answers"), plan == "two.json", "{audited}");
         assert_eq!(

@@ -27,7 +27,7 @@ impl Numbers {
 
 /// What a command said, on one line, and as JSON.
 fn both(sandbox: &Sandbox, words: &str) -> (String, Value) {
-    let text = sandbox.run(words).fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = sandbox.run(&format!("{words} --verbose")).fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
     (text, serde_json::from_str(&sandbox.run(&format!("{words} --json")).fine().out).unwrap())
 }
 
@@ -366,7 +366,7 @@ fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() 
         number("worst_error") >= worst.sqrt() - 1e-12 && number("worst_error") < worst.sqrt() * 1.0001,
         "{expected}"
     );
-    assert!(text.contains("table cells margin of error uniform truth as anticipated any truth"), "{text}");
+    assert!(text.contains("table cells margin of error standard error as expected worst case"), "{text}");
 
     // Uniform shares are the uniform truth.
     let same = both(&sandbox, &format!("{words} uniform.csv")).1;

@@ -126,8 +126,9 @@ fn a_time_limit_gives_the_best_so_far_with_its_gap() {
 #[test]
 fn workload_plans_say_what_they_buy() {
     let sandbox = Sandbox::new();
-    let said =
-        sandbox.run("design --categories 4,5,3 --method workload --epsilon 2 --respondents 20000 -o plan.json").fine();
+    let said = sandbox
+        .run("design --categories 4,5,3 --method workload --epsilon 2 --respondents 20000 -o plan.json --verbose")
+        .fine();
     for part in [
         "workload of 3 attributes: record epsilon 2.0000",
         "sampling one table per respondent",
@@ -212,7 +213,7 @@ fn design_compare_and_size_agree() {
 fn nothing_better_is_recommended_than_there_can_be() {
     let sandbox = Sandbox::new();
     let bound = "has a squared error smaller than this plan's by more than 0.01%, for a uniform population or in its worst case";
-    let joint = "design --categories 5,2,2 --method joint --epsilon";
+    let joint = "design --verbose --categories 5,2,2 --method joint --epsilon";
     let said = unwrapped(&sandbox.run(&format!("{joint} 8 --tables joint")).fine().out);
     assert!(said.contains(bound) && !said.contains("--method workload usually"), "{said}");
     let said = unwrapped(&sandbox.run(&format!("{joint} 1 --tables marginals")).fine().out);
@@ -220,8 +221,9 @@ fn nothing_better_is_recommended_than_there_can_be() {
     let said = unwrapped(&sandbox.run(&format!("{joint} 1")).fine().out);
     assert!(!said.contains("with unbiased estimates has"), "only where tables are named: {said}");
     for method in ["independent --epsilon 1", "minimax --attribute-epsilon 0.5", "sampling --epsilon 1"] {
-        let said =
-            unwrapped(&sandbox.run(&format!("design --categories 4,3 --method {method} --tables pairs")).fine().out);
+        let said = unwrapped(
+            &sandbox.run(&format!("design --verbose --categories 4,3 --method {method} --tables pairs")).fine().out,
+        );
         assert!(said.contains("No method of this epsilon (delta 0) with unbiased estimates"), "{said}");
     }
     let none = json(&sandbox, "design --categories 4,3 --method l-diversity --l 2 --tables pairs --json");

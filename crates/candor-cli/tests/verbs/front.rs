@@ -17,7 +17,7 @@ fn a_front_in_words_files_and_pictures() {
     let said = sandbox.run(&format!("front {flags} --plot f.svg --plot f.png -o f.csv")).fine();
     assert!(said.out.contains("privacy can be from 0.2500 to 0.6000"), "{}", said.out);
     let svg = sandbox.read("f.svg");
-    for name in ["Warner, UP, FRAPP", "evolutionary search", "exact: the best there is", "privacy", "utility"] {
+    for name in ["Warner, UP, FRAPP", "evolutionary search", "exact: the best", "more private", "Margin of error"] {
         assert!(svg.contains(name), "{name}");
     }
     assert!(std::fs::read(sandbox.path("f.png")).unwrap().starts_with(b"\x89PNG"));

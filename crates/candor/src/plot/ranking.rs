@@ -142,7 +142,8 @@ impl Ranking {
 impl Drawing for Ranking {
     fn told(&self) -> String {
         let row = |row: &Ranked| format!("{} {} {}", row.name, row.value, row.remark).trim_end().to_owned();
-        format!("{}. {}: {}", self.title, self.subtitle, self.rows.iter().map(row).collect::<Vec<_>>().join("; "))
+        let rows = self.rows.iter().map(row).collect::<Vec<_>>().join("; ");
+        format!("{}. {}: {rows}. {}", self.title, self.subtitle, self.notes)
     }
 
     fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, Shift>, times: u32) -> Drawn<B> {
