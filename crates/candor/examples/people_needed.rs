@@ -1,4 +1,4 @@
-//! How many people each method takes for the same tables at the same privacy: the picture of the README.
+//! How many people each method takes for the same tables at the same privacy.
 //!
 //! `cargo run --release -p candor --example people_needed > docs/images/people-needed.svg`
 

@@ -47,7 +47,7 @@ fn every_example_runs() {
     assert_eq!(examples.count(), mains.len(), "every example is in the list");
 }
 
-/// The picture of the README, of few attributes.
+/// How many people methods take, for few attributes.
 fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
     let plot = people_needed::picture(&[2, 3, 4])?;
     let best = plot.rows.iter().find(|row| row.best).and_then(|row| row.numbers[0]).ok_or("no method is best")?;
