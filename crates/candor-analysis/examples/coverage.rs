@@ -362,7 +362,10 @@ fn add(sum: &mut Sum, own: &Cell, unbiased: &Cell, truth: f64) {
 
 /// Shares that fall by a third from cell to cell, in an order in which neighbors are not alike.
 fn steep(cells: usize) -> Vec<f64> {
-    let step = (1..cells).rev().find(|step| (2..=*step).all(|d| !cells.is_multiple_of(d) || !step.is_multiple_of(d))).unwrap_or(1);
+    let step = (1..cells)
+        .rev()
+        .find(|step| (2..=*step).all(|d| !cells.is_multiple_of(d) || !step.is_multiple_of(d)))
+        .unwrap_or(1);
     let mut shares = vec![0.0; cells];
     (0..cells).for_each(|rank| shares[rank * step % cells] = (2.0f64 / 3.0).powi(rank as i32));
     let sum: f64 = shares.iter().sum();
