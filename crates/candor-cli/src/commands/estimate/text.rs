@@ -117,7 +117,8 @@ fn number(value: f64) -> String {
 fn reliability(cell: &Cell) -> String {
     match (cell.reliability, cell.high) {
         (Some("rough"), _) => "rough".to_owned(),
-        (Some("under"), Some(high)) => format!("at most {:.0}%", (100.0 * high - 1e-9).ceil()),
+        // What cannot occur is exactly 0.
+        (Some("under"), Some(high)) if high > 0.0 => format!("at most {:.0}%", (100.0 * high - 1e-9).ceil()),
         (Some("hidden"), _) => "too imprecise".to_owned(),
         _ => String::new(),
     }
