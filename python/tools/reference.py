@@ -27,7 +27,7 @@ A parameter that is left out has the default of the command.
 #: Sections, with what of which module is in them.
 SECTIONS = [
     ("Before there is a plan", [
-        ("signatures", "design"), ("verbs", "methods"), ("verbs", "compare"), ("signatures", "pareto"), ("verbs", "device"),
+        ("verbs", "choose"), ("signatures", "design"), ("verbs", "methods"), ("verbs", "compare"), ("signatures", "pareto"), ("verbs", "device"),
         ("verbs", "combine"),
     ]),
     ("Schemas", [("schema", "Schema")]),
