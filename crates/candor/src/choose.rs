@@ -6,6 +6,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+pub use crate::deployments::{DEPLOYMENTS, Deployment};
 use crate::design::{Design, DesignOptions, design_with_progress};
 use crate::error::{StudyError, check_respondents};
 use crate::format::count;
@@ -92,61 +93,6 @@ pub struct EpsilonOption {
     /// The fingerprint of the plan.
     pub fingerprint: String,
 }
-
-/// An epsilon that somebody used. A fact, no recommendation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Deployment {
-    /// What it protects.
-    pub what: &'static str,
-    /// The epsilon.
-    pub epsilon: f64,
-    /// Whether the answers were randomized before anybody saw them (local), or published tables of answers that the curator knows (central).
-    pub model: &'static str,
-    /// What it covers.
-    pub covers: &'static str,
-    /// Where it is documented.
-    pub source: &'static str,
-}
-
-/// Epsilons that were used, with their sources.
-pub const DEPLOYMENTS: [Deployment; 5] = [
-    Deployment {
-        what: "Survey on armed groups in Nigeria, with a die",
-        epsilon: 1.61,
-        model: "local",
-        covers: "one answer; 5 of 6 replies are true",
-        source: "Blair, Imai and Zhou 2015, Design and analysis of the randomized response technique, JASA 110",
-    },
-    Deployment {
-        what: "Apple, types of health data in use",
-        epsilon: 2.0,
-        model: "local",
-        covers: "a person and day",
-        source: "Apple, Differential privacy overview",
-    },
-    Deployment {
-        what: "Apple, emoji",
-        epsilon: 4.0,
-        model: "local",
-        covers: "a person and day",
-        source: "Apple, Differential privacy overview",
-    },
-    Deployment {
-        what: "Apple, new words typed",
-        epsilon: 16.0,
-        model: "local",
-        covers: "a person and day, in two parts of 8",
-        source: "Apple, Differential privacy overview",
-    },
-    Deployment {
-        what: "US census 2020, redistricting tables of persons",
-        epsilon: 17.14,
-        model: "central",
-        covers: "a person, all these tables; delta 1e-10",
-        source: "US Census Bureau, Key parameters to protect privacy in 2020 census results, June 9, 2021",
-    },
-];
 
 /// The plan that `design` makes at an epsilon, for the tables and respondents of these options.
 ///
@@ -370,6 +316,11 @@ impl Judged<'_> {
                 false => (Verdict { code: Code::Ok, text: format!("Precise enough: {text}") }, reason),
             };
         }
+        self.imprecise(seen, &wanted, &people, &ask)
+    }
+
+    /// The same where no epsilon will do.
+    fn imprecise(&self, seen: &[EpsilonOption], wanted: &str, people: &str, ask: &str) -> (Verdict, String) {
         let most = STEPS[STEPS.len() - 1];
         let remedy = format!("Use fewer tables or questions, or a larger margin{ask}.");
         let imprecise = |text: String| Verdict { code: Code::Imprecise, text };

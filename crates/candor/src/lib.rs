@@ -11,6 +11,8 @@ mod own_texts;
 
 pub mod texts;
 
+mod precision;
+
 pub mod plot;
 
 pub mod page;
@@ -46,6 +48,7 @@ pub mod combine;
 
 pub mod compare;
 
+mod deployments;
 pub mod choose;
 
 pub mod mean;

@@ -11,11 +11,7 @@ use serde::Serialize;
 use crate::format::{count, lower_first, plural};
 use crate::guarantee::{CertifiedAttribute, certified};
 
-/// A margin of error up to this many points is good enough for most uses.
-pub const GOOD: f64 = 5.0;
-
-/// Up to this many points a table can rank categories, but not compare groups; beyond, it is too imprecise.
-pub const ROUGH: f64 = 15.0;
+pub use crate::precision::{GOOD, ROUGH};
 
 /// With a larger standard error of a share, a warning is due.
 pub const LARGE_ERROR: f64 = 0.1;
@@ -248,7 +244,7 @@ pub fn share(estimate: Option<f64>, interval: Option<(f64, f64)>, reason: Option
     let found = published(estimate, low, high);
     let interval = format!("{}% to {}%", percent(found.low), percent(found.high));
     let margin = points(50.0 * (found.high - found.low));
-    if !(0.0..=1.0).contains(&estimate) {
+    if !estimate.is_nan() && !(0.0..=1.0).contains(&estimate) {
         let text = format!("Estimate outside 0–100% by chance; publish the interval: {interval}.");
         return Verdict::new(Code::OutOfRange, text);
     }

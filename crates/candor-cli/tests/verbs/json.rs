@@ -32,6 +32,7 @@ fn what_is_documented_is_there() {
         ("schema infer", "schema infer people.csv -o schema.toml"),
         ("schema check", "schema check schema.toml people.csv"),
         ("design", "design schema.toml --method independent --epsilon 6 --tables pairs -o plan.json"),
+        ("choose", "choose --categories 2,3 --respondents 20000 --max-guess 0.75"),
         ("sample-size", "sample-size plan.json --margin 0.1"),
         ("device", "device schema.toml --epsilon 2 --compliance-check -o cards.json"),
         ("sample-size --detect-difference", "sample-size plan.json --detect-difference 0.1,0.2"),

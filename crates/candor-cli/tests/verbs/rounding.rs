@@ -96,7 +96,7 @@ fn announced_bounds_hold_as_they_are_printed() {
         check_rows(&text, &json, design);
         let audit: Value =
             serde_json::from_str(&sandbox.run(&format!("audit plan{i}.json --json")).fine().out).unwrap();
-        check_audit(&sandbox.run(&format!("audit plan{i}.json")).fine().out, &audit, design);
+        check_audit(&sandbox.run(&format!("audit plan{i}.json --verbose")).fine().out, &audit, design);
         // What respondents are told is about the largest conditional epsilon.
         let largest = audit["attributes"].as_array().unwrap().iter().map(|a| a["conditional_epsilon"].as_f64());
         let Some(largest) = largest.collect::<Option<Vec<f64>>>() else { continue };

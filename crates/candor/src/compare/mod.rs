@@ -1,6 +1,7 @@
 //! The methods side by side: every one at the same record epsilon, by the errors to expect; or, for one attribute, at the same variance.
 
 mod told;
+mod figure;
 mod variance;
 
 use told::{told, what_happens};
@@ -25,10 +26,8 @@ use serde::Serialize;
 
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
-use crate::format::count;
-use crate::plot::{OFF_SCALE, Quantity, Ranked, Ranking};
 use crate::shares::Shares;
-use crate::verdict::{self, Verdict, margin, points, precision};
+use crate::verdict::{self, Verdict, precision};
 
 /// With a larger standard error of a share, an interval holds all that is possible.
 const USELESS: f64 = 0.25;
@@ -217,21 +216,12 @@ pub fn compare(
     let records = options.simulate.and_then(|simulate| simulate.truths.first()).map_or(0, Vec::len);
     let default = if records > 0 { records as f64 } else { DEFAULT_RESPONDENTS };
     let respondents = options.respondents.unwrap_or(default);
-    let clusters = match (&options.clusters, options.simulate) {
-        (Some(names), _) => Some(positions(schema, names)?),
-        (None, Some(simulate)) => Some(clusters_in(schema, simulate.truths)),
-        (None, None) => None,
-    };
+    let clusters = clusters_asked(schema, options)?;
     // A limit beyond the clock's range is none.
     let time_limit = Duration::try_from_secs_f64(options.time_limit).ok();
     let goal = Goal { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
     let candidates = compare_with_progress(schema, &goal, progress)?;
-    let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
-    let mut lists = vec![list("one-way", TableList::marginals(schema), |made| made.one_way)];
-    lists.extend(TableList::parse("pairs", schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
-    if lists.iter().all(|list| list.tables != tables) {
-        lists.push(list(asked, tables.clone(), |made| made.asked));
-    }
+    let lists = lists(schema, asked, &tables);
     let simulated = |candidate: &Candidate| match options.simulate {
         Some(simulate) => simulated(candidate, &lists, simulate).map(Some),
         None => Ok(None),
@@ -269,6 +259,26 @@ pub fn compare(
         simulated: options.simulate.map(|_| records),
         lists: lists.into_iter().map(|list| list.name).collect(),
     })
+}
+
+/// The attributes to be randomized together: as asked, or as the records have them.
+fn clusters_asked(schema: &Schema, options: &CompareOptions<'_>) -> Result<Option<Vec<Vec<usize>>>, StudyError> {
+    match (&options.clusters, options.simulate) {
+        (Some(names), _) => positions(schema, names).map(Some),
+        (None, Some(simulate)) => Ok(Some(clusters_in(schema, simulate.truths))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The tables that errors are told of: those of one attribute, of two, and those asked for.
+fn lists(schema: &Schema, asked: &str, tables: &TableList) -> Vec<List> {
+    let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
+    let mut lists = vec![list("one-way", TableList::marginals(schema), |made| made.one_way)];
+    lists.extend(TableList::parse("pairs", schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
+    if lists.iter().all(|list| list.tables != *tables) {
+        lists.push(list(asked, tables.clone(), |made| made.asked));
+    }
+    lists
 }
 
 /// Whether the recommended method will do, and how it stands to the lower bound.
@@ -446,76 +456,7 @@ impl ComparedMethod {
     }
 }
 
-/// How many times as many people, as it is read: "1.2", "488".
-fn times_as_many(times: f64) -> String {
-    if times < 10.0 { format!("{times:.1}") } else { count(times.round().min(1e18) as u64) }
-}
-
 impl MethodComparison {
-    /// The margins of error of all methods as a figure, the best first, with the least that any method can have.
-    pub fn plot(&self) -> Ranking {
-        let made = self.methods.iter().filter(|method| method.plan.is_some());
-        let (mut drawn, left_out): (Vec<&ComparedMethod>, Vec<&ComparedMethod>) =
-            made.partition(|method| method.error.is_some_and(|error| margin(error) <= OFF_SCALE));
-        let error = |method: &ComparedMethod| method.told_error().unwrap_or(f64::INFINITY);
-        drawn.sort_by(|a, b| error(a).total_cmp(&error(b)));
-        let best = self.best();
-        // Percentages within groups are what verdicts are about; tables of one attribute have none.
-        let within = drawn.iter().any(|method| method.conditional_error.is_some());
-        let row = |method: &&ComparedMethod| {
-            let of_all = method.error.map(margin);
-            let groups = method.conditional_error.map(margin).or(of_all);
-            let times = best.and_then(ComparedMethod::told_error).map(|least| (error(method) / least).powi(2));
-            let is_best = best.is_some_and(|best| best.method == method.method);
-            let without = if method.epsilon.is_none() { " (no epsilon)" } else { "" };
-            Ranked {
-                name: format!("{}{without}", method.method),
-                numbers: if within { vec![of_all, groups] } else { vec![of_all] },
-                value: groups.map_or(String::new(), |margin| format!("±{}", points(margin))),
-                remark: match times {
-                    _ if is_best => "fewest people".to_owned(),
-                    Some(times) if times >= 1.05 => format!("{} times as many", times_as_many(times)),
-                    Some(_) => "as many".to_owned(),
-                    None => String::new(),
-                },
-                best: is_best,
-            }
-        };
-        let named = |methods: &[&ComparedMethod], able: bool| {
-            let names = methods.iter().filter(|method| method.error.is_some() == able).map(|method| method.method);
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let (off, unable) = (named(&left_out, true), named(&left_out, false));
-        let mut notes = Vec::new();
-        notes.extend((!off.is_empty()).then(|| format!("Not drawn, above ±{OFF_SCALE} points: {off}.")));
-        notes.extend((!unable.is_empty()).then(|| format!("Not drawn, they cannot estimate these tables: {unable}.")));
-        notes.push("Half of the 95% interval, for a uniform population; further left is better.".to_owned());
-        let least = |best: &ComparedMethod| Some(margin(best.error? / best.times_the_bound?.sqrt()));
-        Ranking {
-            title: match best {
-                Some(best) => format!("At the same privacy, {} needs the fewest people", best.method),
-                None => "No method can estimate these tables".to_owned(),
-            },
-            subtitle: format!(
-                "Margin of error in percentage points: {}, epsilon {}, {} respondents",
-                self.tables,
-                self.epsilon,
-                count(self.respondents as u64)
-            ),
-            quantity: Quantity::Points,
-            kinds: match within {
-                true => vec!["percentages of everybody".to_owned(), "percentages within groups".to_owned()],
-                false => vec!["percentages of everybody".to_owned()],
-            },
-            rows: drawn.iter().map(row).collect(),
-            limit: best.and_then(least).filter(|least| *least <= OFF_SCALE).map(|at| {
-                let of = if within { " of everybody" } else { "" };
-                (format!("least possible for percentages{of} (proven for unbiased estimates)"), at)
-            }),
-            notes: notes.join(" "),
-        }
-    }
-
     /// The method that is recommended.
     pub fn best(&self) -> Option<&ComparedMethod> {
         self.methods.iter().find(|method| Some(method.method) == self.recommended)

@@ -134,7 +134,10 @@ impl EstimateTable {
                 format!("<td>{}</td>", interval::drawn(at, from, to, range, &escaped(&title)))
             });
             let plot = plot.unwrap_or_default();
-            let class = row.graded().map_or("", |graded| class(graded.reliability));
+            let class = match row.kind {
+                EstimateKind::Points => " class=\"points\"",
+                _ => row.graded().map_or("", |graded| class(graded.reliability)),
+            };
             format!(
                 "<tr{class}>{names}<td><b>{}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n",
                 escaped(&estimate)

@@ -9,7 +9,7 @@ use super::colours::Role;
 use super::frame::{BODY, EDGE, Frame, SMALL, Style, width};
 use super::{Drawing, Drawn, WIDTH};
 use crate::format::count;
-use crate::verdict::{GOOD, ROUGH};
+use crate::precision::{GOOD, ROUGH};
 
 /// Things one below another, each with a dot for every kind of number; the scale is logarithmic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -159,13 +159,44 @@ impl Drawing for Ranking {
 
         let numbers = self.rows.iter().flat_map(|row| row.numbers.iter().filter_map(|&number| self.drawn(number)));
         let (low, high) = self.quantity.range(numbers.chain(self.limit.iter().map(|(_, at)| *at)));
-        let across = |number: f64| {
-            let part = (number.clamp(low, high).log10() - low.log10()) / (high.log10() - low.log10());
-            left + (part * f64::from(right - left)).round() as i32
-        };
+        let across = Across { left, right, low, high };
+        self.grid(&frame, &across, (top, bottom))?;
+        let height = (bottom - top) / self.rows.len().max(1) as i32;
+        for (number, row) in self.rows.iter().enumerate() {
+            self.row(&frame, &across, row, top + height * number as i32 + height / 2)?;
+        }
+        area.present()
+    }
+}
+
+/// Where numbers stand on the logarithmic scale.
+struct Across {
+    left: i32,
+    right: i32,
+    low: f64,
+    high: f64,
+}
+
+impl Across {
+    fn at(&self, number: f64) -> i32 {
+        let part =
+            (number.clamp(self.low, self.high).log10() - self.low.log10()) / (self.high.log10() - self.low.log10());
+        self.left + (part * f64::from(self.right - self.left)).round() as i32
+    }
+}
+
+impl Ranking {
+    /// Zones, ticks and the limit.
+    fn grid<B: DrawingBackend>(
+        &self,
+        frame: &Frame<'_, B>,
+        across: &Across,
+        (top, bottom): (i32, i32),
+    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+        let left = across.left;
         let mut from = left;
         for &(to, name, ink, ground) in self.quantity.zones() {
-            let to = across(to);
+            let to = across.at(to);
             if to > from {
                 frame.area(&[(from, top), (to, top), (to, bottom), (from, bottom)], ground)?;
                 if to - from > width(name, SMALL) {
@@ -175,12 +206,12 @@ impl Drawing for Ranking {
             from = from.max(to);
         }
         if let (Some((_, at)), Quantity::People) = (&self.limit, self.quantity) {
-            frame.area(&[(left, top), (across(*at), top), (across(*at), bottom), (left, bottom)], Role::Panel)?;
+            frame.area(&[(left, top), (across.at(*at), top), (across.at(*at), bottom), (left, bottom)], Role::Panel)?;
         }
-        let ticks = self.quantity.ticks((low, high));
+        let ticks = self.quantity.ticks((across.low, across.high));
         let mut free = i32::MIN;
         for (at, name) in &ticks {
-            let (x, half) = (across(*at), width(name, SMALL) / 2);
+            let (x, half) = (across.at(*at), width(name, SMALL) / 2);
             frame.line(&[(x, top), (x, bottom)], Role::Hair, 1)?;
             if x - half > free {
                 frame.text(name, Style::new(SMALL, Role::Third, HPos::Center), (x, top - 12))?;
@@ -188,32 +219,39 @@ impl Drawing for Ranking {
             }
         }
         if let Some((name, at)) = &self.limit {
-            let x = across(*at);
+            let x = across.at(*at);
             frame.dashed(x, (top, bottom + 8), Role::Second)?;
             let x = x.min(WIDTH as i32 - EDGE - width(name, SMALL));
             frame.text(name, Style::new(SMALL, Role::Second, HPos::Left), (x, bottom + 18))?;
         }
-        let height = (bottom - top) / self.rows.len().max(1) as i32;
+        Ok(())
+    }
+
+    /// A row at a height: its name, its dots, its number.
+    fn row<B: DrawingBackend>(
+        &self,
+        frame: &Frame<'_, B>,
+        across: &Across,
+        row: &Ranked,
+        y: i32,
+    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
         let start = self.limit.as_ref().filter(|_| self.kinds.len() == 1).map(|(_, at)| *at);
-        for (number, row) in self.rows.iter().enumerate() {
-            let y = top + height * number as i32 + height / 2;
-            let (ink, dots) = if row.best { (Role::Accent, Role::Accent) } else { (Role::Ink, Role::Mute) };
-            frame.text(&row.name, Style::new(BODY, ink, HPos::Right).bold(row.best), (left - 14, y))?;
-            let known = row.numbers.iter().flatten().copied().chain(start).filter(|number| *number > 0.0);
-            let (least, most) = known.fold((f64::INFINITY, 0.0f64), |(l, m), n| (l.min(n), m.max(n)));
-            if least < most && least < high {
-                frame.line(&[(across(least), y), (across(most), y)], dots, 2)?;
-            }
-            for (kind, number) in row.numbers.iter().enumerate() {
-                if let Some(number) = self.drawn(*number) {
-                    frame.dot((across(number), y), 7, dots, kind + 1 == row.numbers.len())?;
-                }
-            }
-            frame.text(&row.value, Style::new(BODY, ink, HPos::Left).bold(true), (right + 10, y))?;
-            let after = right + 20 + width(&row.value, BODY) + width(&row.value, BODY) / 10;
-            frame.text(&row.remark, Style::new(SMALL, Role::Third, HPos::Left), (after, y))?;
+        let (ink, dots) = if row.best { (Role::Accent, Role::Accent) } else { (Role::Ink, Role::Mute) };
+        frame.text(&row.name, Style::new(BODY, ink, HPos::Right).bold(row.best), (across.left - 14, y))?;
+        let known = row.numbers.iter().flatten().copied().chain(start).filter(|number| *number > 0.0);
+        let (least, most) = known.fold((f64::INFINITY, 0.0f64), |(l, m), n| (l.min(n), m.max(n)));
+        if least < most && least < across.high {
+            frame.line(&[(across.at(least), y), (across.at(most), y)], dots, 2)?;
         }
-        area.present()
+        for (kind, number) in row.numbers.iter().enumerate() {
+            if let Some(number) = self.drawn(*number) {
+                frame.dot((across.at(number), y), 7, dots, kind + 1 == row.numbers.len())?;
+            }
+        }
+        frame.text(&row.value, Style::new(BODY, ink, HPos::Left).bold(true), (across.right + 10, y))?;
+        let after = across.right + 20 + width(&row.value, BODY) + width(&row.value, BODY) / 10;
+        frame.text(&row.remark, Style::new(SMALL, Role::Third, HPos::Left), (after, y))?;
+        Ok(())
     }
 }
 

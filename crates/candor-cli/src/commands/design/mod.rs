@@ -232,18 +232,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         let inputs: Vec<&str> = args.schema.iter().chain(&args.from_clusters).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
     }
-    let schema = match (&args.schema, &args.categories) {
-        (Some(path), _) => read_schema(path)?,
-        (None, Some(sizes)) => Schema::with_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
-        (None, None) => unreachable!("required by the parser"),
-    };
-    let schema = match &args.only {
-        Some(text) => {
-            let names = names::list(text).map_err(|error| Failure::about("--only", error))?;
-            part(&schema, &names).map_err(|error| Failure::about("--only", error))?
-        }
-        None => schema,
-    };
+    let schema = args.designed_for()?;
     let (request, notes) = args.request(&schema)?;
     let options = DesignOptions { shares: read_shares(args.shares.as_deref(), &schema)?, ..args.options() };
     let designed = watched(|progress| design_with_progress(&schema, &request, &options, progress));
@@ -295,6 +284,18 @@ const LONG: f64 = 5.0;
 const MANY: usize = 20;
 
 impl DesignArgs {
+    /// The schema, or the part of it that is asked for.
+    fn designed_for(&self) -> Result<Schema, Failure> {
+        let schema = match (&self.schema, &self.categories) {
+            (Some(path), _) => read_schema(path)?,
+            (None, Some(sizes)) => Schema::with_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
+            (None, None) => unreachable!("required by the parser"),
+        };
+        let Some(only) = &self.only else { return Ok(schema) };
+        let names = names::list(only).map_err(|error| Failure::about("--only", error))?;
+        part(&schema, &names).map_err(|error| Failure::about("--only", error))
+    }
+
     /// The method named, or the one that the other parameters ask for.
     fn method(&self) -> Method {
         let given = || self.given().iter().map(|given| given.parameter).collect::<Vec<_>>();

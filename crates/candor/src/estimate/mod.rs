@@ -1,5 +1,9 @@
 //! Tables of the population, with intervals, and what to know before believing them.
 
+mod cautions;
+
+pub(crate) use cautions::ILL_CONDITIONED;
+
 use candor_analysis::conditional_shares::{ConditionalShares, shares_among};
 use candor_analysis::estimate::{
     Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, TableEstimator, Target, Uncertainty,
@@ -13,12 +17,11 @@ use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
 use crate::choice::Choice;
-use crate::compliance::{ComplianceOptions, Followed, followed};
+use crate::compliance::{Followed, followed};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
-use crate::format::count;
 use crate::group_comparison::{self, GroupComparison};
-use crate::invented::{people_in_words, people_per_response};
+use crate::invented::people_per_response;
 use crate::moments::{self, MomentQuery, NumberRow};
 use crate::query_spec::TableQuery;
 use crate::verdict::{self, Verdict};
@@ -411,9 +414,6 @@ fn covariance(plan: &Plan, tally: &TableCounts, analysis: &Analysis) -> Option<V
     TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)
 }
 
-/// A condition number worth mentioning.
-pub(crate) const ILL_CONDITIONED: f64 = 1e3;
-
 impl Estimates {
     /// Checks that something was found, as tests and queries do.
     ///
@@ -481,46 +481,5 @@ impl Estimates {
             unbiased => format!("{unbiased} estimate, {intervals}"),
         };
         what + &self.design.as_ref().map_or(String::new(), |design| format!(", {design}"))
-    }
-
-    /// Whether people followed their cards, in sentences.
-    pub fn compliance_sentences(&self) -> Vec<String> {
-        let alpha = ComplianceOptions::default().alpha;
-        self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
-    }
-
-    /// What should be known before believing these tables; each begins with `warning:` or `note:`.
-    pub fn cautions(&self) -> Vec<String> {
-        let mut cautions = Vec::new();
-        if self.tables.iter().any(|table| table.implausible) {
-            cautions.push(
-                "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
-                 wrong file, or answers edited"
-                    .to_owned(),
-            );
-        }
-        if self.unlikely_channels.is_some() {
-            cautions.push(
-                "warning: the channels of these responses do not come as often as the plan draws them (chance below one in a \
-                 million): some responses may be invented"
-                    .to_owned(),
-            );
-        }
-        cautions.extend(self.repeated_response.map(|times| {
-            format!(
-                "warning: {} responses are identical, more than any population would give (chance below one in a million): some \
-                 responses may be invented",
-                count(times)
-            )
-        }));
-        cautions.extend(self.people_per_response.map(|people| format!("note: {}", people_in_words(people))));
-        let condition = self.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
-        if condition > ILL_CONDITIONED {
-            cautions.push(format!(
-                "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
-                 much, and standard errors will be large"
-            ));
-        }
-        cautions
     }
 }

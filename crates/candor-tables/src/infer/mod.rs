@@ -1,16 +1,20 @@
 //! Inferring a schema from a table: categories, orders and bins.
 
+mod advice;
+
 use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
 use candor_base::schema::{Attribute, Schema};
+
+use advice::{named_again, together};
 
 use crate::TableError;
 pub use crate::bins::Bins;
 use crate::bins::{edges, suggested};
 use crate::error::shown;
 use crate::input::Input;
-use crate::missing::{DEFAULT_MISSING, Missing};
+use crate::missing::Missing;
 use crate::natural::ordered;
 use crate::types::{for_each_text, is_categorical};
 
@@ -160,16 +164,6 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError
     Ok(Inferred { schema, records, notes })
 }
 
-/// What several problems suggest first, in one line to be copied; `None` if one suggests nothing.
-fn together(problems: &[String]) -> Option<String> {
-    let first = |problem: &String| {
-        let advice = problem.split('`').nth(1)?;
-        (advice.starts_with("bins ") || advice.starts_with("drop ")).then(|| format!("`{advice}`"))
-    };
-    let all: Vec<String> = problems.iter().map(first).collect::<Option<_>>()?;
-    (all.len() > 1).then(|| format!("  all at once: {}", all.join(" ")))
-}
-
 /// Reads the columns of these names, and counts the records.
 fn read(input: Input, names: &[String], wishes: &InferOptions) -> Result<(Vec<Column>, u64), TableError> {
     let (file, words) = (input.name().to_owned(), input.missing().clone());
@@ -198,16 +192,6 @@ fn read(input: Input, names: &[String], wishes: &InferOptions) -> Result<(Vec<Co
 /// Whether a column has no name: pandas and R write row numbers so.
 fn is_unnamed(name: &str) -> bool {
     name.trim().is_empty() || name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok())
-}
-
-/// What who reads the same table must say again: words that are not the usual ones.
-fn named_again(words: &Missing) -> Option<String> {
-    let Missing::Named(words) = words else { return None };
-    let unusual = words.iter().any(|word| !DEFAULT_MISSING.contains(&word.as_str()));
-    unusual.then(|| {
-        let words = words.join(",");
-        format!("the schema does not hold the words for what is missing: say `missing {words}` again wherever this table is read")
-    })
 }
 
 impl Column {

@@ -1,0 +1,52 @@
+//! What should be known before believing estimates.
+
+use super::Estimates;
+use crate::compliance::ComplianceOptions;
+use crate::format::count;
+use crate::invented::people_in_words;
+
+/// A condition number worth mentioning.
+pub(crate) const ILL_CONDITIONED: f64 = 1e3;
+
+impl Estimates {
+    /// Whether people followed their cards, in sentences.
+    pub fn compliance_sentences(&self) -> Vec<String> {
+        let alpha = ComplianceOptions::default().alpha;
+        self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
+    }
+
+    /// What should be known before believing these tables; each begins with `warning:` or `note:`.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        if self.tables.iter().any(|table| table.implausible) {
+            cautions.push(
+                "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
+                 wrong file, or answers edited"
+                    .to_owned(),
+            );
+        }
+        if self.unlikely_channels.is_some() {
+            cautions.push(
+                "warning: the channels of these responses do not come as often as the plan draws them (chance below one in a \
+                 million): some responses may be invented"
+                    .to_owned(),
+            );
+        }
+        cautions.extend(self.repeated_response.map(|times| {
+            format!(
+                "warning: {} responses are identical, more than any population would give (chance below one in a million): some \
+                 responses may be invented",
+                count(times)
+            )
+        }));
+        cautions.extend(self.people_per_response.map(|people| format!("note: {}", people_in_words(people))));
+        let condition = self.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
+        if condition > ILL_CONDITIONED {
+            cautions.push(format!(
+                "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
+                 much, and standard errors will be large"
+            ));
+        }
+        cautions
+    }
+}

@@ -1,0 +1,7 @@
+//! How precise a percentage is: the margins that verdicts and plots go by.
+
+/// A margin of error up to this many points is good enough for most uses.
+pub const GOOD: f64 = 5.0;
+
+/// Up to this many points a table can rank categories, but not compare groups; beyond, it is too imprecise.
+pub const ROUGH: f64 = 15.0;
