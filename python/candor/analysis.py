@@ -263,14 +263,13 @@ class Analysis:
         >>> fitted.family, fitted.method, [one.term for one in fitted.coefficients]
         ('binary', 'ml', ['(constant)', 'Sex=f'])
         """
-        contrasts = None if contrast is None else [contrast] if isinstance(contrast, str) else list(contrast)
         options = written(
             family=family, method=method, reference=pairs("reference", reference),
             standardize=standardize, confidence=confidence, where=where, missing=missing, df=df, weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,
-            benchmarks=margins(benchmarks), self_protective=self_protective, self_protective_if=self_protective_if, contrast=contrasts, show_uncorrected=show_uncorrected, delimiter=delimiter, unmarked=unmarked,
+            benchmarks=margins(benchmarks), self_protective=self_protective, self_protective_if=self_protective_if, contrast=several("contrast", contrast), show_uncorrected=show_uncorrected, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         profiles = None if predict is None else frames.given(predict)
         with Bar() as bar:

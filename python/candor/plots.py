@@ -22,14 +22,16 @@ def _axes(ax: Any) -> Any:
 
 
 def table(estimated: Any, ax: Any = None) -> Any:
-    """Bars of shares with their intervals."""
+    """Bars of shares with their intervals; an estimate beyond its interval is drawn at its end."""
     ax = _axes(ax)
     cells = estimated.cells
-    shares = [cell.estimate for cell in cells]
+    known = bool(cells) and cells[0].low is not None
+    shares = [min(max(cell.estimate, cell.low), cell.high) if known else cell.estimate for cell in cells]
     places = range(len(cells))
     ax.barh(places, shares, color="#7a9cc6")
-    if cells and cells[0].low is not None:
-        reach = [[cell.estimate - cell.low for cell in cells], [cell.high - cell.estimate for cell in cells]]
+    if known:
+        ends = list(zip(shares, cells))
+        reach = [[share - cell.low for share, cell in ends], [cell.high - share for share, cell in ends]]
         ax.errorbar(shares, places, xerr=reach, fmt="none", ecolor="#333333", capsize=2)
     if len(cells) <= MOST_LABELS:
         ax.set_yticks(places, [" x ".join(label or "(missing)" for label in cell.categories) for cell in cells])

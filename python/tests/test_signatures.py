@@ -142,7 +142,7 @@ def test_whatever_is_given_the_parameter_is_named(simple, schema, responses, peo
         candor.Schema.infer: [people_path],
     }  # fmt: skip
     needed = {candor.design: {"epsilon": 1}, candor.compare: {"epsilon": 1}}
-    tables = {"counts", "baseline", "baseline_plan", "expected_shares", "simulate", "from_"}
+    tables = {"counts", "baseline", "baseline_plan", "expected_shares", "simulate", "from_", "predict"}
     wrong = []
     for function, positional in calls.items():
         for one in inspect.signature(function).parameters.values():

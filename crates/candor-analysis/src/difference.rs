@@ -2,8 +2,8 @@
 //!
 //! How far a difference may be off below is how far the first may be off below and the second above, put together as standard errors are
 //! (method of variance estimates recovery: Zou and Donner 2008; for ratios Donner and Zou 2012). Each interval keeps its own shape, so that what holds for few responses
-//! still does: the interval of a difference of shares stays inside -1 and 1, that of a ratio above 0. Only an estimate of a difference that is
-//! outside, because chance took a share out of its range, extends its interval up to itself.
+//! still does: the interval of a difference of shares stays inside -1 and 1, that of a ratio above 0. Where chance took a share out of
+//! its range, the interval reaches to the estimate of the difference, if that is possible.
 
 use crate::estimate::{Cell, Uncertainty};
 
@@ -14,10 +14,11 @@ pub fn difference(first: &Cell, second: &Cell, correlation: f64) -> Option<Cell>
     let together = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
     let (middle, estimate) = (b.estimate - a.estimate, second.estimate - first.estimate);
     // An estimate of a share that chance took out of its range may be beyond what its interval allows.
+    let possible = if estimate.abs() <= 1.0 { estimate } else { middle };
     let uncertainty = Uncertainty {
         standard_error: together(a.standard_error, b.standard_error),
-        low: (middle - together(b.below, a.above)).min(estimate),
-        high: (middle + together(b.above, a.below)).max(estimate),
+        low: (middle - together(b.below, a.above)).min(possible),
+        high: (middle + together(b.above, a.below)).max(possible),
     };
     Some(Cell { estimate, uncertainty: Some(uncertainty) })
 }
