@@ -22,12 +22,12 @@ test_that("contrasts, joint tests and predictions are glm's where hardly anythin
     direct <- stats::glm(Admit ~ Gender + Dept, stats::binomial, people)
     details <- candor_details(fit)
     beta <- stats::coef(direct)
-    expect_equal(vapply(details$contrasts, `[[`, 0, "estimate"), unname(c(beta["DeptB"] - beta["DeptC"], beta["DeptD"] - beta["DeptE"])),
+    expect_equal(details$contrasts$estimate, unname(c(beta["DeptB"] - beta["DeptC"], beta["DeptD"] - beta["DeptE"])),
                  tolerance = 1e-4)
     rao <- stats::anova(stats::update(direct, . ~ . - Dept), direct, test = "Rao")
-    expect_equal(details$joint_tests[[1]]$statistic, rao$Rao[2], tolerance = 1e-4)
-    expect_equal(details$joint_tests[[1]]$df, 5)
-    expect_equal(vapply(details$predictions, `[[`, 0, "estimate"), unname(stats::predict(direct, profiles, type = "response")),
+    expect_equal(details$joint_tests$statistic[1], rao$Rao[2], tolerance = 1e-4)
+    expect_equal(details$joint_tests$df[1], 5)
+    expect_equal(details$predictions$estimate, unname(stats::predict(direct, profiles, type = "response")),
                  tolerance = 1e-4)
 })
 
