@@ -26,6 +26,8 @@ printed <- function(verb, ..., responses_too = TRUE) {
     utils::write.csv(as.data.frame(responses), file, row.names = FALSE, na = "")
     arguments <- c(verb, file.path(folder, "plan.json"), if (responses_too) c(file, "--unmarked"), "--json", ...)
     output <- system2(candor_command(), shQuote(arguments), stdout = TRUE, stderr = FALSE)
+    # Also where the locale is another.
+    Encoding(output) <- "UTF-8"
     json <- jsonlite::fromJSON(paste(output, collapse = "\n"), simplifyVector = FALSE)
     json$seconds <- NULL
     json
@@ -57,6 +59,8 @@ test_that("no number of a verb about plans and schemas is lost", {
     file <- schema_file(schema, folder)
     said <- function(...) {
         output <- system2(candor_command(), shQuote(c(..., "--json")), stdout = TRUE, stderr = FALSE)
+        # Also where the locale is another.
+        Encoding(output) <- "UTF-8"
         output <- gsub(paste0(folder, "/"), "", output, fixed = TRUE)
         json <- jsonlite::fromJSON(paste(output, collapse = "\n"), simplifyVector = FALSE)
         json$seconds <- NULL
