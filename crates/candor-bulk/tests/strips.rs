@@ -4,11 +4,10 @@
 
 use std::collections::HashMap;
 
-use candor_base::channel::{Answer, Axis, Cells, Channel, Part, Pattern, PatternSet, Strip};
+use candor_base::channel::{Answer, Axis, Channel, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
-use candor_base::schema::Schema;
 use candor_bulk::{AnswerColumn, BlockAnswers, Randomizer, UNANSWERED};
 use num_traits::ToPrimitive;
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
@@ -16,22 +15,10 @@ use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 #[path = "../../candor-base/tests/strip_definition/mod.rs"]
 mod strip_definition;
 
-fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Strip {
-    Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
-}
+#[path = "../../candor-base/tests/strips/make.rs"]
+mod make;
 
-/// A box with these sides.
-fn sides(sides: &[usize]) -> Cells {
-    Cells::Box(sides.to_vec())
-}
-
-fn ticket(weight: u64, channel: impl Into<Channel>) -> (u64, Channel) {
-    (weight, channel.into())
-}
-
-fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
-    Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
-}
+use make::{plan, sides, strip, ticket};
 
 const DRAWS: usize = 60_000;
 const ALPHA: f64 = 1e-8;

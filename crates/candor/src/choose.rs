@@ -48,7 +48,8 @@ pub struct EpsilonChoice {
     /// Whether an epsilon does what is wanted, and at what cost.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The smallest epsilon that does, to one tenth; `None` if none up to 8 does.
+    /// The smallest epsilon that does, to one tenth, of those tried where a guess is limited: guesses do not always gain with epsilon. `None` if
+    /// none up to 8 does.
     pub recommended: Option<f64>,
     /// Why it is this one, or why it is none, in a sentence.
     pub reason: String,
@@ -300,7 +301,11 @@ impl Judged<'_> {
             );
             let reason = match self.options.max_guess {
                 Some(most) => format!(
-                    "The smallest epsilon, to one tenth, with a margin of ±{wanted} points in every table; a guess stays within {} of 100.",
+                    "{} with a margin of ±{wanted} points in every table; a guess stays within {} of 100.",
+                    match self.for_margin.is_some_and(|least| least.epsilon == found.epsilon) {
+                        true => "The smallest epsilon, to one tenth,",
+                        false => "The smallest of the epsilons that were tried",
+                    },
                     of_hundred(most)
                 ),
                 None => {
@@ -327,9 +332,9 @@ impl Judged<'_> {
         match (self.for_margin, self.options.max_guess) {
             (Some(precise), Some(limit)) => {
                 let limit = of_hundred(limit);
-                let kept = self.for_guess.map_or(format!("no epsilon keeps a guess within {limit} of 100"), |kept| {
+                let kept = self.for_guess.map_or(format!("no epsilon that was tried keeps a guess within {limit} of 100"), |kept| {
                     format!(
-                        "a guess stays within {limit} of 100 up to epsilon {}, which gives ±{} points",
+                        "of the epsilons that were tried, {} is the largest at which a guess stays within {limit} of 100; it gives ±{} points",
                         kept.epsilon,
                         points(100.0 * kept.margin)
                     )
@@ -339,7 +344,7 @@ impl Judged<'_> {
                     precise.epsilon,
                     of_hundred(precise.worst_posterior)
                 );
-                (imprecise(format!("Too imprecise: no epsilon does both {people}. {remedy}")), reason)
+                (imprecise(format!("Too imprecise: no epsilon that was tried does both {people}. {remedy}")), reason)
             }
             _ => {
                 let last =
@@ -420,7 +425,11 @@ mod tests {
         let found = chosen(&[2], &asked(1000.0, 0.05, Some(0.75)));
         assert_eq!((found.recommended, found.for_guess), (None, Some(1.0)));
         assert_eq!(found.verdict.code, Code::Imprecise);
-        assert!(found.reason.contains("within 75 of 100 up to epsilon 1, which gives ±7 points"), "{}", found.reason);
+        assert!(
+            found.reason.contains("1 is the largest at which a guess stays within 75 of 100; it gives ±7 points"),
+            "{}",
+            found.reason
+        );
         let found = chosen(&[2], &asked(1000.0, 0.05, Some(0.85)));
         assert_eq!(found.recommended, found.for_margin);
         assert_eq!(found.verdict.code, Code::Ok);

@@ -11,7 +11,7 @@ mod own_texts;
 
 pub mod texts;
 
-mod precision;
+mod margins;
 
 pub mod plot;
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::format::{count, lower_first, plural};
 use crate::guarantee::{CertifiedAttribute, certified};
 
-pub use crate::precision::{GOOD, ROUGH};
+pub use crate::margins::{GOOD, ROUGH};
 
 /// With a larger standard error of a share, a warning is due.
 pub const LARGE_ERROR: f64 = 0.1;

@@ -172,7 +172,7 @@ impl Problem {
         self.tables.iter().map(|table| table.slots.len() * (table.dims.len() + 2)).sum::<usize>().max(1)
     }
 
-    /// How many rounds there are at most, if so many are wanted.
+    /// The maximum number of rounds, if this many are asked for.
     fn rounds(&self, most: usize) -> usize {
         (MAX_STEPS / self.steps()).max(200).min(most)
     }

@@ -2,7 +2,7 @@
 //!
 //! A constrained estimate has no formula for its error: it is biased near the boundary, and its variance depends on which cells are
 //! zero. So surveys are simulated (a parametric bootstrap): people are drawn from the tables given, randomized by the plan and
-//! estimated without bias. What these estimates are off by is the noise, in every component and all tables at once, whatever the
+//! estimated without bias. The errors of these estimates are the noise, in every component and all tables at once, whatever the
 //! channels; noise is scaled to the number of respondents, because unbiased estimates are means over responses. Added to the tables
 //! given, it is constrained like the estimate itself, and the distance from the tables given is the error.
 //!
@@ -40,7 +40,7 @@ const MAX_STEPS: usize = 1 << 33;
 const MAX_EXPECTED: usize = 1 << 30;
 const EXPECTED_SURVEYS: usize = 20;
 
-/// Up to so many cells of all tables together surveys are simulated.
+/// With more cells than this in all tables together, no surveys are simulated.
 const MAX_CELLS: usize = 1 << 20;
 
 /// In how many rounds a simulated estimate settles at most, to this part of the noise.
@@ -66,8 +66,8 @@ pub enum SimulationError {
     /// The tables cannot be estimated, or not by this method.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
-    /// There are too many cells, or simulated surveys often tell nothing of the tables.
-    #[error("the tables are too large, or too few respondents tell about them, to simulate surveys")]
+    /// There are too many cells, or most simulated surveys do not identify the tables.
+    #[error("errors cannot be simulated: the tables have too many cells, or too few responses are about them")]
     OutOfReach,
 }
 
@@ -149,7 +149,7 @@ impl ConstrainedErrors {
         Ok(ConstrainedErrors { values: problem.values_of(&tables), problem, tables, noise })
     }
 
-    /// The root mean square error of every cell of every table, for so many respondents.
+    /// The root mean square error of every cell of every table, for a number of respondents.
     ///
     /// # Errors
     /// If whoever watches ends it.
@@ -172,8 +172,8 @@ impl ConstrainedErrors {
         Ok(self.tables.iter().map(|table| errors.by_ref().take(table.len()).collect()).collect())
     }
 
-    /// The root mean square error over all cells of all tables for so many respondents, over that of the unbiased estimates of the same
-    /// simulated surveys.
+    /// The root mean square error over all cells of all tables for a number of respondents, divided by that of the unbiased estimates of
+    /// the same simulated surveys.
     ///
     /// # Errors
     /// If whoever watches ends it.
@@ -242,8 +242,8 @@ impl Survey<'_> {
         problem.steps().saturating_mul(ROUNDS / 4).saturating_add(self.people * width)
     }
 
-    /// What unbiased estimates are off by, times the root of the number of respondents, as values of the problem; surveys that do not tell
-    /// of all tables are left out.
+    /// What unbiased estimates are off by, times the root of the number of respondents, as values of the problem; surveys in which
+    /// not all tables are identified are left out.
     fn noise(
         &self,
         problem: &Problem,

@@ -82,7 +82,7 @@ impl<'a> Climb<'a> {
 /// Limits and tests of the parameters of one column only.
 ///
 /// # Errors
-/// Returns an error if the design does not tell the errors.
+/// Returns an error if the sampling design does not identify the variance.
 pub(super) fn limits_of(
     data: &Observations,
     kernel: Kernel,
@@ -98,7 +98,7 @@ pub(super) fn limits_of(
 /// Fits by maximum likelihood.
 ///
 /// # Errors
-/// Returns an error if the design does not tell the errors, or the penalty that was asked for is not to be computed.
+/// Returns an error if the sampling design does not identify the variance, or the penalty that was asked for is not to be computed.
 pub(super) fn likelihood(
     data: &Observations,
     kernel: Kernel,

@@ -70,7 +70,7 @@ impl<'a> Solution<'a> {
 /// Limits and tests of the parameters of one column only.
 ///
 /// # Errors
-/// Returns an error if the design does not tell the errors.
+/// Returns an error if the sampling design does not identify the variance.
 pub(super) fn limits_of(
     data: &Observations,
     kernel: Kernel,
@@ -88,7 +88,7 @@ pub(super) fn limits_of(
 /// Fits by the corrected score.
 ///
 /// # Errors
-/// Returns an error if the design does not tell the errors, or a linear model has no solution.
+/// Returns an error if the sampling design does not identify the variance, or a linear model has no solution.
 pub(super) fn corrected(
     data: &Observations,
     kernel: Kernel,

@@ -37,7 +37,7 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// How likely a two-sided test of this level with so many respondents rejects the value.
+    /// The power of a two-sided test of this level with a number of respondents.
     pub fn power(self, alpha: f64, respondents: f64) -> f64 {
         let (reach, size) = (reach(alpha), respondents.sqrt() * self.mean.abs());
         let below = |x: f64| Normal::standard().cdf(x / self.spread);

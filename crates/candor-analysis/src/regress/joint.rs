@@ -51,7 +51,7 @@ fn told(term: String, df: usize, statistic: f64, units: Option<f64>) -> Option<J
 /// Tests of the terms of a likelihood, whose fits without a term are searched for from two starts; none of a term without which there is no fit.
 ///
 /// # Errors
-/// Returns an error if the design does not tell the errors.
+/// Returns an error if the sampling design does not identify the variance.
 pub(super) fn by_likelihood(
     problem: &Problem<'_>,
     starts: [&[f64]; 2],
@@ -98,7 +98,7 @@ pub(super) fn by_likelihood(
 /// Tests of the terms of a corrected score; none of a term without which it has no solution.
 ///
 /// # Errors
-/// Returns an error if the design does not tell the errors.
+/// Returns an error if the sampling design does not identify the variance.
 pub(super) fn by_score(profile: &CorrectedProfile<'_>, near: &[f64]) -> Result<Vec<JointTest>, RegressError> {
     let problem = profile.problem;
     let mut found = Vec::new();

@@ -213,7 +213,7 @@ fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
 /// The sandwich around a solution of the corrected score.
 ///
 /// # Errors
-/// If it is no solution, or the design does not tell the errors.
+/// If it is no solution, or the sampling design does not identify the variance.
 pub(super) fn corrected_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>, RegressError> {
     let free: Vec<usize> = (0..problem.parameters).collect();
     let bread = Solver::new(&fit.sums.complete, problem.parameters, &free).ok_or(RegressError::NoSolution)?.inverse();

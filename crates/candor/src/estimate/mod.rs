@@ -324,9 +324,10 @@ fn publishable(tables: &[Table]) -> Option<Verdict> {
         return None;
     }
     let hidden = graded().filter(|cell| cell.reliability == Some(Reliability::Hidden.name())).count();
-    let shown = graded().filter(|cell| cell.shown_estimate.is_some());
+    // Of a share that is published as a limit, half of what is left open.
+    let published = graded().filter(|cell| cell.reliability != Some(Reliability::Hidden.name()));
     let margin = |cell: &Cell| Some(50.0 * (cell.high? - cell.low?));
-    let largest = shown.filter_map(margin).fold(0.0, f64::max);
+    let largest = published.filter_map(margin).fold(0.0, f64::max);
     let implausible = tables.iter().any(|table| table.implausible);
     Some(verdict::publishable(graded().count(), hidden, largest, &silent, implausible))
 }

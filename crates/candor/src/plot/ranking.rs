@@ -9,7 +9,7 @@ use super::colours::Role;
 use super::frame::{BODY, EDGE, Frame, SMALL, Style, width};
 use super::{Drawing, Drawn, WIDTH};
 use crate::format::count;
-use crate::precision::{GOOD, ROUGH};
+use crate::margins::{GOOD, ROUGH};
 
 /// Things one below another, each with a dot for every kind of number; the scale is logarithmic.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,4 +1,4 @@
-//! How precise a percentage is: the margins that verdicts and plots go by.
+//! Which margin of error of a percentage is good and which is rough, for verdicts and plots.
 
 /// A margin of error up to this many points is good enough for most uses.
 pub const GOOD: f64 = 5.0;
