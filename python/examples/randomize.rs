@@ -1,7 +1,7 @@
 //! What the Python package is compared with: the same batches, randomized by the library alone.
 //!
-//! Usage: `randomize PLAN ROWS REPEATS`; the attributes of the plan are those of `Schema::with_sizes`. Prints wall and CPU seconds of each
-//! repetition as JSON.
+//! Usage: `randomize PLAN ROWS REPEATS`; the attributes of the plan are those of `Schema::with_sizes`. Prints wall and
+//! CPU seconds of each repetition as JSON.
 
 use std::sync::Arc;
 use std::time::Instant;

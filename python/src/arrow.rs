@@ -19,7 +19,8 @@ pub fn read(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     let exported = table.call_method0("__arrow_c_stream__")?;
     let capsule = exported.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: by the interface, a capsule of this name holds a valid stream, which is moved out of it and marked as released.
+    // SAFETY: by the interface, a capsule of this name holds a valid stream, which is moved out of it and marked as
+    // released.
     let reader = unsafe { ArrowArrayStreamReader::from_raw(pointer.as_ptr()) };
     reader.map_err(|error| InputError::new_err(format!("the table cannot be read as Arrow: {error}")))
 }

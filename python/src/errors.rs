@@ -151,7 +151,8 @@ pub fn of_schema(error: &BadSchema) -> PyErr {
 /// Names of parameters that Python has for itself.
 const RESERVED: [&str; 4] = ["for", "from", "lambda", "with"];
 
-/// A library's message with its parameters as they are given in Python: `` `method joint` `` becomes `` `method="joint"` ``.
+/// A library's message with its parameters as they are given in Python: `` `method joint` `` becomes ``
+/// `method="joint"` ``.
 #[pyfunction]
 pub fn spoken(message: &str) -> String {
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! What the Python package calls: each verb of `candor` as a function that takes tables as Arrow streams and parameters as JSON.
-//! Nothing is decided here: rules, formulas and defaults are those of the libraries.
+//! What the Python package calls: each verb of `candor` as a function that takes tables as Arrow streams and parameters
+//! as JSON. Nothing is decided here: rules, formulas and defaults are those of the libraries.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

@@ -21,8 +21,8 @@ const LONG: Duration = Duration::from_secs(1);
 /// As much as a main thread usually has.
 const STACK: usize = 8 << 20;
 
-/// Does work on another thread, while this one looks for signals and tells `progress` (what is counted, how many are done, how many there
-/// are) how far it is, if that takes a while.
+/// Does work on another thread, while this one looks for signals and tells `progress` (what is counted, how many are
+/// done, how many there are) how far it is, if that takes a while.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: Option<Bound<'_, PyAny>>,

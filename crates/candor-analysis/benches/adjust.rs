@@ -1,5 +1,5 @@
-//! Raking in memory, on one core: 32,561 records of eight attributes with the sizes of Adult's, kept with probability 0.7,
-//! adjusted to the true margins. benches/peers/adjust.py makes the same records.
+//! Raking in memory, on one core: 32,561 records of eight attributes with the sizes of Adult's, kept with probability
+//! 0.7, adjusted to the true margins. benches/peers/adjust.py makes the same records.
 //!
 //! Run with `cargo bench -p candor-analysis --bench adjust`; results are kept in benches/results/.
 

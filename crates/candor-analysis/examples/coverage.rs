@@ -1,4 +1,5 @@
-//! How often intervals hold the truth: prints the tables of docs/reference/interval-coverage.md and docs/explanation/estimation.md.
+//! How often intervals hold the truth: prints the tables of docs/reference/interval-coverage.md and
+//! docs/explanation/estimation.md.
 //!
 //! `cargo run --release -p candor-analysis --example coverage [small | ratios | constrained]`
 
@@ -116,7 +117,8 @@ fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> O
 /// The table of intervals of whole tables.
 fn tables() {
     println!(
-        "| plan | respondents | binomial, population | wald, population | wald, this table | bootstrap | simultaneous: all cells at once |"
+        "| plan | respondents | binomial, population | wald, population | wald, this table | bootstrap | simultaneous: \
+         all cells at once |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (name, plan) in plans() {
@@ -187,7 +189,8 @@ fn chance(epsilon: f64, intervals: &[(f64, f64)], share: f64) -> f64 {
     holds
 }
 
-/// The least and the mean coverage, over the cells, of shares of the first attribute among the second, of their differences, and of means.
+/// The least and the mean coverage, over the cells, of shares of the first attribute among the second, of their
+/// differences, and of means.
 fn ratios() {
     println!("| plan | respondents | shares among: least, mean | differences: least | mean of the number |");
     println!("|---|---|---|---|---|");
@@ -249,7 +252,8 @@ fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
 /// How many surveys constrained estimates are tried on; each of them simulates surveys of its own.
 const CONSTRAINED_SURVEYS: u64 = 100;
 
-/// Plans whose estimates are constrained, with their tables: one attribute, two together, and all pairs of four in a lottery of channels.
+/// Plans whose estimates are constrained, with their tables: one attribute, two together, and all pairs of four in a
+/// lottery of channels.
 fn constrained_plans(epsilon: f64) -> Vec<(&'static str, Plan, Vec<Vec<usize>>)> {
     let plan = |sizes: &[usize], blocks| Plan::new(Schema::with_sizes(sizes).expect("valid"), blocks).expect("valid");
     let k_ary = |sizes: &[usize]| {
@@ -276,7 +280,8 @@ fn constrained_plans(epsilon: f64) -> Vec<(&'static str, Plan, Vec<Vec<usize>>)>
 /// What constrained estimates are worth, by plan, population and number of respondents.
 fn constrained() {
     println!(
-        "| tables | population | epsilon | respondents | coverage | least of a cell | extended | error | largest of a cell | stated |"
+        "| tables | population | epsilon | respondents | coverage | least of a cell | extended | error | largest of a \
+         cell | stated |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for (number, name) in constrained_plans(1.0).into_iter().map(|(name, ..)| name).enumerate() {

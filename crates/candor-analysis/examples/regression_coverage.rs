@@ -1,7 +1,8 @@
-//! How often intervals, tests and predictions of regressions hold, end to end, and how often effects are found that `sample-size` predicts.
+//! How often intervals, tests and predictions of regressions hold, end to end, and how often effects are found that
+//! `sample-size` predicts.
 //!
-//! `cargo run --release -p candor-analysis --example regression_coverage [surveys] [first setting] [settings]` writes the tables of
-//! docs/reference/interval-coverage.md.
+//! `cargo run --release -p candor-analysis --example regression_coverage [surveys] [first setting] [settings]` writes
+//! the tables of docs/reference/interval-coverage.md.
 
 use std::collections::BTreeMap;
 

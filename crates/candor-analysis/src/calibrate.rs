@@ -1,8 +1,9 @@
 //! Weights that agree with known margins of public attributes: raking.
 //!
-//! Each weight is multiplied by one factor for the respondent's category of each attribute, such that the weighted shares of the categories
-//! are those of the population (Deming and Stephan 1940; with one attribute: post-stratification). So all respondents with the same
-//! categories have one factor, and counts by these attributes are all that is needed.
+//! Each weight is multiplied by one factor for the respondent's category of each attribute, such that the weighted
+//! shares of the categories are those of the population (Deming and Stephan 1940; with one attribute:
+//! post-stratification). So all respondents with the same categories have one factor, and counts by these attributes
+//! are all that is needed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,8 +39,8 @@ pub enum CalibrateError {
 const MAX_ROUNDS: usize = 10_000;
 const NEAR: f64 = 1e-12;
 
-/// Multiplies the weights of all counts, which are by categories of the attributes at these `places` of their keys, so that each of
-/// them has its `margins`: for each category its share.
+/// Multiplies the weights of all counts, which are by categories of the attributes at these `places` of their keys, so
+/// that each of them has its `margins`: for each category its share.
 ///
 /// # Errors
 /// If no weights do.

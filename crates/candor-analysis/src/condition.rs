@@ -1,9 +1,10 @@
 //! Conditions on a record, as a person writes them: `Education in (Bachelors, Masters) and Sex = Female`.
 //!
 //! A comparison is `name = label`, `name != label`, `name in (label, ..)` or `name not in (label, ..)`, and for ordinal
-//! attributes also `<`, `<=`, `>` and `>=`, by the order of the categories. Comparisons are joined by `and`, `or`, `not` and
-//! parentheses (a missing value, the category `""`, is neither below nor above anything); `not` binds strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes,
-//! `"` or `'`, which are doubled inside.
+//! attributes also `<`, `<=`, `>` and `>=`, by the order of the categories. Comparisons are joined by `and`, `or`,
+//! `not` and parentheses (a missing value, the category `""`, is neither below nor above anything); `not` binds
+//! strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes, `"` or `'`,
+//! which are doubled inside.
 
 use candor_base::schema::{Kind, Schema, nearest};
 
@@ -49,7 +50,8 @@ impl Condition {
     /// Reads a condition in the syntax of the [module](self).
     ///
     /// # Errors
-    /// If it is not in that syntax, an attribute or category does not exist, or an order is asked of a nominal attribute.
+    /// If it is not in that syntax, an attribute or category does not exist, or an order is asked of a nominal
+    /// attribute.
     pub fn parse(text: &str, schema: &Schema) -> Result<Condition, ConditionError> {
         let tokens = tokens(text)?;
         let mut parser = Parser { schema, tokens: &tokens, end: text.chars().count() + 1, at: 0, depth: 0 };
@@ -302,7 +304,8 @@ impl Parser<'_> {
             return Err(problem(
                 place,
                 format!(
-                    "the categories of \"{name}\" have no order; say kind = \"ordinal\" in the schema if they do, or use in"
+                    "the categories of \"{name}\" have no order; say kind = \"ordinal\" in the schema if they do, or \
+                     use in"
                 ),
             ));
         }
@@ -330,7 +333,8 @@ mod tests {
     fn schema() -> Schema {
         Schema::from_toml(
             "[[attribute]]\nname = \"Sex\"\ncategories = [\"Female\", \"Male\"]\n\
-             [[attribute]]\nname = \"Marital status\"\ncategories = [\"never married\", \"married\", \"it's complicated\"]\n\
+             [[attribute]]\nname = \"Marital status\"\ncategories = [\"never married\", \"married\", \"it's \
+             complicated\"]\n\
              [[attribute]]\nname = \"Age\"\nkind = \"ordinal\"\ncategories = [\"<20\", \"20-39\", \"40+\"]\n",
         )
         .unwrap()

@@ -1,7 +1,9 @@
-//! Shares and means among those for whom a condition holds, and how they differ between groups: all from one table of all attributes involved.
+//! Shares and means among those for whom a condition holds, and how they differ between groups: all from one table of
+//! all attributes involved.
 //!
-//! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients; intervals are those of
-//! [`among`](crate::conditional_shares). What two groups share of their errors is known from the same table.
+//! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients;
+//! intervals are those of [`among`](crate::conditional_shares). What two groups share of their errors is known from the
+//! same table.
 
 use candor_base::plan::Plan;
 
@@ -67,8 +69,8 @@ impl Conditional<'_> {
     }
 }
 
-/// Estimates a share or mean of everybody, or of each group of the attribute that is compared, each later one with the first that there
-/// is.
+/// Estimates a share or mean of everybody, or of each group of the attribute that is compared, each later one with the
+/// first that there is.
 ///
 /// # Errors
 /// If the table cannot be estimated, or has more than 4,096 cells.

@@ -1,11 +1,12 @@
-//! Shares among those who: of each category of some attributes among the people with the same categories of others, or among those who
-//! answered at all.
+//! Shares among those who: of each category of some attributes among the people with the same categories of others, or
+//! among those who answered at all.
 //!
-//! Where the others are public, everybody knows who these people are: they are counted by themselves, and the shares are those of a
-//! smaller survey. Where they are randomized, or a missing answer is, a share is a ratio `N / D` of two sums of shares of one table. Its
-//! standard error is that of the mean of `(g - r h) / D`, what a response adds to it (linearisation). Its interval is Fieller's (1954): all `r` from 0 to
-//! 1 for which `N - r D` is not further from 0 than chance explains. The variance of `N - r D` is the larger of two: that at the estimate with two people
-//! of no particular kind added to each group, and that under `r` itself.
+//! Where the others are public, everybody knows who these people are: they are counted by themselves, and the shares
+//! are those of a smaller survey. Where they are randomized, or a missing answer is, a share is a ratio `N / D` of two
+//! sums of shares of one table. Its standard error is that of the mean of `(g - r h) / D`, what a response adds to it
+//! (linearisation). Its interval is Fieller's (1954): all `r` from 0 to 1 for which `N - r D` is not further from 0
+//! than chance explains. The variance of `N - r D` is the larger of two: that at the estimate with two people of no
+//! particular kind added to each group, and that under `r` itself.
 
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;
@@ -22,7 +23,8 @@ use crate::tally::TableCounts;
 pub struct Conditioning {
     /// How many of the table's attributes, from the first, say among whom; all others say what.
     pub given: usize,
-    /// Whether only those count who answered: whose category of no attribute of the table is the missing one, `""`, or that of those not asked.
+    /// Whether only those count who answered: whose category of no attribute of the table is the missing one, `""`, or
+    /// that of those not asked.
     pub without_missing: bool,
 }
 
@@ -205,8 +207,9 @@ impl Slice<'_> {
     }
 }
 
-/// Tells `each` the categories of the first `given` attributes, combination by combination, with the table that its ratios are of and the cells of
-/// its members, in the order of the categories of the other attributes; `None` where nobody is known to be among them.
+/// Tells `each` the categories of the first `given` attributes, combination by combination, with the table that its
+/// ratios are of and the cells of its members, in the order of the categories of the other attributes; `None` where
+/// nobody is known to be among them.
 pub(crate) fn by_group<T>(
     plan: &Plan,
     tally: &TableCounts,

@@ -1,14 +1,15 @@
 //! Differences and ratios of two estimates, from their intervals.
 //!
-//! How far a difference may be off below is how far the first may be off below and the second above, put together as standard errors are
-//! (method of variance estimates recovery: Zou and Donner 2008; for ratios Donner and Zou 2012). Each interval keeps its own shape, so that what holds for few responses
-//! still does: the interval of a difference of shares stays inside -1 and 1, that of a ratio above 0. Where chance took a share out of
-//! its range, the interval reaches to the estimate of the difference, if that is possible.
+//! How far a difference may be off below is how far the first may be off below and the second above, put together as
+//! standard errors are (method of variance estimates recovery: Zou and Donner 2008; for ratios Donner and Zou 2012).
+//! Each interval keeps its own shape, so that what holds for few responses still does: the interval of a difference of
+//! shares stays inside -1 and 1, that of a ratio above 0. Where chance took a share out of its range, the interval
+//! reaches to the estimate of the difference, if that is possible.
 
 use crate::estimate::{Cell, Uncertainty};
 
-/// The larger of two numbers, less the other: `second - first` with its uncertainty. `correlation` says how the two vary together. `None` if one of them is
-/// not known.
+/// The larger of two numbers, less the other: `second - first` with its uncertainty. `correlation` says how the two
+/// vary together. `None` if one of them is not known.
 pub fn difference(first: &Cell, second: &Cell, correlation: f64) -> Option<Cell> {
     let (a, b) = (Known::new(first)?, Known::new(second)?);
     let together = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();

@@ -1,10 +1,11 @@
 //! Goodness of fit: whether responses can have come from their plan, whatever the truth is.
 //!
 //! A plan says how often each channel of a lottery is drawn, and between which probabilities every answer is given:
-//! `low <= P(z | x) <= high` over all true categories `x`. An answer that is more or less frequent than its bounds allow is
-//! implausible: the file is another plan's, or was edited. For independent respondents with such probabilities Chernoff's
-//! bound holds for every number of them (Hoeffding 1963, theorem 1): `P(share >= s) <= exp(-n KL(s || high))` for
-//! `s > high`, and likewise below. The [`FALSE_ALARM`] is shared out over all bounds, so it is a true upper limit.
+//! `low <= P(z | x) <= high` over all true categories `x`. An answer that is more or less frequent than its bounds
+//! allow is implausible: the file is another plan's, or was edited. For independent respondents with such probabilities
+//! Chernoff's bound holds for every number of them (Hoeffding 1963, theorem 1): `P(share >= s) <= exp(-n KL(s ||
+//! high))` for `s > high`, and likewise below. The [`FALSE_ALARM`] is shared out over all bounds, so it is a true upper
+//! limit.
 
 use candor_base::channel::Channel;
 use candor_base::plan::{Block, Content, Plan};
@@ -13,7 +14,8 @@ use candor_bulk::AnswerColumn;
 /// The largest probability that honest responses are called implausible.
 pub const FALSE_ALARM: f64 = 1e-6;
 
-/// Beyond so many channels times attributes, only the draws of a lottery are checked: bounds of answers would take long.
+/// Beyond so many channels times attributes, only the draws of a lottery are checked: bounds of answers would take
+/// long.
 const MAX_BOUNDED: usize = 20_000;
 
 /// The bounds of a plan, column by column.
@@ -56,14 +58,14 @@ impl Fit {
         FitCounts { rows: rows as u64, counts: columns.iter().zip(&self.bounds).map(counts).collect() }
     }
 
-    /// Whether the counts are further outside the bounds than chance explains; with a probability of at most [`FALSE_ALARM`]
-    /// if they come from the plan.
+    /// Whether the counts are further outside the bounds than chance explains; with a probability of at most
+    /// [`FALSE_ALARM`] if they come from the plan.
     pub fn is_implausible(&self, counts: &FitCounts) -> bool {
         self.fails(counts, 1)
     }
 
-    /// Which of several files are implausible, by their places: each by itself, or all of them if only together they are.
-    /// With a probability of at most [`FALSE_ALARM`] any, if all come from the plan.
+    /// Which of several files are implausible, by their places: each by itself, or all of them if only together they
+    /// are. With a probability of at most [`FALSE_ALARM`] any, if all come from the plan.
     pub fn implausible_files(&self, files: &[FitCounts]) -> Vec<usize> {
         let looks = files.len() + 1;
         let alone: Vec<usize> = (0..files.len()).filter(|&file| self.fails(&files[file], looks)).collect();

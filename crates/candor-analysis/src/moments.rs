@@ -1,8 +1,9 @@
 //! Means, variances and quantiles of an attribute whose categories stand for numbers, of everybody or among those who.
 //!
-//! A mean is a sum of shares with the numbers as coefficients, over the share of those who have one; its interval is that of a ratio
-//! ([`among`](crate::conditional_shares)), inside the least and the largest number. A quantile is where the distribution function reaches a share: its interval
-//! are all categories for which that is possible by the interval of the distribution function (Woodruff 1952).
+//! A mean is a sum of shares with the numbers as coefficients, over the share of those who have one; its interval is
+//! that of a ratio ([`among`](crate::conditional_shares)), inside the least and the largest number. A quantile is where
+//! the distribution function reaches a share: its interval are all categories for which that is possible by the
+//! interval of the distribution function (Woodruff 1952).
 
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Kind};
@@ -12,7 +13,8 @@ use crate::estimate::{Cell, EstimateUnavailable, Options, Uncertainty};
 use crate::ratio::{Ratios, dot};
 use crate::tally::TableCounts;
 
-/// The number that each category of an attribute stands for; `None` for those that stand for none, such as missing values.
+/// The number that each category of an attribute stands for; `None` for those that stand for none, such as missing
+/// values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values(Vec<Option<f64>>);
 
@@ -22,7 +24,8 @@ pub struct Values(Vec<Option<f64>>);
 pub enum ValuesError {
     /// Labels are words.
     #[error(
-        "the category \"{category}\" of \"{name}\" stands for no number; say one for each category, such as `scores` \"{name}:0,1,..\""
+        "the category \"{category}\" of \"{name}\" stands for no number; say one for each category, such as \
+         `scores` \"{name}:0,1,..\""
     )]
     Words {
         /// The attribute.
@@ -32,7 +35,8 @@ pub enum ValuesError {
     },
     /// The first and the last bin have no middle.
     #[error(
-        "the bins of \"{name}\" below {first} and from {last} on have no middle; say what the {bins} bins stand for: `scores` \"{name}:..\""
+        "the bins of \"{name}\" below {first} and from {last} on have no middle; say what the {bins} bins stand for: \
+         `scores` \"{name}:..\""
     )]
     OpenBins {
         /// The attribute.
@@ -46,7 +50,8 @@ pub enum ValuesError {
     },
     /// Too few or too many numbers, or none at all.
     #[error(
-        "\"{name}\" takes {expected} finite numbers, one for each category but those without a number; {found} are given"
+        "\"{name}\" takes {expected} finite numbers, one for each category but those without a number; {found} are \
+         given"
     )]
     Number {
         /// The attribute.
@@ -62,7 +67,8 @@ pub enum ValuesError {
 }
 
 impl Values {
-    /// What the categories of an attribute stand for: points of a grid for themselves, labels that are numbers likewise, `""` for none, bins for `said`.
+    /// What the categories of an attribute stand for: points of a grid for themselves, labels that are numbers
+    /// likewise, `""` for none, bins for `said`.
     ///
     /// # Errors
     /// If something else is a label, or bins have no middle.
@@ -99,7 +105,8 @@ impl Values {
         Values(taking.into_iter().map(|takes| if takes { numbers.next() } else { None }).collect()).checked(attribute)
     }
 
-    /// The order of bins, or of ordinal categories, which is all that quantiles need; `None` if the attribute has no order.
+    /// The order of bins, or of ordinal categories, which is all that quantiles need; `None` if the attribute has no
+    /// order.
     pub fn ranks(attribute: &Attribute) -> Option<Values> {
         let ordered = attribute.numbers() > 0 || attribute.kind() == Kind::Ordinal;
         let last = if attribute.numbers() > 0 { attribute.numbers() } else { usize::MAX };
@@ -243,7 +250,8 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     }
 }
 
-/// The variance of numbers from 0 to 1, from their squared distances from the mean, by linearisation; it is at most 1/4.
+/// The variance of numbers from 0 to 1, from their squared distances from the mean, by linearisation; it is at most
+/// 1/4.
 fn variance(ratios: &Ratios<'_>, squares: &[f64], under: &[f64]) -> Cell {
     let (n, d) = (dot(squares, &ratios.estimate.shares), dot(under, &ratios.estimate.shares));
     let estimate = n / d;

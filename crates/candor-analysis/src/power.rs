@@ -15,9 +15,9 @@ fn cumulated(z: f64) -> f64 {
     Normal::standard().cdf(z)
 }
 
-/// The number of respondents times the variance of the estimated share of a cell, if the cells have these shares; `None` if the channels
-/// do not tell them. It is that of the efficient estimate; the unbiased one of `estimate` has the same with one tag, and with tags that differ
-/// in their labels only.
+/// The number of respondents times the variance of the estimated share of a cell, if the cells have these shares;
+/// `None` if the channels do not tell them. It is that of the efficient estimate; the unbiased one of `estimate` has
+/// the same with one tag, and with tags that differ in their labels only.
 pub fn variance(lottery: &Lottery, shares: &[f64], cell: usize) -> Option<f64> {
     let truth = nalgebra::DVector::from_column_slice(shares);
     let expected = lottery.tags.iter().map(|tag| (&tag.channel * &truth * tag.share).iter().copied().collect());
@@ -25,8 +25,8 @@ pub fn variance(lottery: &Lottery, shares: &[f64], cell: usize) -> Option<f64> {
     Some(fit(&channels, &expected.collect::<Vec<Vec<f64>>>())?.covariance?[(cell, cell)])
 }
 
-/// How many respondents each of two groups takes for a two-sided test of level `alpha` to find their difference with this power:
-/// `(z_(1-alpha/2) + z_power)^2 (V_1 + V_2)/difference^2`.
+/// How many respondents each of two groups takes for a two-sided test of level `alpha` to find their difference with
+/// this power: `(z_(1-alpha/2) + z_power)^2 (V_1 + V_2)/difference^2`.
 pub fn two_groups(variances: [f64; 2], difference: f64, alpha: f64, power: f64) -> f64 {
     let z = quantile(1.0 - alpha / 2.0) + quantile(power);
     z * z * (variances[0] + variances[1]) / (difference * difference)
@@ -38,8 +38,8 @@ pub fn two_groups_power(variances: [f64; 2], difference: f64, alpha: f64, respon
     cumulated(difference.abs() / error - quantile(1.0 - alpha / 2.0))
 }
 
-/// The power of a one-sided test of level `alpha` that a share is not `null`, with the variances at `null` and at the share:
-/// `Phi( (|difference| - z_(1-alpha) sqrt(V_0/n)) / sqrt(V/n) )`.
+/// The power of a one-sided test of level `alpha` that a share is not `null`, with the variances at `null` and at the
+/// share: `Phi( (|difference| - z_(1-alpha) sqrt(V_0/n)) / sqrt(V/n) )`.
 pub fn one_sample_power(null: f64, variance: f64, difference: f64, alpha: f64, respondents: f64) -> f64 {
     let (at_null, error) = ((null / respondents).sqrt(), (variance / respondents).sqrt());
     cumulated((difference.abs() - quantile(1.0 - alpha) * at_null) / error)

@@ -1,8 +1,9 @@
-//! The share of the population for which a condition holds (count queries, Domingo-Ferrer and Soria-Comas 2020, section 6.5).
+//! The share of the population for which a condition holds (count queries, Domingo-Ferrer and Soria-Comas 2020, section
+//! 6.5).
 //!
-//! Estimated from the table of all attributes in the condition it is unbiased and has a standard error. Where that table is too
-//! noisy, smaller tables can be multiplied as if what they hold were independent (Domingo-Ferrer and Soria-Comas 2020, Protocol 1 and section 4): less
-//! noise, and a bias nobody can tell from the responses.
+//! Estimated from the table of all attributes in the condition it is unbiased and has a standard error. Where that
+//! table is too noisy, smaller tables can be multiplied as if what they hold were independent (Domingo-Ferrer and
+//! Soria-Comas 2020, Protocol 1 and section 4): less noise, and a bias nobody can tell from the responses.
 
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;
@@ -45,8 +46,8 @@ pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usiz
     }
 }
 
-/// Estimates the share of records for which the condition holds, from the tallies of its [`parts`]. The standard error is that of
-/// the one table; several have none, since it would say nothing about their bias.
+/// Estimates the share of records for which the condition holds, from the tallies of its [`parts`]. The standard error
+/// is that of the one table; several have none, since it would say nothing about their bias.
 ///
 /// Cost: the number of combinations of the attributes in the condition.
 ///
@@ -94,7 +95,8 @@ pub fn share_where(
     Ok(Linear { value, standard_error: None })
 }
 
-/// The cells of the condition's attributes in which it holds; codes are counted up from cell to cell, for there are many.
+/// The cells of the condition's attributes in which it holds; codes are counted up from cell to cell, for there are
+/// many.
 fn holding(plan: &Plan, condition: &Condition, shape: &Shape) -> Vec<usize> {
     let attributes = condition.attributes();
     let sizes: Vec<u16> = attributes.iter().map(|&attribute| plan.schema().size(attribute) as u16).collect();

@@ -46,7 +46,8 @@ impl<'a> Ratios<'a> {
         let mut estimate = estimator.estimate(tally, options.target)?;
         if estimate.shares.len() > MAX_DENSE {
             return Err(EstimateError::NoLikelihood(
-                "shares among randomized groups, and numbers, are told of tables of up to 4,096 cells; merge categories, or leave attributes out",
+                "shares among randomized groups, and numbers, are told of tables of up to 4,096 cells; merge \
+                 categories, or leave attributes out",
             ));
         }
         let structure = estimator.structure(tally);
@@ -61,8 +62,8 @@ impl<'a> Ratios<'a> {
         Ok(Ratios { estimator, tally, estimate, options, structure, likely, moments, estimated })
     }
 
-    /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of `D`; and what a response adds to it.
-    /// `None` if nobody is known to be in `D`.
+    /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of
+    /// `D`; and what a response adds to it. `None` if nobody is known to be in `D`.
     pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
         let (over, under) = (&self.within(over)[..], &self.within(under)[..]);
         let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
@@ -97,8 +98,9 @@ impl<'a> Ratios<'a> {
         (self.estimator.error_of_sum(self.tally, &self.estimate, moments, &within, target), reach)
     }
 
-    /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains. A ratio below 0 or above 1 is further from every
-    /// share: what the nearest one leaves unexplained is taken off, so that the interval is never empty.
+    /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains. A ratio below 0 or
+    /// above 1 is further from every share: what the nearest one leaves unexplained is taken off, so that the interval
+    /// is never empty.
     fn interval(&self, over: &[f64], under: &[f64], ratio: f64, d: f64) -> (f64, f64) {
         let cells = self.estimate.shares.len();
         let reach = self.options.interval.reach_of(self.tally, self.options.confidence, cells);
@@ -147,8 +149,9 @@ impl<'a> Ratios<'a> {
         }
     }
 
-    /// The variance of `N - r D` if `r` were the ratio: `N`'s share of `D` moved to `r`, all else as is likely. Only for shares, whose
-    /// coefficients are 0 and 1, and answers that are categories; elsewhere the noise hardly depends on `r`.
+    /// The variance of `N - r D` if `r` were the ratio: `N`'s share of `D` moved to `r`, all else as is likely. Only
+    /// for shares, whose coefficients are 0 and 1, and answers that are categories; elsewhere the noise hardly depends
+    /// on `r`.
     fn under_null(&self, over: &[f64], under: &[f64]) -> Option<impl Fn(f64) -> f64> {
         // What cannot be has a share of zero, whatever its coefficient.
         let apart = |(g, share): (&f64, &f64)| *g == 0.0 || *g == 1.0 || *share == 0.0;

@@ -114,7 +114,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn published_points_lie_in_their_intervals(estimate in -3.0..4.0f64, low in -3.0..4.0f64, width in 0.0..3.0f64) {
+        fn published_points_lie_in_their_intervals(
+            estimate in -3.0..4.0f64, low in -3.0..4.0f64, width in 0.0..3.0f64,
+        ) {
             let share = published(estimate, low, low + width);
             prop_assert!(0.0 <= share.low && share.low <= share.high && share.high <= 1.0);
             match share.estimate {

@@ -1,15 +1,16 @@
 //! Identical responses: whether there are more of them than any population would give.
 //!
-//! Under a plan one respondent gives the response `z` with a probability of at most `q(z)`, whatever the true record. Of `n` independent
-//! respondents let `N(z)` give it, and judge `m` of them by `p(z, m) = (n/m) P(B >= m - 1)`, where `B` is binomial with `n - 1` trials of
-//! probability `q(z)`. If `m(z)` is the least `m` with `p(z, m) <= alpha`, then
+//! Under a plan one respondent gives the response `z` with a probability of at most `q(z)`, whatever the true record.
+//! Of `n` independent respondents let `N(z)` give it, and judge `m` of them by `p(z, m) = (n/m) P(B >= m - 1)`, where
+//! `B` is binomial with `n - 1` trials of probability `q(z)`. If `m(z)` is the least `m` with `p(z, m) <= alpha`, then
 //!
 //! ```text
 //! P(some N(z) >= m(z)) <= sum over z of E[N(z); N(z) >= m(z)] / m(z) <= sum over z of E[N(z)]/n p(z, m(z)) <= alpha,
 //! ```
 //!
-//! because `E[N; N >= m]` is the sum over respondents of the probability that they give `z` and `m - 1` others do, too, and because all
-//! `N(z)` sum to `n`. So the false-alarm rate holds for every population, without counting the responses that could be given.
+//! because `E[N; N >= m]` is the sum over respondents of the probability that they give `z` and `m - 1` others do, too,
+//! and because all `N(z)` sum to `n`. So the false-alarm rate holds for every population, without counting the
+//! responses that could be given.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,7 +24,8 @@ use statrs::function::factorial::ln_binomial;
 /// The largest probability that honest responses are called repeated.
 pub const FALSE_ALARM: f64 = 1e-6;
 
-/// How many distinct responses are kept at most. With more, all counts are lowered alike: a count is too low then, never too high.
+/// How many distinct responses are kept at most. With more, all counts are lowered alike: a count is too low then,
+/// never too high.
 const MAX_KEPT: usize = 1 << 16;
 
 /// How many relabelings of a strip are sought at most: those found are a lower bound of how many there are.
@@ -103,8 +105,8 @@ impl Repeats {
         });
     }
 
-    /// How often the response was given that is repeated most surprisingly, if there is one that chance explains with a probability of at
-    /// most [`FALSE_ALARM`], whatever the population.
+    /// How often the response was given that is repeated most surprisingly, if there is one that chance explains with a
+    /// probability of at most [`FALSE_ALARM`], whatever the population.
     pub fn unlikely(&self, plan: &Plan) -> Option<u64> {
         let (times, p_value) = self.most_surprising(plan)?;
         (p_value < FALSE_ALARM).then_some(times)
@@ -177,7 +179,8 @@ impl Likeliest<'_> {
     }
 }
 
-/// The probability of the likeliest answer of a pattern channel: how much likelier than a random answer, over how many there are.
+/// The probability of the likeliest answer of a pattern channel: how much likelier than a random answer, over how many
+/// there are.
 fn of_pattern(pattern: &Pattern) -> f64 {
     let ln_answers: f64 =
         pattern.axes().iter().map(|axis| ln_binomial(axis.categories as u64, axis.answer as u64)).sum();
@@ -263,7 +266,8 @@ mod tests {
         assert_eq!((chance_of_repeats(9.0, 1.0, 0.5), chance_of_repeats(9.0, 9.0, 1.0)), (1.0, 1.0));
     }
 
-    /// Where everybody is alike the rate of p-values below 5% is at most 5%: 400 surveys, 40 or more with a probability of 2e-5 even at the limit.
+    /// Where everybody is alike the rate of p-values below 5% is at most 5%: 400 surveys, 40 or more with a probability
+    /// of 2e-5 even at the limit.
     #[test]
     fn false_alarms_are_as_rare_as_stated() {
         for (questions, epsilon, people) in [(3, 1.0, 60), (6, 0.5, 40), (2, 3.0, 100)] {
@@ -278,7 +282,8 @@ mod tests {
         }
     }
 
-    /// Ten questions: the likeliest response of all has probability 0.731^10 = 0.0436, so that 436 of 10,000 people give it at most on average.
+    /// Ten questions: the likeliest response of all has probability 0.731^10 = 0.0436, so that 436 of 10,000 people
+    /// give it at most on average.
     #[test]
     fn invented_responses_show_beside_people_who_are_all_alike() {
         let plan = binary(10, 1.0);

@@ -11,11 +11,13 @@ use crate::estimate::ChiSquareTest;
 pub enum Adjustment {
     /// Holm 1979: bounds the probability of any false discovery, however the tests depend on each other.
     Holm,
-    /// Benjamini and Hochberg 1995: bounds the expected share of false discoveries, of tests that are independent or depend positively.
+    /// Benjamini and Hochberg 1995: bounds the expected share of false discoveries, of tests that are independent or
+    /// depend positively.
     BenjaminiHochberg,
 }
 
-/// The p-values, adjusted for their number, in the same order. A test is rejected at a level if its adjusted p-value does not exceed it.
+/// The p-values, adjusted for their number, in the same order. A test is rejected at a level if its adjusted p-value
+/// does not exceed it.
 pub fn adjusted(p_values: &[f64], adjustment: Adjustment) -> Vec<f64> {
     let n = p_values.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -43,12 +45,12 @@ pub fn adjusted(p_values: &[f64], adjustment: Adjustment) -> Vec<f64> {
 /// How many new sets of statistics are drawn.
 const DRAWS: usize = 500;
 
-/// How often each of the first `top` tests, which are sorted by decreasing evidence, would be among the `top` again: the share of
-/// parametric bootstrap draws in which it is.
+/// How often each of the first `top` tests, which are sorted by decreasing evidence, would be among the `top` again:
+/// the share of parametric bootstrap draws in which it is.
 ///
-/// A statistic of `d` degrees is drawn anew as noncentral chi-square with its own estimate of the noncentrality, `max(x - d, 0)`.
-/// Statistics with different degrees are compared by the normal deviates of Wilson and Hilferty. The seed is fixed: the same counts give
-/// the same answer.
+/// A statistic of `d` degrees is drawn anew as noncentral chi-square with its own estimate of the noncentrality, `max(x
+/// - d, 0)`. Statistics with different degrees are compared by the normal deviates of Wilson and Hilferty. The seed is
+/// fixed: the same counts give the same answer.
 pub fn selected_again(tests: &[ChiSquareTest], top: usize) -> Vec<f64> {
     let top = top.min(tests.len());
     let mut times = vec![0u32; top];
@@ -105,7 +107,8 @@ mod tests {
         assert_eq!(selected_again(&tests[..1], 5), [1.0]);
     }
 
-    /// Noncentral draws have the mean d + noncentrality, which Wilson and Hilferty's deviates rank alike for all degrees.
+    /// Noncentral draws have the mean d + noncentrality, which Wilson and Hilferty's deviates rank alike for all
+    /// degrees.
     #[test]
     fn deviates_are_standard_without_an_effect() {
         let mut random = Source::from_seed(1).stream(0);

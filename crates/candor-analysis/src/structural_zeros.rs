@@ -1,8 +1,8 @@
 //! What a schema's conditions say of records: who is asked what, and which combinations cannot be.
 //!
-//! A question that is asked only if another was answered in some way has a category for those who are not asked. So of any record
-//! either the condition holds and the question has another category, or it does not hold and it has this one: all other combinations
-//! are impossible, also with attributes further up, if conditions make a chain.
+//! A question that is asked only if another was answered in some way has a category for those who are not asked. So of
+//! any record either the condition holds and the question has another category, or it does not hold and it has this
+//! one: all other combinations are impossible, also with attributes further up, if conditions make a chain.
 
 use candor_base::schema::Schema;
 
@@ -29,7 +29,8 @@ pub enum SkipViolation {
 }
 
 impl Rule {
-    /// The category of the question, given those of both in a record: a missing value of somebody who was not asked means just that.
+    /// The category of the question, given those of both in a record: a missing value of somebody who was not asked
+    /// means just that.
     ///
     /// # Errors
     /// If the record contradicts the condition.
@@ -71,8 +72,8 @@ pub fn rules(schema: &Schema) -> Vec<Rule> {
     rules
 }
 
-/// Whether each cell of a table can be, the first attribute slowest; `None` if all can. Cost: for each cell the categories of its attributes and
-/// of those on which they depend.
+/// Whether each cell of a table can be, the first attribute slowest; `None` if all can. Cost: for each cell the
+/// categories of its attributes and of those on which they depend.
 ///
 /// ```
 /// use candor_base::schema::Schema;

@@ -2,8 +2,9 @@
 //!
 //! `a,b;c` names the two-way table of `a` and `b` and the one-way table of `c`; `marginals`, `pairs`
 //! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all; words and
-//! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice. Where shares among others are told, `a | b, c` is
-//! the share of each category of `a` among those with the same `b` and `c`. Names that hold such signs stand in quotes ([`names`]).
+//! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice. Where shares among others are
+//! told, `a | b, c` is the share of each category of `a` among those with the same `b` and `c`. Names that hold such
+//! signs stand in quotes ([`names`]).
 
 use candor_base::plan::Plan;
 use candor_base::schema::{Schema, SchemaError};
@@ -44,8 +45,8 @@ impl TableList {
         TableList::new(tables, schema)
     }
 
-    /// The same where a table may be of shares among those with the same categories of other attributes, `a | b, c`: those come first in
-    /// its list, here `b`, `c`, `a`; and for each table how many they are.
+    /// The same where a table may be of shares among those with the same categories of other attributes, `a | b, c`:
+    /// those come first in its list, here `b`, `c`, `a`; and for each table how many they are.
     ///
     /// # Errors
     /// As [`TableList::parse`].

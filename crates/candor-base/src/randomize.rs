@@ -1,7 +1,7 @@
 //! Randomizing one record: from a respondent's truth and a plan to the answers that are sent.
 //!
-//! [`Client`] reads random bytes in the documented order (docs/reference/sampling-algorithm.md), and draws from exactly the
-//! distributions that the plan certifies. Whole tables are the crate `candor-bulk`.
+//! [`Client`] reads random bytes in the documented order (docs/reference/sampling-algorithm.md), and draws from exactly
+//! the distributions that the plan certifies. Whole tables are the crate `candor-bulk`.
 
 use rand_core::TryCryptoRng;
 

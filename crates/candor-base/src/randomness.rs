@@ -1,4 +1,5 @@
-//! Where randomness comes from: a ChaCha12 generator keyed by the operating system, and uniform integers from any generator.
+//! Where randomness comes from: a ChaCha12 generator keyed by the operating system, and uniform integers from any
+//! generator.
 //!
 //! ChaCha12 is the generator that `rand` uses as its standard: no attack on more than seven of its
 //! twelve rounds is known, and it is faster than the twenty-round variant by more than half. A
@@ -47,8 +48,8 @@ impl Source {
     }
 }
 
-/// A uniform integer below `n`, which is from 1 to `2^64`: the fewest whole bytes that hold `n - 1`, most significant first,
-/// with the bits above the highest bit of `n - 1` ignored, drawn again while not below `n`.
+/// A uniform integer below `n`, which is from 1 to `2^64`: the fewest whole bytes that hold `n - 1`, most significant
+/// first, with the bits above the highest bit of `n - 1` ignored, drawn again while not below `n`.
 ///
 /// # Errors
 /// If the generator fails.

@@ -207,7 +207,8 @@ fn set(k: usize) -> BoxedStrategy<PatternSet> {
     prop_oneof![
         2 => any_mask.clone().prop_map(move |mask| PatternSet::Only(list(mask))),
         2 => any_mask.prop_map(move |mask| PatternSet::Hits(list(mask))),
-        2 => (prop::collection::vec(0u64..4, k), 0u64..8).prop_map(|(weights, limit)| PatternSet::Threshold { weights, limit }),
+        2 => (prop::collection::vec(0u64..4, k), 0u64..8).prop_map(|(weights, limit)| PatternSet::Threshold { weights,
+            limit }),
         1 => (1u32..u32::MAX).prop_map(move |salt| PatternSet::Bitmap(Bitmap::new(k, |p| {
             p == 0 || p.wrapping_mul(salt).wrapping_add(salt >> 7).count_ones() % 3 == 1
         }))),
@@ -264,11 +265,14 @@ proptest! {
     }
 
     #[test]
-    fn matrices(n in 2usize..5, columns in prop::collection::vec(prop::collection::vec(weight(), 5), 5), even in any::<bool>()) {
+    fn matrices(
+        n in 2usize..5, columns in prop::collection::vec(prop::collection::vec(weight(), 5), 5), even in any::<bool>(),
+    ) {
         // Nearly uniform columns, or any: the last entry takes what is left of 2^63.
         let column = |column: &Vec<u64>| {
             let mut column: Vec<u64> =
-                column[..n - 1].iter().map(|&w| if even { (1 << 63) / n as u64 + w % 9 } else { w % (1 << 58) }).collect();
+                column[..n - 1].iter().map(|&w| if even { (1 << 63) / n as u64 + w % 9 } else { w % (1 << 58) })
+                    .collect();
             column.push((1 << 63) - column.iter().sum::<u64>());
             column
         };
@@ -286,7 +290,8 @@ proptest! {
         all in weight(),
     ) {
         let parts = |drawn: &Vec<(f64, u64)>| {
-            let mut parts: Vec<(usize, u64)> = drawn.iter().map(|(at, w)| ((at * k as f64) as usize, *w / 8 + 1)).collect();
+            let mut parts: Vec<(usize, u64)> = drawn.iter().map(|(at, w)| ((at * k as f64) as usize, *w / 8 + 1))
+                .collect();
             parts.push((k, all));
             parts
         };
@@ -335,8 +340,8 @@ fn losses_below_the_last_digit_of_floats_are_not_stated_as_none() {
     }
 }
 
-/// Resampled so rarely that some answers are as unlikely as the smallest floats, which have few digits: nothing finite is
-/// certified from those.
+/// Resampled so rarely that some answers are as unlikely as the smallest floats, which have few digits: nothing finite
+/// is certified from those.
 #[test]
 fn likelihoods_at_the_end_of_the_floats() {
     let k = 17;

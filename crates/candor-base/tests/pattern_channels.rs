@@ -351,8 +351,8 @@ fn what_is_not_a_channel_is_refused() {
     assert!(message(new(&[Axis::set(3, 3)], &set(PatternSet::Only(vec![0])))).contains("no answer"));
 }
 
-/// Over more attributes than can be enumerated, laws of one, two and three attributes come by three ways; each against sums of
-/// misses counted one attribute after the other.
+/// Over more attributes than can be enumerated, laws of one, two and three attributes come by three ways; each against
+/// sums of misses counted one attribute after the other.
 #[test]
 fn laws_of_few_among_many_attributes() {
     for (k, limit) in [(22, 25), (24, 4), (45, 60)] {

@@ -27,9 +27,10 @@ fn good_files_are_read_and_written_to_the_letter() {
     assert!(read >= 9);
 }
 
-/// What every implementation makes of the committed files: all of `good` are accepted, all of `bad` are rejected, here with
-/// this part of the message. Each bad file differs from a good one in one way only; those whose names begin with "forged" have
-/// a matching fingerprint. The tests of the JavaScript client and of the Python package read the same file.
+/// What every implementation makes of the committed files: all of `good` are accepted, all of `bad` are rejected, here
+/// with this part of the message. Each bad file differs from a good one in one way only; those whose names begin with
+/// "forged" have a matching fingerprint. The tests of the JavaScript client and of the Python package read the same
+/// file.
 #[derive(serde::Deserialize)]
 struct Verdicts {
     good: BTreeSet<String>,
@@ -230,8 +231,8 @@ fn forged(attributes: usize, lottery: &str) -> String {
     let name = |i: usize| format!(r#"{{"name": "a{i}", "kind": "nominal", "categories": ["no", "yes"]}}"#);
     let list = |of: &dyn Fn(usize) -> String| (0..attributes).map(of).collect::<Vec<String>>().join(", ");
     format!(
-        r#"{{"format": "candor plan", "version": 1, "fingerprint": "sha256:0", "guarantee": {{"epsilon": null, "attributes": []}},
-            "schema": {{"attributes": [{}]}}, "blocks": [{{"attributes": [{}], "lottery": [{lottery}]}}]}}"#,
+        r#"{{"format": "candor plan", "version": 1, "fingerprint": "sha256:0",
+            "guarantee": {{"epsilon": null, "attributes": []}}, "schema": {{"attributes": [{}]}}, "blocks": [{{"attributes": [{}], "lottery": [{lottery}]}}]}}"#,
         list(&name),
         list(&|i| format!("\"a{i}\"")),
     )

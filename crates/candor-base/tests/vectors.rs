@@ -95,7 +95,8 @@ fn strips() -> Vec<(&'static str, Plan)> {
     ]
 }
 
-/// Devices whose outcomes are no power of two: a die of three categories, a lottery of unequal ones, and one beyond 2^53.
+/// Devices whose outcomes are no power of two: a die of three categories, a lottery of unequal ones, and one beyond
+/// 2^53.
 fn devices() -> Vec<(&'static str, Plan)> {
     let labels = |n: usize| (0..n).map(|z| format!("z{z}")).collect::<Vec<String>>();
     let matrix = |sizes: &[usize], total: u128, columns: &[&[u64]]| -> Channel {
@@ -131,7 +132,8 @@ fn plans() -> Vec<(&'static str, Plan)> {
     let crossed: Vec<Vec<u64>> = (0..6).map(|x| (0..6).map(|z| if x == z { 11 } else { 1 }).collect()).collect();
     let crossed = Matrix::new(vec![2, 3], (0..6).map(|z| format!("z{z}")).collect(), 4, crossed).unwrap();
     let asked = "[[attribute]]\nname = \"Smokes\"\ncategories = [\"no\", \"yes\", \"former\"]\n\
-                 [[attribute]]\nname = \"Daily\"\nasked_if = \"Smokes in (yes, former)\"\ncategories = [\"few\", \"many\"]\n";
+                 [[attribute]]\nname = \"Daily\"\nasked_if = \"Smokes in (yes, former)\"\ncategories = \
+                 [\"few\", \"many\"]\n";
     let asked = Schema::from_toml(asked).unwrap();
     let threshold = PatternSet::Threshold { weights: vec![3, 1, 2, 1], limit: 3 };
     let bitmap = PatternSet::Bitmap(Bitmap::new(4, |p| p.count_ones() != 2));
@@ -220,7 +222,10 @@ fn answer(plan: &Plan, record: &[u16], bytes: &[u8]) -> (Value, usize) {
         Answer::One(code) => json!(code),
         Answer::Set(codes) => json!(codes),
     };
-    let block = |block: candor_base::randomize::BlockAnswer| json!({"tag": block.tag, "answers": block.answers.iter().map(one).collect::<Vec<_>>()});
+    let block = |block: candor_base::randomize::BlockAnswer| {
+        let answers: Vec<_> = block.answers.iter().map(one).collect();
+        json!({"tag": block.tag, "answers": answers})
+    };
     (Value::Array(blocks.into_iter().map(block).collect()), rng.used)
 }
 

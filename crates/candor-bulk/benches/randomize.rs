@@ -86,7 +86,8 @@ fn records_bitmap(bencher: Bencher) {
     records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
 }
 
-/// Many attributes under a threshold and a uniform answer; the limit is so many standard deviations below what uniform answers weigh.
+/// Many attributes under a threshold and a uniform answer; the limit is so many standard deviations below what uniform
+/// answers weigh.
 fn thresholds(bencher: Bencher, attributes: usize, weight: impl Fn(u64) -> u64, deviations: f64) {
     let sizes: Vec<usize> = (0..attributes).map(|i| 2 + i % 4).collect();
     let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();

@@ -6,7 +6,8 @@ use rand_core::CryptoRng;
 
 const SIZE: usize = 4096;
 
-/// A key that a generator gave, expanded by AES-256 in counter mode: twice as fast as the generator. Each byte is handed out once.
+/// A key that a generator gave, expanded by AES-256 in counter mode: twice as fast as the generator. Each byte is
+/// handed out once.
 pub(crate) struct Bytes {
     cipher: Aes256,
     /// Of the next block; would take centuries to come round.
@@ -16,7 +17,8 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// Takes 32 bytes of a generator as the key. No other bytes come from this key, so that blocks may be counted from zero.
+    /// Takes 32 bytes of a generator as the key. No other bytes come from this key, so that blocks may be counted from
+    /// zero.
     pub(crate) fn new<R: CryptoRng + ?Sized>(rng: &mut R) -> Bytes {
         let mut key = [0; 32];
         rng.fill_bytes(&mut key);
@@ -115,7 +117,8 @@ mod tests {
 
     impl rand_core::TryCryptoRng for Zeros {}
 
-    /// The block of zeros under a key of zeros, from the standard; then that no block comes twice, whatever is asked for.
+    /// The block of zeros under a key of zeros, from the standard; then that no block comes twice, whatever is asked
+    /// for.
     #[test]
     fn bytes_are_the_encrypted_counter() {
         let mut bytes = Bytes::new(&mut Zeros);

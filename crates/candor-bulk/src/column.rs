@@ -58,10 +58,10 @@ fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
 
 /// k-ary randomized response with 16 random bits per value and no branch.
 ///
-/// The high half of a random number times the number of categories is a category, and the low half says what becomes of it: where it
-/// is small, in equally many numbers for each category, that category is the answer; where it is larger the truth is; the few numbers
-/// with the largest low halves decide nothing. Those go to a die whose weights are exactly what the others leave each category short
-/// of, so the law is exact.
+/// The high half of a random number times the number of categories is a category, and the low half says what becomes of
+/// it: where it is small, in equally many numbers for each category, that category is the answer; where it is larger
+/// the truth is; the few numbers with the largest low halves decide nothing. Those go to a die whose weights are
+/// exactly what the others leave each category short of, so the law is exact.
 pub(crate) struct KAry {
     categories: u16,
     /// Low halves below this answer with the category.

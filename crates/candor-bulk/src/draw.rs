@@ -29,8 +29,8 @@ impl Draw {
     }
 }
 
-/// The draws of a run of records about some attributes. Narrow and apart, so that columns of categories are filled eight records at a
-/// time.
+/// The draws of a run of records about some attributes. Narrow and apart, so that columns of categories are filled
+/// eight records at a time.
 pub(crate) struct Draws {
     pub(crate) free: [u16; RUN],
     pub(crate) miss: [u16; RUN],

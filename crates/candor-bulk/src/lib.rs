@@ -131,8 +131,8 @@ impl<'a> Randomizer<'a> {
         Randomizer { plan, blocks: plan.blocks().iter().zip(sets).map(prepare).collect() }
     }
 
-    /// Randomizes records given as one column of codes per attribute of the schema. Columns of public attributes are passed on as
-    /// they are, whatever stands in them.
+    /// Randomizes records given as one column of codes per attribute of the schema. Columns of public attributes are
+    /// passed on as they are, whatever stands in them.
     ///
     /// # Errors
     /// If a column is missing or shorter than another, or a code is not a category.

@@ -19,7 +19,8 @@ const MAX_LISTED: usize = 12;
 /// With more listed parts than this in a lottery, dice get small tables.
 const MAX_WIDE: usize = 64;
 
-/// With more parts than this that are walked in a lottery, the reference sampler takes over: their states would fill the memory.
+/// With more parts than this that are walked in a lottery, the reference sampler takes over: their states would fill
+/// the memory.
 const MAX_WALKED: usize = 128;
 
 /// With more listed patterns than this in a lottery, the reference sampler takes over: they would fill the memory.
@@ -37,7 +38,8 @@ pub(crate) const WORD: usize = u16::BITS as usize;
 /// How many answers are filled in before those to be drawn again are.
 const BLOCK: usize = 64;
 
-/// Thresholds that are rarer are walked in their weights as they are, which a plan makes sure of; others in rounded weights.
+/// Thresholds that are rarer are walked in their weights as they are, which a plan makes sure of; others in rounded
+/// weights.
 const RARE: f64 = 1.0 / 4096.0;
 
 /// How a part draws.
@@ -168,8 +170,8 @@ impl<'a> PatternDrawer<'a> {
     }
 }
 
-/// In how many ways, up to a factor that all patterns share, these attributes can be answered with each pattern; `None` if a number
-/// is too large.
+/// In how many ways, up to a factor that all patterns share, these attributes can be answered with each pattern; `None`
+/// if a number is too large.
 fn all_ways(odds: &[Choices]) -> Option<Vec<u128>> {
     let mut ways = vec![BigUint::from(1u32)];
     for choice in odds {

@@ -9,7 +9,8 @@ use crate::Sets;
 pub struct Responses {
     /// The answers of each block.
     pub blocks: Vec<BlockAnswers>,
-    /// By attribute the codes of public ones, which are passed on as they are; those of randomized attributes are empty.
+    /// By attribute the codes of public ones, which are passed on as they are; those of randomized attributes are
+    /// empty.
     pub public: Vec<Vec<u16>>,
 }
 
@@ -56,8 +57,8 @@ pub struct BlockAnswers {
     pub tags: Vec<u16>,
     /// One column per answer; where the channel drawn is a strip there is [no answer](UNANSWERED), or an empty set.
     pub columns: Vec<AnswerColumn>,
-    /// For each record the cells that its strip answers with, none where another channel was drawn; `None` if the block has no
-    /// strip.
+    /// For each record the cells that its strip answers with, none where another channel was drawn; `None` if the block
+    /// has no strip.
     pub cells: Option<Sets>,
 }
 

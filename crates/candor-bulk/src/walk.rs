@@ -12,10 +12,10 @@ const MAX_ROUNDED: u128 = 1 << 16;
 
 /// A set made ready to draw its patterns, each as often as it has answers.
 ///
-/// From every state of the set's automaton, the next attribute hits in a share of the ways to go on. That share is known to 64 bits,
-/// of which 16 nearly always decide; where a random number agrees with all 64, the rest of the share is weighed exactly.
-/// A threshold may be walked in rounded weights, so that its automaton is small: then a pattern whose own weights are above the limit is
-/// drawn again.
+/// From every state of the set's automaton, the next attribute hits in a share of the ways to go on. That share is
+/// known to 64 bits, of which 16 nearly always decide; where a random number agrees with all 64, the rest of the share
+/// is weighed exactly. A threshold may be walked in rounded weights, so that its automaton is small: then a pattern
+/// whose own weights are above the limit is drawn again.
 pub(crate) struct Walk {
     /// What is walked: it has all patterns of the set.
     walked: PatternSet,
@@ -52,8 +52,8 @@ impl Walk {
         let (walked, completions) = counted.expect("all sums are one in the end");
         let step = |(number, choice): (usize, &Choices)| {
             let State { ways, next } = &completions.states[number];
-            // None where there is no way on, which is never met. All of them if nothing can miss: then a number that agrees is
-            // weighed, and hits, too.
+            // None where there is no way on, which is never met. All of them if nothing can miss: then a number that
+            // agrees is weighed, and hits, too.
             let hits = (completions.hits(number, choice) << 64u32).checked_div(ways).unwrap_or_default();
             Step { hits: hits.to_u64().unwrap_or(u64::MAX), next: next.map(Option::unwrap_or_default) }
         };
@@ -62,7 +62,8 @@ impl Walk {
         Walk { steps: steps.collect(), walked, within: (weights, limit), choices }
     }
 
-    /// Says of each attribute, in order, whether it misses; whether the pattern is in the set. If not, all is to be said anew.
+    /// Says of each attribute, in order, whether it misses; whether the pattern is in the set. If not, all is to be
+    /// said anew.
     #[inline]
     pub(crate) fn draw(&self, bytes: &mut Bytes, mut say: impl FnMut(usize, bool)) -> bool {
         let (weights, limit) = &self.within;
@@ -98,8 +99,8 @@ impl Walk {
     }
 }
 
-/// A threshold with each weight rounded to a multiple of the unit, and a limit that leaves no pattern of it out: rounding adds to none of
-/// them more than to all attributes that are rounded up. Other sets as they are.
+/// A threshold with each weight rounded to a multiple of the unit, and a limit that leaves no pattern of it out:
+/// rounding adds to none of them more than to all attributes that are rounded up. Other sets as they are.
 fn rounded(set: &PatternSet, unit: u128) -> PatternSet {
     let PatternSet::Threshold { weights, limit } = set else { return set.clone() };
     let round = |&weight: &u64| (u128::from(weight) + unit / 2) / unit;
@@ -114,8 +115,8 @@ mod tests {
     use candor_base::channel::Bitmap;
     use candor_base::randomness::Source;
 
-    /// Of every state that is reached: the numbers below the share, and the part of the one that agrees with it, are just the ways
-    /// in which the attribute hits.
+    /// Of every state that is reached: the numbers below the share, and the part of the one that agrees with it, are
+    /// just the ways in which the attribute hits.
     #[test]
     fn shares_are_exact() {
         let bitmap = Bitmap::new(4, |p| p % 3 == 1);

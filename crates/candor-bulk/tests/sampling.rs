@@ -20,7 +20,8 @@ mod definition;
 const DRAWS: usize = 1_000_000;
 const ALPHA: f64 = 1e-6;
 
-/// A tag and, for each attribute, how many categories were answered, and which: in one list, because a million of them are counted.
+/// A tag and, for each attribute, how many categories were answered, and which: in one list, because a million of them
+/// are counted.
 type Response = Vec<u16>;
 
 fn response(tag: usize, answers: &[Vec<usize>]) -> Response {
@@ -330,8 +331,9 @@ fn follows(seen: &[f64], law: &[f64], name: &str) {
     assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{name}: {statistic} with {degrees}");
 }
 
-/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with resampling. Each with a
-/// common and a rare set, once in small weights and once in large ones, which are rounded while a pattern is drawn.
+/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with
+/// resampling. Each with a common and a rare set, once in small weights and once in large ones, which are rounded while
+/// a pattern is drawn.
 #[test]
 fn thresholds_over_many_attributes_in_bulk() {
     let small = [(16, 20), (16, 12), (24, 32), (24, 22), (130, 220), (130, 190)].map(|(k, limit)| (k, limit, 1));
@@ -394,8 +396,8 @@ fn sets() {
     prove("lottery of answer sizes", sizes, None);
 }
 
-/// Sets beyond the bulk sampler's kernel for small ones: many categories, and more than half of them. (One by one, all sizes
-/// are drawn alike, and large sets slowly.)
+/// Sets beyond the bulk sampler's kernel for small ones: many categories, and more than half of them. (One by one, all
+/// sizes are drawn alike, and large sets slowly.)
 #[test]
 fn large_sets() {
     let prove = |name: &str, channel: Channel| prove_samplers(&[("bulk", bulk)], name, alone(channel), None);

@@ -196,8 +196,8 @@ fn assert_probability(count: u64, draws: u64, p: f64) {
     assert!(low > ALPHA && high > ALPHA, "{count} of {draws}, probability {p}");
 }
 
-/// Tables whose answers cannot be listed: the truth is inside as often as it should, a cell beside it and one apart from it
-/// as often as the second moments of the strip say, and every answer is a relabelling as far as its lines tell.
+/// Tables whose answers cannot be listed: the truth is inside as often as it should, a cell beside it and one apart
+/// from it as often as the second moments of the strip say, and every answer is a relabelling as far as its lines tell.
 #[test]
 fn large_tables() {
     for (sizes, m, draws) in [(vec![256, 256], 1_000, 4_000), (vec![300, 200], 60, 20_000), (vec![2; 16], 1_000, 2_000)]

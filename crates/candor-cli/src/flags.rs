@@ -1,5 +1,5 @@
-//! Parameters as flags. Libraries name a parameter in backticks, by itself or with a value, as in `` `time_limit` `` and
-//! `` `method optimal` ``; the command writes it as its user does: `--time-limit`, `--method optimal`.
+//! Parameters as flags. Libraries name a parameter in backticks, by itself or with a value, as in `` `time_limit` ``
+//! and `` `method optimal` ``; the command writes it as its user does: `--time-limit`, `--method optimal`.
 
 use crate::shell;
 

@@ -37,8 +37,8 @@ fn end(code: i32) -> ! {
     std::process::exit(code);
 }
 
-/// Ends the program, with nothing unfinished left, at signals that ask it to end, but for a search that somebody interrupts; and has a file that grows too
-/// large be an error like a full disk, instead of the end.
+/// Ends the program, with nothing unfinished left, at signals that ask it to end, but for a search that somebody
+/// interrupts; and has a file that grows too large be an error like a full disk, instead of the end.
 #[cfg(unix)]
 pub fn prepare() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};

@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::interruption;
 
-/// Long work, with a progress bar if somebody watches; the bar is taken away in the end. An interruption ends a search, which gives the best so far;
-/// anything else it ends with the whole program.
+/// Long work, with a progress bar if somebody watches; the bar is taken away in the end. An interruption ends a search,
+/// which gives the best so far; anything else it ends with the whole program.
 pub fn watched<T>(work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
     let progress = Bar::new();
     let goes_on = |step: &Progress| {

@@ -2,7 +2,8 @@
 
 use candor_tables::escape_control::is_hidden;
 
-/// A word as a shell takes it. What cannot be seen is written out, which bash, zsh, ksh and all shells of POSIX 2024 read.
+/// A word as a shell takes it. What cannot be seen is written out, which bash, zsh, ksh and all shells of POSIX 2024
+/// read.
 pub fn word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
     match () {
@@ -12,7 +13,8 @@ pub fn word(word: &str) -> String {
     }
 }
 
-/// A file as a shell and the command take it: a name that begins with a dash is not a flag. `-` is standard input or output.
+/// A file as a shell and the command take it: a name that begins with a dash is not a flag. `-` is standard input or
+/// output.
 pub fn file(path: &str) -> String {
     match path.starts_with('-') && path != "-" {
         true => word(&format!("./{path}")),

@@ -26,7 +26,8 @@ pub fn verbose() -> bool {
 /// So many rows of a table fit on a screen with what stands around it.
 const ROWS: usize = 8;
 
-/// A table that fits on a screen: without columns that say nothing, and with its first rows only, unless everything is to be shown.
+/// A table that fits on a screen: without columns that say nothing, and with its first rows only, unless everything is
+/// to be shown.
 pub fn short_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let says =
         |column: &usize| rows.is_empty() || rows.iter().any(|row| row.get(*column).is_some_and(|cell| cell != "-"));
@@ -56,7 +57,8 @@ pub fn emit_json(json: &impl Serialize) -> Result<(), Failure> {
     emit_data(&json_text(json))
 }
 
-/// Returns JSON on one line, fields in the order of the result; NaN and infinity are null. Invisible characters are escaped.
+/// Returns JSON on one line, fields in the order of the result; NaN and infinity are null. Invisible characters are
+/// escaped.
 pub fn json_text(json: &impl Serialize) -> String {
     let json = serde_json::to_string(json).expect("results have text for keys");
     let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };

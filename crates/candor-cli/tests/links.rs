@@ -40,7 +40,8 @@ fn links(text: &str) -> Vec<String> {
     prose(text).split("](").skip(1).filter_map(ends).collect()
 }
 
-/// What links into a document may name: its headings (small letters, spaces as hyphens, no other signs), and what has an id.
+/// What links into a document may name: its headings (small letters, spaces as hyphens, no other signs), and what has
+/// an id.
 fn anchors(text: &str) -> BTreeSet<String> {
     let fences = text.split("```").step_by(2).collect::<String>();
     let anchor = |heading: &str| -> String {

@@ -1,5 +1,5 @@
-//! A crowd that opens connections and leaves them: some say nothing, some send half a request, some send a byte now and then.
-//! Meanwhile others answer, and all of them must be served, and stored once.
+//! A crowd that opens connections and leaves them: some say nothing, some send half a request, some send a byte now and
+//! then. Meanwhile others answer, and all of them must be served, and stored once.
 //!
 //! `cargo run --release -p candor-collect --example crowd -- BINARY CONNECTIONS`
 
@@ -101,7 +101,8 @@ async fn main() -> ExitCode {
     store.close().await.expect("all at their places");
     let stored = store.responses().await.expect("days");
     println!(
-        "of {connections} connections {opened} were let in, and left; {RESPONDENTS} others answered meanwhile, the last after {longest:.1?}; {stored} responses stored"
+        "of {connections} connections {opened} were let in, and left; {RESPONDENTS} others answered meanwhile, the \
+         last after {longest:.1?}; {stored} responses stored"
     );
     drop(std::fs::remove_dir_all(&folder));
     if stored == RESPONDENTS as u64 + 1 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

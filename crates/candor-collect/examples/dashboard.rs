@@ -1,5 +1,5 @@
-//! What the results cost with few responses and with many: the same, because counts are kept. Also how long a server that was killed
-//! before it kept its counts needs to count all responses again.
+//! What the results cost with few responses and with many: the same, because counts are kept. Also how long a server
+//! that was killed before it kept its counts needs to count all responses again.
 //!
 //! `cargo run --release -p candor-collect --example dashboard -- RESPONSES`
 
@@ -121,7 +121,8 @@ async fn main() {
         let (counted, _, _) = look(&survey).await;
         let (start, page, bytes) = look(&survey).await;
         println!(
-            "{responses} responses: results in {page:.1?} ({bytes} bytes); the server starts in {start:.1?}, and in {counted:.1?} if all are counted again"
+            "{responses} responses: results in {page:.1?} ({bytes} bytes); the server starts in {start:.1?}, and in \
+             {counted:.1?} if all are counted again"
         );
     }
     drop(std::fs::remove_dir_all(&folder));

@@ -1,5 +1,5 @@
-//! Faults: clients that retry until they are told that their answer is stored, and a server that is killed (-9) again and again.
-//! Afterwards every acknowledged response must be there exactly once.
+//! Faults: clients that retry until they are told that their answer is stored, and a server that is killed (-9) again
+//! and again. Afterwards every acknowledged response must be there exactly once.
 //!
 //! `cargo run --release -p candor-collect --example faults -- BINARY RESPONSES KILLS [DATABASE]`
 

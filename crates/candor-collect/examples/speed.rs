@@ -1,5 +1,5 @@
-//! How fast responses are accepted, in one run as ratios: against the same server refusing an empty request, and against one commit
-//! for each response. The clients run in the same process, so that both sides share the processor.
+//! How fast responses are accepted, in one run as ratios: against the same server refusing an empty request, and
+//! against one commit for each response. The clients run in the same process, so that both sides share the processor.
 //!
 //! `cargo run --release -p candor-collect --example speed`
 

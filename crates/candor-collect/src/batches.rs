@@ -1,11 +1,12 @@
 //! What is public of a survey's results: the responses of closed batches, and no others.
 //!
-//! Running totals publish their differences: who sees a total today and again after five more responses sees a batch of five. So a
-//! batch is published once, when there are enough new responses in it; with public attributes, enough in each of their groups
-//! that is in it at all, because a person hides only among those with the same public values.
+//! Running totals publish their differences: who sees a total today and again after five more responses sees a batch of
+//! five. So a batch is published once, when there are enough new responses in it; with public attributes, enough in
+//! each of their groups that is in it at all, because a person hides only among those with the same public values.
 //!
-//! A batch that closed with a certain response could be filled up by somebody but for one. So whether there are enough is looked at once a
-//! day, when the day (UTC) has ended, and at the end of the survey: nobody's response closes a batch.
+//! A batch that closed with a certain response could be filled up by somebody but for one. So whether there are enough
+//! is looked at once a day, when the day (UTC) has ended, and at the end of the survey: nobody's response closes a
+//! batch.
 
 use candor_base::plan::Plan;
 
@@ -28,7 +29,8 @@ impl Published {
         Published { tallies: Tallies::new(plan), batches: 0, smallest: 0 }
     }
 
-    /// What is public once the responses since the last batch are enough for another: `least` in every group that they are in.
+    /// What is public once the responses since the last batch are enough for another: `least` in every group that they
+    /// are in.
     pub fn next(&self, plan: &Plan, all: &Tallies, least: u64) -> Option<Published> {
         let (before, now) = (self.tallies.groups(plan), all.groups(plan));
         let new = now.iter().enumerate().map(|(group, now)| now - before.get(group).copied().unwrap_or(0));

@@ -62,7 +62,8 @@ pub enum CollectError {
     },
     /// Plain HTTP for the world.
     #[error(
-        "{0} is not this machine alone, and plain HTTP can be altered on the way: put a proxy that speaks TLS in front, and say --behind-proxy"
+        "{0} is not this machine alone, and plain HTTP can be altered on the way: put a proxy that speaks TLS in \
+         front, and say --behind-proxy"
     )]
     NotSecure(SocketAddr),
     /// Something else that cannot be read or written.
@@ -249,7 +250,8 @@ pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, C
     Ok(written)
 }
 
-/// Writes all settled responses to a table, in the order of their random places, with the plan's fingerprint. Gives their number.
+/// Writes all settled responses to a table, in the order of their random places, with the plan's fingerprint. Gives
+/// their number.
 ///
 /// # Errors
 /// If there are none, or they cannot be written.

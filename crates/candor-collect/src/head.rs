@@ -1,8 +1,8 @@
-//! Heads of requests end their lines with CR LF, and with nothing else: a proxy and a server that disagree about where a line ends can be
-//! made to disagree about where a request ends.
+//! Heads of requests end their lines with CR LF, and with nothing else: a proxy and a server that disagree about where
+//! a line ends can be made to disagree about where a request ends.
 //!
-//! The parser takes a bare LF for the end of a line. What is read from a connection is looked at first, and a bare LF in a head becomes
-//! a NUL, which the parser rejects with 400.
+//! The parser takes a bare LF for the end of a line. What is read from a connection is looked at first, and a bare LF
+//! in a head becomes a NUL, which the parser rejects with 400.
 
 use std::io;
 use std::pin::Pin;
@@ -148,7 +148,8 @@ mod tests {
     fn a_bare_line_feed_in_a_head_is_spoiled_and_nothing_else() {
         let long = "x".repeat(500);
         let good = format!(
-            "POST / HTTP/1.1\r\nhost: a\r\nlong: {long}\r\ncontent-length: 4\r\n\r\n\n\n\n\nGET / HTTP/1.1\r\nhost: a\r\n\r\n"
+            "POST / HTTP/1.1\r\nhost: a\r\nlong: {long}\r\ncontent-length: 4\r\n\r\n\n\n\n\nGET / HTTP/1.1\r\nhost: \
+             a\r\n\r\n"
         );
         for piece in [1, 3, 1_000] {
             assert_eq!(looked(&good, piece), good, "bodies may hold any byte, and a head follows");

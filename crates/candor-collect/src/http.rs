@@ -114,7 +114,8 @@ impl Service {
         }
     }
 
-    /// Reads the words of the survey page again: languages, texts, questions, their order. Other settings stay until the next start.
+    /// Reads the words of the survey page again: languages, texts, questions, their order. Other settings stay until
+    /// the next start.
     ///
     /// # Errors
     /// Returns why the words stay as they are: survey.toml cannot be read, or the plan is another one.
@@ -133,8 +134,8 @@ impl Service {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts a request against the limit of the second. The sender is whom the proxy in front names last; without one everybody is on
-    /// this machine.
+    /// Counts a request against the limit of the second. The sender is whom the proxy in front names last; without one
+    /// everybody is on this machine.
     fn admit(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let named = headers.get("x-forwarded-for").and_then(|list| list.to_str().ok()?.rsplit(',').next());
         let named = named.filter(|_| self.access.behind_proxy).and_then(|last| last.trim().parse::<IpAddr>().ok());
@@ -261,7 +262,8 @@ async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Requ
     const ALWAYS: [(HeaderName, &str); 6] = [
         (
             header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'; base-uri \
+             'none'; frame-ancestors 'none'",
         ),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -285,7 +287,8 @@ async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Requ
     response
 }
 
-/// A page that was saved to a file has no origin: it may send responses all the same, and read whether they were stored.
+/// A page that was saved to a file has no origin: it may send responses all the same, and read whether they were
+/// stored.
 const FROM_ANYWHERE: (HeaderName, &str) = (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
 
 async fn preflight() -> Response {
@@ -366,7 +369,8 @@ async fn evaluate(service: &Service, busy: &Busy, headers: &HeaderMap, body: Bod
 
 /// The survey as one file. It sends to the address of the settings: what a request names as its host can be anything.
 async fn offline(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
-    let missing = "there is no page to be saved: survey.toml does not specify the address of the survey (address = \"https://...\")";
+    let missing = "there is no page to be saved: survey.toml does not specify the address of the survey (address \
+                   = \"https://...\")";
     let address = service.access.address.as_deref();
     let address = address.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "no-address", missing))?;
     let kind = [

@@ -89,7 +89,8 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let Problem { status, kind, detail } = self.clone();
         let title = status.canonical_reason().unwrap_or_default();
-        let body = json!({"type": format!("urn:candor:problem:{kind}"), "title": title, "status": status.as_u16(), "detail": detail});
+        let body = json!({"type": format!("urn:candor:problem:{kind}"), "title": title, "status": status.as_u16(),
+            "detail": detail});
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Body::from(body.to_string()))
             .into_response();
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {

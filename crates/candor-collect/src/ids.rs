@@ -1,7 +1,7 @@
 //! Numbers under which responses are sent: handed out before anything is answered, and recognized without being kept.
 //!
-//! A number is eight random bytes and eight that follow from them under the survey's key. So nothing is noted when it is handed out, and
-//! whoever sends cannot choose it: a changed page has no field in which to hide an answer.
+//! A number is eight random bytes and eight that follow from them under the survey's key. So nothing is noted when it
+//! is handed out, and whoever sends cannot choose it: a changed page has no field in which to hide an answer.
 
 use sha2::{Digest, Sha256};
 

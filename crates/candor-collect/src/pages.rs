@@ -1,7 +1,8 @@
 //! The pages, their scripts and their style.
 //!
-//! What runs in a browser is the same for every survey: a page that names its script and style with their hashes, and a script that
-//! names the part for tokens with its hash. So the hash of the page covers everything that runs; words and plan are data.
+//! What runs in a browser is the same for every survey: a page that names its script and style with their hashes, and a
+//! script that names the part for tokens with its hash. So the hash of the page covers everything that runs; words and
+//! plan are data.
 
 use std::sync::LazyLock;
 
@@ -125,8 +126,9 @@ fn sheet(survey: &Survey, language: &str, words: &Words) -> Option<Value> {
     Some(json!({"summary": summary, "parts": explain(&survey.plan, &language).page.parts}))
 }
 
-/// The picture of the promise, about the question that is protected least: of a hundred people how many send their own answer, where that is
-/// one number for every question; else in how many cases a guess from what is sent is right, at worst.
+/// The picture of the promise, about the question that is protected least: of a hundred people how many send their own
+/// answer, where that is one number for every question; else in how many cases a guess from what is sent is right, at
+/// worst.
 fn picture(survey: &Survey) -> Option<Value> {
     let attributes = certified(&survey.plan);
     let of_hundred = |p: f64| (100.0 * p - 1e-9).ceil().min(100.0);
@@ -255,7 +257,8 @@ mod tests {
         }
     }
 
-    /// The page names its script and style with their hashes, the script that of the part for tokens: nothing else runs.
+    /// The page names its script and style with their hashes, the script that of the part for tokens: nothing else
+    /// runs.
     #[test]
     fn the_hash_of_the_page_covers_everything_that_runs() {
         let Pages { survey, script, tokens, results, results_script, style, .. } = &*PAGES;

@@ -1,7 +1,7 @@
 //! Whether one response came more often than any population would give it: some may be invented then.
 //!
-//! The database is asked for the responses that came most often: again only once there are a twentieth more of them, and in the background,
-//! so that it costs little however many there are.
+//! The database is asked for the responses that came most often: again only once there are a twentieth more of them,
+//! and in the background, so that it costs little however many there are.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

@@ -27,7 +27,8 @@ use crate::writer::Snapshot;
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The state of a survey as the dashboard shows it to who has the token; `repeated` is how often one response came, if too often.
+/// The state of a survey as the dashboard shows it to who has the token; `repeated` is how often one response came, if
+/// too often.
 ///
 /// # Errors
 /// If the counts do not fit the plan.
@@ -70,8 +71,8 @@ fn hidden_among(smallest: u64, responses: u64) -> String {
     let (some, all) = (count(smallest), count(responses));
     match smallest < responses {
         true => format!(
-            "A person hides only among people with the same answers to the questions that are sent as they are. The smallest \
-             such group has {some} of the {all} responses counted so far; its number is rounded down below."
+            "A person hides only among people with the same answers to the questions that are sent as they are. The \
+             smallest such group has {some} of the {all} responses counted so far; its number is rounded down below."
         ),
         false => {
             format!("A person hides among the {all} responses counted so far; their number is rounded down below.")
@@ -89,9 +90,9 @@ pub fn public_results(survey: &Survey, published: &Published, said: &CachedState
     let mut shown = found(survey, tallies, None)?;
     shown["batches"] = json!(batches);
     let mut privacy = vec![format!(
-        "Results are published in batches, at most one a day: a batch is closed when a day (UTC) or the survey has ended and there are at \
-         least {least} new responses{}. Responses that are not in a closed batch yet are not shown, so that no two looks differ by a few \
-         people and nobody's response closes a batch.",
+        "Results are published in batches, at most one a day: a batch is closed when a day (UTC) or the survey has \
+         ended and there are at least {least} new responses{}. Responses that are not in a closed batch yet are not \
+         shown, so that no two looks differ by a few people and nobody's response closes a batch.",
         if tallies.groups(&survey.plan).len() > 1 {
             " of every group of the public questions that is in them"
         } else {
@@ -165,19 +166,21 @@ fn local(plan: &Plan) -> String {
     let epsilon = plan.guarantee().epsilon();
     match times(epsilon) {
         Some(times) => format!(
-            "Towards whoever sees responses arrive, each is at most {times} times as likely under one truth as under any other (epsilon {epsilon})."
+            "Towards whoever sees responses arrive, each is at most {times} times as likely under one truth as under \
+             any other (epsilon {epsilon})."
         ),
         None => "This plan has no finite epsilon: responses can rule truths out.".to_owned(),
     }
 }
 
-/// What is said about the publication of so many responses; the last is remembered, because it takes a moment to compute.
+/// What is said about the publication of so many responses; the last is remembered, because it takes a moment to
+/// compute.
 #[derive(Debug, Default)]
 pub struct CachedStatement(Mutex<Option<(u64, String)>>);
 
 impl CachedStatement {
-    /// The sentence, as `candor audit --respondents --colluding` prints it. It is computed for a round number of respondents that is not
-    /// larger, so that it changes rarely: fewer hide less well.
+    /// The sentence, as `candor audit --respondents --colluding` prints it. It is computed for a round number of
+    /// respondents that is not larger, so that it changes rarely: fewer hide less well.
     fn of(&self, plan: &Plan, respondents: u64, colluding: u64) -> String {
         let round = rounded_down(respondents).max((colluding + 1).min(respondents));
         if colluding >= respondents {
@@ -240,8 +243,9 @@ mod tests {
         assert!(chosen.len() > 1_000 && warned(&chosen));
     }
 
-    /// 200 invented responses among 20,000 under a workload plan for six attributes, all about one table: their channel shows if the answers
-    /// differ, and the responses themselves do if they are the same. Honest responses show neither.
+    /// 200 invented responses among 20,000 under a workload plan for six attributes, all about one table: their channel
+    /// shows if the answers differ, and the responses themselves do if they are the same. Honest responses show
+    /// neither.
     #[test]
     fn two_hundred_invented_responses_among_twenty_thousand_show() {
         use candor_base::randomize::Client;
@@ -277,7 +281,8 @@ mod tests {
         assert!(repeated.is_some_and(|times| times >= 200), "{repeated:?}");
     }
 
-    /// Whatever the plan and however few the responses: what is shown lies in its interval and is a share, on the dashboard and in its report.
+    /// Whatever the plan and however few the responses: what is shown lies in its interval and is a share, on the
+    /// dashboard and in its report.
     #[test]
     fn dashboards_show_only_what_may_be_published() {
         use candor_base::randomize::Client;

@@ -1,4 +1,5 @@
-//! How many requests are let in within a second: in all, and from one sender, so that nobody uses up what is there for others.
+//! How many requests are let in within a second: in all, and from one sender, so that nobody uses up what is there for
+//! others.
 //!
 //! Addresses are kept for the current second, in memory, and nowhere else.
 
@@ -34,8 +35,8 @@ impl Senders {
         Senders { most, begun: Instant::now(), all: 0, each: HashMap::new() }
     }
 
-    /// Whether a request is let in at this time. A sender who is known has a tenth of what there is, and what is turned away uses up
-    /// nothing.
+    /// Whether a request is let in at this time. A sender who is known has a tenth of what there is, and what is turned
+    /// away uses up nothing.
     pub fn admit(&mut self, sender: Option<Sender>, now: Instant) -> bool {
         if now.duration_since(self.begun) >= Duration::from_secs(1) {
             *self = Senders { begun: now, ..Senders::new(self.most) };

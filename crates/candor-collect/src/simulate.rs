@@ -8,7 +8,8 @@ use rand_core::CryptoRng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// So many responses as lines of JSON. The first attribute leans to its first category, and every other follows the one before it half the time.
+/// So many responses as lines of JSON. The first attribute leans to its first category, and every other follows the one
+/// before it half the time.
 pub fn responses<R: CryptoRng>(plan: &Plan, client: &Client<'_>, rng: &mut R, count: usize) -> Vec<String> {
     (0..count).map(|_| response(plan, client, rng)).collect()
 }

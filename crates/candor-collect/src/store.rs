@@ -1,8 +1,8 @@
 //! What is kept: responses, and apart from them which invitations and ids were used, totals by day, and counts.
 //!
-//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it, and no row is written when
-//! its response arrives: that would tell the order, in SQLite's write-ahead log and in PostgreSQL's system columns. What
-//! arrives [waits](crate::waiting) until there is a batch, which is settled in one transaction.
+//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it, and
+//! no row is written when its response arrives: that would tell the order, in SQLite's write-ahead log and in
+//! PostgreSQL's system columns. What arrives [waits](crate::waiting) for a batch, which is settled in one transaction.
 
 use std::path::PathBuf;
 
@@ -31,8 +31,8 @@ pub struct Store {
 pub(crate) struct Hold(Option<(KeyFile, Option<Key>)>);
 
 impl Store {
-    /// Opens the database of a survey, with so many connections at most, and makes its tables if there are none: a SQLite file, or
-    /// PostgreSQL by its url.
+    /// Opens the database of a survey, with so many connections at most, and makes its tables if there are none: a
+    /// SQLite file, or PostgreSQL by its url.
     ///
     /// # Errors
     /// If it cannot be opened, or holds another survey.
@@ -108,8 +108,8 @@ impl Store {
         Ok(Hold(Some((held, None))))
     }
 
-    /// Removes what deleting and rewriting left behind: in SQLite the write-ahead log and free pages, in PostgreSQL the transaction
-    /// numbers and places of rows.
+    /// Removes what deleting and rewriting left behind: in SQLite the write-ahead log and free pages, in PostgreSQL the
+    /// transaction numbers and places of rows.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -152,7 +152,7 @@ impl Store {
         Ok(self.pool.begin().await?)
     }
 
-    /// A connection. What a failed transaction leaves behind goes with it: [detach](PoolConnection::detach) and drop it then.
+    /// A connection. A failed transaction leaves something behind: [detach](PoolConnection::detach) it then, and drop it.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -206,7 +206,7 @@ impl Store {
         Ok(meta(&mut self.begin().await?, "closed").await?.is_some())
     }
 
-    /// Closes the survey: no further response is accepted, what waits is settled, and the order of writing is forgotten.
+    /// Closes the survey: no response is accepted, what waits is settled, and the order of writing is forgotten.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -305,7 +305,7 @@ impl Store {
 
     /// Ends all connections; when it returns, the last of them has ended.
     ///
-    /// A connection on its way back while the pool closes is put back, not closed: the pool is closed until it has none.
+    /// A connection on its way back is put back while the pool closes: the pool is closed until it has none.
     pub async fn end(&self) {
         self.pool.close().await;
         while self.pool.size() > 0 {
@@ -366,7 +366,7 @@ pub(crate) async fn find(
 }
 
 impl Hold {
-    /// Makes the version that was put last the valid one: call it once its transaction is committed. Before, nothing of it is readable.
+    /// Makes the version put last the valid one, once its transaction is committed. Before, nothing of it is readable.
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
         let Some((held, key)) = self.0.as_mut().and_then(|(held, next)| Some((held, next.take()?))) else {
             return Ok(());
@@ -446,7 +446,7 @@ pub(crate) async fn settle_waiting(transaction: &mut Transaction<'_, Any>, hold:
     Ok(waits)
 }
 
-/// Puts a batch at its places: what is written follows from the set and from random places, not from the order of arrival.
+/// Puts a batch at its places: what is written follows from the set and random places, not from the order of arrival.
 pub(crate) async fn settle(transaction: &mut Transaction<'_, Any>, batch: &Waiting) -> Result<(), StoreError> {
     let (rows, row) = match transaction.backend_name() {
         "PostgreSQL" => {

@@ -24,8 +24,9 @@ pub struct Survey {
 }
 
 /// What invitations without tokens give up.
-const INVITATIONS_TRUST: &str = "with plain invitations the server sees which response came with which; respondents have to trust \
-    that it does not note it. Tokens (tokens_until, the last day before a second visit) make that impossible";
+const INVITATIONS_TRUST: &str = "with plain invitations the server sees which response came with which; respondents \
+                                 have to trust that it does not note it. Tokens (tokens_until, the last day before a \
+                                 second visit) make that impossible";
 
 /// A plan whose draws take longer than this many steps for a respondent is told about.
 const SLOW_CATEGORIES: usize = 10_000;
@@ -45,7 +46,8 @@ impl Survey {
         Survey::new(folder, plan_text, wording)
     }
 
-    /// Begins a survey in a folder: copies the plan, and writes a survey.toml to be edited. Gives what should be known of it.
+    /// Begins a survey in a folder: copies the plan, and writes a survey.toml to be edited. Gives what should be known
+    /// of it.
     ///
     /// # Errors
     /// If the plan cannot be read, there is a survey already, or files cannot be written.
@@ -53,7 +55,8 @@ impl Survey {
         Survey::create_for(folder, plan, false, None)
     }
 
-    /// The same for invited people; `tokens_until` is the last day on which they are given tokens, before they come again to answer.
+    /// The same for invited people; `tokens_until` is the last day on which they are given tokens, before they come
+    /// again to answer.
     ///
     /// # Errors
     /// As [`create`](Survey::create), and if the day is none.

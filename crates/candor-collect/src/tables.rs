@@ -31,7 +31,8 @@ pub enum StoreError {
     TakenOver,
     /// The key of the tokens is not the one that the survey was begun with.
     #[error(
-        "tokens were given out under the key {0}, and the file token-key of the folder makes another: put the old file back"
+        "tokens were given out under the key {0}, and the file token-key of the folder makes another: put the old file \
+         back"
     )]
     OtherKey(String),
     /// Another server holds the file.
@@ -47,7 +48,8 @@ pub enum StoreError {
     },
     /// Responses that wait under a key that is not there.
     #[error(
-        "{} is not the key file of this database: responses that wait to be settled cannot be read; put the file back that was copied with it", .0.display()
+        "{} is not the key file of this database: responses that wait to be settled cannot be read; put the file back \
+         that was copied with it", .0.display()
     )]
     OtherWaitingKey(PathBuf),
     /// What the database holds is not what was written.
@@ -90,7 +92,8 @@ pub(crate) fn steps(postgres: bool) -> [Vec<String>; VERSION] {
     let second = vec!["DELETE FROM tallies".to_owned(), format!("CREATE TABLE published {counts}")];
     let arrivals =
         format!("CREATE TABLE arrivals (place {place} PRIMARY KEY, spent TEXT NOT NULL, responses TEXT NOT NULL)");
-    // What arrived lay together by commits, which told the order: it is settled, and from here on a batch waits in `waiting`.
+    // What arrived lay together by commits, which told the order: it is settled, and from here on a batch waits in
+    // `waiting`.
     let (ids, rows, row, bytes) = match postgres {
         true => (
             "json_array_elements_text(CAST(spent AS JSON)) AS id(value)",
@@ -142,8 +145,8 @@ pub fn hold(folder: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Many values go to the database as one: a list in JSON, which it unfolds. So a statement is the same for any number of them, and is
-/// prepared once. This is the table of a list's members, `value`.
+/// Many values go to the database as one: a list in JSON, which it unfolds. So a statement is the same for any number
+/// of them, and is prepared once. This is the table of a list's members, `value`.
 pub(crate) fn unfolded(transaction: &Transaction<'_, Any>) -> &'static str {
     match transaction.backend_name() {
         "PostgreSQL" => "json_array_elements_text(CAST($1 AS JSON))",

@@ -1,4 +1,5 @@
-//! Counts of the responses for the tables of the dashboard: they cost the same with a thousand responses and ten million.
+//! Counts of the responses for the tables of the dashboard: they cost the same with a thousand responses and ten
+//! million.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +25,8 @@ const MAX_GROUPS: usize = 10_000;
 /// Counts as they are kept: the number of the table, tags, total and counts.
 pub type KeptRow = (usize, String, u64, String);
 
-/// The tables of a plan that are counted: every attribute, the groups of public attributes, then pairs of attributes as long as they
-/// are few and small, those of randomized attributes first.
+/// The tables of a plan that are counted: every attribute, the groups of public attributes, then pairs of attributes as
+/// long as they are few and small, those of randomized attributes first.
 pub fn tables(plan: &Plan) -> TableList {
     let schema = plan.schema();
     let attributes = 0..schema.attributes().len();

@@ -1,8 +1,10 @@
-//! Tokens that nobody can link to an invitation: a verifiable oblivious pseudorandom function (RFC 9497, ristretto255 and SHA-512).
+//! Tokens that nobody can link to an invitation: a verifiable oblivious pseudorandom function (RFC 9497, ristretto255
+//! and SHA-512).
 //!
-//! A browser draws a token, blinds it and has it evaluated for its invitation; the proof says that the key was the published one.
-//! What was blinded is independent of the token, so that nobody, with the key and all that was sent, can tell which token an
-//! invitation became. Later the token and its value are sent with the response. Only who has the key can make such a value.
+//! A browser draws a token, blinds it and has it evaluated for its invitation; the proof says that the key was the
+//! published one. What was blinded is independent of the token, so that nobody, with the key and all that was sent, can
+//! tell which token an invitation became. Later the token and its value are sent with the response. Only who has the
+//! key can make such a value.
 
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::below_u64;
@@ -62,10 +64,12 @@ impl TokenKey {
 /// How many times 32 bytes a token gives for the channel of a block: more than are ever needed.
 const TAG_PARTS: u32 = 32;
 
-/// Which channel each block of a plan answers by, as the value of a token says; `None` where the block has one channel only.
+/// Which channel each block of a plan answers by, as the value of a token says; `None` where the block has one channel
+/// only.
 ///
-/// Neither side can choose the value of a token, so nobody can choose the channel. The bytes for block `b` are SHA-256 of
-/// `candor tag b 0 value`, then of `candor tag b 1 value`, and so on; a channel is drawn with them as with any others.
+/// Neither side can choose the value of a token, so nobody can choose the channel. The bytes for block `b` are SHA-256
+/// of `candor tag b 0 value`, then of `candor tag b 1 value`, and so on; a channel is drawn with them as with any
+/// others.
 pub fn token_tags(plan: &Plan, value: &str) -> Vec<Option<u16>> {
     let tag = |(number, block): (usize, &Block)| {
         let weights: Vec<u64> = block.channels().iter().map(|&(weight, _)| weight).collect();
@@ -154,8 +158,8 @@ mod tests {
         assert_eq!(key.public(), TokenKey::new("a secret", "sha256:1").unwrap().public());
     }
 
-    /// The same numbers as in clients/javascript/test/tokens.test.js, and in the proportions of the weights: chi-squared with one degree of
-    /// freedom above 24 has a probability of 1e-6.
+    /// The same numbers as in clients/javascript/test/tokens.test.js, and in the proportions of the weights:
+    /// chi-squared with one degree of freedom above 24 has a probability of 1e-6.
     #[test]
     fn tags_follow_from_tokens_by_the_law_of_the_plan() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lotteries.json");

@@ -1,9 +1,10 @@
 //! What is acknowledged and not settled yet, kept so that nothing tells its order.
 //!
-//! Everything here is a function of the *set* of what waits and of fresh randomness: ids and invitations are sorted, responses stand in the
-//! order of random places. In SQLite older versions of the set survive in the write-ahead log, and two versions tell what came between
-//! them. So each version is encrypted under a key of its own, and the keys share one place in a small file beside the database: to
-//! write the next key there is what commits the next version and destroys the last, in one step.
+//! Everything here is a function of the *set* of what waits and of fresh randomness: ids and invitations are sorted,
+//! responses stand in the order of random places. In SQLite older versions of the set survive in the write-ahead log,
+//! and two versions tell what came between them. So each version is encrypted under a key of its own, and the keys
+//! share one place in a small file beside the database: to write the next key there is what commits the next version
+//! and destroys the last, in one step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -33,7 +33,8 @@ pub struct Wording {
     /// Whether only those answer who have an invitation.
     #[serde(default)]
     pub invitations: bool,
-    /// The last day on which the invited are given tokens that nobody can link to their invitations (UTC); answers are accepted after it.
+    /// The last day on which the invited are given tokens that nobody can link to their invitations (UTC); answers are
+    /// accepted after it.
     #[serde(default)]
     pub tokens_until: Option<String>,
     /// Whether several people share a device: then nothing is kept in the browser.
@@ -48,7 +49,8 @@ pub struct Wording {
     /// How many responses are stored together in random order, at least; until then they wait.
     #[serde(default = "batch")]
     pub batch: usize,
-    /// How many responses make a batch, at least, if results are public: only batches that are closed at the end of a day are.
+    /// How many responses make a batch, at least, if results are public: only batches that are closed at the end of a
+    /// day are.
     #[serde(default)]
     pub public_results: Option<u64>,
     /// How many responses of a public batch may come from one adversary, or be known to one: colluding respondents.
@@ -204,12 +206,14 @@ impl Wording {
         let groups = public.map(|attribute| attribute.categories().len()).try_fold(1usize, usize::checked_mul);
         match self.public_results {
             Some(_) if !self.invitations && self.colluding.is_none() => Err(
-                "public_results: anybody can send most of a batch of an open survey; specify colluding, the number of responses of \
-                 a batch that one adversary may have sent, or invitations = true"
+                "public_results: anybody can send most of a batch of an open survey; specify colluding, the number of \
+                 responses of a batch that one adversary may have sent, or invitations = true"
                     .to_owned(),
             ),
             Some(least) if self.colluding.is_some_and(|colluding| colluding >= least) => {
-                Err("colluding: less than public_results, because a batch hides nobody from all of its members".to_owned())
+                Err("colluding: less than public_results, because a batch hides nobody from all of its \
+                     members"
+                    .to_owned())
             }
             Some(least) if least < MIN_BATCH => {
                 Err(format!("public_results: the least number of responses in a batch, {MIN_BATCH} or more"))

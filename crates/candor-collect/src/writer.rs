@@ -30,7 +30,8 @@ const MAX_WAITING: usize = 4_000;
 /// How long counts in memory may be ahead of those in the database, and how often SQLite's log is emptied at most.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
 
-/// Under which name the day is kept on which public batches were last looked at, and what stands there once the survey has ended.
+/// Under which name the day is kept on which public batches were last looked at, and what stands there once the survey
+/// has ended.
 const LOOKED: &str = "public day";
 const ENDED: &str = "ended";
 
@@ -112,8 +113,8 @@ pub struct Writer {
     published: watch::Sender<Arc<Published>>,
     /// Stored, but not counted yet.
     uncounted: ResponseBatch,
-    /// Whether there are batches to settle and traces to remove: how many wait, whether SQLite's log is to be emptied, and whether the
-    /// survey is closed and all is done.
+    /// Whether there are batches to settle and traces to remove: how many wait, whether SQLite's log is to be emptied,
+    /// and whether the survey is closed and all is done.
     chores: Chores,
     /// The day on which public batches were last looked at, as far as this server knows.
     looked: Option<String>,
@@ -247,8 +248,8 @@ impl Writer {
         let new: Vec<&Submission> = new.map(|(submission, _)| submission).collect();
         if !new.is_empty() {
             let waits = self.with(before.clone(), &new, &day);
-            // A batch by itself is settled at once. What waits already is not settled together with what is new: the last version of
-            // what waits would then tell the two apart.
+            // A batch by itself is settled at once. What waits already is not settled together with what is new: the
+            // last version of what waits would then tell the two apart.
             if before.is_empty() && waits.len() >= self.survey.wording.batch {
                 settle(&mut transaction, &waits).await?;
                 self.chores.log = true;
@@ -434,7 +435,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes a public batch if the day has changed since that was last looked at, or the survey has ended, and there are enough responses.
+    /// Closes a public batch if the day has changed since that was last looked at, or the survey has ended, and there
+    /// are enough responses.
     async fn publish(&mut self, ended: bool) -> Result<(), StoreError> {
         let Some(least) = self.survey.wording.public_results else { return Ok(()) };
         let day = if ended { ENDED.to_owned() } else { today() };
@@ -463,8 +465,8 @@ impl Writer {
     }
 }
 
-/// The counts of all responses, and how many submissions wait. Counts of settled responses are those that were kept or, if a server was
-/// killed before it kept them, counted again.
+/// The counts of all responses, and how many submissions wait. Counts of settled responses are those that were kept or,
+/// if a server was killed before it kept them, counted again.
 async fn counted(survey: &Survey, store: &Store) -> Result<(Tallies, usize), StoreError> {
     let mut tallies = settled(survey, store).await?;
     let waits = store.waiting().await?;

@@ -1,6 +1,7 @@
-//! What somebody who gets the database later can find out about which invitation a response came from. The test knows the true order and
-//! tries what such a person would try: the bytes of all files, the history in SQLite's write-ahead log, places in the file,
-//! PostgreSQL's system columns and statistics; while the server runs, after it was killed, after it was stopped, and once the survey is closed.
+//! What somebody who gets the database later can find out about which invitation a response came from. The test knows
+//! the true order and tries what such a person would try: the bytes of all files, the history in SQLite's write-ahead
+//! log, places in the file, PostgreSQL's system columns and statistics; while the server runs, after it was killed,
+//! after it was stopped, and once the survey is closed.
 //!
 //! `CANDOR_COLLECT` names another binary to be tried, and `CANDOR_TEST_POSTGRES` a PostgreSQL server to try it with.
 
@@ -27,7 +28,8 @@ const CATEGORIES: usize = 40;
 /// Two batches of twenty, and five that wait.
 const RESPONDENTS: usize = 45;
 
-/// Chance alone finds about one right pair in each batch and one among those who wait: three, and 18 or more with a probability of 4e-9.
+/// Chance alone finds about one right pair in each batch and one among those who wait: three, and 18 or more with a
+/// probability of 4e-9.
 const BY_CHANCE: usize = 18;
 
 fn binary() -> String {
@@ -130,7 +132,8 @@ impl Scene {
         }
     }
 
-    /// How many pairs are right if the first of these responses is taken to belong to the first of these invitations, and so on.
+    /// How many pairs are right if the first of these responses is taken to belong to the first of these invitations,
+    /// and so on.
     fn right(&self, responses: &[String], invitations: &[String]) -> usize {
         let truth: BTreeMap<&String, String> =
             self.responses.iter().zip(&self.codes).map(|(response, code)| (response, hash(code))).collect();
@@ -258,7 +261,8 @@ fn commits(log: &[u8]) -> Vec<usize> {
     frames.filter(|at| number(at + 4) != Some(0)).map(|at| at + 24 + page).collect()
 }
 
-/// The responses and the invitations that were used, as a copy of the database says; also those that wait, as far as the key opens them.
+/// The responses and the invitations that were used, as a copy of the database says; also those that wait, as far as
+/// the key opens them.
 async fn state(copy: &Path, key: Option<&Vec<u8>>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut responses, mut used) = (BTreeSet::new(), BTreeSet::new());
     let pool = AnyPool::connect(&format!("sqlite://{}", copy.display())).await.unwrap();

@@ -1,5 +1,5 @@
-//! A database of version 3, with the statements and rows of the release that made it, is led to today's tables: every response and every
-//! spent id is there, and the order of arrival is not.
+//! A database of version 3, with the statements and rows of the release that made it, is led to today's tables: every
+//! response and every spent id is there, and the order of arrival is not.
 //!
 //! `CANDOR_TEST_POSTGRES` names a PostgreSQL server to try it with, too.
 

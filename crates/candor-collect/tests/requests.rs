@@ -1,5 +1,5 @@
-//! Bodies of requests, from good ones to nonsense: never a panic, what is refused says why, and what is accepted reads back the same.
-//! Short, and the same inputs every time; `CANDOR_FUZZ_TIMES=100` takes a hundred times as many.
+//! Bodies of requests, from good ones to nonsense: never a panic, what is refused says why, and what is accepted reads
+//! back the same. Short, and the same inputs every time; `CANDOR_FUZZ_TIMES=100` takes a hundred times as many.
 
 use std::path::Path;
 
@@ -128,8 +128,9 @@ fn the_channel_follows_from_the_token() {
     assert!((400..1_800).contains(&kinds["accepted"]), "{kinds:?}");
 }
 
-/// Free bits of a request, as a changed page could use them: order of fields, escapes, spaces, order and case of hexadecimal digits. Nothing
-/// of them reaches the database: all that is accepted is stored as the same line, under the same hash.
+/// Free bits of a request, as a changed page could use them: order of fields, escapes, spaces, order and case of
+/// hexadecimal digits. Nothing of them reaches the database: all that is accepted is stored as the same line, under the
+/// same hash.
 #[test]
 fn a_request_has_no_free_bits_that_are_stored() {
     let target = Target::new("sets", false);

@@ -538,7 +538,8 @@ async fn next_day(place: &Place, running: Running) -> Running {
     running
 }
 
-/// What is public are batches that are closed when a day ends: no response closes one, a few more change nothing, and restarts do not either.
+/// What is public are batches that are closed when a day ends: no response closes one, a few more change nothing, and
+/// restarts do not either.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_public_sees_closed_batches_only() {
     sqlx::any::install_default_drivers();
@@ -759,7 +760,8 @@ async fn words_are_read_again_and_the_plan_is_not() {
     running.stop().await;
 }
 
-/// One sender who floods keeps nobody else from answering. Behind a proxy, who is told by the last address that it names.
+/// One sender who floods keeps nobody else from answering. Behind a proxy, who is told by the last address that it
+/// names.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_from_one_sender_locks_nobody_out() {
     let place = Place::new(None, |wording| wording.per_second = 20);
@@ -781,7 +783,8 @@ async fn a_flood_from_one_sender_locks_nobody_out() {
         let body = body_of(&id(number), None, &lines(1)[0]);
         let mut stream = TcpStream::connect(address).await.unwrap();
         let head = format!(
-            "POST /responses HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 10.0.0.1, {from}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            "POST /responses HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 10.0.0.1, {from}\r\nconnection: \
+             close\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
         stream.write_all(head.as_bytes()).await.unwrap();

@@ -1,9 +1,9 @@
-//! The front of one attribute: how fast matrices are evaluated, searched and polished and the exact front is computed; and how
-//! good the search is.
+//! The front of one attribute: how fast matrices are evaluated, searched and polished and the exact front is computed;
+//! and how good the search is.
 //!
-//! Run with `cargo bench -p candor-design --bench front`; results are kept in benches/results/. The normal prior is ten equal bins
-//! on [-3, 3], the posterior bound 0.75, with 10,000 respondents: hypervolumes are of privacy in [0, 1] and the decimal logarithm of
-//! utility in [-6, 0], from (0, 0).
+//! Run with `cargo bench -p candor-design --bench front`; results are kept in benches/results/. The normal prior is ten
+//! equal bins on [-3, 3], the posterior bound 0.75, with 10,000 respondents: hypervolumes are of privacy in [0, 1] and
+//! the decimal logarithm of utility in [-6, 0], from (0, 0).
 
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Designs for many attributes: how long the optimum, the heuristic and workload plans take.
 //!
-//! Run with `cargo bench -p candor-design --bench joint`; results are kept in benches/results/, beside those of the same linear
-//! programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
+//! Run with `cargo bench -p candor-design --bench joint`; results are kept in benches/results/, beside those of the
+//! same linear programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
 
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
@@ -92,7 +92,11 @@ fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
 }
 
 /// The proven least error of tables of two and three attributes, and its check.
-#[divan::bench(args = [("pairs", 1.0), ("pairs", 4.0), ("pairs", 8.0), ("triples", 1.0), ("triples", 8.0)], sample_count = 5, sample_size = 1)]
+#[divan::bench(
+    args = [("pairs", 1.0), ("pairs", 4.0), ("pairs", 8.0), ("triples", 1.0), ("triples", 8.0)],
+    sample_count = 5,
+    sample_size = 1
+)]
 fn least_error_of_adult(bencher: Bencher, (tables, epsilon): (&str, f64)) {
     let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
     bencher.bench(|| least_error(&schema, tables, epsilon));

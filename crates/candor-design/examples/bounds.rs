@@ -1,7 +1,8 @@
-//! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4, and theorem 4 over what other programs found
-//! (`tests/golden/three_records.json`): the table of docs/mathematics/workload.md.
+//! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4, and theorem 4 over what other
+//! programs found (`tests/golden/three_records.json`): the table of docs/mathematics/workload.md.
 //!
-//! `cargo run --release -p candor-design --example bounds [SECONDS [FIRST]]`: the time for each bound, and the first row.
+//! `cargo run --release -p candor-design --example bounds [SECONDS [FIRST]]`: the time for each bound, and the first
+//! row.
 
 use std::time::Instant;
 
@@ -47,7 +48,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<f64> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
     let first = arguments.get(1).map_or(0, |first| *first as usize);
     println!(
-        "| attributes | epsilon | plan | theorem 3 | theorem 4 | plan/theorem 3 | plan/theorem 4 | theorem 4/golden | seconds |"
+        "| attributes | epsilon | plan | theorem 3 | theorem 4 | plan/theorem 3 | plan/theorem 4 | theorem 4/golden | \
+         seconds |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (sizes, epsilons) in ROWS.into_iter().skip(first) {
@@ -65,7 +67,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let names: Vec<String> = sizes.iter().map(ToString::to_string).collect();
             let golden = golden(sizes, epsilon).map_or("-".to_owned(), |golden| format!("{:.6}", four / golden));
             println!(
-                "| {} | {epsilon} | {plan:.6} | {three:.6} | {four:.6} | {was:.4} | {is:.4} | {golden} | {seconds:.2} |",
+                "| {} | {epsilon} | {plan:.6} | {three:.6} | {four:.6} | {was:.4} | {is:.4} | {golden} | {seconds:.2} \
+                 |",
                 names.join(", ")
             );
         }

@@ -1,10 +1,10 @@
-//! A peer for workload plans: the projected-gradient mechanism of McKenna, Maity, Mazumdar and Miklau (VLDB 2020), written
-//! from its description, beside candor's lottery on domains small enough for it.
+//! A peer for workload plans: the projected-gradient mechanism of McKenna, Maity, Mazumdar and Miklau (VLDB 2020),
+//! written from its description, beside candor's lottery on domains small enough for it.
 //!
-//! The mechanism is a matrix `Q` of four times as many answers as records, `z_o <= Q(o|x) <= e^epsilon z_o`, whose columns sum
-//! to 1; it descends on `tr(J^-1 G)`, `J = N sum over o of q_o q_o' / (1'q_o)` the information at the uniform truth and `G` the Gram
-//! matrix of the tables. Steps get longer as long as the error falls, else shorter. Several first steps and random starts; the best run
-//! counts.
+//! The mechanism is a matrix `Q` of four times as many answers as records, `z_o <= Q(o|x) <= e^epsilon z_o`, whose
+//! columns sum to 1; it descends on `tr(J^-1 G)`, `J = N sum over o of q_o q_o' / (1'q_o)` the information at the
+//! uniform truth and `G` the Gram matrix of the tables. Steps get longer as long as the error falls, else shorter.
+//! Several first steps and random starts; the best run counts.
 //!
 //! Run with `cargo run --release -p candor-design --example projected_gradient`; results are kept in benches/results/.
 
@@ -134,7 +134,8 @@ fn error_and_gradient(q: &DMatrix<f64>, gram: &DMatrix<f64>) -> Option<(f64, DMa
     Some((error, gradient))
 }
 
-/// How the error moves with the lower limits: entries held move with them, and what they take is given back by those between.
+/// How the error moves with the lower limits: entries held move with them, and what they take is given back by those
+/// between.
 fn gradient_of_least(gradient: &DMatrix<f64>, held: &Held, e: f64) -> DVector<f64> {
     let mut slope = DVector::zeros(gradient.nrows());
     for x in 0..gradient.ncols() {

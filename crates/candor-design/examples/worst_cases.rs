@@ -1,8 +1,9 @@
-//! The longest times over random schemas: 2 to 100 attributes of 2 to 30 categories, equal and unequal levels, epsilon 0.1 to 20, by every method that a
-//! user has. What a user may meet, not what suits a bench.
+//! The longest times over random schemas: 2 to 100 attributes of 2 to 30 categories, equal and unequal levels, epsilon
+//! 0.1 to 20, by every method that a user has. What a user may meet, not what suits a bench.
 //!
-//! Run with `cargo run --release -p candor-design --example worst_cases`, with a number of schemas if not 200, or with `only` and the number of one case;
-//! results are kept in benches/results/. Times are of the processor where the system tells them, so that a busy machine does not matter.
+//! Run with `cargo run --release -p candor-design --example worst_cases`, with a number of schemas if not 200, or with
+//! `only` and the number of one case; results are kept in benches/results/. Times are of the processor where the system
+//! tells them, so that a busy machine does not matter.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -79,7 +80,8 @@ impl Case {
             ),
             (
                 "clusters of 4, workload inside",
-                json!({"method": "clusters", "clusters": fours, "inside": "workload", "epsilon": epsilon, "ratio": ratio, "time_limit": LIMIT}),
+                json!({"method": "clusters", "clusters": fours, "inside": "workload", "epsilon": epsilon,
+                    "ratio": ratio, "time_limit": LIMIT}),
             ),
             ("heuristic", json!({"method": "heuristic", "attribute_epsilon": each, "allow_weaker": true})),
             ("reduced", json!({"method": "reduced", "attribute_epsilon": each})),

@@ -60,8 +60,8 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
 }
 
-/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (Domingo-Ferrer and Soria-Comas 2020, section 6.3.1, which prints it
-/// without the `1 +`).
+/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (Domingo-Ferrer and Soria-Comas
+/// 2020, section 6.3.1, which prints it without the `1 +`).
 ///
 /// # Errors
 /// Unless `0 <= q < 1`.
@@ -74,8 +74,8 @@ pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
     }
 }
 
-/// Whether a certified epsilon is what was asked for, or so little less that nobody would mind. It is much less where the rarest
-/// answer is too rare for integer weights of 64 bits.
+/// Whether a certified epsilon is what was asked for, or so little less that nobody would mind. It is much less where
+/// the rarest answer is too rare for integer weights of 64 bits.
 pub fn is_met(asked: f64, certified: f64) -> bool {
     certified >= 0.99 * asked
 }

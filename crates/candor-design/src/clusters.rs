@@ -1,9 +1,10 @@
-//! RR-Clusters: attributes of a cluster randomized together, clusters independently of each other (Domingo-Ferrer and Soria-Comas 2020, section 4).
+//! RR-Clusters: attributes of a cluster randomized together, clusters independently of each other (Domingo-Ferrer and
+//! Soria-Comas 2020, section 4).
 //!
-//! Each attribute brings its epsilon, and a cluster spends the sum of those of its attributes; so the record epsilon is the same
-//! as if all attributes were randomized on their own (section 6.3.2). With `E` that sum and `n` the number of combinations, joint
-//! randomized response keeps the truth with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper prints `1 - n`, which is no
-//! probability.)
+//! Each attribute brings its epsilon, and a cluster spends the sum of those of its attributes; so the record epsilon is
+//! the same as if all attributes were randomized on their own (section 6.3.2). With `E` that sum and `n` the number of
+//! combinations, joint randomized response keeps the truth with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper
+//! prints `1 - n`, which is no probability.)
 
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Pattern};
@@ -79,7 +80,8 @@ pub struct ClustersRequest {
     /// The epsilon that those who took part in finding the clusters have spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// Stop searching after so many seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Stop searching after so many seconds;
+    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
@@ -131,15 +133,15 @@ fn spent_note(spent: f64, epsilon: f64) -> String {
     // Rounded up, like every epsilon.
     let up = |epsilon: f64| (epsilon * 1e4).ceil() / 1e4;
     format!(
-        "Finding the clusters spent epsilon {:.4}. Those who took part in that and answer under this plan, too, are protected by \
-         epsilon {:.4} in all.",
+        "Finding the clusters spent epsilon {:.4}. Those who took part in that and answer under this plan, too, are \
+         protected by epsilon {:.4} in all.",
         up(spent),
         up(spent + epsilon)
     )
 }
 
-/// A plan with one block per cluster. `clusters` are positions in the schema; attributes that are in none of them are clusters of
-/// their own. `epsilons` has one for each attribute that is randomized, in the schema's order.
+/// A plan with one block per cluster. `clusters` are positions in the schema; attributes that are in none of them are
+/// clusters of their own. `epsilons` has one for each attribute that is randomized, in the schema's order.
 ///
 /// # Errors
 /// If an attribute is in two clusters or public, there is not one epsilon per attribute, or one is not a privacy loss.
@@ -192,7 +194,8 @@ pub fn clusters(
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "clusters".to_owned(), requested }))
 }
 
-/// Every attribute that is randomized in exactly one cluster; each in the schema's order, and by their first attributes.
+/// Every attribute that is randomized in exactly one cluster; each in the schema's order, and by their first
+/// attributes.
 fn complete(schema: &Schema, clusters: &[Vec<usize>]) -> Result<Vec<Vec<usize>>, DesignError> {
     let name = |attribute: usize| schema.name(attribute).to_owned();
     let mut complete: Vec<Vec<usize>> = Vec::new();
@@ -243,7 +246,8 @@ mod tests {
         pattern.marginal(&(0..cluster.len()).collect::<Vec<_>>()).probabilities()[0]
     }
 
-    /// Golden numbers of Domingo-Ferrer and Soria-Comas 2020: epsilons and p_C (with the sign right) for UP with p = 0.7 and 0.3.
+    /// Golden numbers of Domingo-Ferrer and Soria-Comas 2020: epsilons and p_C (with the sign right) for UP with p =
+    /// 0.7 and 0.3.
     #[test]
     fn epsilons_and_keep_probabilities_of_paper_004() {
         let up = |p: f64| SIZES.map(|size| up_epsilon(size, p).unwrap());

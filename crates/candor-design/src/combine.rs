@@ -37,11 +37,11 @@ pub struct Combined {
     pub unstated: Vec<String>,
 }
 
-/// The plan that answers every attribute as its own plan does, independently of the others. Attributes come in the order of the plans;
-/// public ones may be in several.
+/// The plan that answers every attribute as its own plan does, independently of the others. Attributes come in the
+/// order of the plans; public ones may be in several.
 ///
-/// What it guarantees is computed anew from all blocks: epsilons add up. A prior that one of the plans was certified for is stated; of
-/// several none is.
+/// What it guarantees is computed anew from all blocks: epsilons add up. A prior that one of the plans was certified
+/// for is stated; of several none is.
 ///
 /// # Errors
 /// If there are fewer than two plans, or an attribute is randomized in two.
@@ -130,7 +130,8 @@ mod tests {
         design(&part(schema, &names).unwrap(), &request.parse::<Request>().unwrap()).unwrap().plan
     }
 
-    /// The combined plan is the plan that one method would have made, where one could; epsilons add up where none could.
+    /// The combined plan is the plan that one method would have made, where one could; epsilons add up where none
+    /// could.
     #[test]
     fn blocks_are_those_of_the_parts() {
         let schema = Schema::with_sizes(&[3, 4, 2, 5]).unwrap();

@@ -1,7 +1,7 @@
 //! Lotteries that show who does not follow them: each tag tells as much at the same epsilon, but shifts the labels.
 //!
-//! Tag `s` adds `s` to the number of the true category, modulo their number, before it is randomized. People who ignore the rules give the same
-//! answers under all tags, people who follow them do not (docs/mathematics/compliance.md).
+//! Tag `s` adds `s` to the number of the true category, modulo their number, before it is randomized. People who ignore
+//! the rules give the same answers under all tags, people who follow them do not (docs/mathematics/compliance.md).
 
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, PatternSet};
 use candor_base::schema::CROSS;
@@ -9,8 +9,8 @@ use candor_base::shape::Shape;
 
 use crate::DesignError;
 
-/// k-ary randomized response on one attribute, as many channels as it has categories, equally often. With two categories half of them lean
-/// away from the truth: the mirrored device.
+/// k-ary randomized response on one attribute, as many channels as it has categories, equally often. With two
+/// categories half of them lean away from the truth: the mirrored device.
 ///
 /// # Errors
 /// If epsilon is not a privacy loss.
@@ -30,8 +30,8 @@ pub fn k_ary(labels: &[String], epsilon: f64) -> Result<Vec<(u64, Channel)>, Des
     (0..size).map(shifted).collect()
 }
 
-/// The same on several attributes of two categories together: the record is kept, or with the other tag its opposite in every
-/// attribute, or replaced by a random one.
+/// The same on several attributes of two categories together: the record is kept, or with the other tag its opposite in
+/// every attribute, or replaced by a random one.
 ///
 /// # Errors
 /// If epsilon is not a privacy loss.
@@ -45,9 +45,9 @@ pub fn both_ways(attributes: usize, epsilon: f64) -> Result<Vec<(u64, Channel)>,
 /// The most combinations of categories of several attributes that are written out.
 const MAX_CELLS: usize = 256;
 
-/// k-ary randomized response on several attributes together, as many channels as the largest of them has categories, equally often: the
-/// record is shifted in every attribute, and then kept or replaced by a random one. With two categories each it is [`both_ways`]; else
-/// matrices, whose outputs are the combinations `x*y`.
+/// k-ary randomized response on several attributes together, as many channels as the largest of them has categories,
+/// equally often: the record is shifted in every attribute, and then kept or replaced by a random one. With two
+/// categories each it is [`both_ways`]; else matrices, whose outputs are the combinations `x*y`.
 ///
 /// # Errors
 /// If epsilon is not a privacy loss, or there are more than 256 combinations.
@@ -61,8 +61,8 @@ pub fn joint(attributes: &[&[String]], epsilon: f64) -> Result<Vec<(u64, Channel
     }
     if sizes.iter().fold(1usize, |cells, &size| cells.saturating_mul(size)) > MAX_CELLS {
         return Err(DesignError::MissingParameter(
-            "`compliance_check` with `method joint` writes out all combinations of categories, of which there may be 256; use fewer attributes, or \
-             `method independent`, which takes any",
+            "`compliance_check` with `method joint` writes out all combinations of categories, of which there may be \
+             256; use fewer attributes, or `method independent`, which takes any",
         ));
     }
     let plain = Pattern::k_ary(sizes.iter().map(|&size| Axis::single(size)).collect(), epsilon)?;
@@ -125,7 +125,8 @@ mod tests {
             let schema = Schema::with_sizes(&sizes).unwrap();
             let all: Vec<usize> = (0..sizes.len()).collect();
             let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
-            let plain = Plan::new(schema.clone(), vec![Block::new(all.clone(), Pattern::k_ary(axes, epsilon).unwrap())]).unwrap();
+            let plain = Plan::new(schema.clone(), vec![Block::new(all.clone(), Pattern::k_ary(axes, epsilon)
+                .unwrap())]).unwrap();
             let labels: Vec<&[String]> = schema.attributes().iter().map(|attribute| attribute.categories()).collect();
             let shifted = Block::lottery(all.clone(), joint(&labels, epsilon).unwrap());
             let shifted = Plan::new(schema.clone(), vec![shifted]).unwrap();
@@ -134,7 +135,8 @@ mod tests {
             let tables = all.iter().map(|&at| vec![at]).chain([all.clone()]);
             for table in tables {
                 let error = |plan: &Plan| {
-                    TableEstimator::new(plan, &table).unwrap().predict(1.0, Target::Population).unwrap().standard_errors[0]
+                    TableEstimator::new(plan, &table).unwrap().predict(1.0, Target::Population)
+                        .unwrap().standard_errors[0]
                 };
                 prop_assert!((error(&plain) / error(&shifted) - 1.0).abs() < 1e-5, "{:?}", table);
             }

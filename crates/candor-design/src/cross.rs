@@ -5,12 +5,12 @@ use candor_base::schema::{Attribute, CROSS, Schema, parts as columns_of};
 use crate::DesignError;
 
 /// The schema with the named attributes replaced by their cross-classification `a*b`, at the place of the first, whose
-/// categories are all combinations `x*y`, the first attribute slowest. Tables need not have a column of that name: it is made of
-/// the columns of its parts.
+/// categories are all combinations `x*y`, the first attribute slowest. Tables need not have a column of that name: it
+/// is made of the columns of its parts.
 ///
 /// # Errors
-/// If fewer than two are named, one is not in the schema, public or in bins, or the combinations are too many or not all
-/// different.
+/// If fewer than two are named, one is not in the schema, public or in bins, or the combinations are too many or not
+/// all different.
 pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
     let refuse = |why: String| Err(DesignError::Cross(why));
     let positions = names.iter().map(|name| schema.position(name)).collect::<Result<Vec<usize>, _>>()?;
@@ -35,7 +35,8 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
         names.iter().find(|name| **name == attribute.name() || **name == condition.attribute)
     }) {
         return refuse(format!(
-            "of \"{asked}\" depends who is asked what, or whether it is asked; what cannot be together is known without crossing"
+            "of \"{asked}\" depends who is asked what, or whether it is asked; what cannot be together is known \
+             without crossing"
         ));
     }
     let combinations = parts.iter().map(|part| part.categories().len()).fold(1usize, usize::saturating_mul);
@@ -52,7 +53,8 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
     let columns: Vec<&str> = parts.iter().flat_map(|part| columns_of(part.name())).collect();
     if columns_of(&name) != columns {
         return refuse(format!(
-            "\"{name}\" would not be told apart into the columns it is made of; rename what ends or begins with \"{CROSS}\""
+            "\"{name}\" would not be told apart into the columns it is made of; rename what ends or begins \
+             with \"{CROSS}\""
         ));
     }
     let mut attributes = Vec::new();

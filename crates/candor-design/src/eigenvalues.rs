@@ -36,8 +36,8 @@ impl Eigenvalue {
     }
 }
 
-/// The eigenvalues of a square matrix in columns, the largest absolute value first; `None` if it is not square, too large, or the
-/// iteration does not end.
+/// The eigenvalues of a square matrix in columns, the largest absolute value first; `None` if it is not square, too
+/// large, or the iteration does not end.
 pub fn eigenvalues(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     if n == 0 || columns.iter().any(|column| column.len() != n) {
@@ -74,7 +74,8 @@ fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     columns.iter().enumerate().all(is).then(values)
 }
 
-/// `P_max / P_min`: the largest absolute eigenvalue over the smallest; `None` if the smallest is 0: then nothing can be estimated.
+/// `P_max / P_min`: the largest absolute eigenvalue over the smallest; `None` if the smallest is 0: then nothing can be
+/// estimated.
 pub fn largest_over_smallest(values: &[Eigenvalue]) -> Option<f64> {
     let (largest, smallest) = (values.first()?.modulus(), values.last()?.modulus());
     (smallest > NOTHING * largest).then(|| largest / smallest)
@@ -88,7 +89,8 @@ mod tests {
         eigenvalues(columns).unwrap()
     }
 
-    /// Their sum is the trace and their product the determinant, whatever the matrix; 1 is the largest of any that sums to 1.
+    /// Their sum is the trace and their product the determinant, whatever the matrix; 1 is the largest of any that sums
+    /// to 1.
     #[test]
     fn trace_and_determinant() {
         let golden = vec![vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];

@@ -20,14 +20,15 @@ pub struct Expectation {
     pub identifiable: bool,
     /// The root mean square standard error over the cells; `None` if it cannot be estimated.
     pub standard_error: Option<f64>,
-    /// At most the root mean square standard error of a share within the groups of all attributes but the last ("the last given the
-    /// others"), in a group of average size; `None` for one attribute, or if it cannot be estimated.
+    /// At most the root mean square standard error of a share within the groups of all attributes but the last ("the
+    /// last given the others"), in a group of average size; `None` for one attribute, or if it cannot be estimated.
     pub conditional_error: Option<f64>,
     /// The same as `standard_error` if the truth is as anticipated; `None` if nothing is, or it is not worked out.
     pub anticipated_error: Option<f64>,
     /// The largest standard error of any cell, whatever the truth; `None` if it is not worked out.
     pub worst_error: Option<f64>,
-    /// How far the observed shares of answers may be off, all at once with confidence 0.95 (Domingo-Ferrer and Soria-Comas 2020).
+    /// How far the observed shares of answers may be off, all at once with confidence 0.95 (Domingo-Ferrer and
+    /// Soria-Comas 2020).
     pub absolute_error: Option<f64>,
     /// The same, relative to the shares.
     pub relative_error: Option<f64>,
@@ -36,8 +37,8 @@ pub struct Expectation {
 /// How many groups the attributes of a table but the last one make.
 ///
 /// A share within a group is a cell over the group's share `g`. With `p = 1 / categories`, its variance is
-/// `(Var x - 2 p Cov(x, g) + p^2 Var g) / g^2`, which is `(Var x - p^2 Var g) / g^2` where all cells of a group are alike, and so at
-/// most `Var x / g^2`. The mean of `1 / g` over people is the number of groups, whatever their sizes.
+/// `(Var x - 2 p Cov(x, g) + p^2 Var g) / g^2`, which is `(Var x - p^2 Var g) / g^2` where all cells of a group are
+/// alike, and so at most `Var x / g^2`. The mean of `1 / g` over people is the number of groups, whatever their sizes.
 pub fn groups(plan: &Plan, table: &[usize]) -> f64 {
     let others = &table[..table.len().saturating_sub(1)];
     others.iter().map(|&attribute| plan.schema().size(attribute) as f64).product()
@@ -68,14 +69,16 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
 /// The standard errors of tables of a plan for other truths than the uniform one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorScenarios {
-    /// The root mean square over all cells if the truth is as anticipated; `None` if nothing is, or it is not worked out for a table.
+    /// The root mean square over all cells if the truth is as anticipated; `None` if nothing is, or it is not worked
+    /// out for a table.
     pub anticipated: Option<f64>,
     /// The largest of any cell, whatever the truth; `None` if it is not worked out for a table.
     pub worst: Option<f64>,
 }
 
 impl ErrorScenarios {
-    /// Of tables that the plan leaves enough of; `anticipated` has the share of each cell of each table, if something is anticipated.
+    /// Of tables that the plan leaves enough of; `anticipated` has the share of each cell of each table, if something
+    /// is anticipated.
     pub fn new(
         plan: &Plan,
         tables: &[Vec<usize>],

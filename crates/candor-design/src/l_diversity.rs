@@ -74,8 +74,8 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
         }
         if l > categories {
             return Err(wrong(format!(
-                "it must be at most {categories}, the number of categories of \"{name}\", and below it for the answers to \
-                 tell anything"
+                "it must be at most {categories}, the number of categories of \"{name}\", and below it for the answers \
+                 to tell anything"
             )));
         }
         let part = Part { set: PatternSet::no_miss(), weight: 1 };

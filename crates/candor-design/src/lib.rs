@@ -69,7 +69,8 @@ pub enum DesignError {
         attributes: usize,
     },
     /// Another number of values than attributes.
-    #[error("`{what}` has {found} {}, but there are {expected} attributes to randomize", if *found == 1 { "value" } else { "values" })]
+    #[error("`{what}` has {found} {}, but there are {expected} attributes to \
+             randomize", if *found == 1 { "value" } else { "values" })]
     CountMismatch {
         /// The values' name.
         what: &'static str,
@@ -87,7 +88,8 @@ pub enum DesignError {
     /// A method would give less than was asked for.
     #[error(
         "the heuristic would give {} of {attributes} attributes a weaker protection than asked for: {}. Use \
-         `method optimal`, which meets every attribute epsilon at the least record epsilon, another `order`, or say `allow_larger_epsilon`",
+         `method optimal`, which meets every attribute epsilon at the least record epsilon, another `order`, or say \
+         `allow_larger_epsilon`",
         raised.len(),
         raised.join(", ")
     )]
@@ -99,8 +101,8 @@ pub enum DesignError {
     },
     /// A method made a plan that guarantees less than was asked for: a mistake of the method, which is caught here.
     #[error(
-        "the plan would guarantee less than was asked for: epsilon {certified} for {what} instead of {asked}. Please report this; \
-         a slightly smaller epsilon may work"
+        "the plan would guarantee less than was asked for: epsilon {certified} for {what} instead of {asked}. Please \
+         report this; a slightly smaller epsilon may work"
     )]
     GuaranteesLess {
         /// The record, or an attribute.
@@ -154,8 +156,8 @@ pub enum DesignError {
     },
     /// Too few respondents for so many tables.
     #[error(
-        "{respondents} respondents are too few for {tables} {} at once: fewer than 30 would tell about some of them. About {needed} \
-         would do; or ask for fewer tables", if *tables == 1 { "table" } else { "tables" }
+        "{respondents} respondents are too few for {tables} {} at once: fewer than 30 would tell about some of them. \
+         About {needed} would do; or ask for fewer tables", if *tables == 1 { "table" } else { "tables" }
     )]
     Respondents {
         /// How many there are.
@@ -167,7 +169,8 @@ pub enum DesignError {
     },
     /// A method that needs three categories was given an attribute of two.
     #[error(
-        "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the truth, or tell nothing"
+        "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the truth, or tell \
+         nothing"
     )]
     TwoCategories {
         /// The method.

@@ -37,7 +37,8 @@ pub struct MatrixRequest {
         skip_serializing_if = "Option::is_none"
     )]
     pub inputs: Option<Inputs>,
-    /// The share of each category of the one attribute: what the matrix gives for it is then certified, as of a point of the front.
+    /// The share of each category of the one attribute: what the matrix gives for it is then certified, as of a point
+    /// of the front.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prior: Option<Vec<f64>>,
 }
@@ -69,8 +70,8 @@ pub fn matrix(schema: &Schema, cells: &[Vec<String>], inputs: Option<Inputs>) ->
     let inputs_wanted = private.iter().map(|&(_, size)| size).fold(1usize, usize::saturating_mul);
     if inputs_wanted > MAX_CATEGORIES {
         let problem = format!(
-            "the attributes have {inputs_wanted} combinations, and a matrix takes at most {MAX_CATEGORIES} inputs; use a \
-             schema with fewer attributes"
+            "the attributes have {inputs_wanted} combinations, and a matrix takes at most {MAX_CATEGORIES} inputs; use \
+             a schema with fewer attributes"
         );
         return Err(DesignError::Matrix(problem));
     }
@@ -175,8 +176,8 @@ fn direction(rows: &[Vec<f64>], stated: Option<Inputs>) -> Result<Inputs, Design
         (Some(Inputs::Rows), _, true) => Ok(Inputs::Rows),
         (None, true, true) if symmetric => Ok(Inputs::Columns),
         (None, true, true) => wrong(
-            "its rows and its columns both sum to 1, so it could be written either way round, and the two are different \
-             mechanisms: say `matrix_inputs columns` or `matrix_inputs rows`"
+            "its rows and its columns both sum to 1, so it could be written either way round, and the two are \
+             different mechanisms: say `matrix_inputs columns` or `matrix_inputs rows`"
                 .to_owned(),
         ),
         (None | Some(Inputs::Columns), false, true) => wrong(
@@ -185,9 +186,11 @@ fn direction(rows: &[Vec<f64>], stated: Option<Inputs>) -> Result<Inputs, Design
                 .to_owned(),
         ),
         (Some(Inputs::Rows), _, false) => wrong(format!("its rows do not sum to 1: {}", worst(rows, "row"))),
-        (None | Some(Inputs::Columns), false, false) => {
-            wrong(format!("its columns do not sum to 1: {}; columns are inputs, rows are outputs", worst(&columns, "column")))
-        }
+        (None | Some(Inputs::Columns), false, false) => wrong(format!(
+            "its columns do not sum to 1: {}; columns are inputs, rows are \
+                           outputs",
+            worst(&columns, "column")
+        )),
     }
 }
 

@@ -1,15 +1,17 @@
 //! Which grid is best for a mean, and what the literature's mechanisms for means reach.
 //!
-//! A number from -1 to 1 is rounded at random to one of `m` equally spaced points, which keeps its expectation, and the point is answered by k-ary randomized
-//! response. With `A = (e^eps + m - 1) / (e^eps - 1)`, `h = 2 / (m - 1)` and `V` the sum of the squared points, the unbiased estimate of one number `x`, a share `t` of the way between
-//! two points, has the variance
+//! A number from -1 to 1 is rounded at random to one of `m` equally spaced points, which keeps its expectation, and the
+//! point is answered by k-ary randomized response. With `A = (e^eps + m - 1) / (e^eps - 1)`, `h = 2 / (m - 1)` and `V`
+//! the sum of the squared points, the unbiased estimate of one number `x`, a share `t` of the way between two points,
+//! has the variance
 //!
 //! ```text
 //! (A - 1) x^2  +  A h^2 t (1 - t)  +  A V / (e^eps - 1)
 //! ```
 //!
-//! More points make the second term smaller and the others larger. With two points this is the mechanism of Duchi, Jordan and Wainwright 2018. Variances here are of one respondent, at worst over all
-//! numbers, for a range from -1 to 1; for another range they grow with the square of its half width.
+//! More points make the second term smaller and the others larger. With two points this is the mechanism of Duchi,
+//! Jordan and Wainwright 2018. Variances here are of one respondent, at worst over all numbers, for a range from -1 to
+//! 1; for another range they grow with the square of its half width.
 
 /// The most points that are tried.
 const MAX_POINTS: usize = 1000;
@@ -138,7 +140,8 @@ mod tests {
         }
     }
 
-    /// The density of the piecewise mechanism, integrated: it is one, has the mean x and the variance of the formula; the hybrid is a mixture.
+    /// The density of the piecewise mechanism, integrated: it is one, has the mean x and the variance of the formula;
+    /// the hybrid is a mixture.
     #[test]
     fn peers_are_as_integrated() {
         for epsilon in [0.5f64, 1.0, 2.0, 4.0] {

@@ -11,8 +11,8 @@ use crate::{DesignError, budget, randomized_attributes};
 
 /// A method's parameters, and what it makes of them. Every method implements it in its own file.
 pub trait Design: Sized {
-    /// The plan for a schema, with what is known of it. A search that takes long asks `progress` whether to go on, and otherwise ends with what
-    /// it has.
+    /// The plan for a schema, with what is known of it. A search that takes long asks `progress` whether to go on, and
+    /// otherwise ends with what it has.
     ///
     /// # Errors
     /// If a parameter is missing or out of range, or the method does not apply to the schema.
@@ -25,7 +25,8 @@ pub trait Design: Sized {
     }
 }
 
-/// Requests of one method, each by the name that it is shown under if that is not the method's own; or why it is left out.
+/// Requests of one method, each by the name that it is shown under if that is not the method's own; or why it is left
+/// out.
 pub type Candidates<T> = Vec<(Option<&'static str>, Result<T, NotApplicable>)>;
 
 /// What the methods are compared for.

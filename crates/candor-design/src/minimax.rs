@@ -66,8 +66,8 @@ pub fn least_parity(categories: usize, variance: f64) -> Option<(f64, usize)> {
     sizes.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// How probable it is to guess the truth from the answer without knowing anything else: any of the reported categories is
-/// right with probability `p/q`.
+/// How probable it is to guess the truth from the answer without knowing anything else: any of the reported categories
+/// is right with probability `p/q`.
 pub fn guessing(categories: usize, size: usize, parity: f64) -> f64 {
     hit_probability(categories, size, parity) / size as f64
 }

@@ -90,8 +90,8 @@ pub struct OtherMethod {
 pub struct GapReport {
     /// The number of respondents times the squared standard errors of all cells of all tables, by their weights.
     pub error: Option<f64>,
-    /// No method with unbiased estimates and an epsilon (delta 0) not above the plan's has a smaller error, for a uniform
-    /// population or in its worst case.
+    /// No method with unbiased estimates and an epsilon (delta 0) not above the plan's has a smaller error, for a
+    /// uniform population or in its worst case.
     pub bound: Option<f64>,
     /// Whom the bound is about.
     pub bound_over: &'static str,

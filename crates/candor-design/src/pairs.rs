@@ -22,8 +22,8 @@ pub struct Pairs {
     pub identifiable: bool,
     /// How many of the pairs looked at cannot be estimated.
     pub not_identifiable: usize,
-    /// The largest predicted standard error (root mean square over a table's cells) among the pairs; `None` if one cannot be
-    /// estimated at all.
+    /// The largest predicted standard error (root mean square over a table's cells) among the pairs; `None` if one
+    /// cannot be estimated at all.
     pub largest_standard_error: Option<f64>,
     /// How many pairs were looked at: not those that are too large to be estimated.
     pub looked_at: usize,
@@ -32,7 +32,8 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// `None` for plans with fewer than two attributes, where every pair is too large to be estimated, or with matrices, whose eigenvalues these are not.
+    /// `None` for plans with fewer than two attributes, where every pair is too large to be estimated, or with
+    /// matrices, whose eigenvalues these are not.
     pub fn new(plan: &Plan, respondents: f64) -> Option<Pairs> {
         let attributes = plan.schema().randomized();
         let k = attributes.len();
@@ -74,8 +75,8 @@ impl Pairs {
     }
 }
 
-/// The information about the interaction of two attributes per respondent: the squared eigenvalue, averaged over a lottery;
-/// over different blocks the product.
+/// The information about the interaction of two attributes per respondent: the squared eigenvalue, averaged over a
+/// lottery; over different blocks the product.
 fn information(plan: &Plan, pair: &[usize]) -> f64 {
     let of_block = |block: &Block| {
         let places: Vec<usize> =

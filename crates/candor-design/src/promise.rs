@@ -8,8 +8,8 @@ use crate::outcome::DesignOutcome;
 
 /// Checks a plan against its request, as JSON, and has it carry the request.
 ///
-/// The record epsilon is certified to be at most `epsilon`, and every marginal epsilon at most the attribute epsilon asked
-/// for; both without a tolerance. An attribute epsilon that is larger is accepted where `allow_weaker` says so.
+/// The record epsilon is certified to be at most `epsilon`, and every marginal epsilon at most the attribute epsilon
+/// asked for; both without a tolerance. An attribute epsilon that is larger is accepted where `allow_weaker` says so.
 ///
 /// # Errors
 /// Returns [`DesignError::GuaranteesLess`] if the plan guarantees less than was asked for.

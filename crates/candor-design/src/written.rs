@@ -47,7 +47,8 @@ pub enum WrittenError {
     NotExact,
 }
 
-/// Blocks of a plan as one matrix over the records of these attributes, which hold those of the blocks. At most so many entries.
+/// Blocks of a plan as one matrix over the records of these attributes, which hold those of the blocks. At most so many
+/// entries.
 ///
 /// # Errors
 /// Returns [`WrittenError::TooLarge`] if there are more.
@@ -251,7 +252,8 @@ fn likelihoods(pattern: &Pattern) -> Option<Vec<Rational>> {
     Some(values)
 }
 
-/// The probability that the answer about an attribute holds the truth; `None` where too many patterns would have to be counted.
+/// The probability that the answer about an attribute holds the truth; `None` where too many patterns would have to be
+/// counted.
 fn hit(pattern: &Pattern, place: usize) -> Option<Rational> {
     let axes = pattern.axes();
     let certain = |hits: bool| Rational::from_integer(BigUint::from(u32::from(hits)));
@@ -374,8 +376,8 @@ mod tests {
         design(&Schema::with_sizes(sizes).unwrap(), &request).unwrap().plan
     }
 
-    /// The largest ratio within a row of the matrix written out is the exact parity that is certified, and every column sums to 1
-    /// exactly: of every family, with sets, lotteries and resampled answers.
+    /// The largest ratio within a row of the matrix written out is the exact parity that is certified, and every column
+    /// sums to 1 exactly: of every family, with sets, lotteries and resampled answers.
     #[test]
     fn matrices_are_exact() {
         let one = Rational::from_integer(BigUint::from(1u32));

@@ -1,4 +1,5 @@
-//! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its warning.
+//! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its
+//! warning.
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
@@ -20,8 +21,8 @@ pub(crate) static AVERAGE_SECURITY: Criterion = Criterion {
 };
 
 /// The smallest `phi` such that no question about a person is answered right more than `phi` times as often with
-/// the response as without it: `1 + l1/2`, where `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records, attained by a reader
-/// who hesitates between the two that are farthest apart.
+/// the response as without it: `1 + l1/2`, where `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records,
+/// attained by a reader who hesitates between the two that are farthest apart.
 ///
 /// The criterion is *not* enough: a plan that discloses the truth outright to every tenth respondent passes with
 /// `phi = 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
@@ -44,8 +45,8 @@ fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [limit] if phi <= limit + ROUNDING));
     if question.plan.guarantee().parity().is_none() {
         finding.warning = Some(
-            "Do not rely on average security here: it averages over responses, and some responses of this plan rule out \
-             some truths, or tell the truth outright. The parity, which does not average, has no bound."
+            "Do not rely on average security here: it averages over responses, and some responses of this plan rule \
+             out some truths, or tell the truth outright. The parity, which does not average, has no bound."
                 .to_owned(),
         );
     }
@@ -62,7 +63,8 @@ struct Distance {
 type Difference = Vec<(f64, f64)>;
 
 /// With several blocks: exactly, if each has one attribute of a pattern channel, because then all pairs of
-/// categories are alike and records that differ everywhere are farthest apart. Otherwise `1 - product (1 - half of each)`.
+/// categories are alike and records that differ everywhere are farthest apart. Otherwise `1 - product (1 - half of
+/// each)`.
 fn of_plan(plan: &Plan) -> Distance {
     let blocks: Option<Vec<Difference>> = plan.blocks().iter().map(of_one_attribute).collect();
     if let Some(differences) = blocks
@@ -142,8 +144,8 @@ fn by_differences(block: &Block) -> Option<Distance> {
     Some(Distance { half: half.into_iter().fold(0.0, f64::max), exact: true })
 }
 
-/// An answer tells two records apart if it holds one of them only. It holds both with probability `sum of q_V chi_V`, by the attributes
-/// of the table in which they differ, `chi_V` the product of `-1/(a_i - 1)` over those in `V`.
+/// An answer tells two records apart if it holds one of them only. It holds both with probability `sum of q_V chi_V`,
+/// by the attributes of the table in which they differ, `chi_V` the product of `-1/(a_i - 1)` over those in `V`.
 fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
     let mut both = strip.mean_squares();
     for (axis, &size) in strip.table().sizes().iter().enumerate() {
@@ -161,8 +163,8 @@ fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
     }
 }
 
-/// Records that differ in the attributes `differ`: for each of these the answer holds the one's category, the other's, both or
-/// neither, for the others it hits or misses both; the likelihoods depend on nothing else.
+/// Records that differ in the attributes `differ`: for each of these the answer holds the one's category, the other's,
+/// both or neither, for the others it hits or misses both; the likelihoods depend on nothing else.
 fn add_pattern(pattern: &Pattern, weight: f64, half: &mut [f64]) -> Option<()> {
     let k = pattern.axes().len();
     let relative = pattern.relative()?;

@@ -15,14 +15,14 @@ pub(crate) static BETA_FACTOR: Criterion = Criterion {
     find: beta_factor,
 };
 
-/// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response: it is the
-/// parity. (The supremum is approached by properties that are all but impossible beforehand.)
+/// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response: it is
+/// the parity. (The supremum is approached by properties that are all but impossible beforehand.)
 fn beta_factor(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
-            "Whatever somebody believes beforehand, nothing about a person becomes more than {times} times as probable by \
-             reading the response, nor falls below 1/{times} of what it was."
+            "Whatever somebody believes beforehand, nothing about a person becomes more than {times} times as probable \
+             by reading the response, nor falls below 1/{times} of what it was."
         ),
         None => {
             "Reading a response can make something about a person many times as probable, without limit.".to_owned()

@@ -19,8 +19,8 @@ pub struct BreakingPrior {
 ///
 /// For one answer and one category `j` the condition is linear in the prior, `L_j p_j >= bound * sum L_l p_l`, and is
 /// reached soonest by moving probability to `j` from the categories that the answer speaks for most. Of sets,
-/// the answer that needs least is the one with the least probable others beside `j`. Cost: `a log a` for sets, and for a matrix
-/// at most outputs times inputs squared.
+/// the answer that needs least is the one with the least probable others beside `j`. Cost: `a log a` for sets, and for
+/// a matrix at most outputs times inputs squared.
 pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> {
     let prior = &variable.prior;
     let of_view = |view: &View| match view {

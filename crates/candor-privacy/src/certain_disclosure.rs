@@ -21,8 +21,8 @@ impl Exclusion {
             Exclusion::Nothing => None,
             Exclusion::Some => Some("What is sent can rule some answers out for certain, but never all but one."),
             Exclusion::AllButOne => Some(
-                "What is sent can rule some answers out for certain, and can prove which one is true, at least to somebody who \
-                 knows all other answers.",
+                "What is sent can rule some answers out for certain, and can prove which one is true, at least to \
+                 somebody who knows all other answers.",
             ),
         }
     }
@@ -39,8 +39,8 @@ impl Exclusion {
 
 /// What responses under a plan can settle: more than nothing if and only if it has no finite epsilon.
 ///
-/// From the plan's integers; beyond 20 attributes in one channel it may say more than is so, like the epsilon. Cost: nothing with a finite
-/// epsilon, else about that of the certificate.
+/// From the plan's integers; beyond 20 attributes in one channel it may say more than is so, like the epsilon. Cost:
+/// nothing with a finite epsilon, else about that of the certificate.
 pub fn exclusion(plan: &Plan) -> Exclusion {
     if plan.guarantee().epsilon().value().is_some() {
         return Exclusion::Nothing;

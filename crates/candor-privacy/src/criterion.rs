@@ -220,8 +220,8 @@ impl<'a> AuditRequest<'a> {
     /// The same with a requirement.
     ///
     /// # Errors
-    /// Returns [`RequirementError::Twice`] if the criterion has a threshold already, and [`RequirementError::Plan`] if no
-    /// plan over these attributes could meet it.
+    /// Returns [`RequirementError::Twice`] if the criterion has a threshold already, and [`RequirementError::Plan`] if
+    /// no plan over these attributes could meet it.
     pub fn requiring(mut self, requirement: Requirement) -> Result<AuditRequest<'a>, RequirementError> {
         let several = requirement.name() == AT_SEVERAL_POINTS;
         let same = |other: &&Requirement| !several || other.numbers.first() == requirement.numbers.first();

@@ -1,10 +1,10 @@
 //! How well one attribute can be guessed from everything that is sent, channel IDs included.
 //!
-//! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component; other
-//! attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it: blocks are
-//! independent; how likely a pattern makes an answer depends on each attribute only by whether its own answer hits; and of
-//! a strip only the number of its cells with each category counts. So each channel is looked at from the attribute alone,
-//! and only the records of a component are ever written out.
+//! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component;
+//! other attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it:
+//! blocks are independent; how likely a pattern makes an answer depends on each attribute only by whether its own
+//! answer hits; and of a strip only the number of its cells with each category counts. So each channel is looked at
+//! from the attribute alone, and only the records of a component are ever written out.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
@@ -51,7 +51,8 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
     found.into_iter().map(|(_, guess)| guess).collect()
 }
 
-/// The way drawn is known: the best guess is right as often as on average over the ways, and the most telling way is the worst.
+/// The way drawn is known: the best guess is right as often as on average over the ways, and the most telling way is
+/// the worst.
 fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     let categories = plan.schema().size(block.attributes()[place]);
     let start = Guess { probability: 0.0, worst_posterior: 0.0, worst_chance: Some(0.0), exact: true };
@@ -75,8 +76,9 @@ fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
 /// Posteriors that differ by less are the same.
 const SAME: f64 = 1e-9;
 
-/// How often somebody gets a reply that makes some guess about some attribute at least so likely: each attribute by itself, every
-/// category equally likely beforehand; at most, where one channel tells about several attributes by a matrix. `None` where attributes are tied.
+/// How often somebody gets a reply that makes some guess about some attribute at least so likely: each attribute by
+/// itself, every category equally likely beforehand; at most, where one channel tells about several attributes by a
+/// matrix. `None` where attributes are tied.
 pub fn chance_of(plan: &Plan, posterior: f64) -> Option<f64> {
     if plan.schema().components().iter().any(|component| component.is_tied()) {
         return None;
@@ -131,8 +133,8 @@ fn of_pattern(pattern: &Pattern, place: usize) -> f64 {
     (hit / q).max((1.0 - hit) / (a - q)).min(1.0)
 }
 
-/// The category with most cells in the answer is the likeliest; how many cells each category has is the same for every answer,
-/// up to the order.
+/// The category with most cells in the answer is the likeliest; how many cells each category has is the same for every
+/// answer, up to the order.
 fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
     let a = categories as f64;
     let Some(axis) = strip.axis_of(place) else { return 1.0 / a };

@@ -20,8 +20,8 @@ pub(crate) static GUESSING: Criterion = Criterion {
 };
 
 /// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
-/// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all attributes not tied to it; and
-/// of guessing the whole record. The value is the largest about one attribute.
+/// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all attributes
+/// not tied to it; and of guessing the whole record. The value is the largest about one attribute.
 fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
     let plan = question.plan;
     let mut details = Vec::new();
@@ -51,8 +51,8 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
     let record = whole_record(plan).filter(|_| !question.has_ties());
     details.extend(record.map(|value| Detail { about: "the whole record".to_owned(), value: Some(value) }));
     let sentence = format!(
-        "Somebody who knows nothing about a person beforehand, but may know their other answers, guesses one attribute right \
-         with probability {} at most{}.",
+        "Somebody who knows nothing about a person beforehand, but may know their other answers, guesses one attribute \
+         right with probability {} at most{}.",
         at_most(largest),
         record.map_or(String::new(), |p| format!(", and the whole record with probability {}", at_most(p)))
     );
@@ -61,8 +61,8 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
-/// Of an attribute that is tied to others: from everything that is sent, and for a reader who also knows what is not tied
-/// to it. The latter is bounded by the conditional epsilon, unless no channel asks about both.
+/// Of an attribute that is tied to others: from everything that is sent, and for a reader who also knows what is not
+/// tied to it. The latter is bounded by the conditional epsilon, unless no channel asks about both.
 fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) -> (Option<f64>, Option<f64>) {
     let own = |(weight, view): &(f64, View)| weight * view.guess(&tied::possible(view, uniform));
     let own = variable.views.iter().map(own).sum::<f64>();
@@ -93,8 +93,8 @@ fn guess_of_views(views: Vec<(f64, View)>, prior: &[f64]) -> f64 {
     views.iter().map(|(chance, view)| chance * view.guess(prior)).sum()
 }
 
-/// The sum over all answers of the largest likelihood, over the number of categories; beyond 20 attributes in one channel
-/// there is none.
+/// The sum over all answers of the largest likelihood, over the number of categories; beyond 20 attributes in one
+/// channel there is none.
 fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
         Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), true), uniform)),
@@ -124,8 +124,8 @@ fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
     matrix.shape().lines(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
 }
 
-/// Blocks are independent, so their probabilities multiply: of each the sum over all answers of the largest likelihood, over the number
-/// of records.
+/// Blocks are independent, so their probabilities multiply: of each the sum over all answers of the largest likelihood,
+/// over the number of records.
 fn whole_record(plan: &Plan) -> Option<f64> {
     let largest = |channel: &Channel| match channel {
         Channel::Strip(strip) => Some(strip.relative()[0]),

@@ -11,9 +11,12 @@ const DEFAULT_EVENT: f64 = 0.1;
 pub(crate) static INFORMATION_BOUNDS: Criterion = Criterion {
     name: "information-bounds",
     example: "information-bounds=0.1:0.02:0.4",
-    expected: "event:low:high, the probability before and its bounds after, with 0 <= low <= event <= high <= 1, such as \
-               0.1:0.02:0.4",
-    accepts: |numbers| matches!(*numbers, [event, low, high] if 0.0 <= low && low <= event && event <= high && high <= 1.0),
+    expected: "event:low:high, the probability before and its bounds after, with 0 <= low <= event <= high <= 1, such \
+               as 0.1:0.02:0.4",
+    accepts: |numbers| {
+        matches!(*numbers, [event, low, high] if 0.0 <= low && low <= event && event <= high
+        && high <= 1.0)
+    },
     fits: Criterion::any_plan,
     rounding: Rounding::Up,
     find: information_bounds,
@@ -25,7 +28,8 @@ fn information_bounds(question: &AuditRequest<'_>) -> CriterionResult {
     at(question, question.all_required(&INFORMATION_BOUNDS).next())
 }
 
-/// A finding for each point that is required, or one if none is: the points of a pair of functions (Nayak and Zhai 2019, definition 2.1).
+/// A finding for each point that is required, or one if none is: the points of a pair of functions (Nayak and Zhai
+/// 2019, definition 2.1).
 pub(crate) fn at_every_point(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     let points: Vec<CriterionResult> =
         question.all_required(&INFORMATION_BOUNDS).map(|required| at(question, Some(required))).collect();
@@ -36,8 +40,8 @@ fn at(question: &AuditRequest<'_>, required: Option<&Requirement>) -> CriterionR
     let event = required.map_or(DEFAULT_EVENT, |required| required.numbers()[0]);
     let (low, high) = belief_bounds(question.plan.guarantee().epsilon(), event);
     let sentence = format!(
-        "Something about a person that somebody thinks {} likely is, after reading the response, between {} and {} likely \
-         for them.",
+        "Something about a person that somebody thinks {} likely is, after reading the response, between {} and {} \
+         likely for them.",
         percent(event),
         percent_down(low),
         percent(high)
@@ -55,8 +59,8 @@ fn at(question: &AuditRequest<'_>, required: Option<&Requirement>) -> CriterionR
     finding
 }
 
-/// Between which probabilities something that had probability `before` has afterwards, for a reader of a response with this
-/// epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
+/// Between which probabilities something that had probability `before` has afterwards, for a reader of a response with
+/// this epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
 pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
     let inverse = (-epsilon.get()).exp();

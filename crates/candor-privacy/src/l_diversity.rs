@@ -31,8 +31,9 @@ fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementEr
 }
 
 /// For each attribute, the smallest number of categories that share the largest likelihood, over all responses and
-/// whatever the other attributes are known to be; the value is the smallest. Reports of `l` categories, one of them true, have `l`;
-/// whatever has an `l`, nobody without prior knowledge can be right about that attribute with probability above `1/l`.
+/// whatever the other attributes are known to be; the value is the smallest. Reports of `l` categories, one of them
+/// true, have `l`; whatever has an `l`, nobody without prior knowledge can be right about that attribute with
+/// probability above `1/l`.
 ///
 /// Exact, from the plan's integers; beyond 20 attributes in one channel a lower bound.
 fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
@@ -46,8 +47,8 @@ fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
     let sentence = match least {
         1 => "Some response speaks for one category of an attribute more than for any other.".to_owned(),
         l => format!(
-            "After every response, at least {l} categories of each attribute are equally plausible and none is more so, even \
-             for somebody who knows all other attributes that are not tied to it."
+            "After every response, at least {l} categories of each attribute are equally plausible and none is more \
+             so, even for somebody who knows all other attributes that are not tied to it."
         ),
     };
     let detail = |(about, l): (String, usize)| Detail { about, value: Some(l as f64) };

@@ -20,8 +20,8 @@ fn local_differential_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
-            "Whatever a person's record is, the whole response is at most {times} times as likely under it as under any \
-             other record (epsilon {epsilon})."
+            "Whatever a person's record is, the whole response is at most {times} times as likely under it as under \
+             any other record (epsilon {epsilon})."
         ),
         None => "Some responses are possible under some records and impossible under others: there is no epsilon."
             .to_owned(),

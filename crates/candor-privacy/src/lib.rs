@@ -2,9 +2,9 @@
 //!
 //! The certificate of a plan, its epsilons, is computed by the trusted base. This crate derives every other statement
 //! about privacy from the same integers. A [`Criterion`] answers a [`AuditRequest`] (a plan, priors, requirements)
-//! with a [`CriterionResult`]: a value, one sentence, and whether the requirement holds. Nothing here builds the matrix of
-//! whole records: products are handled block by block, pattern channels by their patterns, one attribute's answers by
-//! their own small channel.
+//! with a [`CriterionResult`]: a value, one sentence, and whether the requirement holds. Nothing here builds the matrix
+//! of whole records: products are handled block by block, pattern channels by their patterns, one attribute's answers
+//! by their own small channel.
 //!
 //! To add a criterion, write a file with one `static` [`Criterion`] and name it in [`CRITERIA`]. Audits in text and
 //! JSON, requirements, their errors and the help of the command all read that list.
@@ -59,7 +59,8 @@ pub fn criterion(name: &str) -> Option<&'static Criterion> {
     CRITERIA.iter().copied().find(|criterion| criterion.name == name)
 }
 
-/// The findings of every criterion, in the order of [`CRITERIA`]; information bounds that are required at several points are a finding each.
+/// The findings of every criterion, in the order of [`CRITERIA`]; information bounds that are required at several
+/// points are a finding each.
 pub fn audit(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     let findings = |criterion: &&'static Criterion| match **criterion == information_bounds::INFORMATION_BOUNDS {
         true => information_bounds::at_every_point(question),
@@ -75,8 +76,8 @@ impl FromStr for Requirement {
     ///
     /// # Errors
     /// Returns [`RequirementError::Form`] if the text is not `name=number` or `name=number:number`,
-    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::Value`] if the threshold is out
-    /// of range.
+    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::Value`] if the threshold is
+    /// out of range.
     ///
     /// ```
     /// use candor_privacy::Requirement;

@@ -23,8 +23,8 @@ fn map_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let least = details.iter().min_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
     let (value, about) = least.map_or((None, String::new()), |d| (d.value, d.about.clone()));
     let sentence = format!(
-        "Even the best guess at \"{about}\" is wrong with probability {}{}, for {} who reads the answer about it; guesses at \
-         other attributes no less often.",
+        "Even the best guess at \"{about}\" is wrong with probability {}{}, for {} who reads the answer about it; \
+         guesses at other attributes no less often.",
         question.bounded("at least "),
         at_least(value.unwrap_or(0.0)),
         question.prior_in_words()

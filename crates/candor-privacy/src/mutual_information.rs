@@ -23,8 +23,9 @@ pub(crate) static MUTUAL_INFORMATION: Criterion = Criterion {
 /// `I = sum P(x) P(z | x) log2( P(z | x)/P(z) )` for each attribute and its own answer, and for the whole record
 /// under a uniform prior; the value is the largest about one attribute.
 ///
-/// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`. That is
-/// also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to list.
+/// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`.
+/// That is also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to
+/// list.
 fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
     let mut bounded = !question.bounded("at most").is_empty();
     let mut details = Vec::new();

@@ -21,8 +21,8 @@ pub(crate) static RHO: Criterion = Criterion {
 };
 
 /// The smallest `rho2` such that nothing that is at most `rho1` probable beforehand becomes more than `rho2`
-/// probable (upward), and nothing that is at least `rho2` probable falls below `rho1` (downward): both hold if and only if
-/// the parity is at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
+/// probable (upward), and nothing that is at least `rho2` probable falls below `rho1` (downward): both hold if and only
+/// if the parity is at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
 fn rho(question: &AuditRequest<'_>) -> CriterionResult {
     let rho1 = match question.required(&RHO) {
         Some(&[rho1, ..]) => rho1,
@@ -31,8 +31,8 @@ fn rho(question: &AuditRequest<'_>) -> CriterionResult {
     let (_, rho2) = belief_bounds(question.plan.guarantee().epsilon(), rho1);
     let sentence = match rho2 < 1.0 {
         true => format!(
-            "Something that somebody thinks {} likely at most does not become more than {} likely by reading the response; \
-             and something thought {} likely at least does not fall below {}.",
+            "Something that somebody thinks {} likely at most does not become more than {} likely by reading the \
+             response; and something thought {} likely at least does not fall below {}.",
             percent(rho1),
             percent(rho2),
             percent(rho2),
@@ -50,8 +50,8 @@ fn rho(question: &AuditRequest<'_>) -> CriterionResult {
         })
 }
 
-/// The largest parity of plans that keep rho1-to-rho2 privacy: `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly; `None` unless both are
-/// above 0 and below 1.
+/// The largest parity of plans that keep rho1-to-rho2 privacy: `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly; `None`
+/// unless both are above 0 and below 1.
 pub fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
     let (low, high) = (exact(rho1)?, exact(rho2)?);
     let one = Rational::one();

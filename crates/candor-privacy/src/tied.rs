@@ -95,8 +95,8 @@ fn outcomes(plan: &Plan, component: &Component, all: &[Vec<u16>]) -> Option<Vec<
     Some(found)
 }
 
-/// The outcomes of a block, the tag of its lottery included. `places` are those of the attributes in the block and in the
-/// component.
+/// The outcomes of a block, the tag of its lottery included. `places` are those of the attributes in the block and in
+/// the component.
 fn of_block(plan: &Plan, block: &Block, places: &[(usize, usize)], all: &[Vec<u16>]) -> Option<Vec<Outcome>> {
     let mut found = Vec::new();
     for (share, channel) in block.shares() {
@@ -125,7 +125,8 @@ fn of_matrix(matrix: &Matrix, places: &[(usize, usize)], all: &[Vec<u16>]) -> Ve
     (0..matrix.labels().len()).map(|output| all.iter().map(|c| mean(output, c)).collect()).collect()
 }
 
-/// Every combination of sets that can be answered about these attributes; all answers of one pattern are equally likely.
+/// Every combination of sets that can be answered about these attributes; all answers of one pattern are equally
+/// likely.
 fn of_pattern(pattern: &Pattern, places: &[(usize, usize)], all: &[Vec<u16>]) -> Option<Vec<Outcome>> {
     let marginal = pattern.marginal(&places.iter().map(|&(place, _)| place).collect::<Vec<_>>());
     let mut sets: Vec<Vec<Vec<u16>>> = vec![Vec::new()];
@@ -179,7 +180,8 @@ fn subsets(a: usize, q: usize) -> Option<Vec<Vec<u16>>> {
     Some(found)
 }
 
-/// Every relabeling of the strip, as far as attributes of the component see it: how many of its cells a combination has.
+/// Every relabeling of the strip, as far as attributes of the component see it: how many of its cells a combination
+/// has.
 fn of_strip(
     plan: &Plan,
     block: &Block,

@@ -20,10 +20,11 @@ pub(crate) enum View {
 
 /// What a strip tells about the attribute at a place of the block, with its probability.
 ///
-/// If nothing is believed about the others, what counts is how many cells of the answer each category has. If these are two numbers
-/// (they are with at most two attributes), the answer is a set: of those that have more. For a reader who *knows* the others it is the
-/// line of the answer through them: a random set of one of two sizes, of which those with the truth are more likely. Knowing
-/// more tells more: whatever is believed about the others, the second bounds what is learnt.
+/// If nothing is believed about the others, what counts is how many cells of the answer each category has. If these are
+/// two numbers (they are with at most two attributes), the answer is a set: of those that have more. For a reader who
+/// *knows* the others it is the line of the answer through them: a random set of one of two sizes, of which those with
+/// the truth are more likely. Knowing more tells more: whatever is believed about the others, the second bounds what is
+/// learnt.
 pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bool) -> Vec<(f64, View)> {
     let set = |size: usize, hit: f64| match size {
         0 => View::Set { categories, size: categories, hit: 1.0 },
@@ -130,8 +131,8 @@ impl View {
         }
     }
 
-    /// The largest distance `sum_z |P(z | x) - P(z | y)|` between two truths; Nayak and Zhai 2019, theorem 2.1. Of sets it is
-    /// `2 |a p - q|/(a - 1)` for any two.
+    /// The largest distance `sum_z |P(z | x) - P(z | y)|` between two truths; Nayak and Zhai 2019, theorem 2.1. Of sets
+    /// it is `2 |a p - q|/(a - 1)` for any two.
     pub(crate) fn largest_distance(&self) -> f64 {
         match self {
             View::Set { categories, size, hit } => {

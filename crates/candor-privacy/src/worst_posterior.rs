@@ -15,8 +15,8 @@ pub(crate) static WORST_POSTERIOR: Criterion = Criterion {
     find: worst_posterior,
 };
 
-/// `max P(x | z)` over all answers `z` that can occur and all categories `x`, for each attribute and a reader of its own
-/// answer; the value is the largest. With a bound required, also the closest prior that breaks it.
+/// `max P(x | z)` over all answers `z` that can occur and all categories `x`, for each attribute and a reader of its
+/// own answer; the value is the largest. With a bound required, also the closest prior that breaks it.
 fn worst_posterior(question: &AuditRequest<'_>) -> CriterionResult {
     let details =
         question.by_variable(|v| v.views.iter().map(|(_, view)| view.worst_posterior(&v.prior)).fold(0.0, f64::max));

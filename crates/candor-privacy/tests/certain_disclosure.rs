@@ -81,7 +81,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
     fn patterns(
-        (axes, parts, resampling) in prop::collection::vec((2usize..4).prop_flat_map(|a| (Just(a), 1..=a)), 1..4).prop_flat_map(|axes| {
+        (axes, parts, resampling) in prop::collection::vec((2usize..4).prop_flat_map(|a| (Just(a), 1..=a)), 1..4)
+            .prop_flat_map(|axes| {
             let k = axes.len();
             let resampling = prop::collection::vec(prop_oneof![2 => Just(0), 1 => Just(1u64 << 60)], k);
             (Just(axes), prop::collection::vec(part(k), 1..4), resampling)
@@ -95,7 +96,8 @@ proptest! {
 
     #[test]
     fn matrices(cells in prop::collection::vec(0u64..3, 16), crossed in any::<bool>()) {
-        let column = |cells: &[u64]| [&cells.iter().map(|c| c % 2).collect::<Vec<u64>>()[..], &[16 - cells.iter().map(|c| c % 2).sum::<u64>()]].concat();
+        let column = |cells: &[u64]| [&cells.iter().map(|c| c % 2).collect::<Vec<u64>>()[..], &[16 - cells.iter()
+            .map(|c| c % 2).sum::<u64>()]].concat();
         let columns = cells.chunks(4).map(column).collect();
         let sizes = if crossed { vec![2, 2] } else { vec![4] };
         agrees(Matrix::new(sizes, (0..5).map(|z| z.to_string()).collect(), 4, columns).unwrap().into());

@@ -1,7 +1,7 @@
 //! Shuffled responses: certified bounds against exact sums, brute force and golden numbers.
 //!
-//! `golden/shuffled_*.json` were computed by an independent prototype: all data sets of tiny cases in rationals, exact sums for 100 and
-//! 1,000 respondents, and the same bound on 4,096 points.
+//! `golden/shuffled_*.json` were computed by an independent prototype: all data sets of tiny cases in rationals, exact
+//! sums for 100 and 1,000 respondents, and the same bound on 4,096 points.
 
 use candor_base::channel::{Axis, Matrix, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -126,7 +126,8 @@ fn k_ary_plan(blocks: &[&[usize]], epsilon: f64) -> Plan {
     Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap()
 }
 
-/// Golden numbers of an independent prototype: sizes 2, 3, 4, 5 at epsilon 4 in all, answered jointly, one by one, and two by two.
+/// Golden numbers of an independent prototype: sizes 2, 3, 4, 5 at epsilon 4 in all, answered jointly, one by one, and
+/// two by two.
 #[test]
 fn all_pairs_are_those_of_the_prototype() {
     let cases: [(&[&[usize]], f64, f64, f64); 2] =
@@ -142,7 +143,8 @@ fn all_pairs_are_those_of_the_prototype() {
     }
 }
 
-/// The worst of all data sets, by brute force: two records against two others, for three people under a product of two binary questions.
+/// The worst of all data sets, by brute force: two records against two others, for three people under a product of two
+/// binary questions.
 #[test]
 fn no_data_set_of_a_product_is_worse() {
     let plan = k_ary_plan(&[&[2], &[3]], 1.0);

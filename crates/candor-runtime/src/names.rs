@@ -1,14 +1,16 @@
 //! Names in lists: one rule for quotes, everywhere.
 //!
-//! A name that holds a sign of the list it stands in (`,` `;` `:` `|`) is put in quotes, `"` or `'`, which are doubled inside:
-//! `"a,b";c` names `a,b` and `c`. Quotes count only where a name begins; elsewhere they are part of it, as in `O'Hara`.
+//! A name that holds a sign of the list it stands in (`,` `;` `:` `|`) is put in quotes, `"` or `'`, which are doubled
+//! inside: `"a,b";c` names `a,b` and `c`. Quotes count only where a name begins; elsewhere they are part of it, as in
+//! `O'Hara`.
 
 /// Where a quoted name ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the quote {0} is not closed; a quote inside a name is doubled")]
 pub struct OpenQuote(pub char);
 
-/// The parts of a text between separators, none of which stands in quotes; without the spaces around them, and with their quotes.
+/// The parts of a text between separators, none of which stands in quotes; without the spaces around them, and with
+/// their quotes.
 ///
 /// # Errors
 /// If a quote is not closed.

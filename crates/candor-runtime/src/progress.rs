@@ -22,7 +22,8 @@
 //!
 //! assert_eq!(Deadline::start(None, ProgressSink::none()).check(Some(("gap", 0.1))), None);
 //! assert_eq!(Deadline::start(Some(0.0), ProgressSink::none()).check(None), Some(Stopped::OutOfTime));
-//! assert_eq!(Deadline::start(None, ProgressSink::new(&|step| !step.is_search)).check(None), Some(Stopped::Interrupted));
+//! let ends = ProgressSink::new(&|step| !step.is_search);
+//! assert_eq!(Deadline::start(None, ends).check(None), Some(Stopped::Interrupted));
 //! ```
 
 use std::time::{Duration, Instant};
@@ -67,7 +68,8 @@ impl Progress {
     }
 }
 
-/// Somebody who waits for long work. It is asked at every step, from any thread, whether the work shall go on; nobody watches by default.
+/// Somebody who waits for long work. It is asked at every step, from any thread, whether the work shall go on; nobody
+/// watches by default.
 #[derive(Clone, Copy, Default)]
 pub struct ProgressSink<'a>(Option<&'a (dyn Fn(&Progress) -> bool + Sync)>);
 
@@ -104,7 +106,8 @@ impl<'a> Deadline<'a> {
         if self.limit == Duration::MAX { f64::INFINITY } else { self.limit.as_secs_f64() }
     }
 
-    /// Tells how many of the seconds are over, and how good the best so far is if that is known; says whether the search must end, and why.
+    /// Tells how many of the seconds are over, and how good the best so far is if that is known; says whether the
+    /// search must end, and why.
     pub fn check(&self, best: Option<(&'static str, f64)>) -> Option<Stopped> {
         let total = (self.limit != Duration::MAX).then_some(self.limit.as_secs());
         self.report(Progress { best, ..Progress::of_search("seconds", self.began.elapsed().as_secs(), total) })

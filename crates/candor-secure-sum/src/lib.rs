@@ -1,9 +1,9 @@
 //! Secure sum: many parties learn the exact totals of their vectors, and nothing else.
 //!
-//! This is the protocol of Domingo-Ferrer and Soria-Comas 2020, section 4.2, as messages: additive secret sharing modulo
-//! `n v + 1`, where `n` is the number of parties and `v` the largest value (the paper: indicators, so
-//! `v = 1` and the modulus is `n + 1`). The first `m` of the parties are *collectors*; with `m = n` it is
-//! the paper's protocol, with `m` much smaller than `n` it is feasible for many thousand parties.
+//! This is the protocol of Domingo-Ferrer and Soria-Comas 2020, section 4.2, as messages: additive secret sharing
+//! modulo `n v + 1`, where `n` is the number of parties and `v` the largest value (the paper: indicators, so `v = 1`
+//! and the modulus is `n + 1`). The first `m` of the parties are *collectors*; with `m = n` it is the paper's protocol,
+//! with `m` much smaller than `n` it is feasible for many thousand parties.
 //!
 //! 1. Each [`Party`] splits every count of its vector into `m` residues that sum to it, `m - 1` of them exactly
 //!    uniform, and sends one [`Share`] message to each collector. It publishes an [`Announcement`]: the
@@ -21,13 +21,13 @@
 //! everything. Messages must travel over channels that others cannot read.
 //!
 //! - **The totals are published exactly; they are not differentially private.** Whoever knows all values but one
-//!   knows the last one, and two sessions whose parties differ by one person give that person's values away. The paper's
-//!   section 4.3 randomizes first; do so where that matters.
-//! - A party can lie about its values (within the modulus, nobody can notice), and a collector about its sums, unless it shows
-//!   the messages it received ([`Transcript::check_collector`]). Showing those of `s` collectors leaves `m - s` that would
-//!   have to collude, so show them to somebody who is no collector, and publish at most those of `m - 2`.
-//! - Missing, repeated, damaged and foreign messages are noticed, and the round fails with a [`Fault`] that names who. Then start again
-//!   with a new session: values must never be shared twice under one.
+//!   knows the last one, and two sessions whose parties differ by one person give that person's values away. The
+//!   paper's section 4.3 randomizes first; do so where that matters.
+//! - A party can lie about its values (within the modulus, nobody can notice), and a collector about its sums, unless
+//!   it shows the messages it received ([`Transcript::check_collector`]). Showing those of `s` collectors leaves `m -
+//!   s` that would have to collude, so show them to somebody who is no collector, and publish at most those of `m - 2`.
+//! - Missing, repeated, damaged and foreign messages are noticed, and the round fails with a [`Fault`] that names who.
+//!   Then start again with a new session: values must never be shared twice under one.
 //!
 //! # Why digests are salted
 //!

@@ -1,8 +1,8 @@
 //! The three messages and their bytes.
 //!
-//! A message is: its kind (one byte: 1, 2 or 3), the session's tag (16 bytes), the sender's number (4 bytes), the body, and
-//! the first 8 bytes of the SHA-256 of all that as a check against damage. Numbers are little-endian; a residue takes as many bytes as
-//! the largest one needs.
+//! A message is: its kind (one byte: 1, 2 or 3), the session's tag (16 bytes), the sender's number (4 bytes), the body,
+//! and the first 8 bytes of the SHA-256 of all that as a check against damage. Numbers are little-endian; a residue
+//! takes as many bytes as the largest one needs.
 //!
 //! | kind | body |
 //! |---|---|
@@ -22,7 +22,8 @@ const CHECK: usize = 8;
 /// Kind, tag and sender.
 const HEADER: usize = 1 + 16 + 4;
 
-/// What one party sends to one collector: residues that, together with those for the other collectors, sum to its values.
+/// What one party sends to one collector: residues that, together with those for the other collectors, sum to its
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub(super) tag: [u8; 16],
@@ -75,8 +76,8 @@ impl Share {
     /// A message from bytes.
     ///
     /// # Errors
-    /// If the bytes are not a share, are damaged, belong to another session, name somebody who does not take part, or hold a number
-    /// that is no residue.
+    /// If the bytes are not a share, are damaged, belong to another session, name somebody who does not take part, or
+    /// hold a number that is no residue.
     pub fn decode(session: &Session, bytes: &[u8]) -> Result<Share, Fault> {
         let (mut reader, digest) = Reader::open(session, Kind::Share, bytes, Share::bytes(session))?;
         let (party, collector) = (reader.sender, reader.number());
@@ -138,7 +139,8 @@ impl Announcement {
     }
 }
 
-/// What a collector publishes: the sums of the residues it received, and the digests of the messages they came in, one per party.
+/// What a collector publishes: the sums of the residues it received, and the digests of the messages they came in, one
+/// per party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partial {
     pub(super) collector: u32,

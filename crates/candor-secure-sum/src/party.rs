@@ -29,9 +29,9 @@ impl<'a> Party<'a> {
         Ok(Party { session, number, values })
     }
 
-    /// Makes the shares, one per collector in order, and hands each to `send`; what to publish comes back. All but the last are exactly
-    /// uniform, the last one is what is missing to the values. Cost: a random residue per count and collector, and the
-    /// hash of every message; one share in memory at a time.
+    /// Makes the shares, one per collector in order, and hands each to `send`; what to publish comes back. All but the
+    /// last are exactly uniform, the last one is what is missing to the values. Cost: a random residue per count and
+    /// collector, and the hash of every message; one share in memory at a time.
     ///
     /// The party is used up: shares of the same values under the same session must not be made twice.
     ///
@@ -63,7 +63,8 @@ impl<'a> Party<'a> {
     }
 }
 
-/// Exactly uniform residues: random bits, as many as the largest residue has, again and again until they are below the modulus.
+/// Exactly uniform residues: random bits, as many as the largest residue has, again and again until they are below the
+/// modulus.
 fn uniform<R: CryptoRng + ?Sized>(modulus: u64, count: usize, bytes: &mut Vec<u8>, rng: &mut R) -> Vec<u64> {
     match u64::BITS - (modulus - 1).leading_zeros() {
         0..=8 => uniform_from::<1, R>(modulus, count, bytes, rng),

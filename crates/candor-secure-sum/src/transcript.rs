@@ -19,7 +19,8 @@ impl Transcript {
     /// Puts the published messages together, in whatever order they came, and adds up the partial sums.
     ///
     /// # Errors
-    /// If a message is missing, comes twice or from a stranger, or a collector received something else than a party announced.
+    /// If a message is missing, comes twice or from a stranger, or a collector received something else than a party
+    /// announced.
     pub fn new(
         session: Session,
         announcements: Vec<Announcement>,
@@ -99,8 +100,8 @@ impl Transcript {
         if share.digest == *announced { Ok(()) } else { Err(Fault::NotTheMessage { party, collector }) }
     }
 
-    /// Checks the sums of a collector that shows all messages it received, in any order. Whoever sees them is as good as that
-    /// collector: see the [threat model](super) before asking several.
+    /// Checks the sums of a collector that shows all messages it received, in any order. Whoever sees them is as good
+    /// as that collector: see the [threat model](super) before asking several.
     ///
     /// # Errors
     /// If a message is missing, comes twice, is not what was published, or the sums are not theirs.
@@ -164,8 +165,9 @@ impl Traffic {
     }
 }
 
-/// A whole round in one process: for simulations, and where one organisation runs it for its own data. Parties come one after
-/// another, with stream `i` of the source for party `i`; memory is that of the digests and sums, never of all shares.
+/// A whole round in one process: for simulations, and where one organisation runs it for its own data. Parties come one
+/// after another, with stream `i` of the source for party `i`; memory is that of the digests and sums, never of all
+/// shares.
 ///
 /// # Errors
 /// If there are too few or too many parties, or values do not fit the session.

@@ -275,7 +275,8 @@ fn every_wrong_share_is_refused_and_changes_nothing() {
     assert_eq!(collector.close().unwrap().sums(), sums);
 }
 
-/// A message with another sender, collector or residue and a check that fits: what a stranger or a broken client might send.
+/// A message with another sender, collector or residue and a check that fits: what a stranger or a broken client might
+/// send.
 fn forged(bytes: &[u8], at: usize, byte: u8) -> Vec<u8> {
     use sha2::Digest;
     let mut forged = bytes[..bytes.len() - 8].to_vec();

@@ -1,8 +1,9 @@
 //! Regressions on responses.
 //!
-//! `cargo bench -p candor-tables --bench regress` makes ten million responses (or as many as `CANDOR_BENCH_ROWS` says) about a sensitive question with
-//! four public categorical predictors, as Parquet, and prints how long reading and fitting takes; then 20,000 responses that are all
-//! different, with two numeric columns and 24 hidden combinations. benches/peers/regress.py fits as many people who were asked directly.
+//! `cargo bench -p candor-tables --bench regress` makes ten million responses (or as many as `CANDOR_BENCH_ROWS` says)
+//! about a sensitive question with four public categorical predictors, as Parquet, and prints how long reading and
+//! fitting takes; then 20,000 responses that are all different, with two numeric columns and 24 hidden combinations.
+//! benches/peers/regress.py fits as many people who were asked directly.
 
 use std::fs::File;
 use std::path::Path;
@@ -105,7 +106,8 @@ fn many(rows: usize) {
     let fit = regress(&model, &rows, None, false).unwrap();
     let all = started.elapsed().as_secs_f64();
     println!(
-        "{} responses, four categorical predictors, from Parquet: {all:.2} s, of which reading {reading:.2} s ({} different rows, {} coefficients)",
+        "{} responses, four categorical predictors, from Parquet: {all:.2} s, of which reading {reading:.2} s ({} \
+         different rows, {} coefficients)",
         read.responses,
         rows.distinct(),
         fit.coefficients.len()

@@ -20,7 +20,8 @@ pub struct BadValue {
 }
 
 impl BadValue {
-    /// The same, of a value that is not `what` it should be by a rule; if it is missing, the rule is all there is to say.
+    /// The same, of a value that is not `what` it should be by a rule; if it is missing, the rule is all there is to
+    /// say.
     pub(crate) fn not(mut self, what: &str, rule: &str) -> BadValue {
         self.hint = if self.value.is_empty() { rule.to_owned() } else { format!("is not {what}; {rule}") };
         self
@@ -37,8 +38,9 @@ impl fmt::Display for BadValue {
     }
 }
 
-/// A value as it may be shown: short, on one line, and nothing hidden in it. Whatever a table of true records says is shown like this,
-/// also names and types of its columns: it may lack its header, and types hold whatever their fields are called.
+/// A value as it may be shown: short, on one line, and nothing hidden in it. Whatever a table of true records says is
+/// shown like this, also names and types of its columns: it may lack its header, and types hold whatever their fields
+/// are called.
 pub fn shown(value: &str) -> String {
     const MAX: usize = 60;
     let short: String = value.chars().take(MAX).collect();

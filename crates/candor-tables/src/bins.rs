@@ -71,8 +71,9 @@ pub(crate) fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
     Ok(edges)
 }
 
-/// Round edges to suggest for numbers in this range, as they are written: at most six, at multiples of 1, 2 or 5 times a
-/// power of ten. Round as they are, they tell no value; the owner of the data should choose edges by the question instead.
+/// Round edges to suggest for numbers in this range, as they are written: at most six, at multiples of 1, 2 or 5 times
+/// a power of ten. Round as they are, they tell no value; the owner of the data should choose edges by the question
+/// instead.
 pub(crate) fn suggested(numbers: impl Iterator<Item = f64>) -> Option<String> {
     let (least, most) = numbers
         .filter(|number| number.is_finite())

@@ -11,8 +11,8 @@ use crate::input::{Batch, Input};
 use crate::skip_logic::unsettled;
 use crate::stochastic_rounding::fixed;
 
-/// Reads a whole table and reports every value that does not fit the schema, the first of each column with the category that
-/// may have been meant; gives the number of records.
+/// Reads a whole table and reports every value that does not fit the schema, the first of each column with the category
+/// that may have been meant; gives the number of records.
 ///
 /// # Errors
 /// If the table cannot be read, a column is missing, or a column's type holds no categories.

@@ -53,8 +53,9 @@ impl Unfit<'_> {
     }
 }
 
-/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points of a grid are [`dithered`],
-/// and [words](crate::missing::Missing) that stand for what is missing are the missing category.
+/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points
+/// of a grid are [`dithered`], and [words](crate::missing::Missing) that stand for what is missing are the missing
+/// category.
 ///
 /// # Errors
 /// If the column's type holds no categories.
@@ -91,7 +92,8 @@ pub fn codes(
     })
 }
 
-/// The place of a value that is no category as it stands, if it is a word for what is missing, or has one among its parts.
+/// The place of a value that is no category as it stands, if it is a word for what is missing, or has one among its
+/// parts.
 fn missing_place(batch: &Batch, column: usize, row: usize, attribute: &Attribute, value: &str) -> Option<(u16, f64)> {
     match batch.parts(column, row) {
         Some(parts) => attribute.place_of_value(&batch.missing.emptied(&parts).join(&CROSS.to_string())),

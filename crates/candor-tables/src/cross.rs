@@ -23,7 +23,8 @@ pub(crate) struct Crossing {
 pub(crate) type Parts = BTreeMap<usize, Vec<ArrayRef>>;
 
 impl Crossing {
-    /// The attributes, those that the header does not list made of their parts; then the others, which are read as they are.
+    /// The attributes, those that the header does not list made of their parts; then the others, which are read as they
+    /// are.
     pub(crate) fn new(header: &[String], attributes: &[String], others: &[String]) -> Crossing {
         let mut read: Vec<String> = Vec::new();
         let mut made = Vec::with_capacity(attributes.len() + others.len());

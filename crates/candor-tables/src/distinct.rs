@@ -9,8 +9,9 @@ use crate::TableError;
 use crate::input::Inputs;
 use crate::responses::{ReadSummary, ResponseBatch, read_batches};
 
-/// Counts the different responses of tables made under a plan that [answers with records](candor_analysis::adjust::check_plan): one column per
-/// attribute, in the order of the schema. Memory is proportional to their number, not to that of the responses.
+/// Counts the different responses of tables made under a plan that [answers with
+/// records](candor_analysis::adjust::check_plan): one column per attribute, in the order of the schema. Memory is
+/// proportional to their number, not to that of the responses.
 ///
 /// # Errors
 /// If a table was made under another plan or cannot be read, or a value cannot be a response.

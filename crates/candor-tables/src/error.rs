@@ -4,17 +4,17 @@ use candor_analysis::tally::InconsistentCounts;
 use candor_base::randomize::RandomizeError;
 use candor_runtime::progress::Cancelled;
 
-use sentences::{by_hand, did_you_mean, given_twice, single_column_hint};
+use sentences::{by_hand, did_you_mean, given_twice, header_or_row, single_column_hint, stratum_or_sample};
 
 pub use occupied::Occupied;
 
 pub use crate::bad_value::{BadValue, shown};
 
+mod not_utf8;
 mod occupied;
 mod sentences;
 
-/// What is wrong with a table, where, and what would be right. Rows are counted from 1, without
-/// the header.
+/// What is wrong with a table, where, and what would be right. Rows are counted from 1, without the header.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -127,7 +127,7 @@ pub enum TableError {
         row: u64,
     },
     /// A record or a header beyond the limits.
-    #[error("{file}, {}: {limit}; see docs/reference/limits.md", if *row == 0 { "header".to_owned() } else { format!("row {row}") })]
+    #[error("{file}, {}: {limit}; see docs/reference/limits.md", header_or_row(*row))]
     TooLong {
         /// The file's name.
         file: String,
@@ -181,8 +181,8 @@ pub enum TableError {
     },
     /// Nothing tells under which plan responses were made.
     #[error(
-        "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If it holds true \
-         records, randomize it first; if you know that it was made under this plan, say `unmarked`"
+        "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If it holds \
+         true records, randomize it first; if you know that it was made under this plan, say `unmarked`"
     )]
     Unmarked(String),
     /// The rows are responses already.
@@ -235,8 +235,8 @@ pub enum TableError {
     },
     /// The file beside responses says that they were being replaced.
     #[error(
-        "{file} may belong to another plan, or to none: candor was stopped while it was being replaced, as {sidecar} says; \
-         make it again, or remove {sidecar} if you know that {file} is right"
+        "{file} may belong to another plan, or to none: candor was stopped while it was being replaced, as {sidecar} \
+         says; make it again, or remove {sidecar} if you know that {file} is right"
     )]
     Replacing {
         /// The file's name.
@@ -246,8 +246,9 @@ pub enum TableError {
     },
     /// More or fewer responses than the file beside them says.
     #[error(
-        "{file} holds {found} responses, but {expected} were written, as {sidecar} says: the file was cut off, or rows were \
-         added or left out; get the whole file, or, if that was done on purpose, remove {sidecar} (the plan is then not checked)"
+        "{file} holds {found} responses, but {expected} were written, as {sidecar} says: the file was cut off, or rows \
+         were added or left out; get the whole file, or, if that was done on purpose, remove {sidecar} (the plan is \
+         then not checked)"
     )]
     Records {
         /// The file's name.
@@ -271,8 +272,8 @@ pub enum TableError {
     },
     /// Counts of cells that cannot be those of the responses counted.
     #[error(
-        "the counts for the table \"{table}\" do not fit together: {misfit}{tags}; give all rows that the query of candor sql makes, each \
-         of them once, with all their columns"
+        "the counts for the table \"{table}\" do not fit together: {misfit}{tags}; give all rows that the query of \
+         candor sql makes, each of them once, with all their columns"
     )]
     CountsMisfit {
         /// The table.
@@ -284,7 +285,8 @@ pub enum TableError {
     },
     /// More counted responses than floats can tell apart.
     #[error(
-        "the counts for the table \"{table}\" sum to {total}; at most {MAX_COUNTED} (2^53) responses can be counted exactly"
+        "the counts for the table \"{table}\" sum to {total}; at most {MAX_COUNTED} (2^53) responses can be counted \
+         exactly"
     )]
     TooManyCounted {
         /// The table.
@@ -340,8 +342,8 @@ pub enum TableError {
     },
     /// A label or a name of the responses that a spreadsheet would run.
     #[error(
-        "\"{label}\" of the column \"{column}\" looks like a formula, and with a quote before it would be no answer under the plan: \
-         rename it in the schema, write Parquet, or do without `safe_cells`"
+        "\"{label}\" of the column \"{column}\" looks like a formula, and with a quote before it would be no answer \
+         under the plan: rename it in the schema, write Parquet, or do without `safe_cells`"
     )]
     UnsafeLabel {
         /// The column.
@@ -351,7 +353,8 @@ pub enum TableError {
     },
     /// True values would be published.
     #[error(
-        "the column \"{column}\" cannot be kept: the plan randomizes \"{attribute}\", and true values would be published"
+        "the column \"{column}\" cannot be kept: the plan randomizes \"{attribute}\", and true values would be \
+         published"
     )]
     KeptTruth {
         /// The column.
@@ -371,7 +374,8 @@ pub enum TableError {
     },
     /// A cluster, stratum or size of a population that tells the truth of a randomized attribute.
     #[error(
-        "the column \"{column}\" cannot say how respondents were drawn: the plan randomizes \"{attribute}\", and such columns are published"
+        "the column \"{column}\" cannot say how respondents were drawn: the plan randomizes \"{attribute}\", and such \
+         columns are published"
     )]
     SampleTruth {
         /// The column.
@@ -381,7 +385,8 @@ pub enum TableError {
     },
     /// No replicate weights, or too few.
     #[error(
-        "{file}: {found} of its columns are called {pattern}; replicate weights are two or more, in the same columns of all files"
+        "{file}: {found} of its columns are called {pattern}; replicate weights are two or more, in the same columns \
+         of all files"
     )]
     Replicates {
         /// The file.
@@ -393,8 +398,9 @@ pub enum TableError {
     },
     /// A stratum of several sizes.
     #[error(
-        "the column \"{column}\" says two different sizes of the population of {}: {first} and {second}; it is one number for all rows of \
-         a stratum", if .stratum.is_empty() { "the sample".to_owned() } else { format!("the stratum \"{stratum}\"") }
+        "the column \"{column}\" says two different sizes of the population of {}: {first} and {second}; it is one \
+         number for all rows of a stratum",
+        stratum_or_sample(stratum)
     )]
     PopulationDiffers {
         /// The column.
@@ -411,7 +417,8 @@ pub enum TableError {
     Sampling(#[from] candor_analysis::tally::SamplingError),
     /// A predictor, cluster or stratum that tells the truth of a randomized attribute.
     #[error(
-        "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes the attribute itself"
+        "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes \
+         the attribute itself"
     )]
     ModelTruth {
         /// The column.
@@ -489,12 +496,3 @@ pub enum TableError {
 
 /// The most responses that can be counted: beyond it, floats do not tell a number from the next.
 pub const MAX_COUNTED: u64 = 1 << 53;
-
-impl TableError {
-    /// Text that is not UTF-8, at a place of a file.
-    pub(crate) fn utf8(file: &str, place: String, text: &[u8]) -> TableError {
-        let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
-        let found = text.get(valid).copied().unwrap_or_default();
-        TableError::Utf8 { file: file.to_owned(), place, byte: valid + 1, found }
-    }
-}

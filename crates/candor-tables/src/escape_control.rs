@@ -1,5 +1,5 @@
-//! Names and values come from files: shown to people, none of them may move the cursor, turn the direction of the text around it, or hide
-//! what follows.
+//! Names and values come from files: shown to people, none of them may move the cursor, turn the direction of the text
+//! around it, or hide what follows.
 
 /// Text with every control character but line ends, and every control of direction, written out: `\u{202e}`.
 pub fn visible(text: &str) -> String {

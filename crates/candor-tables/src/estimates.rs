@@ -96,7 +96,8 @@ impl EstimateColumn<'_> {
     }
 }
 
-/// The columns of rows, by name: one for each of these attributes that occurs, between what the numbers are of and the numbers.
+/// The columns of rows, by name: one for each of these attributes that occurs, between what the numbers are of and the
+/// numbers.
 pub fn estimate_columns<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Vec<(String, EstimateColumn<'r>)> {
     let texts = by_attribute(rows, attributes).into_iter();
     texts.map(|(name, labels)| (name, EstimateColumn::Text(labels))).chain(last(rows, attributes)).collect()

@@ -6,10 +6,10 @@
 //! | entered responses ([`check_new`]) | nothing |
 //! | a schema ([`write_schema`]) | the same text |
 //! | a plan ([`write_plan`]) | the same plan |
-//! | what can be made again: tables, pages, plots, weighted and synthetic records ([`write_document`]) | anything but responses and plans, which it never replaces |
+//! | what can be made again ([`write_document`]) | anything but responses and plans, which it never replaces |
 //!
-//! Files that are empty, pipes and devices hold nothing. Responses that were moved away are still there if their sidecar
-//! file is.
+//! Files that are empty, pipes and devices hold nothing. Responses that were moved away are still there if their
+//! sidecar file is.
 
 use std::fs::File;
 use std::path::Path;

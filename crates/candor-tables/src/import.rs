@@ -19,7 +19,8 @@ use crate::{TableError, passthrough};
 pub struct Entry<'a> {
     /// The plan that people answered under.
     pub plan: &'a Plan,
-    /// The columns that say which card each respondent had, one for each lottery of the plan; those of responses if there are none.
+    /// The columns that say which card each respondent had, one for each lottery of the plan; those of responses if
+    /// there are none.
     pub cards: &'a [String],
     /// Columns to pass on unchanged.
     pub keep: &'a [String],
@@ -44,8 +45,8 @@ fn tag_of(written: &str) -> String {
 /// Writes answers under a plan as responses, with its fingerprint; complete or not at all. Gives their number.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be an
-/// answer or a card, or something cannot be read or written.
+/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
+/// an answer or a card, or something cannot be read or written.
 pub fn enter_to(
     entry: &Entry<'_>,
     inputs: Inputs,

@@ -13,8 +13,9 @@ pub struct InvalidValue<'a> {
     pub hint: String,
 }
 
-/// Says what is wrong with a value that is no category of an attribute. `values` is the value in the attribute's own column, or one
-/// for each [part](parts) of its name where the table has those. What may have been meant is looked for only to `suggest` it.
+/// Says what is wrong with a value that is no category of an attribute. `values` is the value in the attribute's own
+/// column, or one for each [part](parts) of its name where the table has those. What may have been meant is looked for
+/// only to `suggest` it.
 ///
 /// # Panics
 /// If there is neither one value nor one for each part.
@@ -80,8 +81,8 @@ fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, s
     }
 }
 
-/// Of the parts of a value that is no category of a cross-classification, the first that no category has beside the parts
-/// before it. So that one part can be named, and the others kept quiet.
+/// Of the parts of a value that is no category of a cross-classification, the first that no category has beside the
+/// parts before it. So that one part can be named, and the others kept quiet.
 ///
 /// Takes a look at every category for each part.
 fn wrong_part(attribute: &Attribute, values: &[&str]) -> usize {
@@ -96,8 +97,8 @@ fn wrong_part(attribute: &Attribute, values: &[&str]) -> usize {
     wrong.unwrap_or(values.len().saturating_sub(1))
 }
 
-/// The labels of one of `parts` parts of a cross-classification, each as often as it occurs; those of categories that have
-/// another number of parts cannot be told.
+/// The labels of one of `parts` parts of a cross-classification, each as often as it occurs; those of categories that
+/// have another number of parts cannot be told.
 fn labels_of_part(attribute: &Attribute, part: usize, parts: usize) -> impl Iterator<Item = &str> {
     let split = |category: &'_ String| category.split(CROSS).count();
     attribute

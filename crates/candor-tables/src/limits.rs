@@ -1,4 +1,5 @@
-//! What a file may ask of memory. Limits apply while a file is read, not afterwards: docs/reference/limits.md lists them.
+//! What a file may ask of memory. Limits apply while a file is read, not afterwards: docs/reference/limits.md lists
+//! them.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -26,8 +27,8 @@ pub const MAX_LINE_BYTES: u64 = 1 << 22;
 /// The longest Parquet file that is read from standard input, where it is held in memory.
 pub const MAX_STREAMED_PARQUET: u64 = 1 << 30;
 
-/// How many rows a Parquet file may claim for each of its bytes, beyond [`MAX_FREE_ROWS`]. Columns that repeat one value take
-/// almost no room, but every page of them takes some.
+/// How many rows a Parquet file may claim for each of its bytes, beyond [`MAX_FREE_ROWS`]. Columns that repeat one
+/// value take almost no room, but every page of them takes some.
 pub const MAX_ROWS_PER_BYTE: u64 = 1 << 13;
 
 /// How many rows a Parquet file may claim whatever its length.

@@ -1,4 +1,5 @@
-//! Shares of categories, known of a population or anticipated: a table with one row for each category of each attribute.
+//! Shares of categories, known of a population or anticipated: a table with one row for each category of each
+//! attribute.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;

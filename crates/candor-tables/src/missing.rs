@@ -5,8 +5,8 @@ use candor_base::schema::Attribute;
 /// What other programs write for a value that is missing.
 pub const DEFAULT_MISSING: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];
 
-/// The words of a table that stand for what is missing. What a schema lists is a category all the same, and where it does not list the missing
-/// category a word does not fit, like nothing at all.
+/// The words of a table that stand for what is missing. What a schema lists is a category all the same, and where it
+/// does not list the missing category a word does not fit, like nothing at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// The [`DEFAULT_MISSING`] words, where a value would not fit otherwise.

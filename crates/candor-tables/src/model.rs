@@ -1,4 +1,5 @@
-//! Responses read for a regression: equal rows once, with the numeric columns that stand beside them, in one pass on all cores.
+//! Responses read for a regression: equal rows once, with the numeric columns that stand beside them, in one pass on
+//! all cores.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -20,8 +21,8 @@ use crate::types::cast;
 const LARGEST: f64 = 1e100;
 
 /// What a column of a model is.
-const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
-                       attribute";
+const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or \
+                       make it a public attribute";
 
 /// What the column of populations is.
 const POPULATIONS: &str =
@@ -36,7 +37,8 @@ pub struct DesignColumns<'a> {
     pub clusters: Option<&'a str>,
     /// A column of strata.
     pub strata: Option<&'a str>,
-    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn.
+    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was
+    /// drawn.
     pub fpc: Option<&'a str>,
     /// What columns of replicate weights are called, with `*` for anything.
     pub replicates: Option<&'a str>,
@@ -45,8 +47,8 @@ pub struct DesignColumns<'a> {
 /// Reads responses once and takes equal rows together.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a column is missing or tells a truth, a value cannot be a response or a number,
-/// or whoever watches ends it.
+/// If a table was made under another plan or cannot be read, a column is missing or tells a truth, a value cannot be a
+/// response or a number, or whoever watches ends it.
 pub fn model_rows(
     plan: &Plan,
     model: &Model,

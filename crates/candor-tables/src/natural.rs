@@ -61,8 +61,8 @@ const SCALES: [&[&[&str]]; 9] = [
     &[&["daily", "every day"], &["weekly"], &["monthly"], &["yearly"], &["never"]],
 ];
 
-/// The categories from the least to the greatest, if they are ranges of numbers or the words of one scale; `None` if they have no
-/// order that is known, or are fewer than three.
+/// The categories from the least to the greatest, if they are ranges of numbers or the words of one scale; `None` if
+/// they have no order that is known, or are fewer than three.
 pub fn ordered(categories: &[String]) -> Option<Vec<String>> {
     if categories.len() < 3 {
         return None;
@@ -86,8 +86,9 @@ fn place_on(scale: &[&[&str]], label: &str) -> Option<f64> {
     scale.iter().position(|same| same.contains(&word.as_str())).map(|place| place as f64)
 }
 
-/// Where a range begins: `18-24` and `18 to 24` at 18, `65+` and `over 65` just above 65, `<18` and `under 18` just below 18. `None` if
-/// it is none: a label must begin with its number, or with a word or sign that says on which side of it.
+/// Where a range begins: `18-24` and `18 to 24` at 18, `65+` and `over 65` just above 65, `<18` and `under 18` just
+/// below 18. `None` if it is none: a label must begin with its number, or with a word or sign that says on which side
+/// of it.
 fn start_of_range(label: &str) -> Option<f64> {
     if let Some(start) = start_of_interval(label) {
         return Some(start);

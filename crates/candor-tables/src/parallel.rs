@@ -48,8 +48,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What [`in_order`] does, with the numbers of the items alone, so that it is compiled once for all kinds of them: fetches items until
-/// there is none, works on them on all cores, and finishes each in turn, until that fails.
+/// What [`in_order`] does, with the numbers of the items alone, so that it is compiled once for all kinds of them:
+/// fetches items until there is none, works on them on all cores, and finishes each in turn, until that fails.
 fn numbers_in_order(
     mut fetch: Box<dyn FnMut(u64) -> bool + Send>,
     work: &(dyn Fn(u64) + Sync),

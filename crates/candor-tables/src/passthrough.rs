@@ -65,8 +65,9 @@ pub(crate) fn copied_field(field: Field, file: &str) -> Result<Field, TableError
     }
 }
 
-/// The values of a kept column as [`copied_field`] describes it; `None` if they are of another type. An array may hold more than
-/// its rows show: values outside a slice, behind a null, or that no key of a dictionary leads to. Copies hold the rows only.
+/// The values of a kept column as [`copied_field`] describes it; `None` if they are of another type. An array may hold
+/// more than its rows show: values outside a slice, behind a null, or that no key of a dictionary leads to. Copies hold
+/// the rows only.
 pub(crate) fn copied(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
     fn numbers<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> ArrayRef {
         let builder = PrimitiveBuilder::<T>::with_capacity(array.len());

@@ -1,9 +1,10 @@
 //! Putting a table and the file beside it in their places, as one.
 //!
-//! Whoever reads, and whenever the program or the machine is stopped, there is the old pair, the new pair, or a pair that says that
-//! it was being replaced, which is refused; never a table with the sidecar of another. Everything is on the disk before
-//! anything is moved. Then, in the folder's lock: the old sidecar gives way to one that says so ([`REPLACING`]), the
-//! table is moved, and the new sidecar is moved (or the old one removed, if the new table needs none).
+//! Whoever reads, and whenever the program or the machine is stopped, there is the old pair, the new pair, or a pair
+//! that says that it was being replaced, which is refused; never a table with the sidecar of another. Everything is on
+//! the disk before anything is moved. Then, in the folder's lock: the old sidecar gives way to one that says so
+//! ([`REPLACING`]), the table is moved, and the new sidecar is moved (or the old one removed, if the new table needs
+//! none).
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -215,7 +216,8 @@ mod tests {
         Sidecar { fingerprint: of.to_owned(), records: 1, simulation: None }
     }
 
-    /// Every way to be stopped, from every state: the old pair, the new pair, or one that is refused; and the error says which.
+    /// Every way to be stopped, from every state: the old pair, the new pair, or one that is refused; and the error
+    /// says which.
     #[test]
     fn stopped_anywhere_there_is_one_pair_or_none() {
         let olds =

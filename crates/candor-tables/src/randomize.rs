@@ -25,7 +25,8 @@ use crate::{TableError, passthrough};
 pub struct RandomizeJob<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Columns to pass on: their names, types and values, and none that the plan [protects](candor_base::schema::Schema::protects).
+    /// Columns to pass on: their names, types and values, and none that the plan
+    /// [protects](candor_base::schema::Schema::protects).
     pub keep: &'a [String],
     /// Where randomness comes from.
     pub source: &'a Source,
@@ -38,15 +39,16 @@ pub struct RandomizeSummary {
     pub records: u64,
 }
 
-/// Randomizes tables and hands the responses on as record batches, in order, as they come. The metadata of their schema say the
-/// plan they were made under ([`FINGERPRINT_KEY`]) and the seed of a simulation ([`SIMULATION_KEY`]): with them
+/// Randomizes tables and hands the responses on as record batches, in order, as they come. The metadata of their schema
+/// say the plan they were made under ([`FINGERPRINT_KEY`]) and the seed of a simulation ([`SIMULATION_KEY`]): with them
 /// [`Input::from_batches`](crate::input::Input::from_batches) knows them for responses.
 ///
-/// Kept columns are copied value by value, dictionaries as what they stand for: nothing else of the records is in the batches.
+/// Kept columns are copied value by value, dictionaries as what they stand for: nothing else of the records is in the
+/// batches.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`. What was handed on
-/// before stays so.
+/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`. What was
+/// handed on before stays so.
 pub fn randomize<E: From<TableError>>(
     job: &RandomizeJob<'_>,
     inputs: Inputs,
@@ -64,7 +66,8 @@ pub fn randomize<E: From<TableError>>(
 }
 
 /// Randomizes tables to a file; it appears when it is complete, or not at all. With [`Existing::Keep`], a file that is
-/// there already is an error: to randomize the same people twice adds to their loss. (A simulation may replace another.)
+/// there already is an error: to randomize the same people twice adds to their loss. (A simulation may replace
+/// another.)
 ///
 /// Memory does not grow with the tables: a few batches of [`BATCH_ROWS`](crate::BATCH_ROWS) rows are under
 /// way at any time. `progress` is told the records done and, where known, how many there are.

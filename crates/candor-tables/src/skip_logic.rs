@@ -6,7 +6,8 @@ use candor_base::schema::Schema;
 use crate::error::BadValue;
 use crate::input::Batch;
 
-/// Marks those who were not asked, one column of codes for each attribute; rows that contradict a condition are reported to `bad`.
+/// Marks those who were not asked, one column of codes for each attribute; rows that contradict a condition are
+/// reported to `bad`.
 pub(crate) fn unsettled(batch: &Batch, schema: &Schema, codes: &mut [Vec<u16>], mut bad: impl FnMut(BadValue)) {
     for rule in rules(schema) {
         let attribute = &schema.attributes()[rule.attribute];

@@ -1,4 +1,5 @@
-//! Numbers between two points of a grid: each is rounded at random to one of them, so that its expectation is the number.
+//! Numbers between two points of a grid: each is rounded at random to one of them, so that its expectation is the
+//! number.
 
 use candor_base::randomness::{Source, below_u64};
 use rand_core::CryptoRng;
@@ -6,8 +7,8 @@ use rand_core::CryptoRng;
 /// Added to the number of a batch for the stream that its numbers are rounded with: no answer is drawn from it.
 pub(crate) const STREAMS: u64 = 1 << 63;
 
-/// The code of a value of which [`place_of_value`](candor_base::schema::Attribute::place_of_value) gave code and chance: the next one if
-/// `below(2^53) < floor(chance 2^53)`. Nothing is drawn where the chance is 0.
+/// The code of a value of which [`place_of_value`](candor_base::schema::Attribute::place_of_value) gave code and
+/// chance: the next one if `below(2^53) < floor(chance 2^53)`. Nothing is drawn where the chance is 0.
 #[inline]
 pub fn dithered<R: CryptoRng + ?Sized>((code, chance): (u16, f64), rng: &mut R) -> u16 {
     const ONE: u64 = 1 << 53;

@@ -19,8 +19,8 @@ impl Uninterrupted {
     }
 }
 
-/// Removes all unfinished files; for a signal handler, just before the program ends. Waits for files that are being put in place,
-/// and no file is begun or put in place after it.
+/// Removes all unfinished files; for a signal handler, just before the program ends. Waits for files that are being put
+/// in place, and no file is begun or put in place after it.
 pub fn abandon_unfinished() {
     let held = Uninterrupted::hold();
     for path in held.0.iter() {

@@ -35,7 +35,8 @@ impl Records<'_> {
     /// Counts the records for every table in one pass, on all cores, in memory that does not grow with them.
     ///
     /// # Errors
-    /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records; whoever watches ends it.
+    /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records; whoever
+    /// watches ends it.
     pub fn count(self, tables: &TableList, progress: ProgressSink<'_>) -> Result<Counted, TableError> {
         let sizes = self.schema.sizes();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();

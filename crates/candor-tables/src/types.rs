@@ -48,7 +48,8 @@ pub(crate) fn lists(array: &ArrayRef) -> Option<ListArray> {
     list.as_list_opt().cloned()
 }
 
-/// Shows the text of every row in order, `None` where it is missing; text is not copied. `None` if the type cannot be text.
+/// Shows the text of every row in order, `None` where it is missing; text is not copied. `None` if the type cannot be
+/// text.
 pub(crate) fn for_each_text(array: &ArrayRef, see: impl FnMut(usize, Option<&str>)) -> Option<()> {
     fn each<'a>(texts: impl Iterator<Item = Option<&'a str>>, mut see: impl FnMut(usize, Option<&str>)) {
         texts.enumerate().for_each(|(row, text)| see(row, text));

@@ -1,4 +1,5 @@
-//! The best trade-offs of privacy and utility that there are for one attribute and a known prior, each with its proof, as a figure.
+//! The best trade-offs of privacy and utility that there are for one attribute and a known prior, each with its proof,
+//! as a figure.
 
 use candor::prelude::*;
 

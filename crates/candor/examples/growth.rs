@@ -1,8 +1,9 @@
-//! How time grows with attributes, categories, records and tables: of designing, certifying, randomizing, counting and estimating.
+//! How time grows with attributes, categories, records and tables: of designing, certifying, randomizing, counting and
+//! estimating.
 //!
-//! Run with `cargo run --release -p candor --example growth -- TABLE.md FOLDER`: writes the times with their exponents to the table, and a picture for
-//! each of the four to the folder. It takes some ten minutes. Times are of one core, and of the processor where the system tells them, so that a busy machine
-//! matters little.
+//! Run with `cargo run --release -p candor --example growth -- TABLE.md FOLDER`: writes the times with their exponents
+//! to the table, and a picture for each of the four to the folder. It takes some ten minutes. Times are of one core,
+//! and of the processor where the system tells them, so that a busy machine matters little.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,7 +95,8 @@ pub fn exponent(points: &[(f64, f64)]) -> f64 {
     over(&|point| (point.0 - x) * (point.1 - y)) / over(&|point| (point.0 - x) * (point.0 - x))
 }
 
-/// What work gives, and the seconds that it takes. The system counts in steps of some milliseconds: right on average, not for a short time.
+/// What work gives, and the seconds that it takes. The system counts in steps of some milliseconds: right on average,
+/// not for a short time.
 fn once<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (start, before) = (Instant::now(), processor_seconds());
     let done = work();
@@ -124,8 +126,8 @@ fn main() -> Result<(), Failure> {
     let [table, folder] = &arguments[..] else {
         return Err("give the file of the table and the folder of the pictures".into());
     };
-    let mut text = "# How time grows\n\nSeconds of one core. The exponent is that of the upper half of the range, by least squares in logarithms: 1 means that twice as much \
-                    takes twice as long.\n"
+    let mut text = "# How time grows\n\nSeconds of one core. The exponent is that of the upper half of the range, by \
+                    least squares in logarithms: 1 means that twice as much takes twice as long.\n"
         .to_owned();
     for growth in [by_attributes()?, by_categories()?, by_records()?, by_tables()?] {
         text += &growth.markdown();
@@ -171,8 +173,9 @@ pub fn used(plan: &Plan, sizes: &[usize], records: usize) -> Result<[f64; 3], Fa
 }
 
 fn by_attributes() -> Result<Growth, Failure> {
-    let fixed = "Attributes of four categories, epsilon 4 in all, 10,000 records, all tables of one attribute; nearly equal levels for `optimal`, whose plan is the one that is \
-                 certified, randomized by, counted and estimated from";
+    let fixed = "Attributes of four categories, epsilon 4 in all, 10,000 records, all tables of one attribute; nearly \
+                 equal levels for `optimal`, whose plan is the one that is certified, randomized by, counted and \
+                 estimated from";
     let mut growth = Growth::new("attributes", fixed);
     for attributes in [8, 16, 32, 64, 128, 256, 512, 1_000] {
         let sizes = vec![4; attributes];
@@ -198,7 +201,8 @@ fn by_attributes() -> Result<Growth, Failure> {
 }
 
 fn by_categories() -> Result<Growth, Failure> {
-    let fixed = "One attribute, epsilon 2, 10,000 records. Answers are one category (`independent`) or sets of categories (`minimax`)";
+    let fixed = "One attribute, epsilon 2, 10,000 records. Answers are one category (`independent`) or sets of \
+                 categories (`minimax`)";
     let mut growth = Growth::new("categories", fixed);
     for categories in [2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000] {
         let sizes = [categories];
@@ -221,7 +225,8 @@ fn by_categories() -> Result<Growth, Failure> {
 }
 
 fn by_records() -> Result<Growth, Failure> {
-    let fixed = "Eight attributes of four categories, epsilon 4 in all by `optimal`, all tables of one attribute. Records are made, randomized and counted 65,536 at a time; making them is not counted";
+    let fixed = "Eight attributes of four categories, epsilon 4 in all by `optimal`, all tables of one attribute. \
+                 Records are made, randomized and counted 65,536 at a time; making them is not counted";
     let mut growth = Growth::new("records", fixed);
     let sizes = [4; 8];
     let ratio: Vec<f64> = (0..8).map(|i| 1.0 + 0.1 * f64::from(i)).collect();
@@ -265,7 +270,8 @@ fn streamed(plan: &Plan, sizes: &[usize], records: usize) -> Result<(Vec<TableCo
 }
 
 fn by_tables() -> Result<Growth, Failure> {
-    let fixed = "The first of the 4,950 tables of two of 100 attributes of four categories, epsilon 4 in all by `optimal`, 20,000 records";
+    let fixed = "The first of the 4,950 tables of two of 100 attributes of four categories, epsilon 4 in all by \
+                 `optimal`, 20,000 records";
     let mut growth = Growth::new("tables", fixed);
     let sizes = [4; 100];
     let (plan, _) = planned(&sizes, &json!({"method": "optimal", "epsilon": 4.0}))?;

@@ -63,8 +63,8 @@ pub fn picture(categories: &[usize]) -> Result<Ranking, Box<dyn std::error::Erro
     Ok(Ranking {
         title: format!("Same privacy, same tables: {} times fewer people to ask", count(times.round() as u64)),
         subtitle: format!(
-            "People you must ask to know all {pairs} two-question tables of {questions} questions to ±3 percentage points, when every \
-             method gives each person the same certified protection"
+            "People you must ask to know all {pairs} two-question tables of {questions} questions to ±3 percentage \
+             points, when every method gives each person the same certified protection"
         ),
         quantity: Quantity::People,
         kinds: vec!["people".to_owned()],
@@ -77,8 +77,8 @@ pub fn picture(categories: &[usize]) -> Result<Ranking, Box<dyn std::error::Erro
             bound,
         )),
         notes: format!(
-            "Each line of the grid is ten times as many people. Epsilon {EPSILON}, typical cell of a table as a percentage of everybody, 95% \
-             confidence, uniform population.{}",
+            "Each line of the grid is ten times as many people. Epsilon {EPSILON}, typical cell of a table as a \
+             percentage of everybody, 95% confidence, uniform population.{}",
             match &left_out[..] {
                 [] => String::new(),
                 several =>

@@ -1,5 +1,6 @@
-//! Prints a plan whose answers are of every kind: sets of categories, single ones, cells of strips with and without other channels in
-//! their lottery, a matrix's outputs, and a public attribute. `.ci/sql` counts its responses in databases.
+//! Prints a plan whose answers are of every kind: sets of categories, single ones, cells of strips with and without
+//! other channels in their lottery, a matrix's outputs, and a public attribute. `.ci/sql` counts its responses in
+//! databases.
 
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};

@@ -151,8 +151,8 @@ fn reason(schema: &Schema, step: &association::Step, limits: Limits) -> String {
             count(limits.cells)
         ),
         Outcome::TooLittleDependence => format!(
-            "{first} and {second} not together, nor any others: {pair} depend {value}, less than {}, and what is left no \
-             more.",
+            "{first} and {second} not together, nor any others: {pair} depend {value}, less than {}, and what is left \
+             no more.",
             limits.dependence
         ),
     }

@@ -1,4 +1,5 @@
-//! What a plan guarantees, by every criterion; what several plans guarantee together; and whether one tells more than another.
+//! What a plan guarantees, by every criterion; what several plans guarantee together; and whether one tells more than
+//! another.
 
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
@@ -207,7 +208,8 @@ pub fn shown(name: &str, value: Option<f64>) -> String {
     }
 }
 
-/// A detail of a criterion as people read it. The lowest belief is a bound from below, the others are on the criterion's side.
+/// A detail of a criterion as people read it. The lowest belief is a bound from below, the others are on the
+/// criterion's side.
 pub fn shown_detail(criterion: &Criterion, detail: &Detail) -> String {
     match detail.value {
         Some(value) if criterion.name == "information-bounds" && detail.about == "lowest" => at_least(value),
@@ -256,7 +258,8 @@ pub struct AttributeTogether {
     pub plans: usize,
 }
 
-/// What several plans, each with a name, guarantee together. Of what could be required of one plan only `ldp` is known of several.
+/// What several plans, each with a name, guarantee together. Of what could be required of one plan only `ldp` is known
+/// of several.
 ///
 /// # Errors
 /// If something else is believed or required.
@@ -277,8 +280,8 @@ pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Res
     let epsilon = composition.epsilon;
     let sentence = match times(epsilon) {
         Some(times) => format!(
-            "Whatever a person's record is, all responses together are at most {times} times as likely under it as under any \
-             other record (epsilon {epsilon})."
+            "Whatever a person's record is, all responses together are at most {times} times as likely under it as \
+             under any other record (epsilon {epsilon})."
         ),
         None => {
             "Together, some responses are possible under some records and impossible under others: there is no epsilon."

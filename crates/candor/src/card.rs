@@ -13,8 +13,10 @@ use crate::texts::{Direction, Language, Texts};
 const STYLE: &str = "\
 @page { size: A4; margin: 12mm; }
 body { font: 15pt/1.4 system-ui, sans-serif; color: #000; background: #fff; margin: 0 auto; max-width: 186mm; }
-.card { border: 1.5pt solid #000; border-radius: 4mm; padding: 6mm 8mm; margin: 0 0 6mm; break-inside: avoid; min-height: 116mm; box-sizing: border-box; overflow-wrap: anywhere; }
-.card header { display: flex; justify-content: space-between; gap: 1em; align-items: baseline; border-bottom: 1pt solid #000; margin-bottom: 3mm; }
+.card { border: 1.5pt solid #000; border-radius: 4mm; padding: 6mm 8mm; margin: 0 0 6mm; break-inside: avoid; \
+min-height: 116mm; box-sizing: border-box; overflow-wrap: anywhere; }
+.card header { display: flex; justify-content: space-between; gap: 1em; align-items: baseline; border-bottom: 1pt \
+solid #000; margin-bottom: 3mm; }
 h2 { font-size: 20pt; margin: 0 0 1mm; }
 .letter { font-size: 20pt; font-weight: bold; white-space: nowrap; }
 p { margin: 0 0 2.5mm; }
@@ -24,7 +26,8 @@ dd { margin: 0; }
 .answers, .interviewer { font-size: 11.5pt; }
 .interviewer { border-top: 1pt solid #000; padding-top: 1.5mm; margin: 0; }";
 
-/// The cards of a plan that these devices made, as a page for a printer, with questions and categories as the language calls them.
+/// The cards of a plan that these devices made, as a page for a printer, with questions and categories as the language
+/// calls them.
 ///
 /// # Errors
 /// If the language has no texts of cards.
@@ -50,7 +53,8 @@ pub fn cards(plan: &Plan, devices: &[Device], language: &Language) -> Result<Str
     let turned = if language.direction() == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"{}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+         content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
+         <body>\n{body}</body>\n</html>\n",
         attribute(language.code())
     ))
 }
@@ -85,7 +89,8 @@ impl Card<'_> {
         let answers = self.categories.iter().map(|category| name(category)).collect::<Vec<String>>().join(" · ");
         let interviewer = &self.texts[if self.letter.is_some() { "interviewer" } else { "interviewer_one" }];
         format!(
-            "<section class=\"card\">\n<header><h2>{}: {}</h2>{letter}</header>\n<p class=\"answers\">{}: {answers}</p>\n<p>{}</p>\n\
+            "<section class=\"card\">\n<header><h2>{}: {}</h2>{letter}</header>\n<p class=\"answers\">{}: \
+             {answers}</p>\n<p>{}</p>\n\
              <dl>\n{rules}</dl>\n{said}<p class=\"interviewer\">{}</p>\n</section>\n",
             escaped(&self.texts["question"]),
             name(self.question),

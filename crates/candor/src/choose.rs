@@ -48,14 +48,15 @@ pub struct EpsilonChoice {
     /// Whether an epsilon does what is wanted, and at what cost.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The smallest epsilon that does, to one tenth, of those tried where a guess is limited: guesses do not always gain with epsilon. `None` if
-    /// none up to 8 does.
+    /// The smallest epsilon that does, to one tenth, of those tried where a guess is limited: guesses do not always
+    /// gain with epsilon. `None` if none up to 8 does.
     pub recommended: Option<f64>,
     /// Why it is this one, or why it is none, in a sentence.
     pub reason: String,
     /// The smallest epsilon with small enough margins, whatever a guess gains; `None` if none up to 8 has.
     pub for_margin: Option<f64>,
-    /// The largest epsilon in the table at which a guess gains no more than it may; `None` if no limit is given, or none keeps it.
+    /// The largest epsilon in the table at which a guess gains no more than it may; `None` if no limit is given, or
+    /// none keeps it.
     pub for_guess: Option<f64>,
     /// How many people respond.
     pub respondents: f64,
@@ -77,7 +78,8 @@ pub struct EpsilonChoice {
 pub struct EpsilonOption {
     /// The record-level epsilon.
     pub epsilon: f64,
-    /// The largest margin of error of any table, as a share; of tables of several attributes that of percentages within groups.
+    /// The largest margin of error of any table, as a share; of tables of several attributes that of percentages within
+    /// groups.
     pub margin: f64,
     /// The table with that margin.
     pub widest: Vec<String>,
@@ -106,7 +108,8 @@ pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, Stud
     Request::new(Method::Workload, parameters).map_err(|error| StudyError::Refused(error.to_string()))
 }
 
-/// The smallest epsilon whose margins are small enough and at which a guess gains no more than it may, with what others would give.
+/// The smallest epsilon whose margins are small enough and at which a guess gains no more than it may, with what others
+/// would give.
 ///
 /// ```
 /// use candor::choose::{ChooseOptions, choose};
@@ -173,8 +176,8 @@ fn check(schema: &Schema, options: &ChooseOptions) -> Result<(), StudyError> {
     let few = schema.randomized().into_iter().min_by_key(|&attribute| schema.size(attribute));
     match few.filter(|&attribute| 1.0 / schema.size(attribute) as f64 >= most) {
         Some(attribute) => Err(StudyError::Refused(format!(
-            "`max_guess` is {most}, but of the {} categories of \"{}\" a guess without any reply is right in {} of 100; it is a \
-             larger number",
+            "`max_guess` is {most}, but of the {} categories of \"{}\" a guess without any reply is right in {} of \
+             100; it is a larger number",
             schema.size(attribute),
             schema.name(attribute),
             of_hundred(1.0 / schema.size(attribute) as f64)
@@ -294,7 +297,8 @@ impl Judged<'_> {
             });
         if let Some(found) = self.both {
             let text = format!(
-                "epsilon {} gives ±{wanted} points or better {people}; a guess is right up to {} of 100 times, by luck {}.",
+                "epsilon {} gives ±{wanted} points or better {people}; a guess is right up to {} of 100 times, by luck \
+                 {}.",
                 found.epsilon,
                 of_hundred(found.worst_posterior),
                 of_hundred(found.by_luck)
@@ -332,9 +336,11 @@ impl Judged<'_> {
         match (self.for_margin, self.options.max_guess) {
             (Some(precise), Some(limit)) => {
                 let limit = of_hundred(limit);
-                let kept = self.for_guess.map_or(format!("no epsilon that was tried keeps a guess within {limit} of 100"), |kept| {
+                let kept = self.for_guess.map_or(format!("no epsilon that was tried keeps a guess within {limit} of \
+                                                          100"), |kept| {
                     format!(
-                        "of the epsilons that were tried, {} is the largest at which a guess stays within {limit} of 100; it gives ±{} points",
+                        "of the epsilons that were tried, {} is the largest at which a guess stays within {limit} of \
+                         100; it gives ±{} points",
                         kept.epsilon,
                         points(100.0 * kept.margin)
                     )
@@ -364,9 +370,11 @@ fn about(people: f64) -> String {
 }
 
 /// What the columns about guesses mean, for who prints them.
-pub const WHAT_IS_SHOWN: &str = "Margin of error: half of the 95% interval of a percentage in the widest table; of tables of several attributes, of one within a \
-     group of average size (the last attribute given the others). Guess: of 100 best guesses about one answer, if all its categories \
-     were equally likely before, so many are right: from the most telling reply, and from an average one.";
+pub const WHAT_IS_SHOWN: &str = "Margin of error: half of the 95% interval of a percentage in the widest table; of \
+                                 tables of several attributes, of one within a group of average size (the last \
+                                 attribute given the others). Guess: of 100 best guesses about one answer, if all its \
+                                 categories were equally likely before, so many are right: from the most telling \
+                                 reply, and from an average one.";
 
 #[cfg(test)]
 mod tests {

@@ -59,7 +59,8 @@ pub struct CombinedPart {
 /// The plan that answers every attribute as its own plan does, independently of the others.
 ///
 /// # Errors
-/// If there are fewer than two plans, an attribute is randomized in two, or the sum of the epsilons would protect nobody.
+/// If there are fewer than two plans, an attribute is randomized in two, or the sum of the epsilons would protect
+/// nobody.
 pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, StudyError> {
     if options.max_epsilon.is_nan() {
         let (name, range) = ("max_epsilon", "it is a number, 0 or more");
@@ -78,8 +79,8 @@ pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, S
     };
     let unstated = (!found.unstated.is_empty()).then(|| {
         format!(
-            "The plans of {} were certified for a prior each. A plan states one prior at most, so that this one states none; what it gives for \
-             priors is computed by `audit` with a `prior` for each",
+            "The plans of {} were certified for a prior each. A plan states one prior at most, so that this one states \
+             none; what it gives for priors is computed by `audit` with a `prior` for each",
             found.unstated.join(" and ")
         )
     });

@@ -164,8 +164,8 @@ pub struct CorrectedShare {
 }
 
 /// What no test of this kind can see.
-pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by the device faithfully but \
-not the question.";
+pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by \
+                                the device faithfully but not the question.";
 
 /// Tests every question of a plan, counted one by one.
 ///
@@ -393,8 +393,8 @@ impl Followed {
     pub fn sentence(&self, attribute: &str, alpha: f64) -> String {
         let verdict = if self.p_value < alpha { "do not fit" } else { "fit" };
         format!(
-            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, {}). Had {}% \
-             ignored them and said \"{}\", this would have been found with probability {:.2}.",
+            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, \
+             {}). Had {}% ignored them and said \"{}\", this would have been found with probability {:.2}.",
             self.statistic,
             crate::format::plural(self.degrees, "degree"),
             crate::format::p_is(self.p_value),

@@ -8,7 +8,8 @@ use candor_base::plan::Plan;
 pub struct Composition {
     /// Epsilon of all responses together.
     pub epsilon: Epsilon,
-    /// Each attribute that some plan randomizes: its name, the sum of its conditional epsilons, and in how many plans it is.
+    /// Each attribute that some plan randomizes: its name, the sum of its conditional epsilons, and in how many plans
+    /// it is.
     pub attributes: Vec<(String, Epsilon, usize)>,
 }
 
@@ -17,8 +18,8 @@ pub struct Composition {
 /// unbounded plan makes the whole unbounded.
 ///
 /// Attributes of two plans are about the same thing if they share a source column, as `a` and `a*b` do. What is tied in
-/// one plan is tied in all: an attribute adds up the conditional epsilons of every component that its own is connected to,
-/// of each plan no more than its record epsilon.
+/// one plan is tied in all: an attribute adds up the conditional epsilons of every component that its own is connected
+/// to, of each plan no more than its record epsilon.
 pub fn compose(plans: &[&Plan]) -> Composition {
     let ratios = plans.iter().map(|plan| plan.guarantee().parity().cloned());
     let product = ratios.reduce(|product, ratio| Some(product? * ratio?));

@@ -18,7 +18,8 @@ use crate::error::StudyError;
 use crate::sampling_note::Circumstances;
 use crate::texts::Language;
 
-/// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in the same order.
+/// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in
+/// the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     by: Vec<usize>,
@@ -30,12 +31,13 @@ pub struct Counts {
     design: Option<Circumstances>,
 }
 
-/// What is said of a table that can hardly have come from the plan ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)). Not an
-/// error: people who do not follow the rules make such responses, too.
+/// What is said of a table that can hardly have come from the plan
+/// ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)). Not an error: people who do not follow the rules make such
+/// responses, too.
 fn implausible(table: &str) -> String {
     format!(
-        "warning: implausible: {table}: Implausible under this plan: wrong file, or edited (chance below one in a million); or people \
-         did not follow the rules: see `comply`"
+        "warning: implausible: {table}: Implausible under this plan: wrong file, or edited (chance below one in a \
+         million); or people did not follow the rules: see `comply`"
     )
 }
 
@@ -135,8 +137,8 @@ impl Counts {
     /// Counts responses in tables: record batches or files. `progress` is told the records.
     ///
     /// # Errors
-    /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever
-    /// watches ends it.
+    /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are
+    /// not public, or whoever watches ends it.
     pub fn read(
         plan: &Plan,
         inputs: Inputs,
@@ -150,7 +152,8 @@ impl Counts {
         Ok(Counts::tallied(by, read))
     }
 
-    /// The same of respondents who were drawn as these columns say; the likelihood is not kept, and [`Counts::to_json`] does not hold the units.
+    /// The same of respondents who were drawn as these columns say; the likelihood is not kept, and [`Counts::to_json`]
+    /// does not hold the units.
     ///
     /// # Errors
     /// As [`Counts::read`], or if the columns tell no errors.
@@ -242,7 +245,8 @@ impl Counts {
         Ok(Counts::simple(&[], groups, responses))
     }
 
-    /// The same counts in groups of public attributes, which are the first of every table: each table without them, group by group.
+    /// The same counts in groups of public attributes, which are the first of every table: each table without them,
+    /// group by group.
     ///
     /// # Errors
     /// If one of the attributes is randomized, or a table does not begin with them.
@@ -382,7 +386,8 @@ impl Counts {
         groups.next().map(|group| !group.square_counts.is_empty())
     }
 
-    /// The effective number of responses: so many without weights would be as precise, `(sum w)^2 / sum w^2`; `None` without weights.
+    /// The effective number of responses: so many without weights would be as precise, `(sum w)^2 / sum w^2`; `None`
+    /// without weights.
     pub fn effective(&self) -> Option<f64> {
         self.weighted().filter(|&weighted| weighted)?;
         let tallies = self.groups.values().filter_map(|tallies| tallies.first());
@@ -417,7 +422,8 @@ impl Counts {
     }
 }
 
-/// Whether a column holds what it can: codes below the number of categories, tags or outputs, sets where answers are sets.
+/// Whether a column holds what it can: codes below the number of categories, tags or outputs, sets where answers are
+/// sets.
 fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
     let (size, is_set) = match content {
         Content::Public { attribute } => (plan.schema().size(*attribute), false),

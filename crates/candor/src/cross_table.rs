@@ -12,8 +12,8 @@ use crate::texts::Language;
 /// With more columns than this, a table does not fit a page.
 const MAX_COLUMNS: usize = 12;
 
-/// The rows and columns of a table of two attributes, from its shares and the counts of it and of each attribute; `None` if it does not fit or the
-/// responses do not tell it.
+/// The rows and columns of a table of two attributes, from its shares and the counts of it and of each attribute;
+/// `None` if it does not fit or the responses do not tell it.
 pub(crate) fn cross_table(
     plan: &Plan,
     counts: &Counts,

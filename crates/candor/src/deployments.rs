@@ -10,7 +10,8 @@ pub struct Deployment {
     pub what: &'static str,
     /// The epsilon.
     pub epsilon: f64,
-    /// Whether the answers were randomized before anybody saw them (local), or published tables of answers that the curator knows (central).
+    /// Whether the answers were randomized before anybody saw them (local), or published tables of answers that the
+    /// curator knows (central).
     pub model: &'static str,
     /// What it covers.
     pub covers: &'static str,

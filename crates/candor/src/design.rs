@@ -1,4 +1,5 @@
-//! A plan for a schema, with what it guarantees, what to expect of it, and what is refused because it would protect nobody.
+//! A plan for a schema, with what it guarantees, what to expect of it, and what is refused because it would protect
+//! nobody.
 
 use candor_analysis::table_list::TableList;
 use candor_base::channel::MAX_CELLS;
@@ -33,10 +34,12 @@ const NEARLY_BEST: f64 = 1.0;
 pub struct DesignOptions {
     /// A plan with a larger record epsilon is refused.
     pub max_epsilon: f64,
-    /// Whether a plan without any finite epsilon is accepted. Those of l-diversity and of the front are: they promise something else.
+    /// Whether a plan without any finite epsilon is accepted. Those of l-diversity and of the front are: they promise
+    /// something else.
     pub allow_unbounded: bool,
-    /// The tables whose errors are told, such as `pairs` or `a,b;c`; `marginals` if none are named. Where some are, also how the plan stands to
-    /// the least possible error of them. The methods workload and sampling have tables of their own instead.
+    /// The tables whose errors are told, such as `pairs` or `a,b;c`; `marginals` if none are named. Where some are,
+    /// also how the plan stands to the least possible error of them. The methods workload and sampling have tables of
+    /// their own instead.
     pub tables: Option<String>,
     /// For how many respondents errors are told.
     pub respondents: f64,
@@ -123,7 +126,8 @@ pub struct RecordEpsilon {
 /// Makes the plan that is asked for.
 ///
 /// # Errors
-/// If a parameter is missing or out of range, the method does not apply, the plan would protect nobody, or the tables are none of its schema.
+/// If a parameter is missing or out of range, the method does not apply, the plan would protect nobody, or the tables
+/// are none of its schema.
 pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Result<Design, StudyError> {
     design_with_progress(schema, request, options, ProgressSink::none())
 }
@@ -226,8 +230,8 @@ fn beyond_sets(plan: &Plan, tables: &TableList, request: &Request) -> Option<Str
     let names: Vec<&str> = first.iter().map(|&a| plan.schema().name(a)).collect();
     let more = if large.len() > 1 { format!(" and {} more", large.len() - 1) } else { String::new() };
     Some(format!(
-        "warning: {}{more} has {} cells; above {} cells the method workload cannot draw sets of cells, and errors are many times as \
-         large; merge categories",
+        "warning: {}{more} has {} cells; above {} cells the method workload cannot draw sets of cells, and errors are \
+         many times as large; merge categories",
         names.join(","),
         count(cells(first) as u64),
         count(MAX_CELLS as u64)

@@ -76,7 +76,8 @@ pub struct QuestionDevices {
 pub struct ListedDevice {
     /// The device, as `--device` reads it.
     pub device: String,
-    /// How many times as likely an answer may be for one truth as for another, as an exact fraction; `None` if unbounded.
+    /// How many times as likely an answer may be for one truth as for another, as an exact fraction; `None` if
+    /// unbounded.
     pub ratio: Option<String>,
     /// Its certified epsilon; `None` if unbounded.
     pub epsilon: Option<f64>,
@@ -88,8 +89,8 @@ pub struct ListedDevice {
     pub respondents: Option<f64>,
 }
 
-/// What devices can do for the questions of a schema, and the plan of the recommended ones, or of the one given. Each question is answered
-/// with its own throw.
+/// What devices can do for the questions of a schema, and the plan of the recommended ones, or of the one given. Each
+/// question is answered with its own throw.
 ///
 /// # Errors
 /// If neither an epsilon nor a device is given, the device does not fit a question, or no gadget can do it.
@@ -142,7 +143,8 @@ fn question(
     let found = offers(labels.len(), epsilon)?;
     let Some(best) = recommended(&found) else {
         return Err(StudyError::Refused(format!(
-            "no device is as careful as epsilon {epsilon} with {} categories: that would take more than a hundred outcomes",
+            "no device is as careful as epsilon {epsilon} with {} categories: that would take more than a hundred \
+             outcomes",
             labels.len()
         )));
     };
@@ -173,20 +175,21 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
     let mut said = Vec::new();
     if devices.iter().any(|device| !device.is_secret()) {
         said.push(
-            "Whoever knows the answer to the other question, such as a birthday or a house number, can read the secret: against them \
-             there is no epsilon. What is printed holds for everybody else."
+            "Whoever knows the answer to the other question, such as a birthday or a house number, can read the \
+             secret: against them there is no epsilon. What is printed holds for everybody else."
                 .to_owned(),
         );
         said.push(
-            "The prevalence of the other question must be known, not assumed: months are not one in twelve, and a prevalence that is \
-             off by 0.01 moves an estimated share p by 0.01 (1 - 2p)/(2q - 1), q the prevalence."
+            "The prevalence of the other question must be known, not assumed: months are not one in twelve, and a \
+             prevalence that is off by 0.01 moves an estimated share p by 0.01 (1 - 2p)/(2q - 1), q the prevalence."
                 .to_owned(),
         );
     }
     let asked = devices.iter().filter(|device| !device.is_secret()).count();
     if asked > 1 {
         said.push(
-            "Take a different other question for each: one birthday is one draw, and answers that share it are not independent."
+            "Take a different other question for each: one birthday is one draw, and answers that share it are not \
+             independent."
                 .to_owned(),
         );
     }

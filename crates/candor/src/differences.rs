@@ -1,4 +1,5 @@
-//! Do two groups, or two waves, have different shares or means? Corrected for the randomization, and for how respondents were drawn.
+//! Do two groups, or two waves, have different shares or means? Corrected for the randomization, and for how
+//! respondents were drawn.
 
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::conditional_shares::shares_among;
@@ -152,7 +153,8 @@ pub struct Difference {
     pub reason: Option<String>,
 }
 
-/// Tests the groups of an attribute against the first one that there is, from the counts of the [tables](DifferenceQuery::tables).
+/// Tests the groups of an attribute against the first one that there is, from the counts of the
+/// [tables](DifferenceQuery::tables).
 ///
 /// # Errors
 /// If a table was not counted, no attribute is to be compared, or the confidence is none.
@@ -217,8 +219,8 @@ impl WaveInput<'_> {
     }
 }
 
-/// Tests a wave against an earlier one: respondents of the two are taken for different people, or at least for people who answered anew. With
-/// designs, the degrees of freedom are the fewer of the two.
+/// Tests a wave against an earlier one: respondents of the two are taken for different people, or at least for people
+/// who answered anew. With designs, the degrees of freedom are the fewer of the two.
 ///
 /// # Errors
 /// If other tables were counted, those of the two waves are not the same, or the confidence is none.

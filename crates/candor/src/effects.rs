@@ -12,9 +12,11 @@ use crate::shares::{Kind, Shares};
 /// How effects are to be found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectOptions {
-    /// Coefficients as they are anticipated; all others are zero, and the constants give the response its shares unless they are named.
+    /// Coefficients as they are anticipated; all others are zero, and the constants give the response its shares unless
+    /// they are named.
     pub effects: Vec<Effect>,
-    /// Numeric columns of the model of which the anticipated shares say nothing. Whatever else is no attribute of the plan is refused.
+    /// Numeric columns of the model of which the anticipated shares say nothing. Whatever else is no attribute of the
+    /// plan is refused.
     pub numbers: Vec<String>,
     /// The level of the test.
     pub alpha: f64,
@@ -95,8 +97,8 @@ pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
     })
 }
 
-/// How many respondents each effect of a model takes under a plan, if people are as anticipated, or how likely so many find it: by the test that
-/// [`regress`](crate::regress::regress) prints, with its default method.
+/// How many respondents each effect of a model takes under a plan, if people are as anticipated, or how likely so many
+/// find it: by the test that [`regress`](crate::regress::regress) prints, with its default method.
 ///
 /// # Errors
 /// If an effect is zero or not in the model, a level or power is none, or there is too much to go through.
@@ -170,7 +172,8 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
     }
 }
 
-/// Refuses names that are neither attributes nor known to be numbers: nobody has kept a column yet that could be missed.
+/// Refuses names that are neither attributes nor known to be numbers: nobody has kept a column yet that could be
+/// missed.
 fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[String]) -> Result<(), StudyError> {
     let quoted = |name: &str| format!("\"{name}\"");
     if let Some(name) = named.iter().find(|name| !used.contains(name)) {
@@ -184,8 +187,8 @@ fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[Str
     let like = like.map_or(String::new(), |like| format!(" (did you mean {}?)", quoted(like)));
     let known: Vec<String> = schema.attributes().iter().map(|attribute| quoted(attribute.name())).collect();
     Err(StudyError::Refused(format!(
-        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say so: `numeric_columns` \"{name}\", \
-         or give its values in `expected_shares`",
+        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say \
+         so: `numeric_columns` \"{name}\", or give its values in `expected_shares`",
         quoted(name),
         known.join(", ")
     )))
@@ -212,7 +215,8 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let normal: Vec<&str> = predictors.filter(|name| !shares.knows_number(name)).map(String::as_str).collect();
     if !normal.is_empty() {
         notes.push(format!(
-            "note: nothing about {} is in `expected_shares`: taken for normal, so that an effect is that of one standard deviation",
+            "note: nothing about {} is in `expected_shares`: taken for normal, so that an effect is that of one \
+             standard deviation",
             listed(&normal)
         ));
     }

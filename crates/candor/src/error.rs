@@ -20,7 +20,8 @@ use candor_runtime::progress::Cancelled;
 pub enum StudyError {
     /// Groups of an attribute that is randomized.
     #[error(
-        "`by`: \"{name}\" is randomized, so its groups are not known; estimate a table instead: `tables` \"{attribute},..\""
+        "`by`: \"{name}\" is randomized, so its groups are not known; estimate a table instead: \
+         `tables` \"{attribute},..\""
     )]
     NotPublic {
         /// What was named.
@@ -67,8 +68,8 @@ pub enum StudyError {
     Refused(String),
     /// An epsilon was asked for that integers of 64 bits cannot give.
     #[error(
-        "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest answer is too rare. Use \
-         fewer attributes or categories together, or another epsilon"
+        "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest \
+         answer is too rare. Use fewer attributes or categories together, or another epsilon"
     )]
     OutOfReach {
         /// What was asked for.
@@ -83,8 +84,8 @@ pub enum StudyError {
     Unbounded,
     /// A plan whose epsilon is beyond what protects anybody.
     #[error(
-        "the record epsilon is {epsilon:.4}, beyond `max_epsilon {limit}`: an answer could be e^{epsilon:.0} times as likely under one \
-         record as under another, which protects nobody"
+        "the record epsilon is {epsilon:.4}, beyond `max_epsilon {limit}`: an answer could be e^{epsilon:.0} times as \
+         likely under one record as under another, which protects nobody"
     )]
     ProtectsNobody {
         /// What is certified.
@@ -94,8 +95,8 @@ pub enum StudyError {
     },
     /// A plan that guaranteed something whatever is known beforehand would no longer.
     #[error(
-        "the plan guarantees epsilon {epsilon:.4} whatever is known beforehand; split answers would rule some truths out and leave only the \
-         guarantee for this prior. If that is meant, say `allow_unbounded`"
+        "the plan guarantees epsilon {epsilon:.4} whatever is known beforehand; split answers would rule some truths \
+         out and leave only the guarantee for this prior. If that is meant, say `allow_unbounded`"
     )]
     LosesEpsilon {
         /// What it guarantees.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::texts::Language;
 
-/// Something that may be sent, and how likely the best guess about one attribute then is, if all answers were equally likely before.
+/// Something that may be sent, and how likely the best guess about one attribute then is, if all answers were equally
+/// likely before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
@@ -38,9 +39,9 @@ struct Case<'a> {
     guess: f64,
 }
 
-/// The typical example: of all channels and questions that reveal something, the one in the middle, from the least to the
-/// most. Questions that are tied to others are left out: one answer is not all that is sent about them. `None` if no other
-/// question reveals anything.
+/// The typical example: of all channels and questions that reveal something, the one in the middle, from the least to
+/// the most. Questions that are tied to others are left out: one answer is not all that is sent about them. `None` if
+/// no other question reveals anything.
 pub fn example(plan: &Plan, language: &Language) -> Option<Example> {
     let case = typical(plan)?;
     let block = &plan.blocks()[case.block];
@@ -100,7 +101,8 @@ fn middle<T>(sorted: Vec<T>, weight: impl Fn(&T) -> f64) -> Option<T> {
     })
 }
 
-/// An answer whose best guess is the truth: a set that holds it, or, where answers lean away from the truth, one that does not.
+/// An answer whose best guess is the truth: a set that holds it, or, where answers lean away from the truth, one that
+/// does not.
 fn set(pattern: &Pattern, place: usize, truth: usize, guess: f64) -> Vec<usize> {
     let axis = pattern.axes()[place];
     let hit = pattern.marginal(&[place]).probabilities()[0];
@@ -137,7 +139,8 @@ fn combinations(plan: &Plan, case: &Case<'_>, strip: &Strip, truth: usize, langu
     cells.into_iter().map(label).collect()
 }
 
-/// Of all outputs, by how often they are sent, the one in the middle from the least telling to the most; with its best guess.
+/// Of all outputs, by how often they are sent, the one in the middle from the least telling to the most; with its best
+/// guess.
 fn middle_output(matrix: &Matrix, place: usize) -> (usize, usize, f64) {
     let mut outputs: Vec<_> = posteriors(matrix, place).into_iter().enumerate().collect();
     outputs.sort_by(|(_, a), (_, b)| a.posterior.total_cmp(&b.posterior));

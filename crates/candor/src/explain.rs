@@ -1,6 +1,7 @@
 //! One page that tells a participant what is sent and what it reveals at most.
 //!
-//! Every number on it is about everything that is sent, the way of a lottery included: tests compare each with brute force.
+//! Every number on it is about everything that is sent, the way of a lottery included: tests compare each with brute
+//! force.
 
 use candor_base::channel::{Channel, Epsilon};
 use candor_base::plan::{Block, Plan};

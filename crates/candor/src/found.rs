@@ -73,7 +73,8 @@ const FINDINGS: usize = 5;
 /// The largest number of these that are differences of groups.
 const DIFFERENCES: usize = 3;
 
-/// Who differs: of each comparison of groups the largest difference that is precise, and that an interval tells from none.
+/// Who differs: of each comparison of groups the largest difference that is precise, and that an interval tells from
+/// none.
 fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
     let [attribute] = &one.attributes[..] else { return None };
     let compared = one.compared.as_ref().filter(|_| one.group.is_empty() && one.given.is_empty())?;
@@ -135,8 +136,8 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
     }
 }
 
-/// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of more, of a group or
-/// among those who as a list.
+/// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of
+/// more, of a group or among those who as a list.
 fn cells(plan: &Plan, counts: &Counts, table: &Table, (confidence, end): (f64, f64), language: &Language) -> Vec<Part> {
     let everybody = table.given.is_empty() && table.group.is_empty();
     let pair = match &table.attributes[..] {

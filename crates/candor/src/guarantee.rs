@@ -25,8 +25,8 @@ pub struct CertifiedAttribute {
     pub conditional_epsilon: Option<f64>,
     /// How often its answer holds the truth, where that is one number.
     pub keep_probability: Option<f64>,
-    /// How often the best guess from everything that is sent is right, the way of a lottery included, if every category is equally
-    /// likely beforehand.
+    /// How often the best guess from everything that is sent is right, the way of a lottery included, if every category
+    /// is equally likely beforehand.
     pub guess_probability: f64,
     /// How likely somebody can then come to think one category, at most.
     pub worst_posterior: f64,
@@ -122,20 +122,24 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
 }
 
 /// What the columns about guesses mean.
-pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the best guess of somebody who knows nothing else is right, from everything that is sent, \
-     the tag of a lottery included: for the most telling reply, over all replies, and without any reply.";
+pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the best guess of somebody who knows \
+                                   nothing else is right, from everything that is sent, the tag of a lottery included: \
+                                   for the most telling reply, over all replies, and without any reply.";
 
 /// What the two epsilons of an attribute mean.
-pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
-     response who already knows all other attributes that are not tied to it: it is the one that protects the \
-     respondent. All are computed from the plan's integers and rounded up; an attribute answered in two plans adds up.";
+pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon \
+                                    is for a reader of the whole response who already knows all other attributes that \
+                                    are not tied to it: it is the one that protects the respondent. All are computed \
+                                    from the plan's integers and rounded up; an attribute answered in two plans adds \
+                                    up.";
 
 /// What is said of a plan of version 1 that was made for a prior.
-pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the prior: somebody may have exchanged the prior, and \
-     these two numbers with it.";
+pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the \
+                                           prior: somebody may have exchanged the prior, and these two numbers with \
+                                           it.";
 
-/// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none. `name` is how
-/// attributes are called.
+/// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none.
+/// `name` is how attributes are called.
 pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
     let known = plan.for_prior()?;
     let name = name(plan.schema().name(known.attribute));
@@ -152,7 +156,8 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
     ];
     if plan.guarantee().epsilon().value().is_none() {
         sentences.push(
-            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees nothing."
+            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees \
+             nothing."
                 .to_owned(),
         );
     }
@@ -160,8 +165,8 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
 }
 
 /// The answers that a reader may know where some questions are tied.
-const UNTIED_ANSWERS: &str = "your answers to all questions that are not tied to it (two questions are tied if whether one is asked \
-     depends on the other, or if they are about the same thing)";
+const UNTIED_ANSWERS: &str = "your answers to all questions that are not tied to it (two questions are tied if whether \
+                              one is asked depends on the other, or if they are about the same thing)";
 
 /// Whether some attributes are tied to others, so that knowing all other answers can give one away.
 pub(crate) fn has_ties(plan: &Plan) -> bool {
@@ -197,7 +202,8 @@ pub fn respondent_sentence(epsilon: Epsilon) -> String {
     }
     match times(epsilon) {
         Some(times) => format!(
-            "Whatever you answer, what we receive is at most {times} times as likely under your answer as under any other."
+            "Whatever you answer, what we receive is at most {times} times as likely under your answer as under any \
+             other."
         ),
         None => "There is no bound: what we receive can rule some answers out.".to_owned(),
     }

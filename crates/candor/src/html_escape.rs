@@ -2,7 +2,8 @@
 
 use candor_tables::escape_control::{is_direction_mark, is_hidden, turns_direction, visible, written_out};
 
-/// Around text that is not ours within a sentence: Unicode's characters for an isolate, `<bdi>` in HTML, nothing in plain text.
+/// Around text that is not ours within a sentence: Unicode's characters for an isolate, `<bdi>` in HTML, nothing in
+/// plain text.
 const ISOLATE: char = '\u{2068}';
 const END_OF_ISOLATE: char = '\u{2069}';
 
@@ -33,8 +34,8 @@ pub(crate) fn escaped(text: &str) -> String {
     marked_up(text, false)
 }
 
-/// Text as HTML, what is isolated in elements that are always closed. Hidden characters are written out, but for marks of direction in what
-/// is isolated, itself or as a whole: there they belong to the script.
+/// Text as HTML, what is isolated in elements that are always closed. Hidden characters are written out, but for marks
+/// of direction in what is isolated, itself or as a whole: there they belong to the script.
 fn marked_up(text: &str, isolated: bool) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut inside = false;

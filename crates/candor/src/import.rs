@@ -23,12 +23,13 @@ pub fn lotteries(plan: &Plan) -> usize {
     plan.columns().iter().filter(|column| matches!(column.content, Content::Tag { .. })).count()
 }
 
-/// Writes what interviewers wrote down (answers, and the cards of lotteries by letter or number) as responses to a file that every
-/// other verb reads. `cards` names the columns of the cards, if they are not called as in responses; `keep` columns to pass on.
+/// Writes what interviewers wrote down (answers, and the cards of lotteries by letter or number) as responses to a file
+/// that every other verb reads. `cards` names the columns of the cards, if they are not called as in responses; `keep`
+/// columns to pass on.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be an
-/// answer or a card, or something cannot be read or written.
+/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
+/// an answer or a card, or something cannot be read or written.
 pub fn enter(
     plan: &Plan,
     inputs: Inputs,

@@ -1,5 +1,5 @@
-//! Limits on what anybody may learn, as limits on the likelihood ratio: a plan meets one exactly if it meets the other (Nayak and Zhai
-//! 2019, section 2.1).
+//! Limits on what anybody may learn, as limits on the likelihood ratio: a plan meets one exactly if it meets the other
+//! (Nayak and Zhai 2019, section 2.1).
 
 use candor_base::channel::{Rational, exact};
 use candor_base::schema::Schema;
@@ -16,7 +16,8 @@ const LOGARITHM: f64 = 1e-15;
 /// A limit on what anybody may learn from a response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LearningLimit {
-    /// Nothing that is `.0` probable beforehand becomes more than `.1` probable, and nothing `.1` probable falls below `.0`.
+    /// Nothing that is `.0` probable beforehand becomes more than `.1` probable, and nothing `.1` probable falls below
+    /// `.0`.
     Rho(f64, f64),
     /// Nothing becomes more than so many times as probable, nor falls below one by so much of what it was.
     Beta(f64),
@@ -58,7 +59,8 @@ impl LearningLimit {
         }
     }
 
-    /// Puts the limit on whole records into the parameters of a method: as its `epsilon`, or as `parity` of one attribute.
+    /// Puts the limit on whole records into the parameters of a method: as its `epsilon`, or as `parity` of one
+    /// attribute.
     ///
     /// # Errors
     /// As [`LearningLimit::likelihood_ratio`]; if the method takes no such limit, or another is given.
@@ -77,8 +79,8 @@ impl LearningLimit {
             () if takes("likelihood_ratio") && schema.randomized().len() == 1 => ("likelihood_ratio", json!([ratio])),
             () if takes("likelihood_ratio") => {
                 return Err(StudyError::Refused(format!(
-                    "`{name}` limits what is learnt from the whole record, and `method {}` limits each attribute; use `likelihood_ratio`, or a schema \
-                     with one attribute",
+                    "`{name}` limits what is learnt from the whole record, and `method {}` limits each attribute; use \
+                     `likelihood_ratio`, or a schema with one attribute",
                     method.name()
                 )));
             }
@@ -110,7 +112,8 @@ mod tests {
     use candor_design::Request;
     use candor_privacy::{AuditRequest, audit};
 
-    /// The criterion, judged on exact integers, holds for what was designed, and does not for a limit stricter by a millionth.
+    /// The criterion, judged on exact integers, holds for what was designed, and does not for a limit stricter by a
+    /// millionth.
     #[test]
     fn designs_keep_exactly_what_was_asked() {
         for (low, high) in [(0.1, 0.5), (0.01, 0.02), (0.3, 0.9), (0.05, 0.95), (0.2, 0.201)] {

@@ -1,4 +1,5 @@
-//! How strongly attributes depend on each other: from true records, from responses, or from parties who disclose nothing.
+//! How strongly attributes depend on each other: from true records, from responses, or from parties who disclose
+//! nothing.
 
 use candor_analysis::association::{self, Dependence, Measure, Parties, attenuated, counted, estimated, pairs};
 use candor_analysis::table_list::TableList;
@@ -115,8 +116,8 @@ pub fn from_truth(
     Ok(Learned { protocol, dependences, records, epsilon: None, traffic: None, attenuated: false, notes })
 }
 
-/// From responses, counted for their [`response_tables`]: dependences of the population or, with `as_answered`, of the answers
-/// themselves, as the paper does: weaker, and in another order.
+/// From responses, counted for their [`response_tables`]: dependences of the population or, with `as_answered`, of the
+/// answers themselves, as the paper does: weaker, and in another order.
 ///
 /// # Errors
 /// If the tables were not counted.
@@ -158,8 +159,8 @@ pub fn from_responses(
     })
 }
 
-/// From parties who send shares of what they know, all in this process: exact tables or, with an epsilon, tables of answers that
-/// each party randomized for so much in all. The transcript is checked.
+/// From parties who send shares of what they know, all in this process: exact tables or, with an epsilon, tables of
+/// answers that each party randomized for so much in all. The transcript is checked.
 ///
 /// # Errors
 /// If there are no pairs or too many messages, a protocol fails, or somebody cheated.
@@ -179,7 +180,8 @@ pub fn from_parties(
     let number = parties.columns.first().map_or(0, Vec::len);
     if number.saturating_mul(parties.collectors as usize) > MAX_MESSAGES {
         return Err(StudyError::Refused(format!(
-            "{} parties with {} collectors would send more messages than one process can hold; fewer `collectors` would do",
+            "{} parties with {} collectors would send more messages than one process can hold; fewer `collectors` \
+             would do",
             count(number as u64),
             count(parties.collectors.into())
         )));
@@ -233,8 +235,8 @@ impl Learned {
     /// What learning gave away without an epsilon, if it did so behind the parties' backs.
     pub fn disclosure(&self) -> Option<&'static str> {
         (self.protocol == Protocol::SecureSum).then_some(
-            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give away people with \
-             rare values; `protocol randomized-pairs` does not.",
+            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give \
+             away people with rare values; `protocol randomized-pairs` does not.",
         )
     }
 
@@ -242,8 +244,8 @@ impl Learned {
     pub fn cost(&self) -> Option<String> {
         self.epsilon.map(|epsilon| {
             format!(
-                "This is phase 1: learning the dependences cost respondents epsilon {:.4}. If the same people answer again under \
-                 a plan for these clusters, its epsilon comes on top.",
+                "This is phase 1: learning the dependences cost respondents epsilon {:.4}. If the same people answer \
+                 again under a plan for these clusters, its epsilon comes on top.",
                 // Rounded up, like every epsilon.
                 (epsilon * 1e4).ceil() / 1e4
             )

@@ -145,7 +145,8 @@ pub use error::StudyError;
 
 pub use arrow_array;
 
-/// What a study takes: schemas, plans, randomizing, counting, and every verb as a function with its options and its result.
+/// What a study takes: schemas, plans, randomizing, counting, and every verb as a function with its options and its
+/// result.
 pub mod prelude {
     pub use candor_analysis::table_list::TableList;
     pub use candor_analysis::tally::answer_codes;

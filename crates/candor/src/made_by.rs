@@ -3,8 +3,8 @@
 use candor_base::plan::Plan;
 use serde_json::Value;
 
-/// The request that made a plan: `request` (the method and its parameters), `stopped` (why the search was cut, or null) and
-/// `candor` (the version that made it). `None` if the plan does not tell, as plans of earlier versions.
+/// The request that made a plan: `request` (the method and its parameters), `stopped` (why the search was cut, or null)
+/// and `candor` (the version that made it). `None` if the plan does not tell, as plans of earlier versions.
 ///
 /// It is informative: not part of the fingerprint, and not checked.
 pub fn made_by(plan: &Plan) -> Option<Value> {

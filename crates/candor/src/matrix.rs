@@ -53,8 +53,8 @@ pub struct TransitionMatrix {
     pub fingerprint: String,
 }
 
-/// How likely an answer is by what it misses, relative to one with two misses or more: `x_k0` to `x_kk` of Algorithm 3 of Yamamoto and
-/// Shibuya 2024.
+/// How likely an answer is by what it misses, relative to one with two misses or more: `x_k0` to `x_kk` of Algorithm 3
+/// of Yamamoto and Shibuya 2024.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Misses {
@@ -75,7 +75,8 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
     let (places, written) = match &options.attribute {
         _ if options.misses && misses.is_none() => {
             return Err(StudyError::Needs(
-                "this plan is not of the kind that `misses` is about: one of the heuristic, or of reduced or two-attribute",
+                "this plan is not of the kind that `misses` is about: one of the heuristic, or of reduced or \
+                 two-attribute",
             ));
         }
         _ if options.misses => (Vec::new(), Written { answers: Vec::new(), columns: Vec::new() }),
@@ -114,7 +115,8 @@ fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
             _ => format!("{records} records, and one channel about too many attributes"),
         };
         StudyError::Refused(format!(
-            "the matrix of whole records is too large to write out: {why} (at most {MAX_ENTRIES} entries). Name one `attribute`"
+            "the matrix of whole records is too large to write out: {why} (at most {MAX_ENTRIES} entries). Name one \
+             `attribute`"
         ))
     })?;
     Ok((places, written))

@@ -39,7 +39,8 @@ pub struct MeanMechanismRow {
     pub method: &'static str,
     /// How many points a grid has.
     pub points: Option<usize>,
-    /// The standard error of the mean that randomization and dithering add, if everybody has the number for which it is largest.
+    /// The standard error of the mean that randomization and dithering add, if everybody has the number for which it is
+    /// largest.
     pub standard_error: f64,
     /// Its variance over that of the best grid.
     pub times_the_best: f64,
@@ -48,7 +49,8 @@ pub struct MeanMechanismRow {
 /// Compares grids for what `wanted` says: `mean:Age`.
 ///
 /// # Errors
-/// If it is of another form, there is no such attribute, it has no grid that says its range, or epsilon is beyond what protects anybody.
+/// If it is of another form, there is no such attribute, it has no grid that says its range, or epsilon is beyond what
+/// protects anybody.
 pub fn compare_for_mean(
     schema: &Schema,
     wanted: &str,
@@ -63,7 +65,8 @@ pub fn compare_for_mean(
     check_respondents(respondents)?;
     let (Some(low), Some(high)) = (attribute.grid().next(), attribute.grid().last()) else {
         return Err(refused(&format!(
-            "\"{name}\" has no grid; write one in the schema, from the least to the largest number, such as grid = [0, 100]"
+            "\"{name}\" has no grid; write one in the schema, from the least to the largest number, such as grid = [0, \
+             100]"
         )));
     };
     let best = best_points(epsilon);
@@ -101,8 +104,9 @@ fn refused(problem: &str) -> StudyError {
 impl MeanComparison {
     /// What the numbers are, in a sentence.
     pub fn about(&self) -> &'static str {
-        "Standard errors are what dithering and k-ary randomized response add to the mean, if everybody has the number for which they are largest; \
-         drawing respondents from a population comes on top. Points of a grid are equally spaced over the whole range, and epsilon is spent on this \
-         attribute alone. duchi, piecewise and hybrid are formulas of the literature, for comparison."
+        "Standard errors are what dithering and k-ary randomized response add to the mean, if everybody has the number \
+         for which they are largest; drawing respondents from a population comes on top. Points of a grid are equally \
+         spaced over the whole range, and epsilon is spent on this attribute alone. duchi, piecewise and hybrid are \
+         formulas of the literature, for comparison."
     }
 }

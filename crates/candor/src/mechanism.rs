@@ -156,9 +156,10 @@ fn sentences(found: &Found, options: &MechanismOptions) -> Vec<String> {
     vec![
         verdict,
         format!(
-            "A lower bound is no guarantee. Answers with a probability below {} under each of these values were most likely never seen, \
-             and neither were differences that no tested event shows. Only these values were compared, and each answer was taken to be \
-             drawn anew: a program that remembers answers gives away more over time.",
+            "A lower bound is no guarantee. Answers with a probability below {} under each of these values were most \
+             likely never seen, and neither were differences that no tested event shows. Only these values were \
+             compared, and each answer was taken to be drawn anew: a program that remembers answers gives away more \
+             over time.",
             probability(Some(found.unseen_below))
         ),
     ]

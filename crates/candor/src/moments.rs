@@ -26,8 +26,9 @@ struct Wanted {
 }
 
 impl MomentQuery {
-    /// Means of `a;b | c`, and quantiles of `a:0.5;b:0.25,0.75 | c`: each of an attribute, of everybody or among those with the same categories
-    /// of others. `values`, as `a:9,40,75`, says what bins, or labels that are no numbers, stand for.
+    /// Means of `a;b | c`, and quantiles of `a:0.5;b:0.25,0.75 | c`: each of an attribute, of everybody or among those
+    /// with the same categories of others. `values`, as `a:9,40,75`, says what bins, or labels that are no numbers,
+    /// stand for.
     ///
     /// # Errors
     /// If there is no such attribute, it stands for no numbers, or a quantile is not between 0 and 1.

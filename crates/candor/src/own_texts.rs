@@ -1,4 +1,5 @@
-//! Texts of somebody's own: a file (TOML) with questions as they are asked, labels of categories, and texts in place of ours.
+//! Texts of somebody's own: a file (TOML) with questions as they are asked, labels of categories, and texts in place of
+//! ours.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +87,8 @@ impl OwnTexts {
                 "questions" => own.questions = questions(value)?,
                 _ => {
                     return Err(wrong(&format!(
-                        "\"{name}\" is nothing that a file of texts has: language, direction, [sheet], [card], [report], [evidence], [about], [questions.name]"
+                        "\"{name}\" is nothing that a file of texts has: language, direction, [sheet], [card], \
+                         [report], [evidence], [about], [questions.name]"
                     )));
                 }
             }

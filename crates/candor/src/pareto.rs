@@ -62,7 +62,8 @@ pub struct FrontOptions {
     pub outputs: Option<usize>,
     /// How the search searches.
     pub search: Search,
-    /// After so many seconds no further channel is looked for; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
+    /// After so many seconds no further channel is looked for;
+    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
     pub time_limit: Option<f64>,
 }
 
@@ -167,7 +168,8 @@ pub struct FrontRow {
     pub outputs: Option<usize>,
 }
 
-/// The front for a prior. `progress` is told the exact points, then the generations and rounds of a search. Ended early, it gives what it has.
+/// The front for a prior. `progress` is told the exact points, then the generations and rounds of a search. Ended
+/// early, it gives what it has.
 ///
 /// # Errors
 /// If a parameter is out of its range, or a privacy cannot be reached.
@@ -215,8 +217,8 @@ fn check(options: &FrontOptions) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// The best channels, with any number of outputs or so many at most; `None` where there was no time for one. What there was time for is spread over the
-/// privacies.
+/// The best channels, with any number of outputs or so many at most; `None` where there was no time for one. What there
+/// was time for is spread over the privacies.
 fn best_channels(
     goal: &Goal,
     privacies: &[f64],
@@ -365,9 +367,9 @@ impl Fronts {
         hypervolume(self.rows.iter().filter_map(|row| Some((row.privacy, column(row)?))))
     }
 
-    /// The matrices of all points, each as the name of a file and its CSV, which `design --method matrix` reads: `exact-001.csv` ..
-    /// of the exact points and `evolved-001.csv` .. of the search's whole front, both by increasing privacy; and `index.csv` with
-    /// privacy and utility of each.
+    /// The matrices of all points, each as the name of a file and its CSV, which `design --method matrix` reads:
+    /// `exact-001.csv` .. of the exact points and `evolved-001.csv` .. of the search's whole front, both by increasing
+    /// privacy; and `index.csv` with privacy and utility of each.
     pub fn matrices(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
         let mut index = "file,privacy,utility,worst_posterior\n".to_owned();
@@ -424,8 +426,8 @@ impl Fronts {
         TradeOff {
             title: self.finding(),
             subtitle: format!(
-                "Margin of error of a share in percentage points, by how well an answer can be guessed: {} categories, {} respondents. \
-                 Lower is better.",
+                "Margin of error of a share in percentage points, by how well an answer can be guessed: {} categories, \
+                 {} respondents. Lower is better.",
                 self.prior.len(),
                 count(self.respondents as u64)
             ),
@@ -452,10 +454,12 @@ impl Fronts {
     }
 }
 
-/// Shares that are off by ten percentage points are of no use: larger errors would only squeeze the rest of a plot together.
+/// Shares that are off by ten percentage points are of no use: larger errors would only squeeze the rest of a plot
+/// together.
 const USELESS: f64 = 0.01;
 
-/// The plot of fronts: the classical one, and whichever others there are. Errors beyond 0.01 are not drawn, if there are smaller ones.
+/// The plot of fronts: the classical one, and whichever others there are. Errors beyond 0.01 are not drawn, if there
+/// are smaller ones.
 pub fn front_plot(
     name: &str,
     title: &str,

@@ -91,7 +91,8 @@ fn exact(numbers: &[f64]) -> Vec<Exact> {
 }
 
 impl Counts {
-    /// The counts as JSON. Which sets were answered together is not in it: counts that were kept for the likelihood method lose them.
+    /// The counts as JSON. Which sets were answered together is not in it: counts that were kept for the likelihood
+    /// method lose them.
     ///
     /// ```
     /// # use candor_base::channel::{Axis, Pattern};

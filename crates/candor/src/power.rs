@@ -1,4 +1,5 @@
-//! How many respondents it takes to find a difference, or people who ignore their device; and how likely so many find it.
+//! How many respondents it takes to find a difference, or people who ignore their device; and how likely so many find
+//! it.
 
 use candor_analysis::compliance::{Lottery, noncentrality, per_record, power};
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
@@ -24,8 +25,8 @@ pub enum Alternative {
         /// The true share.
         share: f64,
     },
-    /// That so many people ignore their device and give the first answer; the others have all categories equally often but for `share` of
-    /// the last.
+    /// That so many people ignore their device and give the first answer; the others have all categories equally often
+    /// but for `share` of the last.
     Ignoring {
         /// How many ignore it.
         ignoring: f64,

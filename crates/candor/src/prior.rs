@@ -1,4 +1,5 @@
-//! What is known of an attribute beforehand, where it is counted in a table of true records and goes into a public plan.
+//! What is known of an attribute beforehand, where it is counted in a table of true records and goes into a public
+//! plan.
 
 use candor_base::schema::Attribute;
 use candor_design::pareto::prior::Prior;
@@ -36,12 +37,12 @@ impl Stated {
     pub fn caution(self) -> &'static str {
         match self {
             Stated::Rounded => {
-                "The plan states the shares of the table as its prior, rounded to two digits, and is public. What is certified holds for \
-                 the rounded shares. (`exact_prior` would state them exactly.)"
+                "The plan states the shares of the table as its prior, rounded to two digits, and is public. What is \
+                 certified holds for the rounded shares. (`exact_prior` would state them exactly.)"
             }
             Stated::Exactly => {
-                "WARNING: the plan states the exact shares of the table as its prior, and is public: whoever knows the number of records \
-                 can work out how many there are of each category."
+                "WARNING: the plan states the exact shares of the table as its prior, and is public: whoever knows the \
+                 number of records can work out how many there are of each category."
             }
         }
     }

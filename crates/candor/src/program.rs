@@ -134,8 +134,9 @@ impl Running {
             if Instant::now() > self.ends {
                 let seconds = self.seconds;
                 return Err(StudyError::Refused(format!(
-                    "the program gave {done} of {wanted} answers in {seconds} seconds; it must print one line for each line it reads. \
-                     Check that it reads until its input ends, or set a longer `time_limit`, or fewer `draws`"
+                    "the program gave {done} of {wanted} answers in {seconds} seconds; it must print one line for each \
+                     line it reads. Check that it reads until its input ends, or set a longer `time_limit`, or fewer \
+                     `draws`"
                 )));
             }
         }
@@ -149,7 +150,8 @@ impl Running {
         let said = messages.lines().rev().find(|line| !line.trim().is_empty());
         let said = said.map_or(String::new(), |line| format!("; its last message: {}", line.trim()));
         StudyError::Refused(format!(
-            "the program ended ({ended}) after {done} of {wanted} answers; it must print one line for each line it reads{said}"
+            "the program ended ({ended}) after {done} of {wanted} answers; it must print one line for each line it \
+             reads{said}"
         ))
     }
 
@@ -169,7 +171,8 @@ impl Running {
     fn end(&mut self, wanted: usize) -> Result<(), StudyError> {
         match self.answers.recv_timeout(GRACE) {
             Ok(_) => Err(StudyError::Refused(format!(
-                "the program printed more than {wanted} lines for {wanted} lines; it must print one answer per line and nothing else"
+                "the program printed more than {wanted} lines for {wanted} lines; it must print one answer per line \
+                 and nothing else"
             ))),
             // It goes on without saying anything: all that was asked for is there.
             Err(RecvTimeoutError::Timeout) => Ok(()),

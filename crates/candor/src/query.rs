@@ -1,5 +1,5 @@
-//! For how many people does a condition hold, of everybody or among some; what is the mean of a number among them? By one method, or by
-//! several side by side.
+//! For how many people does a condition hold, of everybody or among some; what is the mean of a number among them? By
+//! one method, or by several side by side.
 
 use candor_analysis::adjust::{DistinctRecords, Options, check_plan};
 use candor_analysis::condition::Condition;
@@ -145,7 +145,8 @@ pub struct ShareQuery<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answers {
-    /// Whether the unbiased share is precise enough to publish; `None` for means, groups that are compared, and without that method.
+    /// Whether the unbiased share is precise enough to publish; `None` for means, groups that are compared, and without
+    /// that method.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
     /// The condition, as it was asked.
@@ -245,7 +246,8 @@ impl<'a> ShareQuery<'a> {
         Ok(ShareQuery { plan, text, condition, given, mean, compare, methods, confidence, target })
     }
 
-    /// The same question of respondents who are not everybody, or no simple random sample: answers are not weighted to agree with tables then.
+    /// The same question of respondents who are not everybody, or no simple random sample: answers are not weighted to
+    /// agree with tables then.
     ///
     /// # Errors
     /// If nothing but that was asked for.
@@ -253,7 +255,8 @@ impl<'a> ShareQuery<'a> {
         self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
             true => Err(StudyError::Needs(
-                "`method adjusted` weights the responses itself, and `method naive` counts them; both go without groups, other weights and survey designs",
+                "`method adjusted` weights the responses itself, and `method naive` counts them; both go without \
+                 groups, other weights and survey designs",
             )),
             false => Ok(self),
         }
@@ -304,8 +307,9 @@ impl<'a> ShareQuery<'a> {
             _ => "clusters takes attributes of different blocks of the plan for independent",
         };
         Some(format!(
-            "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what randomization left \
-             of the dependences; naive takes the answers for the truth. What has no standard error is biased by as much as nobody can tell from the responses."
+            "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what \
+             randomization left of the dependences; naive takes the answers for the truth. What has no standard error \
+             is biased by as much as nobody can tell from the responses."
         ))
     }
 

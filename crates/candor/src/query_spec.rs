@@ -22,8 +22,9 @@ impl TableQuery {
         TableQuery { tables, given, without_missing: false, compare: None }
     }
 
-    /// Tables in the syntax of lists, in which `a | b, c` are the shares of `a` among those with the same `b` and `c`; `without_missing`
-    /// leaves out whose category of an attribute of the table is the missing one. The groups of the attribute `compare`, public or not, are compared with each other.
+    /// Tables in the syntax of lists, in which `a | b, c` are the shares of `a` among those with the same `b` and `c`;
+    /// `without_missing` leaves out whose category of an attribute of the table is the missing one. The groups of the
+    /// attribute `compare`, public or not, are compared with each other.
     ///
     /// # Errors
     /// If the list is none, there is no such attribute, or it is in one of the tables.
@@ -42,7 +43,8 @@ impl TableQuery {
         for (list, given) in lists.iter_mut().zip(&given) {
             if list.contains(&compare) {
                 return Err(StudyError::Refused(format!(
-                    "`compare_groups`: \"{name}\" is an attribute of a table; compare the shares of others among its groups"
+                    "`compare_groups`: \"{name}\" is an attribute of a table; compare the shares of others among its \
+                     groups"
                 )));
             }
             list.insert(*given, compare);

@@ -40,7 +40,8 @@ pub struct Adjustment {
     pub simulation: Option<u64>,
     /// How long it took, reading and writing included: for who does that to say.
     pub seconds: Option<f64>,
-    /// The weight of each record, all its repetitions together; they sum to 1. Not in JSON: they stand beside the records.
+    /// The weight of each record, all its repetitions together; they sum to 1. Not in JSON: they stand beside the
+    /// records.
     #[serde(skip)]
     pub weights: Vec<f64>,
 }
@@ -55,7 +56,8 @@ pub struct Unattainable {
     pub share: f64,
 }
 
-/// The tables that weights agree with unless others are named: one for each block of the plan and each public attribute.
+/// The tables that weights agree with unless others are named: one for each block of the plan and each public
+/// attribute.
 ///
 /// # Errors
 /// If the plan's answers cannot be given weights, or there is no such attribute.
@@ -157,15 +159,16 @@ fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
     match raked.distance {
         _ if raked.converged => None,
         Some(distance) if distance <= tolerance => Some(format!(
-            "the weights settled after {sweeps}, but margins stay up to {error:.1e} from their estimates: no weights on the answers that were \
-             given agree with all margins. Fewer or smaller `margins` would do."
+            "the weights settled after {sweeps}, but margins stay up to {error:.1e} from their estimates: no weights \
+             on the answers that were given agree with all margins. Fewer or smaller `margins` would do."
         )),
         distance => {
             let far = distance.map_or("an unknown distance".to_owned(), |distance| format!("about {distance:.1e}"));
             Some(format!(
-                "after {sweeps} margins are up to {error:.1e} from their estimates, weights still change by up to {:.1e} of themselves, and shares \
-                 may be {far} from their limit. Weights that go to zero do so slowly, and margins that overlap may contradict each other; \
-                 allow more `max_iterations`, a larger `tolerance`, or fewer `margins`.",
+                "after {sweeps} margins are up to {error:.1e} from their estimates, weights still change by up to \
+                 {:.1e} of themselves, and shares may be {far} from their limit. Weights that go to zero do so slowly, \
+                 and margins that overlap may contradict each other; allow more `max_iterations`, a larger \
+                 `tolerance`, or fewer `margins`.",
                 raked.largest_weight_change
             ))
         }
@@ -203,8 +206,8 @@ impl Adjustment {
         let all: f64 = self.missing().iter().map(|missing| missing.share).sum();
         (!self.unattainable.is_empty()).then(|| {
             format!(
-                "No answer with a weight has these, although their estimated shares are positive, {all:.1e} in all; the others of their margins \
-                 share it:"
+                "No answer with a weight has these, although their estimated shares are positive, {all:.1e} in all; \
+                 the others of their margins share it:"
             )
         })
     }

@@ -50,10 +50,12 @@ pub struct Randomized {
     pub seconds: Option<f64>,
 }
 
-/// Randomizes tables and hands the responses on as record batches, in order, as they come; they carry the plan's fingerprint.
+/// Randomizes tables and hands the responses on as record batches, in order, as they come; they carry the plan's
+/// fingerprint.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`, which may so end the work.
+/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`, which
+/// may so end the work.
 pub fn randomize<E: From<TableError>>(
     plan: &Plan,
     inputs: Inputs,
@@ -64,8 +66,8 @@ pub fn randomize<E: From<TableError>>(
     Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
 }
 
-/// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are replaced
-/// only with [`Existing::Replace`]. `progress` is told the records.
+/// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are
+/// replaced only with [`Existing::Replace`]. `progress` is told the records.
 ///
 /// # Errors
 /// Returns [`TableError::Occupied`] if a file is there; the first row that does not fit, in
@@ -109,8 +111,9 @@ impl<'a> OneByOne<'a> {
         OneByOne { plan, client: Client::new(plan) }
     }
 
-    /// The response to a record, as a line of JSON with the plan's fingerprint: a record whose fields are the attributes: strings, numbers, booleans; null is a missing value. A
-    /// cross-classification may be given by its parts.
+    /// The response to a record, as a line of JSON with the plan's fingerprint: a record whose fields are the
+    /// attributes: strings, numbers, booleans; null is a missing value. A cross-classification may be given by its
+    /// parts.
     ///
     /// # Errors
     /// Says which field is missing or wrong; names its value and no other.

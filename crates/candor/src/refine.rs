@@ -64,7 +64,8 @@ pub struct ChannelMeasures {
 /// Splits the answers of a plan of one attribute into several that a guesser can use no better, and an analyst can.
 ///
 /// # Errors
-/// If the plan is not of one attribute and one channel, the prior does not fit, or what was guaranteed whatever is known beforehand would be lost.
+/// If the plan is not of one attribute and one channel, the prior does not fit, or what was guaranteed whatever is
+/// known beforehand would be lost.
 pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refinement, StudyError> {
     check_respondents(options.respondents)?;
     let n = prior.len() as f64;

@@ -170,11 +170,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Reads responses in tables: record batches or files. `progress` is told the records. Groups of the survey play no part.
+    /// Reads responses in tables: record batches or files. `progress` is told the records. Groups of the survey play no
+    /// part.
     ///
     /// # Errors
-    /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a number, or whoever
-    /// watches ends it.
+    /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a
+    /// number, or whoever watches ends it.
     pub fn read(
         plan: &Plan,
         asked: &Asked,
@@ -211,7 +212,8 @@ impl Rows {
 /// Fits a model to responses that were read for it.
 ///
 /// # Errors
-/// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with the margins.
+/// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with
+/// the margins.
 pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
     let (found, model) = (fitted(asked, rows, options)?, &asked.model);

@@ -22,7 +22,8 @@ fn open_sides(found: &regress::Regression) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "note: the answers set {limits} for {} of {} coefficients: they are compatible with a share of 0% or 100% somewhere{drawn}",
+        "note: the answers set {limits} for {} of {} coefficients: they are compatible with a share of 0% or 100% \
+         somewhere{drawn}",
         all.len(),
         found.coefficients.iter().filter(|one| one.p_value.is_some()).count()
     ))
@@ -33,7 +34,8 @@ pub(crate) fn notes(found: &regress::Regression, confidence: f64, show_naive: bo
     let mut notes = Vec::new();
     notes.extend(open_sides(found));
     if found.coefficients.iter().any(|one| one.gap && one.p_value.is_some_and(|p| p < 1.0 - confidence)) {
-        let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its sign can be told";
+        let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its \
+                    sign can be told";
         notes.push(note.to_owned());
     }
     if let Some(assumption) = found.assumption {
@@ -41,8 +43,8 @@ pub(crate) fn notes(found: &regress::Regression, confidence: f64, show_naive: bo
     }
     if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
         notes.push(format!(
-            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is assumed of the \
-             randomized predictors, or of the response, does not hold; the corrected score needs less",
+            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is \
+             assumed of the randomized predictors, or of the response, does not hold; the corrected score needs less",
             crate::format::p_is(p)
         ));
     }
@@ -50,10 +52,12 @@ pub(crate) fn notes(found: &regress::Regression, confidence: f64, show_naive: bo
         let note = match (&found.naive, found.named) {
             (Some(_), _) => "the naive column takes the answers for the truth, which is wrong; it shows by how much",
             (None, true) => {
-                "there is no naive fit: taken for the truth, these answers have no finite solution (a share of 0 or 1 somewhere)"
+                "there is no naive fit: taken for the truth, these answers have no finite solution (a share of 0 or 1 \
+                 somewhere)"
             }
             (None, false) => {
-                "there is no naive fit: some answers name no single category of each attribute, so that they cannot be taken for the truth"
+                "there is no naive fit: some answers name no single category of each attribute, so that they cannot be \
+                 taken for the truth"
             }
         };
         notes.push(format!("note: {note}"));

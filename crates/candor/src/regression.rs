@@ -13,7 +13,8 @@ pub struct Regression {
     pub model: String,
     /// The response's name.
     pub response: String,
-    /// The categories whose log odds are modeled; of an ordinal response those that coefficients push towards; none of a number.
+    /// The categories whose log odds are modeled; of an ordinal response those that coefficients push towards; none of
+    /// a number.
     pub modeled: Vec<String>,
     /// The category that they are compared with; none of ordinal responses and numbers.
     pub reference: Option<String>,
@@ -23,8 +24,8 @@ pub struct Regression {
     pub method: &'static str,
     /// The number of responses.
     pub respondents: u64,
-    /// How many people the model is about, without those outside of the subpopulation and those without an answer; an estimate where randomized
-    /// answers tell who they are.
+    /// How many people the model is about, without those outside of the subpopulation and those without an answer; an
+    /// estimate where randomized answers tell who they are.
     pub people_modelled: f64,
     /// The attributes of which people without an answer are left out.
     pub left_out: Vec<String>,
@@ -34,8 +35,9 @@ pub struct Regression {
     pub rows: usize,
     /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
     pub design: Option<String>,
-    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit), `one-step-cr2` (the same with sampling
-    /// clusters), `fieller` (linear models by the corrected score) or `wald-replicates` (estimates over their errors by replicate weights).
+    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit),
+    /// `one-step-cr2` (the same with sampling clusters), `fieller` (linear models by the corrected score) or
+    /// `wald-replicates` (estimates over their errors by replicate weights).
     pub test: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
@@ -43,13 +45,16 @@ pub struct Regression {
     pub converged: bool,
     /// Whether the likelihood, or the corrected score, has no finite solution.
     pub boundary: bool,
-    /// The log-likelihood, where there is one: of the answers about the attributes in `log_likelihood_of`, never above 0.
+    /// The log-likelihood, where there is one: of the answers about the attributes in `log_likelihood_of`, never above
+    /// 0.
     pub log_likelihood: Option<f64>,
-    /// The randomized attributes whose answers the log-likelihood is about: that of other models is comparable if theirs are the same.
+    /// The randomized attributes whose answers the log-likelihood is about: that of other models is comparable if
+    /// theirs are the same.
     pub log_likelihood_of: Vec<String>,
     /// That of constants alone.
     pub null_log_likelihood: Option<f64>,
-    /// Akaike's criterion, to compare models of the same answers by maximum likelihood; null for weights, designs, and at the boundary.
+    /// Akaike's criterion, to compare models of the same answers by maximum likelihood; null for weights, designs, and
+    /// at the boundary.
     pub aic: Option<f64>,
     /// Tjur's R2 of the truth, for binary responses: it does not depend on the noise.
     pub tjur_r2: Option<f64>,
@@ -96,7 +101,8 @@ pub struct Coefficient {
     pub category: Option<String>,
     /// The estimate.
     pub estimate: f64,
-    /// What the estimate is: `ml`, `corrected`, or `penalised` where a limit is missing or Jeffreys' penalty was asked for.
+    /// What the estimate is: `ml`, `corrected`, or `penalised` where a limit is missing or Jeffreys' penalty was asked
+    /// for.
     pub estimate_kind: &'static str,
     /// Its standard error; null where a limit is missing.
     pub standard_error: Option<f64>,
@@ -110,7 +116,8 @@ pub struct Coefficient {
     pub df: Option<f64>,
     /// The p-value of the test that it is zero, which agrees with the interval; null for thresholds.
     pub p_value: Option<f64>,
-    /// What the p-value and the limits come from: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald` (thresholds).
+    /// What the p-value and the limits come from: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald`
+    /// (thresholds).
     pub test: &'static str,
     /// The odds ratio that it stands for, if it stands for one.
     pub odds_ratio: Option<f64>,

@@ -118,7 +118,8 @@ pub fn tables(plan: &Plan, asked: &TableQuery, wanted: &MomentQuery) -> Result<T
     TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
-/// The pairs whose dependence can be shown: of all attributes if they are few, else of the randomized ones, if these are.
+/// The pairs whose dependence can be shown: of all attributes if they are few, else of the randomized ones, if these
+/// are.
 fn pairs(plan: &Plan) -> Vec<Vec<usize>> {
     let attributes = depending(plan);
     let size = |attribute: usize| plan.schema().size(attribute);
@@ -133,10 +134,12 @@ fn depending(plan: &Plan) -> Vec<usize> {
     [all, private].into_iter().find(few).unwrap_or_default()
 }
 
-/// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are those of everybody.
+/// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are
+/// those of everybody.
 ///
 /// # Errors
-/// If a table was not counted, the confidence is none, a wave has other tables, or the language has no texts of a report.
+/// If a table was not counted, the confidence is none, a wave has other tables, or the language has no texts of a
+/// report.
 pub fn report(
     plan: &Plan,
     asked: &TableQuery,

@@ -34,10 +34,12 @@ pub struct Size {
     pub attributes: Vec<String>,
     /// How many respondents, if the truth is uniform.
     pub respondents: Option<f64>,
-    /// How many respondents with constrained estimates, if the truth is as anticipated, or else uniform: until their largest root mean square
-    /// error of a cell is the standard error of such an interval. `None` if it is not worked out.
+    /// How many respondents with constrained estimates, if the truth is as anticipated, or else uniform: until their
+    /// largest root mean square error of a cell is the standard error of such an interval. `None` if it is not worked
+    /// out.
     pub constrained: Option<f64>,
-    /// How many at most for shares within the groups of all attributes but the last, in a group of average size; `None` for one attribute.
+    /// How many at most for shares within the groups of all attributes but the last, in a group of average size; `None`
+    /// for one attribute.
     pub conditional: Option<f64>,
     /// How many respondents, if the truth is as anticipated; `None` if nothing is, or it is not worked out.
     pub anticipated: Option<f64>,
@@ -47,8 +49,8 @@ pub struct Size {
     pub reason: Option<String>,
 }
 
-/// How many respondents it takes for every interval of these tables to reach no further than the margin, if the truth is uniform, and whatever
-/// the truth is; `interval` says whether each or all of a table hold with the confidence.
+/// How many respondents it takes for every interval of these tables to reach no further than the margin, if the truth
+/// is uniform, and whatever the truth is; `interval` says whether each or all of a table hold with the confidence.
 ///
 /// # Errors
 /// If the margin is not a share above 0 and below 1, or the confidence is none.
@@ -92,9 +94,11 @@ pub fn size(
     Ok(Sizes { verdict: takes(&tables, margin), margin, confidence, tables })
 }
 
-/// How many respondents constrained estimates of a table take for the largest root mean square error that unbiased ones have with `needed`.
+/// How many respondents constrained estimates of a table take for the largest root mean square error that unbiased ones
+/// have with `needed`.
 fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, needed: f64) -> Option<f64> {
-    // The error of constrained estimates falls with the number of respondents, but is never far above that of unbiased ones.
+    // The error of constrained estimates falls with the number of respondents, but is never far above that of unbiased
+    // ones.
     const HALVINGS: usize = 20;
     const MOST: f64 = 4.0;
     let (tables, truth, nobody) = ([table.to_vec()], truth.map(|truth| [truth]), ProgressSink::none());

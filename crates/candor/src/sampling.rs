@@ -1,5 +1,5 @@
-//! Whose responses are counted, and how they were drawn: groups, a condition, weights, strata, clusters, replicates and known margins; the same
-//! for every verb that analyses responses.
+//! Whose responses are counted, and how they were drawn: groups, a condition, weights, strata, clusters, replicates and
+//! known margins; the same for every verb that analyses responses.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ use crate::counts::{CountOptions, Counts, public_attributes};
 use crate::error::StudyError;
 use crate::sampling_note::{Circumstance, Circumstances};
 
-/// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the responses.
+/// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the
+/// responses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplingOptions {
     /// Public attributes by which to estimate separately.
@@ -35,7 +36,8 @@ pub struct SamplingOptions {
     pub strata: Option<String>,
     /// A column of sampling clusters, within strata.
     pub sampling_clusters: Option<String>,
-    /// A column that says how many sampling units the population of the stratum has, or, up to 1, which share was drawn.
+    /// A column that says how many sampling units the population of the stratum has, or, up to 1, which share was
+    /// drawn.
     pub fpc: Option<String>,
     /// What columns of replicate weights are called, such as `rep_*`.
     pub replicates: Option<String>,
@@ -105,7 +107,8 @@ impl SamplingDesign {
     /// Checks options.
     ///
     /// # Errors
-    /// If an attribute is not public, the condition is none, margins are not those of an attribute, or options do not go together.
+    /// If an attribute is not public, the condition is none, margins are not those of an attribute, or options do not
+    /// go together.
     pub fn new(schema: &Schema, options: &SamplingOptions) -> Result<SamplingDesign, StudyError> {
         let by = public_attributes(schema, &options.by)?;
         let condition = options.condition.as_ref().map(|text| condition(schema, text)).transpose()?;
@@ -151,8 +154,8 @@ impl SamplingDesign {
     /// Counts responses for some tables; [`weighed`](SamplingDesign::weighed) makes of this what is asked for.
     ///
     /// # Errors
-    /// If a table was made under another plan or cannot be read, a value cannot be a response, a column of the design is missing or not public, the
-    /// design tells no errors, or whoever watches ends it.
+    /// If a table was made under another plan or cannot be read, a value cannot be a response, a column of the design
+    /// is missing or not public, the design tells no errors, or whoever watches ends it.
     pub fn read(
         &self,
         plan: &Plan,
@@ -176,8 +179,8 @@ impl SamplingDesign {
     pub fn required_tables(&self, schema: &Schema, tables: &TableList) -> Result<TableList, StudyError> {
         if self.weights.is_some() || self.has_design() {
             return Err(StudyError::Needs(
-                "counts hold neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and `replicate_weights` take the \
-                 responses themselves; `by`, `where` and `benchmarks` take counts, too",
+                "counts hold neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and \
+                 `replicate_weights` take the responses themselves; `by`, `where` and `benchmarks` take counts, too",
             ));
         }
         let by = self.counted_by();
@@ -188,8 +191,8 @@ impl SamplingDesign {
         TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
     }
 
-    /// The counts of the groups asked for, with the weights asked for, from those that were [read](SamplingDesign::read), or made elsewhere of these
-    /// [tables](SamplingDesign::required_tables).
+    /// The counts of the groups asked for, with the weights asked for, from those that were
+    /// [read](SamplingDesign::read), or made elsewhere of these [tables](SamplingDesign::required_tables).
     ///
     /// # Errors
     /// If no weights agree with the margins, or nobody is left.
@@ -349,8 +352,8 @@ fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyEr
         Some(&attribute) => {
             let name = schema.name(attribute);
             Err(StudyError::Refused(format!(
-                "`where`: \"{name}\" is randomized, so nobody knows for whom the condition holds; ask for shares among them: `tables` \"a | \
-                 {name}\""
+                "`where`: \"{name}\" is randomized, so nobody knows for whom the condition holds; ask for shares among \
+                 them: `tables` \"a | {name}\""
             )))
         }
     }

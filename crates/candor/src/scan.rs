@@ -1,4 +1,5 @@
-//! One outcome against many attributes: the chi-square test of each pair, corrected for the randomization and for their number.
+//! One outcome against many attributes: the chi-square test of each pair, corrected for the randomization and for their
+//! number.
 
 use candor_analysis::estimate::{ChiSquareTest, test_independence};
 use candor_analysis::selection::{Adjustment, adjusted, selected_again};
@@ -90,7 +91,8 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
 
-/// Tests one outcome with every other attribute, from the counts of [`tables`], and selects the `top` most surprising ones.
+/// Tests one outcome with every other attribute, from the counts of [`tables`], and selects the `top` most surprising
+/// ones.
 ///
 /// # Errors
 /// If a table was not counted, or `top` is 0.

@@ -101,7 +101,8 @@ pub struct InferredSchema {
     pub notes: Vec<String>,
 }
 
-/// Describes the columns of a table. The categories are those that occur, so a published schema tells that somebody gave each of them.
+/// Describes the columns of a table. The categories are those that occur, so a published schema tells that somebody
+/// gave each of them.
 ///
 /// # Errors
 /// If the table cannot be read, or columns cannot be described: names all of them, each with what to do about it.
@@ -230,7 +231,8 @@ impl Grouped {
 /// So many categories are named.
 const MAX_LABELS: usize = 20;
 
-/// Checks tables against a schema, one after another, and keeps every value that does not fit. Ends at a table that cannot be read.
+/// Checks tables against a schema, one after another, and keeps every value that does not fit. Ends at a table that
+/// cannot be read.
 pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
     let mut problems = Vec::new();
     let (records, unreadable) = match each_problem(schema, inputs, |problem| problems.push(problem)) {
@@ -241,8 +243,8 @@ pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
     Checked { verdict, attributes: described(schema), records, problems, unreadable }
 }
 
-/// The same for tables with more problems than memory: each is handed on as it is found. Gives the number of records in tables that could be read, and why
-/// the last could not, if so.
+/// The same for tables with more problems than memory: each is handed on as it is found. Gives the number of records in
+/// tables that could be read, and why the last could not, if so.
 pub fn each_problem(schema: &Schema, inputs: Inputs, mut tell: impl FnMut(Problem)) -> (u64, Result<(), TableError>) {
     let mut records = 0;
     for table in inputs {

@@ -1,7 +1,7 @@
 //! Shares that a study anticipates: from a pilot, a register or a guess.
 //!
-//! Attributes that a file does not name are taken for uniform, numbers for standard normal, and both for independent of everything else
-//! (docs/reference/formats.md, "Anticipated shares").
+//! Attributes that a file does not name are taken for uniform, numbers for standard normal, and both for independent of
+//! everything else (docs/reference/formats.md, "Anticipated shares").
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ use candor_tables::stochastic_rounding::fixed;
 
 use crate::error::StudyError;
 
-/// The columns of a file with one row for each category of an attribute; the last also says how often a row of a file of people occurs.
+/// The columns of a file with one row for each category of an attribute; the last also says how often a row of a file
+/// of people occurs.
 const ATTRIBUTE: &str = MARGIN_COLUMNS[0];
 const CATEGORY: &str = MARGIN_COLUMNS[1];
 const SHARE: &str = MARGIN_COLUMNS[2];
@@ -52,9 +53,9 @@ impl Shares {
         Shares::default()
     }
 
-    /// Reads a table: either one row for each category, with the columns `attribute`, `category` and `share`; or one row for each
-    /// kind of people, with a column for each attribute and number that is known and, unless each row counts alike, `share`. Of other
-    /// columns, `wanted` are read as numbers.
+    /// Reads a table: either one row for each category, with the columns `attribute`, `category` and `share`; or one
+    /// row for each kind of people, with a column for each attribute and number that is known and, unless each row
+    /// counts alike, `share`. Of other columns, `wanted` are read as numbers.
     ///
     /// # Errors
     /// If the table cannot be read, has no attribute of the schema, or a share is none.
@@ -162,7 +163,8 @@ impl Part {
     fn beside(&self, other: &Part) -> Result<Part, StudyError> {
         if self.kinds.len().saturating_mul(other.kinds.len()) > MAX_KINDS {
             return Err(StudyError::Refused(format!(
-                "there are more than {MAX_KINDS} kinds of people to tell apart; leave variables out, or say in `expected_shares` which occur together"
+                "there are more than {MAX_KINDS} kinds of people to tell apart; leave variables out, or say in \
+                 `expected_shares` which occur together"
             )));
         }
         let both = |(codes, values, share): &Kind| -> Vec<Kind> {
@@ -229,7 +231,8 @@ fn read_kinds(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares
     let wrong = |message: &str| TableError::Shares { file: file.clone(), message: message.to_owned() };
     if attributes.is_empty() && names.is_empty() {
         return Err(wrong(
-            "no column is an attribute of the plan; shares have the columns attribute, category and share, or one for each attribute",
+            "no column is an attribute of the plan; shares have the columns attribute, category and share, or one for \
+             each attribute",
         ));
     }
     let mut columns: Vec<String> = attributes.iter().map(|&at| schema.name(at).to_owned()).collect();

@@ -14,7 +14,8 @@ use crate::format::{count, plural};
 pub struct ShuffleOptions {
     /// The responses that stand in one published multiset.
     pub respondents: u64,
-    /// The chance with which the bound may fail; below one over the respondents. By default a millionth, or less for many people.
+    /// The chance with which the bound may fail; below one over the respondents. By default a millionth, or less for
+    /// many people.
     pub delta: Option<f64>,
     /// How many respondents tell the reader their answers.
     pub colluding: u64,
@@ -132,14 +133,15 @@ fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, collud
         None => "towards whoever collects there is no bound".to_owned(),
     };
     format!(
-        "Somebody who sees only {what} and not how they arrived, learns at most a factor {:.3} about any one respondent, but for a \
-         chance of {delta:e}{told}; {collector}.",
+        "Somebody who sees only {what} and not how they arrived, learns at most a factor {:.3} about any one \
+         respondent, but for a chance of {delta:e}{told}; {collector}.",
         up(central.exp())
     )
 }
 
-/// What the counts of tables tell: blocks that some table uses together are one part, because overlapping tables reuse the same answers.
-/// Parts are independent given the record, so what they tell and their chances of failing add up. `None` if a part has no bound.
+/// What the counts of tables tell: blocks that some table uses together are one part, because overlapping tables reuse
+/// the same answers. Parts are independent given the record, so what they tell and their chances of failing add up.
+/// `None` if a part has no bound.
 fn by_parts(plan: &Plan, tables: &str, hidden: u64, delta: f64) -> Result<Option<Vec<CountedPart>>, StudyError> {
     let tables = TableList::parse(tables, plan.schema());
     let tables = tables.map_err(|error| StudyError::Tables { parameter: "tables", error })?;
@@ -197,8 +199,8 @@ fn warning(plan: &Plan) -> Option<String> {
         plan.schema().attributes().iter().filter(|attribute| attribute.is_public()).map(Attribute::name).collect();
     (!public.is_empty()).then(|| {
         format!(
-            "A person hides only among those with the same {}: count the respondents of the smallest such group, and likewise of the smallest \
-             batch that is published.",
+            "A person hides only among those with the same {}: count the respondents of the smallest such group, and \
+             likewise of the smallest batch that is published.",
             public.join(", ")
         )
     })
@@ -232,7 +234,8 @@ mod tests {
         assert!(value(0).sentence.contains("up to a factor 7.390"), "{}", value(0).sentence);
     }
 
-    /// Golden numbers: twenty binary attributes at epsilon 1 each. Whole responses hide hardly anybody, twenty separate counts do.
+    /// Golden numbers: twenty binary attributes at epsilon 1 each. Whole responses hide hardly anybody, twenty separate
+    /// counts do.
     #[test]
     fn counts_of_separate_tables_tell_less() {
         let block = |attribute| Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap());

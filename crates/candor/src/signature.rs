@@ -1,8 +1,8 @@
 //! Signed plans: a detached Ed25519 signature (RFC 8032) that a device checks against a pinned public key.
 //!
-//! What is signed are the fingerprint of a plan and the version of its format. They determine schema, channels and, from
-//! version 2 on, the prior; guarantees follow from these and are recomputed wherever a plan is read. The formats of keys and
-//! signatures are in docs/reference/formats.md.
+//! What is signed are the fingerprint of a plan and the version of its format. They determine schema, channels and,
+//! from version 2 on, the prior; guarantees follow from these and are recomputed wherever a plan is read. The formats
+//! of keys and signatures are in docs/reference/formats.md.
 
 use std::fmt;
 use std::fs::File;
@@ -142,8 +142,8 @@ impl PrivateKey {
     /// Reads the text of a key file.
     ///
     /// # Errors
-    /// Returns [`SignatureError::PrivateKey`] if the text is of another format, or its two keys do not belong together. No
-    /// message contains the key.
+    /// Returns [`SignatureError::PrivateKey`] if the text is of another format, or its two keys do not belong together.
+    /// No message contains the key.
     pub fn from_json(text: &str) -> Result<PrivateKey, SignatureError> {
         let wrong = |why: &str| SignatureError::PrivateKey(why.to_owned());
         // The errors of the reader may quote what they could not read.
@@ -200,7 +200,8 @@ impl FromStr for PublicKey {
 }
 
 impl Signature {
-    /// Returns the public key that the signature states. Compare it with a key from elsewhere: [`Signature::verify`] does.
+    /// Returns the public key that the signature states. Compare it with a key from elsewhere: [`Signature::verify`]
+    /// does.
     pub fn public_key(&self) -> &PublicKey {
         &self.public_key
     }
@@ -219,7 +220,8 @@ impl Signature {
     /// Writes the signature to a new file. A file that already holds this signature stays as it is.
     ///
     /// # Errors
-    /// Returns [`SignatureError::Exists`] if the file holds anything else, and [`SignatureError::Write`] if it cannot be written.
+    /// Returns [`SignatureError::Exists`] if the file holds anything else, and [`SignatureError::Write`] if it cannot
+    /// be written.
     pub fn create(&self, path: &Path) -> Result<(), SignatureError> {
         match std::fs::read_to_string(path) {
             Ok(text) if text == self.to_json() => Ok(()),
@@ -230,8 +232,8 @@ impl Signature {
     /// Reads the text of a signature file. Whether the signature is valid, [`Signature::verify`] decides.
     ///
     /// # Errors
-    /// Returns [`SignatureError::Format`] if the text is of another format, and [`SignatureError::PublicKey`] if its key is not
-    /// one.
+    /// Returns [`SignatureError::Format`] if the text is of another format, and [`SignatureError::PublicKey`] if its
+    /// key is not one.
     pub fn from_json(text: &str) -> Result<Signature, SignatureError> {
         let wrong = |why: String| SignatureError::Format(why);
         let file: SignatureJson = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;

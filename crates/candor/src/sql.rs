@@ -48,7 +48,8 @@ impl Choice for StoredSets {
 }
 
 impl Dialect {
-    /// How a database of this kind holds sets, unless told otherwise: what it makes of responses that are loaded the usual way.
+    /// How a database of this kind holds sets, unless told otherwise: what it makes of responses that are loaded the
+    /// usual way.
     pub fn stored_sets(self) -> StoredSets {
         match self {
             Dialect::Postgres => StoredSets::Text,
@@ -79,8 +80,8 @@ impl Dialect {
         }
     }
 
-    /// What follows the table in FROM so that there is one row for each label of a column's sets, and the name of that label. `number`
-    /// tells several such columns apart.
+    /// What follows the table in FROM so that there is one row for each label of a column's sets, and the name of that
+    /// label. `number` tells several such columns apart.
     fn unnested(self, column: &str, sets: StoredSets, number: usize) -> (String, String) {
         let column = self.name(column);
         let split = |function: &str| {
@@ -106,12 +107,14 @@ impl Dialect {
     }
 }
 
-/// The query that counts the responses in `from`, a table or an expression, for these tables: one SELECT per table with all columns
-/// that any of them needs, those of the others NULL, and the plan's fingerprint. What it gives is read as counts made elsewhere.
+/// The query that counts the responses in `from`, a table or an expression, for these tables: one SELECT per table with
+/// all columns that any of them needs, those of the others NULL, and the plan's fingerprint. What it gives is read as
+/// counts made elsewhere.
 ///
-/// Of answers that are sets, it counts what each holds, so that as many rows come back as there are cells, and not sets: one SELECT
-/// for the number of responses by tags, and one that counts the answers that hold each cell, or several where some channels answer about the
-/// table with cells of strips and others do not. A further column, [`CountColumns::holds`], says which is which.
+/// Of answers that are sets, it counts what each holds, so that as many rows come back as there are cells, and not
+/// sets: one SELECT for the number of responses by tags, and one that counts the answers that hold each cell, or
+/// several where some channels answer about the table with cells of strips and others do not. A further column,
+/// [`CountColumns::holds`], says which is which.
 pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: StoredSets) -> String {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
     let mut all: Vec<usize> = layouts.iter().flat_map(|layout| layout.columns(plan)).collect();
@@ -158,7 +161,10 @@ impl Query<'_> {
             return vec![self.select(layout, None, &needed, &[])];
         }
         let tag = |&at: &usize| matches!(self.plan.columns()[at].content, Content::Tag { .. });
-        let tagged = |&at: &usize| matches!(self.plan.columns()[at].content, Content::Tag { block } if layout.tagged.contains(&block));
+        let tagged = |&at: &usize| {
+            matches!(self.plan.columns()[at].content, Content::Tag { block } if layout.tagged
+            .contains(&block))
+        };
         let tags: Vec<usize> = needed.iter().copied().filter(tagged).collect();
         let mut selects = vec![self.select(layout, Some(CountColumns::RESPONSES), &tags, &[])];
         for cases in self.cases(layout) {

@@ -29,7 +29,8 @@ pub enum Parts {
     Joint,
     /// The table of each block of the plan and that of the public attributes, independent of each other.
     Clusters,
-    /// Pair tables: the strongest dependences that close no circle. Public attributes stay as they are, the others are drawn given them.
+    /// Pair tables: the strongest dependences that close no circle. Public attributes stay as they are, the others are
+    /// drawn given them.
     #[default]
     Tree,
     /// Pair tables: all dependences at once, by maximum entropy; public attributes likewise.
@@ -56,7 +57,8 @@ pub struct Synthesis {
     pub respondents: u64,
     /// How: `tree`, `entropy`, `clusters`, `joint` or `adjusted`.
     pub method: &'static str,
-    /// Whether the weights converged, if they are made from weights; whether all tables are met, if they are made by maximum entropy.
+    /// Whether the weights converged, if they are made from weights; whether all tables are met, if they are made by
+    /// maximum entropy.
     pub converged: Option<bool>,
     /// The dependences whose tables the records keep, if they are made from pair tables, strongest first.
     pub links: Vec<Linked>,
@@ -64,7 +66,8 @@ pub struct Synthesis {
     pub left_out: Vec<Linked>,
     /// Pairs of which the responses tell nothing.
     pub untold: Vec<[String; 2]>,
-    /// By how much a share of a kept table differs from its estimate, before it is rounded to whole records; only maximum entropy can differ.
+    /// By how much a share of a kept table differs from its estimate, before it is rounded to whole records; only
+    /// maximum entropy can differ.
     pub largest_margin_error: Option<f64>,
     /// What made their order reproducible, if anything: for who chose it to say.
     pub seed: Option<u64>,
@@ -186,8 +189,9 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
     }
 }
 
-/// Records made from pair tables, as many as responses, with weights that take the rounding to whole records out again: the weighted tables are those of the recipe. For plans whose answers
-/// are no records. The same counts give the same records.
+/// Records made from pair tables, as many as responses, with weights that take the rounding to whole records out again:
+/// the weighted tables are those of the recipe. For plans whose answers are no records. The same counts give the same
+/// records.
 ///
 /// # Errors
 /// As [`synthesize`], which `parts` must be `tree` or `entropy` of; or if the options are out of range.
@@ -210,16 +214,16 @@ pub fn weigh(
     let mut adjustment = adjustment(plan, parts.called(), &distinct, raked, &tables.collect::<Vec<_>>(), options);
     adjustment.reason = adjustment.reason.map(|_| {
         format!(
-            "the records that were drawn lack combinations with small shares: tables of the weights stay up to {:.1e} from what they should be. A larger \
-             `tolerance` would do.",
+            "the records that were drawn lack combinations with small shares: tables of the weights stay up to {:.1e} \
+             from what they should be. A larger `tolerance` would do.",
             adjustment.largest_margin_error
         )
     });
     Ok((distinct, adjustment))
 }
 
-/// Makes records from answer records with the weights of [`adjust`](crate::rake::adjust), which reach every dependence that the
-/// answers still have.
+/// Makes records from answer records with the weights of [`adjust`](crate::rake::adjust), which reach every dependence
+/// that the answers still have.
 ///
 /// # Errors
 /// If the weights are not those of the records, or there would be too many records.
@@ -275,13 +279,15 @@ impl Synthesis {
         let mut said = Vec::new();
         match self.method {
             "tree" | "entropy" if self.links.is_empty() => said.push(
-                "No dependence of a pair stands out from noise: what is randomized has the estimated shares, and is independent of \
-                 everything else. Public attributes, if there are any, stand together as in the responses."
+                "No dependence of a pair stands out from noise: what is randomized has the estimated shares, and is \
+                 independent of everything else. Public attributes, if there are any, stand together as in the \
+                 responses."
                     .to_owned(),
             ),
             "tree" => said.push(format!(
-                "They keep {} of pairs that stand out from noise, the strongest that close no circle{}: the tables of these pairs, and the \
-                 shares of every attribute, are the estimated ones, up to rounding. Public attributes stand together as in the responses.",
+                "They keep {} of pairs that stand out from noise, the strongest that close no circle{}: the tables of \
+                 these pairs, and the shares of every attribute, are the estimated ones, up to rounding. Public \
+                 attributes stand together as in the responses.",
                 plural(self.links.len(), "dependence"),
                 named(self.links.iter().map(|link| &link.attributes))
             )),
@@ -290,19 +296,20 @@ impl Synthesis {
                 let met = match self.converged {
                     Some(true) => format!("within {error:.1e} of their estimates, up to rounding"),
                     _ => format!(
-                        "NOT all met: the estimated tables contradict each other, and shares differ from them by up to {error:.1e}"
+                        "NOT all met: the estimated tables contradict each other, and shares differ from them by up to \
+                         {error:.1e}"
                     ),
                 };
                 said.push(format!(
-                    "They keep {} of pairs that stand out from noise{}: the tables of these pairs are {met}. Public attributes stand \
-                     together as in the responses.",
+                    "They keep {} of pairs that stand out from noise{}: the tables of these pairs are {met}. Public \
+                     attributes stand together as in the responses.",
                     plural(self.links.len(), "dependence"),
                     named(self.links.iter().map(|link| &link.attributes))
                 ));
             }
             "clusters" => said.push(
-                "Blocks of the plan, and the public attributes together, are independent of each other; `method tree` keeps \
-                 dependences between them."
+                "Blocks of the plan, and the public attributes together, are independent of each other; `method tree` \
+                 keeps dependences between them."
                     .to_owned(),
             ),
             _ => {}
@@ -328,8 +335,8 @@ impl Synthesis {
 
     /// What such records are worth, and to whom they do no harm.
     pub fn caution(&self) -> &'static str {
-        "They carry the noise of the estimates they are made from: a table of them is no more certain than its estimate. They are made from the \
-         responses alone, so nobody loses any further privacy by them."
+        "They carry the noise of the estimates they are made from: a table of them is no more certain than its \
+         estimate. They are made from the responses alone, so nobody loses any further privacy by them."
     }
 }
 

@@ -20,7 +20,8 @@ pub struct Independence {
     /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// The statistic of the chi-square test, corrected for the randomization; with a survey's design, for its effects, too (Rao and Scott).
+    /// The statistic of the chi-square test, corrected for the randomization; with a survey's design, for its effects,
+    /// too (Rao and Scott).
     pub statistic: f64,
     /// Its degrees of freedom.
     pub degrees: usize,
@@ -124,8 +125,8 @@ pub struct GroupTest {
     pub reason: Option<String>,
 }
 
-/// Tests whether two attributes are independent in every group, from the counts of their [`tables`]. A group whose table cannot be
-/// estimated is no error: it says why.
+/// Tests whether two attributes are independent in every group, from the counts of their [`tables`]. A group whose
+/// table cannot be estimated is no error: it says why.
 ///
 /// # Errors
 /// If a table was not counted, or the confidence is none.

@@ -1,7 +1,8 @@
 //! What respondents and readers read: one table of texts for each language, outside the fingerprint of a plan.
 //!
-//! A table has a section for each page: the survey, the cards of devices, the sheet for respondents, the report. Others may bring their own,
-//! for another language or other words, with the questions as they are asked and what categories are called.
+//! A table has a section for each page: the survey, the cards of devices, the sheet for respondents, the report. Others
+//! may bring their own, for another language or other words, with the questions as they are asked and what categories
+//! are called.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -92,8 +93,8 @@ fn places(text: &str) -> BTreeSet<&str> {
 /// Languages that are written from right to left.
 const RIGHT_TO_LEFT: [&str; 10] = ["ar", "arc", "ckb", "dv", "fa", "he", "ps", "ug", "ur", "yi"];
 
-/// The texts of all pages in one language, and what attributes and categories are called in it: what can be made has a whole sheet, and the
-/// other pages whole or not at all.
+/// The texts of all pages in one language, and what attributes and categories are called in it: what can be made has a
+/// whole sheet, and the other pages whole or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Language {
     code: String,
@@ -119,8 +120,9 @@ impl Language {
     /// The texts in a language, by its code, with those of one's own in their place.
     ///
     /// # Errors
-    /// If candor does not come with the language and not every text of the sheet, or not every one of another page, is given, or a text is
-    /// unknown or does not have the words in braces that it has in English, or a question is about nothing that the schema has.
+    /// If candor does not come with the language and not every text of the sheet, or not every one of another page, is
+    /// given, or a text is unknown or does not have the words in braces that it has in English, or a question is about
+    /// nothing that the schema has.
     pub fn new(code: Option<&str>, own: Option<&OwnTexts>, schema: &Schema) -> Result<Language, StudyError> {
         let own = own.cloned().unwrap_or_default();
         if let (Some(asked), Some(given)) = (code, &own.language)

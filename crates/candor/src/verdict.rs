@@ -1,4 +1,5 @@
-//! Verdicts: whether a result will do, in one fixed sentence and one code, the same in the command, in JSON, in Python and in R.
+//! Verdicts: whether a result will do, in one fixed sentence and one code, the same in the command, in JSON, in Python
+//! and in R.
 
 use candor_analysis::reliability::{Reliability, published};
 use candor_base::channel::Epsilon;
@@ -16,7 +17,8 @@ pub use crate::margins::{GOOD, ROUGH};
 /// With a larger standard error of a share, a warning is due.
 pub const LARGE_ERROR: f64 = 0.1;
 
-/// Above this record-level epsilon protection is called weak: a likelihood ratio of 148 turns a prior of 10% into a posterior of 94%.
+/// Above this record-level epsilon protection is called weak: a likelihood ratio of 148 turns a prior of 10% into a
+/// posterior of 94%.
 pub const WEAK: f64 = 5.0;
 
 /// Up to this much of the squared error above the lower bound is near optimal.
@@ -117,7 +119,8 @@ pub fn margin(standard_error: f64) -> f64 {
     196.0 * standard_error
 }
 
-/// The margin of error by which a table is judged: of shares within groups if it has several attributes, else of shares.
+/// The margin of error by which a table is judged: of shares within groups if it has several attributes, else of
+/// shares.
 pub fn table_margin(expected: &Expectation) -> Option<f64> {
     expected.conditional_error.or(expected.standard_error).map(margin)
 }
@@ -166,7 +169,8 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
         (typical, worst) if typical <= GOOD && worst <= ROUGH => Verdict::new(
             Code::Ok,
             format!(
-                "Precise enough for {good} of {} {people}: ±{GOOD} points or better; roughest is {roughest}, ±{} points.",
+                "Precise enough for {good} of {} {people}: ±{GOOD} points or better; roughest is {roughest}, ±{} \
+                 points.",
                 plural(margins.len(), "table"),
                 points(worst)
             ),
@@ -174,7 +178,8 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
         (typical, _) if typical <= ROUGH => {
             let also = if worst > ROUGH { format!(", {roughest} ±{}", points(worst)) } else { String::new() };
             let text = format!(
-                "Too imprecise for most uses: ±{} points {people}{also}. It ranks categories, but does not compare groups. {}",
+                "Too imprecise for most uses: ±{} points {people}{also}. It ranks categories, but does not compare \
+                 groups. {}",
                 points(typical),
                 remedy()
             );
@@ -331,8 +336,8 @@ pub fn worst_reply(plan: &Plan) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "Worst replies{chance}: a guess about one question, such as {}, is right up to {} of 100 times. Average reply: {}. \
-         By luck: {}.",
+        "Worst replies{chance}: a guess about one question, such as {}, is right up to {} of 100 times. Average reply: \
+         {}. By luck: {}.",
         worst.name,
         of_hundred(worst.worst_posterior),
         of_hundred(worst.guess_probability),
@@ -352,8 +357,8 @@ fn percent(chance: f64) -> String {
     }
 }
 
-/// Whether estimated shares can be published: `grades` has how many there are, how many are hidden, and the largest margin of the others in
-/// points; `silent` names tables without numbers.
+/// Whether estimated shares can be published: `grades` has how many there are, how many are hidden, and the largest
+/// margin of the others in points; `silent` names tables without numbers.
 pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String], implausible: bool) -> Verdict {
     if implausible {
         return Verdict::new(Code::Implausible, "Implausible under this plan: wrong file, or edited.");
@@ -387,7 +392,8 @@ pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String],
     }
 }
 
-/// Whether people followed their device: the smallest p-value of the tests with their level, and the power of the weakest to find a share.
+/// Whether people followed their device: the smallest p-value of the tests with their level, and the power of the
+/// weakest to find a share.
 pub fn compliance(p_value: f64, alpha: f64, found: Option<(f64, f64)>) -> Verdict {
     if p_value < alpha {
         let p = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.2}") };
@@ -434,8 +440,8 @@ mod tests {
         assert!(said.starts_with("Too imprecise: ±100 or more points with 100 respondents."), "{said}");
         let said = precision(&[of_margin(3.0), table("b,c", None)], 100.0);
         assert_eq!(said.code, Code::NotIdentifiable);
-        let text = "Cannot be estimated: this plan does not collect b,c. The others: precise enough: ±3 points or better with 100 \
-                    respondents.";
+        let text = "Cannot be estimated: this plan does not collect b,c. The others: precise enough: ±3 points or \
+                    better with 100 respondents.";
         assert_eq!(said.text, text);
     }
 

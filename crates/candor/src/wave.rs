@@ -59,7 +59,8 @@ impl WaveEstimates {
 /// So much of a fingerprint tells plans apart on a page.
 const SHORT: usize = 19;
 
-/// Each table now less the same table in the first wave; the waves must have the same tables. None if there are no waves.
+/// Each table now less the same table in the first wave; the waves must have the same tables. None if there are no
+/// waves.
 ///
 /// # Errors
 /// If they have others.

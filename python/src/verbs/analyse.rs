@@ -144,7 +144,8 @@ pub fn query_share(
     Ok((answers, told, question.note()))
 }
 
-/// Which attributes of true records belong together: the clusters, how dependences were learned, and what should be known.
+/// Which attributes of true records belong together: the clusters, how dependences were learned, and what should be
+/// known.
 #[pyfunction]
 pub fn cluster_records(
     py: Python<'_>,
@@ -246,8 +247,8 @@ fn clustered(
     Ok((json(&clusters), summary, learned.notes.clone()))
 }
 
-/// One page that can be published: what is on it, the page, and what should be known of the responses. Waves are earlier responses with a
-/// name, each to a plan of its own, if one is given.
+/// One page that can be published: what is on it, the page, and what should be known of the responses. Waves are
+/// earlier responses with a name, each to a plan of its own, if one is given.
 #[pyfunction]
 pub fn report_page(
     py: Python<'_>,
@@ -309,8 +310,8 @@ pub fn report_page(
     })
 }
 
-/// How many respondents a margin of error takes; or, without a margin, a coefficient of a model, a difference or people who ignore their
-/// device.
+/// How many respondents a margin of error takes; or, without a margin, a coefficient of a model, a difference or people
+/// who ignore their device.
 #[pyfunction]
 pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -> PyResult<String> {
     let mut options = Options::read(options)?;
@@ -377,7 +378,8 @@ fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
             return Err(parameter("this needs `margin`, `detect_difference`, `noncompliance` or `model`").into());
         }
         _ => {
-            let problem = "`detect_difference` takes the shares of two groups, such as 0.1,0.2; or one share beside `null_share` or `noncompliance`";
+            let problem = "`detect_difference` takes the shares of two groups, such as 0.1,0.2; or one share beside \
+                           `null_share` or `noncompliance`";
             return Err(parameter(problem).into());
         }
     };

@@ -21,7 +21,8 @@ use crate::plan::{Plan, Schema};
 use crate::source::anticipated;
 use crate::work::run;
 
-/// Makes a plan; gives it, and what there is to know of it. `counted_in` is a table to count a prior in, `shares` one of what is anticipated.
+/// Makes a plan; gives it, and what there is to know of it. `counted_in` is a table to count a prior in, `shares` one
+/// of what is anticipated.
 #[pyfunction]
 pub fn design(
     py: Python<'_>,
@@ -112,7 +113,8 @@ pub fn methods() -> Vec<(&'static str, String, Vec<Typed>)> {
         .collect()
 }
 
-/// The parameters of verbs that share many: of all designs, of those for a prior, of limits of what can be learned, of fronts, of refining.
+/// The parameters of verbs that share many: of all designs, of those for a prior, of limits of what can be learned, of
+/// fronts, of refining.
 #[pyfunction]
 pub fn parameters() -> PyResult<BTreeMap<&'static str, BTreeMap<String, String>>> {
     let noted = |take: &dyn Fn(&mut Options) -> PyResult<()>| {

@@ -48,7 +48,8 @@ impl Asked {
     }
 }
 
-/// Whether groups of an attribute, or with `against` two waves, have different shares or means; and what should be known of the responses.
+/// Whether groups of an attribute, or with `against` two waves, have different shares or means; and what should be
+/// known of the responses.
 #[pyfunction]
 pub fn test_differences(
     py: Python<'_>,

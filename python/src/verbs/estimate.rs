@@ -93,8 +93,8 @@ impl Wave {
     }
 }
 
-/// Estimates tables; gives them, the columns that a file of them has, and what should be known before believing them. With `against`, also how they differ from earlier
-/// responses, which may be to another plan.
+/// Estimates tables; gives them, the columns that a file of them has, and what should be known before believing them.
+/// With `against`, also how they differ from earlier responses, which may be to another plan.
 #[pyfunction]
 pub fn estimate(
     py: Python<'_>,
@@ -128,5 +128,5 @@ pub fn estimate(
 }
 
 /// What a comparison with earlier responses cannot see.
-pub(super) const ANEW: &str = "note: the two are compared as answers given anew; people whose clients repeat a stored response show no change, \
-                    however much has changed";
+pub(super) const ANEW: &str = "note: the two are compared as answers given anew; people whose clients repeat a stored \
+                               response show no change, however much has changed";

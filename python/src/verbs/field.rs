@@ -1,4 +1,5 @@
-//! Surveys without computers: devices and their cards, what interviewers wrote down, and whether people followed their cards.
+//! Surveys without computers: devices and their cards, what interviewers wrote down, and whether people followed their
+//! cards.
 
 use candor::StudyError;
 use candor::card::cards;
@@ -20,7 +21,8 @@ use crate::plan::{Plan, Schema};
 use crate::source::inputs;
 use crate::work::run;
 
-/// The plan of devices, what they are, the page of their cards if it is asked for, in a language and with texts of one's own, and warnings.
+/// The plan of devices, what they are, the page of their cards if it is asked for, in a language and with texts of
+/// one's own, and warnings.
 #[pyfunction]
 pub fn device_plan(
     schema: &Schema,

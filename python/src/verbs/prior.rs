@@ -15,8 +15,8 @@ use crate::source::one_input;
 /// The shape and scale of the gamma distribution unless they are said, as the command has them.
 const GAMMA: (f64, f64) = (1.0, 2.0);
 
-/// A prior for a plan, and what is to be said of it. Shares counted in a table are rounded, unless they are to be exact; given ones are
-/// kept. `None` if nothing was said.
+/// A prior for a plan, and what is to be said of it. Shares counted in a table are rounded, unless they are to be
+/// exact; given ones are kept. `None` if nothing was said.
 pub fn for_plan(
     options: &mut Options,
     counted_in: Option<&Bound<'_, PyList>>,
@@ -34,8 +34,9 @@ pub fn for_plan(
     }))
 }
 
-/// Takes the parameters of a prior; `counted_in` is a table of true records to count shares in, asked for twice: once to describe its
-/// column, once to count. `known` is the attribute, where there is a schema. `None` if nothing was said.
+/// Takes the parameters of a prior; `counted_in` is a table of true records to count shares in, asked for twice: once
+/// to describe its column, once to count. `known` is the attribute, where there is a schema. `None` if nothing was
+/// said.
 pub fn take(
     options: &mut Options,
     counted_in: Option<&Bound<'_, PyList>>,
@@ -98,6 +99,7 @@ fn count(
 /// What to say where nothing is known.
 pub fn needed() -> Failure {
     parameter(
-        "what is known of the attribute? Say `prior`, `from_` and `attribute`, `normal_prior`, `gamma_prior` or `uniform_prior`",
+        "what is known of the attribute? Say `prior`, `from_` and `attribute`, `normal_prior`, `gamma_prior` or \
+         `uniform_prior`",
     )
 }

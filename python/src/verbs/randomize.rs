@@ -48,7 +48,8 @@ pub fn randomness(options: &mut Options) -> Result<Source, Failure> {
     match (seed, simulation) {
         (Some(seed), true) => Ok(Source::from_seed(seed)),
         (Some(_), false) => Err(parameter(
-            "`seed` makes randomness that protects nobody: it is for simulations only. If this is one, say `simulation=True`",
+            "`seed` makes randomness that protects nobody: it is for simulations only. If this is one, say \
+             `simulation=True`",
         )),
         (None, true) => {
             Err(parameter("`simulation` needs a `seed`; without it, randomness is that of the operating system"))

@@ -1,12 +1,14 @@
-//! RR-Adjustment: weights for the answers that agree with the estimated margins (Domingo-Ferrer and Soria-Comas 2020, section 5, Algorithm 2).
+//! RR-Adjustment: weights for the answers that agree with the estimated margins (Domingo-Ferrer and Soria-Comas 2020,
+//! section 5, Algorithm 2).
 //!
 //! Randomization weakens how answers depend on each other, but does not erase it. Adjustment keeps the answer
-//! records and gives each a weight such that the weighted shares of every attribute (or cluster of attributes) are the estimated ones: of all
-//! weightings that do, the one closest to the answers in relative entropy. That is raking, or
+//! records and gives each a weight such that the weighted shares of every attribute (or cluster of attributes) are the
+//! estimated ones: of all weightings that do, the one closest to the answers in relative entropy. That is raking, or
 //! iterative proportional fitting, and it uses the answers only: no further privacy is lost.
 //!
-//! Everything works on [`DistinctRecords`]: records that are alike have the same weight. [`rake`] is the algorithm for any records and
-//! margins; [`adjust`] also estimates the margins from answers under a plan. docs/explanation/raking-and-synthesis.md says when it helps.
+//! Everything works on [`DistinctRecords`]: records that are alike have the same weight. [`rake`] is the algorithm for
+//! any records and margins; [`adjust`] also estimates the margins from answers under a plan.
+//! docs/explanation/raking-and-synthesis.md says when it helps.
 
 mod raking;
 mod records;
@@ -97,26 +99,27 @@ pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
 pub enum AdjustError {
     /// Responses went through different channels.
     #[error(
-        "adjustment does not apply to a lottery of channels: responses with different tags tell about different attributes, so \
-         no single set of weights fits them; estimate tables instead, which uses every response for what it tells"
+        "adjustment does not apply to a lottery of channels: responses with different tags tell about different \
+         attributes, so no single set of weights fits them; estimate tables instead, which uses every response for \
+         what it tells"
     )]
     Lottery,
     /// Answers are sets.
     #[error(
-        "adjustment does not apply: \"{0}\" is answered with sets of categories, and a set is not a record that could be given a \
-         weight; any table can be estimated from sets instead"
+        "adjustment does not apply: \"{0}\" is answered with sets of categories, and a set is not a record that could \
+         be given a weight; any table can be estimated from sets instead"
     )]
     Sets(String),
     /// A matrix over several attributes answers in one column.
     #[error(
-        "adjustment does not apply: \"{0}\" answers for several attributes at once; estimate their table instead, or make a \
-         plan with `method joint`, which answers each by itself"
+        "adjustment does not apply: \"{0}\" answers for several attributes at once; estimate their table instead, or \
+         make a plan with `method joint`, which answers each by itself"
     )]
     Crossed(String),
     /// Answers that are not categories.
     #[error(
-        "adjustment does not apply: the answers about \"{0}\" are not its categories, in their order, so they are not records that \
-         could be given a weight; any table can be estimated from them instead"
+        "adjustment does not apply: the answers about \"{0}\" are not its categories, in their order, so they are not \
+         records that could be given a weight; any table can be estimated from them instead"
     )]
     OtherAnswers(String),
     /// A margin cannot be estimated.

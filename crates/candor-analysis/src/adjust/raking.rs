@@ -51,10 +51,11 @@ pub struct Unattainable {
 
 /// What raking found.
 ///
-/// **When is it converged?** Weights that stop changing are not enough: where the limit of a weight is zero although nothing says
-/// so beforehand, weights approach it like `1/t` (the paper's Example 1), and a change of 1e-6 from one sweep to
-/// the next can mean a distance of 1e-3. So both are asked for: every margin within the tolerance, computed from the final
-/// weights, and the [distance](Raked::distance) to the limit, extrapolated from the changes of the last sweeps, within the tolerance, too.
+/// **When is it converged?** Weights that stop changing are not enough: where the limit of a weight is zero although
+/// nothing says so beforehand, weights approach it like `1/t` (the paper's Example 1), and a change of 1e-6 from one
+/// sweep to the next can mean a distance of 1e-3. So both are asked for: every margin within the tolerance, computed
+/// from the final weights, and the [distance](Raked::distance) to the limit, extrapolated from the changes of the last
+/// sweeps, within the tolerance, too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raked {
     /// The weight of each distinct record, all its repetitions together; they sum to 1.
@@ -68,12 +69,12 @@ pub struct Raked {
     pub largest_margin_error: f64,
     /// The largest change of a weight in the last sweep, relative to itself.
     pub largest_weight_change: f64,
-    /// How far the share of any set of records may still be from its limit, if the changes go on falling as they did: with
-    /// `d` the change of the last sweep in total variation and `r` its ratio to the one before (the larger of the last two),
-    /// `2 d / (1 - r - 1/t)` after `t` sweeps. Without the 2 that is right for changes that fall geometrically and for those that
-    /// fall like a power of `t` (Raabe's test); the 2 is for slow parts that hide behind fast ones. `None` if they do not fall
-    /// that fast. Weights that have settled without agreeing with the margins mean that these contradict each other, or need
-    /// records that nobody answered.
+    /// How far the share of any set of records may still be from its limit, if the changes go on falling as they did:
+    /// with `d` the change of the last sweep in total variation and `r` its ratio to the one before (the larger of the
+    /// last two), `2 d / (1 - r - 1/t)` after `t` sweeps. Without the 2 that is right for changes that fall
+    /// geometrically and for those that fall like a power of `t` (Raabe's test); the 2 is for slow parts that hide
+    /// behind fast ones. `None` if they do not fall that fast. Weights that have settled without agreeing with the
+    /// margins mean that these contradict each other, or need records that nobody answered.
     pub distance: Option<f64>,
     /// Cells that should have a positive share, but have no record of positive weight.
     pub unattainable: Vec<Unattainable>,
@@ -119,8 +120,8 @@ pub enum RakeError {
     },
     /// No weight is left.
     #[error(
-        "margin {margin} gives all its weight to categories without records, or to records that other margins exclude; no weights \
-         can agree with it"
+        "margin {margin} gives all its weight to categories without records, or to records that other margins exclude; \
+         no weights can agree with it"
     )]
     Empty {
         /// Which margin.

@@ -12,7 +12,8 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The different records of a table and how often each occurs, in the order in which they were first seen.
 ///
-/// Memory is proportional to the number of different records; counts of parts of the data [merge](DistinctRecords::merge).
+/// Memory is proportional to the number of different records; counts of parts of the data
+/// [merge](DistinctRecords::merge).
 ///
 /// ```
 /// use candor_analysis::adjust::DistinctRecords;

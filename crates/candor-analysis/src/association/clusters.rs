@@ -53,13 +53,13 @@ pub struct Clustering {
     pub steps: Vec<Step>,
 }
 
-/// Puts together, again and again, the two clusters that depend most on each other, as long as their dependence is at least
-/// `limits.dependence` and their combinations of categories are at most `limits.cells`. The dependence of two clusters is the
-/// largest between an attribute of one and an attribute of the other; of equal ones the pair of attributes that comes first
-/// goes first.
+/// Puts together, again and again, the two clusters that depend most on each other, as long as their dependence is at
+/// least `limits.dependence` and their combinations of categories are at most `limits.cells`. The dependence of two
+/// clusters is the largest between an attribute of one and an attribute of the other; of equal ones the pair of
+/// attributes that comes first goes first.
 ///
-/// `attributes` are the attributes to cluster, by position in the schema, with the numbers of their categories; pairs that are
-/// not among the `dependences` count as independent. Cost: with `k` attributes and few refusals, `k^3`.
+/// `attributes` are the attributes to cluster, by position in the schema, with the numbers of their categories; pairs
+/// that are not among the `dependences` count as independent. Cost: with `k` attributes and few refusals, `k^3`.
 ///
 /// ```
 /// use candor_analysis::association::{Dependence, Limits, Measure, cluster};
@@ -187,7 +187,8 @@ mod tests {
             let merged = found.steps.iter().filter(|step| step.outcome == Outcome::Merged).count();
             prop_assert_eq!(merged + found.clusters.len(), sizes.len());
             for step in &found.steps {
-                prop_assert_eq!(step.outcome == Outcome::TooManyCells, step.cells > cells && step.dependence >= limits.dependence);
+                prop_assert_eq!(step.outcome == Outcome::TooManyCells, step.cells > cells
+                    && step.dependence >= limits.dependence);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Dependences from randomized responses (docs/explanation/association-and-clusters.md).
 //!
-//! The two-way table is estimated without bias; the measure of that estimate is too large by what noise alone gives it, which
-//! is taken away. `phi^2` divides by the shares of categories, so one that is too rare to be seen would drown all others in
-//! its noise: categories whose estimated share is below four of its standard errors are counted as one. That can
-//! only lower the measure: what rare categories would add to it stays unknown.
+//! The two-way table is estimated without bias; the measure of that estimate is too large by what noise alone gives it,
+//! which is taken away. `phi^2` divides by the shares of categories, so one that is too rare to be seen would drown all
+//! others in its noise: categories whose estimated share is below four of its standard errors are counted as one. That
+//! can only lower the measure: what rare categories would add to it stays unknown.
 
 use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};
@@ -23,20 +23,21 @@ const TOLD: f64 = 0.05;
 /// The most categories of an attribute: their covariances are written out.
 const MAX_CATEGORIES: usize = 4096;
 
-/// Estimates how strongly two attributes depend on each other, from counts of their two-way table and of the one-way table of
-/// each.
+/// Estimates how strongly two attributes depend on each other, from counts of their two-way table and of the one-way
+/// table of each.
 ///
 /// With `Q` the measure's square (`phi^2`, `r^2`) or the mutual information, of the estimated table:
-/// `Q - E[Q under independence]` is taken, and 0 if it is negative. The standard error follows from the variance of `Q`, which
-/// has a part linear in the deviations (delta method) and one that remains under independence. Near zero a measure that is a
-/// root is not nearly normal; its standard error is then how much larger it would be if `Q` were one standard error larger.
+/// `Q - E[Q under independence]` is taken, and 0 if it is negative. The standard error follows from the variance of
+/// `Q`, which has a part linear in the deviations (delta method) and one that remains under independence. Near zero a
+/// measure that is a root is not nearly normal; its standard error is then how much larger it would be if `Q` were one
+/// standard error larger.
 ///
-/// Cost: for attributes of different blocks the number of cells, and the squares of the numbers of categories; else the third power of
-/// the number of cells.
+/// Cost: for attributes of different blocks the number of cells, and the squares of the numbers of categories; else the
+/// third power of the number of cells.
 ///
 /// # Errors
-/// If a table cannot be estimated; if an attribute has more than 4,096 categories; if both are of one block, and answers are sets, or it is a
-/// matrix over more than these two, or there are more than 4,096 cells.
+/// If a table cannot be estimated; if an attribute has more than 4,096 categories; if both are of one block, and
+/// answers are sets, or it is a matrix over more than these two, or there are more than 4,096 cells.
 ///
 /// # Panics
 /// If the tallies are not those of the two attributes and their pair.
@@ -63,7 +64,8 @@ pub fn estimated(
         Measure::CramersV => {
             // Of all categories: merging some can only lower phi^2, so V is not overstated.
             let least = (pair.estimate.dims[0].min(pair.estimate.dims[1]) - 1) as f64;
-            // The noise in the gradient doubles what it adds to the variance; what remains under independence is half of it.
+            // The noise in the gradient doubles what it adds to the variance; what remains under independence is half
+            // of it.
             let variance = (pair.variance(&table.phi_squared_gradient(), &noise) - spread).max(spread);
             let square = ((table.phi_squared() - mean) / least).clamp(0.0, 1.0);
             let value = square.sqrt();
@@ -79,8 +81,8 @@ pub fn estimated(
                 return Ok(dependence(0.0, None));
             }
             let value = ((table.information() - mean / 2.0) / entropy).clamp(0.0, 1.0);
-            // Where noise is not small against what there is to know, or much of it was cut off with what is negative, the correction
-            // is not the right one, and no error can be stated.
+            // Where noise is not small against what there is to know, or much of it was cut off with what is negative,
+            // the correction is not the right one, and no error can be stated.
             let negative: f64 = shares.iter().filter(|share| **share < 0.0).map(|share| -share).sum();
             let told = mean / 2.0 < TOLD * entropy && negative < TOLD;
             dependence(value, told.then(|| variance.sqrt() / entropy))
@@ -94,8 +96,8 @@ pub fn estimated(
     })
 }
 
-/// The categories of an attribute that are counted as one where it takes part in Cramer's V, since they are too rare to be told apart; none if all are
-/// told apart.
+/// The categories of an attribute that are counted as one where it takes part in Cramer's V, since they are too rare to
+/// be told apart; none if all are told apart.
 ///
 /// # Errors
 /// If its one-way table, of which these are the counts, cannot be estimated, or it has more than 4,096 categories.
@@ -175,8 +177,8 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The dependence of the answers themselves, as section 4.1 of Domingo-Ferrer and Soria-Comas 2020 has it: weaker than that of the truth, in another
-/// order. `None` where answers are not categories.
+/// The dependence of the answers themselves, as section 4.1 of Domingo-Ferrer and Soria-Comas 2020 has it: weaker than
+/// that of the truth, in another order. `None` where answers are not categories.
 ///
 /// # Panics
 /// If the tally is not of a table of two attributes.
@@ -242,8 +244,8 @@ impl Margin {
     }
 }
 
-/// For each category its group: those that are seen alone, the others together; with one that is seen if they are not seen even
-/// so.
+/// For each category its group: those that are seen alone, the others together; with one that is seen if they are not
+/// seen even so.
 fn seen_together(shares: &[f64], covariance: &DMatrix<f64>) -> Vec<usize> {
     let seen = |members: &[usize]| {
         let share: f64 = members.iter().map(|&i| shares[i]).sum();
@@ -274,8 +276,8 @@ enum Noise {
 }
 
 impl Noise {
-    /// Mean and variance of `sum d^2 / (p q)`, with `d` normal: `tr(W C)` and `2 tr(W C W C)`, where `W` holds one over the
-    /// shares.
+    /// Mean and variance of `sum d^2 / (p q)`, with `d` normal: `tr(W C)` and `2 tr(W C W C)`, where `W` holds one over
+    /// the shares.
     fn moments(&self, row_shares: &[f64], column_shares: &[f64]) -> (f64, f64) {
         let over = |share: f64| if share > 0.0 { 1.0 / share } else { 0.0 };
         let traces = |covariance: &DMatrix<f64>, weight: &dyn Fn(usize) -> f64| {

@@ -7,8 +7,8 @@ use candor_base::schema::{Attribute, Kind};
 /// A measure of dependence, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (Domingo-Ferrer and Soria-Comas 2020, expression
-    /// 8): for two ordinal attributes.
+    /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (Domingo-Ferrer
+    /// and Soria-Comas 2020, expression 8): for two ordinal attributes.
     Pearson,
     /// Cramer's `V = sqrt( phi^2 / min(r-1, c-1) )`, `phi^2 = sum (p_ij - p_i p_j)^2 / (p_i p_j)` (expression 9, whose
     /// chi-square is printed with another denominator than its definition): for any two attributes.
@@ -28,8 +28,9 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
-    /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal. A missing value has no place in an
-    /// order, nor a question that was not asked, so an attribute with a category for these counts as nominal.
+    /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal. A missing value
+    /// has no place in an order, nor a question that was not asked, so an attribute with a category for these counts as
+    /// nominal.
     pub fn suited(a: &Attribute, b: &Attribute) -> Measure {
         let ordered = |attribute: &Attribute| {
             attribute.kind() == Kind::Ordinal && (0..attribute.categories().len()).all(|code| attribute.is_answer(code))

@@ -2,8 +2,8 @@
 //!
 //! A dependence is a number from 0 (independent) to 1 (one decides the other). It is measured on a true two-way table
 //! ([`Measure::of_table`]), or estimated from randomized responses without anybody disclosing anything ([`estimated`]):
-//! the table is estimated first, without bias, and measured then. Measuring the answers themselves, as section 4.1 of the
-//! paper proposes, attenuates dependences unequally and so changes their order, except for covariances
+//! the table is estimated first, without bias, and measured then. Measuring the answers themselves, as section 4.1 of
+//! the paper proposes, attenuates dependences unequally and so changes their order, except for covariances
 //! ([`attenuated`], for comparison). [`cluster`] puts attributes together that depend on each other.
 
 mod clusters;

@@ -1,5 +1,5 @@
-//! Dependences without anybody disclosing a record: by secure sum (Domingo-Ferrer and Soria-Comas 2020, section 4.2), and by randomized response on each
-//! pair with a secure sum of the answers (section 4.3).
+//! Dependences without anybody disclosing a record: by secure sum (Domingo-Ferrer and Soria-Comas 2020, section 4.2),
+//! and by randomized response on each pair with a secure sum of the answers (section 4.3).
 
 use std::collections::BTreeMap;
 
@@ -31,8 +31,8 @@ pub struct Parties<'a> {
 pub struct Learned {
     /// The dependences asked for, in order.
     pub dependences: Vec<Dependence>,
-    /// What a party's record loses, by sequential composition; `None` if the totals of true values are published, which protects
-    /// nobody whose values are rare.
+    /// What a party's record loses, by sequential composition; `None` if the totals of true values are published, which
+    /// protects nobody whose values are rare.
     pub epsilon: Option<f64>,
     /// The secure sum.
     pub transcript: Transcript,
@@ -86,14 +86,14 @@ impl Parties<'_> {
         Ok(Learned { dependences, epsilon: None, transcript })
     }
 
-    /// Each party randomizes each pair of its values by k-ary randomized response, the answers are added up securely, and
-    /// the pair tables are estimated from the totals. `epsilon` is shared out equally over the pairs: each depends on the same record, so
-    /// their losses add up. (The paper waives that because the sum makes a party's answers unlinkable; but differential privacy
-    /// is about what the published tables tell of a record, linked or not.)
+    /// Each party randomizes each pair of its values by k-ary randomized response, the answers are added up securely,
+    /// and the pair tables are estimated from the totals. `epsilon` is shared out equally over the pairs: each depends
+    /// on the same record, so their losses add up. (The paper waives that because the sum makes a party's answers
+    /// unlinkable; but differential privacy is about what the published tables tell of a record, linked or not.)
     ///
     /// # Errors
-    /// Before anything is drawn: if epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations. If there are fewer than
-    /// two parties or collectors.
+    /// Before anything is drawn: if epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations. If
+    /// there are fewer than two parties or collectors.
     ///
     /// # Panics
     /// If the columns do not fit the schema.

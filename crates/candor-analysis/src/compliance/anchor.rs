@@ -19,8 +19,9 @@ pub struct Attention {
     pub standard_error: f64,
 }
 
-/// Who attends, from the answers to an anchor: a question that everybody would truthfully answer with one category. With `u` uniform, the
-/// answers with tag `g` have the shares `u + a (P_g e - u)`; `a` by least squares over all tags. `None` if the channels tell nothing.
+/// Who attends, from the answers to an anchor: a question that everybody would truthfully answer with one category.
+/// With `u` uniform, the answers with tag `g` have the shares `u + a (P_g e - u)`; `a` by least squares over all tags.
+/// `None` if the channels tell nothing.
 pub fn attention(lottery: &Lottery, counts: &[Vec<f64>], truth: usize) -> Option<Attention> {
     let (share, influences) = influences(lottery, counts, truth)?;
     let square = |(count, influence): (&f64, &f64)| count * influence * influence;
@@ -60,8 +61,8 @@ pub struct Anchored<'a> {
 }
 
 impl Anchored<'_> {
-    /// How the estimated shares of the question vary with the share that attends, one number for each cell: people give both answers.
-    /// `None` where that is not to be had: answers are sets, or the anchor tells nothing.
+    /// How the estimated shares of the question vary with the share that attends, one number for each cell: people give
+    /// both answers. `None` where that is not to be had: answers are sets, or the anchor tells nothing.
     pub fn covariance(&self, plan: &Plan, estimator: &TableEstimator<'_>, truth: usize) -> Option<Vec<f64>> {
         let [attribute] = self.anchor.layout().attributes[..] else { return None };
         let lottery = Lottery::for_plan(plan, &[attribute]).ok()?;
@@ -78,8 +79,8 @@ impl Anchored<'_> {
         Some(total)
     }
 
-    /// The counts of the question with those of some responses in place of as many of all: an estimate is a sum over responses, so that it changes
-    /// by what these add beyond their part of the mean.
+    /// The counts of the question with those of some responses in place of as many of all: an estimate is a sum over
+    /// responses, so that it changes by what these add beyond their part of the mean.
     fn with(&self, plan: &Plan, part: &Counts) -> TableCounts {
         let group = |(key, group): (&Vec<u16>, &Group)| {
             let own = part.get(key).map_or(&[][..], Vec::as_slice);
@@ -126,8 +127,8 @@ impl Anchored<'_> {
     }
 }
 
-/// A share as it is if only so many attend, with its standard error: `u + (share - u)/a`. `covariance` is that of the share and of how many attend;
-/// if it is not known, it is taken as bad as it can be.
+/// A share as it is if only so many attend, with its standard error: `u + (share - u)/a`. `covariance` is that of the
+/// share and of how many attend; if it is not known, it is taken as bad as it can be.
 pub fn corrected(
     share: f64,
     standard_error: f64,

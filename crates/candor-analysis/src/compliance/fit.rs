@@ -27,8 +27,9 @@ impl Fit {
     }
 }
 
-/// Fits one vector of shares to the counts of all tags by generalised least squares with weights `1/q`, repeated until they are those of
-/// the fit. That solves the equations of the likelihood; Pearson's statistic is told at its solution. `None` without counts.
+/// Fits one vector of shares to the counts of all tags by generalised least squares with weights `1/q`, repeated until
+/// they are those of the fit. That solves the equations of the likelihood; Pearson's statistic is told at its solution.
+/// `None` without counts.
 ///
 /// Cost: per step a system of as many unknowns as there are shares.
 pub fn fit(channels: &[&DMatrix<f64>], counts: &[Vec<f64>]) -> Option<Fit> {

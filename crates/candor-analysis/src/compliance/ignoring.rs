@@ -6,8 +6,9 @@ use super::{Lottery, fit};
 
 /// A class of people who ignore the device, and what that makes of the shares.
 ///
-/// The same fit is read in different ways in the literature: that of Clark and Desharnais (nobody who ignores the device has the trait) is
-/// [`Ignoring::without`], that of Moshagen and others (all of them have it) is [`Ignoring::with`]. The answers cannot tell which.
+/// The same fit is read in different ways in the literature: that of Clark and Desharnais (nobody who ignores the
+/// device has the trait) is [`Ignoring::without`], that of Moshagen and others (all of them have it) is
+/// [`Ignoring::with`]. The answers cannot tell which.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ignoring {
     /// The share of people who ignore it.
@@ -16,8 +17,8 @@ pub struct Ignoring {
     pub standard_error: f64,
     /// Pearson's `X^2` with this class, which takes one degree of freedom.
     pub statistic: f64,
-    /// For each category, the share of those who follow the device and have it: that of all who have it if nobody who ignores it
-    /// does. With standard errors.
+    /// For each category, the share of those who follow the device and have it: that of all who have it if nobody who
+    /// ignores it does. With standard errors.
     pub without: Vec<(f64, f64)>,
     /// For each category, the share of those who have it if all who ignore the device do. With standard errors.
     pub with: Vec<(f64, f64)>,
@@ -30,8 +31,8 @@ impl Ignoring {
     }
 }
 
-/// Fits a class that gives answers by `said` (one share for each answer) whatever the tag; `None` where the answers cannot tell its
-/// size: then it looks like people who follow the device.
+/// Fits a class that gives answers by `said` (one share for each answer) whatever the tag; `None` where the answers
+/// cannot tell its size: then it looks like people who follow the device.
 pub fn ignoring(lottery: &Lottery, counts: &[Vec<f64>], said: &[f64]) -> Option<Ignoring> {
     let cells = lottery.cells();
     let widened: Vec<DMatrix<f64>> = lottery

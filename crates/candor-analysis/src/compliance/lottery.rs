@@ -33,8 +33,8 @@ pub struct Lottery {
 pub enum Inapplicable {
     /// Answers are sets.
     #[error(
-        "it does not apply to answers that are sets of categories, or of cells of a table: there are too many kinds of them; answers that are \
-         single categories can be tested, best with mirrored cards"
+        "it does not apply to answers that are sets of categories, or of cells of a table: there are too many kinds of \
+         them; answers that are single categories can be tested, best with mirrored cards"
     )]
     Sets,
     /// An attribute is public.
@@ -235,8 +235,9 @@ fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, 
     block.shares().map(one).collect()
 }
 
-/// The row of a table's channel in which each output of a block's matrix counts, and how many rows there are: the output itself; or, if the
-/// table has some of the matrix's attributes and outputs are combinations of all, what the output says about those.
+/// The row of a table's channel in which each output of a block's matrix counts, and how many rows there are: the
+/// output itself; or, if the table has some of the matrix's attributes and outputs are combinations of all, what the
+/// output says about those.
 fn rows_of(block: &Block, table: &[usize]) -> Option<(Vec<usize>, usize)> {
     let Channel::Matrix(matrix) = &block.channels()[0].1 else { return None };
     let outputs = matrix.labels().len();

@@ -5,8 +5,8 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::{Lottery, fit};
 
-/// The probability that a chi-square statistic with these degrees of freedom and noncentrality exceeds the critical value of level `alpha`:
-/// a mixture of central ones, Poisson with half the noncentrality.
+/// The probability that a chi-square statistic with these degrees of freedom and noncentrality exceeds the critical
+/// value of level `alpha`: a mixture of central ones, Poisson with half the noncentrality.
 pub fn power(degrees: usize, noncentrality: f64, alpha: f64) -> f64 {
     let law = |degrees: f64| ChiSquared::new(degrees).expect("degrees are positive");
     if degrees == 0 {
@@ -45,8 +45,9 @@ pub fn noncentrality(degrees: usize, alpha: f64, wanted: f64) -> f64 {
     high
 }
 
-/// The noncentrality that one respondent adds if a share `ignoring` of people ignores the device and answers by `said` (one share for
-/// each answer), while the others follow it and have these shares of truths. Zero if no number of respondents would show it.
+/// The noncentrality that one respondent adds if a share `ignoring` of people ignores the device and answers by `said`
+/// (one share for each answer), while the others follow it and have these shares of truths. Zero if no number of
+/// respondents would show it.
 pub fn per_record(lottery: &Lottery, shares: &[f64], ignoring: f64, said: &[f64]) -> f64 {
     let (shares, said) = (DVector::from_column_slice(shares), DVector::from_column_slice(said));
     let answers = |channel: &DMatrix<f64>| (channel * &shares) * (1.0 - ignoring) + &said * ignoring;

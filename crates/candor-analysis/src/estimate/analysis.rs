@@ -11,15 +11,15 @@ pub enum Method {
     /// Unbiased and unclipped: cells can be negative, means over surveys are right.
     #[default]
     Unbiased,
-    /// As unbiased, but matrices with more outputs than inputs are inverted, and what is seen of impossible cells is taken out, by
-    /// weights from the responses: smaller errors for skewed truths, unbiased only with many responses.
+    /// As unbiased, but matrices with more outputs than inputs are inverted, and what is seen of impossible cells is
+    /// taken out, by weights from the responses: smaller errors for skewed truths, unbiased only with many responses.
     PlugIn,
     /// The likelihood, by iteration: a proper distribution.
     Iterative,
     /// The distribution closest to the unbiased estimate.
     Projected,
-    /// All tables together: the distributions that agree with each other and are closest to the unbiased estimates, what is known
-    /// well moved least ([`constrained`](super::constrained)).
+    /// All tables together: the distributions that agree with each other and are closest to the unbiased estimates,
+    /// what is known well moved least ([`constrained`](super::constrained)).
     Constrained,
     /// Negative cells set to zero, the rest rescaled: for comparison with the literature.
     Clipped,
@@ -61,8 +61,8 @@ pub struct Cell {
 /// The uncertainty of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Uncertainty {
-    /// The standard error; of a constrained estimate the root mean square error, with its bias, not a number where too much would have
-    /// to be simulated.
+    /// The standard error; of a constrained estimate the root mean square error, with its bias, not a number where too
+    /// much would have to be simulated.
     pub standard_error: f64,
     /// The interval's lower end.
     pub low: f64,
@@ -95,8 +95,8 @@ pub enum EstimateUnavailable {
     Estimate(#[from] EstimateError),
     /// It can, but every interval is wider than all that is possible, from 0 to 1.
     #[error(
-        "uninformative: with {respondents:.0} responses every interval is wider than all that is possible; about {needed:.0} \
-         responses would begin to tell something, or a plan with less noise on these attributes"
+        "uninformative: with {respondents:.0} responses every interval is wider than all that is possible; about \
+         {needed:.0} responses would begin to tell something, or a plan with less noise on these attributes"
     )]
     Uninformative {
         /// How many responses there are.
@@ -130,8 +130,8 @@ pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options)
     Analysis { attributes, respondents, cells, condition, implausible }
 }
 
-/// How many updates the iterative method may take: a hundred thousand, less often where one of them takes long. Counted, so that the
-/// same responses give the same on every machine.
+/// How many updates the iterative method may take: a hundred thousand, less often where one of them takes long.
+/// Counted, so that the same responses give the same on every machine.
 fn most_updates(dims: &[usize], groups: usize) -> usize {
     const MAX_UPDATES: usize = 100_000;
     const MAX_STEPS: usize = 1 << 33;

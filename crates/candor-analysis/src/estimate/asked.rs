@@ -1,10 +1,10 @@
 //! Strips: what they tell about the axes of a table.
 //!
-//! A strip answers with a randomly relabelled set `B` of cells of its own table. Of a table that shares only some attributes with it,
-//! what counts is the margin of the answer: for each combination of the shared categories the *mean* of the answer's indicator,
-//! and what it is a relabelling of is `b`, the means of `B`. For the truth's combination, relabelled to `u`, an answer is
-//! `(1 + F b(u)) / (1 + F p)` times as likely as without a truth; every expectation below is a sum over `u`
-//! (docs/mathematics/workload.md).
+//! A strip answers with a randomly relabelled set `B` of cells of its own table. Of a table that shares only some
+//! attributes with it, what counts is the margin of the answer: for each combination of the shared categories the
+//! *mean* of the answer's indicator, and what it is a relabelling of is `b`, the means of `B`. For the truth's
+//! combination, relabelled to `u`, an answer is `(1 + F b(u)) / (1 + F p)` times as likely as without a truth; every
+//! expectation below is a sum over `u` (docs/mathematics/workload.md).
 
 use candor_base::channel::Strip;
 
@@ -53,7 +53,8 @@ impl Asked {
         self.axes.iter().fold(0, |mask, axis| mask | 1 << axis)
     }
 
-    /// The eigenvalue of a component that is not empty, by bits of the table's axes, and by what the observed one enters.
+    /// The eigenvalue of a component that is not empty, by bits of the table's axes, and by what the observed one
+    /// enters.
     pub(super) fn gives(&self, component: usize) -> (f64, f64) {
         if component & !self.mask() != 0 {
             return (0.0, 0.0);
@@ -75,8 +76,8 @@ impl Asked {
         inside.fold((1.0, 1.0), |(cells, dimension), size| (cells * size, dimension * (size - 1.0)))
     }
 
-    /// The components of its means, by bits of its own axes: functions on all combinations. The first is 1, which is what is
-    /// observed there divided by what an answer holds anyway.
+    /// The components of its means, by bits of its own axes: functions on all combinations. The first is 1, which is
+    /// what is observed there divided by what an answer holds anyway.
     pub(super) fn component_functions(&self) -> Vec<Vec<f64>> {
         let axes = self.dims.len();
         let mut slots = self.means.clone();
@@ -94,8 +95,8 @@ impl Asked {
         functions
     }
 
-    /// For each combination of labels and each component `U`, what it adds to the expectation of a function of the truth's
-    /// label per unit of the true component: `1/A` for the empty one, else `F A_U b_U / (d_U (1 + F p) A)`.
+    /// For each combination of labels and each component `U`, what it adds to the expectation of a function of the
+    /// truth's label per unit of the true component: `1/A` for the empty one, else `F A_U b_U / (d_U (1 + F p) A)`.
     pub(super) fn expectations(&self, functions: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let combinations = self.means.len() as f64;
         let whole = 1.0 + self.excess * self.density;

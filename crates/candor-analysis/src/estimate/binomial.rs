@@ -1,14 +1,15 @@
 //! Intervals inside 0 and 1 that hold for few responses and rare cells.
 //!
-//! Each response adds to a cell a number between `a` and `b`, so the mean of `n` of them is that of a count between `n a` and `n b`. Where
-//! there are two such numbers only, as for a cell of any one attribute, the count is binomial, and its interval by Clopper and Pearson
-//! (1934) covers the truth at least as often as it says, whatever the truth. With 500 responses or more of either kind a score
-//! interval replaces it, which can fall short by 0.2 points: [`binomial_interval`]. Where there are more numbers, the estimate is
-//! taken for a binomial count of
-//! the number of trials that gives it its variance (Korn and Graubard 1998); the variance is that at the estimate with a few people of
-//! no particular kind [added](super::moments::ADDED). Under a sampling design it is worth as many trials as the respondents would be if they had
-//! been drawn independently, or fewer if the design's variance is larger; few units tell a variance badly, so that fewer trials are taken, and the
-//! variance is never taken for smaller than that of the randomization alone.
+//! Each response adds to a cell a number between `a` and `b`, so the mean of `n` of them is that of a count between `n
+//! a` and `n b`. Where there are two such numbers only, as for a cell of any one attribute, the count is binomial, and
+//! its interval by Clopper and Pearson (1934) covers the truth at least as often as it says, whatever the truth. With
+//! 500 responses or more of either kind a score interval replaces it, which can fall short by 0.2 points:
+//! [`binomial_interval`]. Where there are more numbers, the estimate is taken for a binomial count of the number of
+//! trials that gives it its variance (Korn and Graubard 1998); the variance is that at the estimate with a few people
+//! of no particular kind [added](super::moments::ADDED). Under a sampling design it is worth as many trials as the
+//! respondents would be if they had been drawn independently, or fewer if the design's variance is larger; few units
+//! tell a variance badly, so that fewer trials are taken, and the variance is never taken for smaller than that of the
+//! randomization alone.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::beta::checked_beta_reg;
@@ -25,10 +26,11 @@ const MANY: f64 = 500.0;
 
 /// The interval of a binomial share of which `share` was seen in `trials`, which need not be whole.
 ///
-/// Clopper and Pearson's, which covers at least as often as it says; from [`MANY`] of either kind on the score interval with
-/// correction for continuity, because the beta law of statrs is not exact for large numbers. Of that one, 95% intervals miss with
-/// at most 2.63% on one side and 2.58% on the other, so they cover at least 94.79%; those of 90% at least 89.78%, of 99% 98.89%, of
-/// 99.9% 99.87% (sums of the binomial law at the ends of intervals, where the tails are largest; worst for 500 of very many).
+/// Clopper and Pearson's, which covers at least as often as it says; from [`MANY`] of either kind on the score interval
+/// with correction for continuity, because the beta law of statrs is not exact for large numbers. Of that one, 95%
+/// intervals miss with at most 2.63% on one side and 2.58% on the other, so they cover at least 94.79%; those of 90% at
+/// least 89.78%, of 99% 98.89%, of 99.9% 99.87% (sums of the binomial law at the ends of intervals, where the tails are
+/// largest; worst for 500 of very many).
 pub(crate) fn binomial_interval(share: f64, trials: f64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let (hits, misses) = (trials * share, trials * (1.0 - share));
@@ -41,8 +43,8 @@ pub(crate) fn binomial_interval(share: f64, trials: f64, confidence: f64) -> (f6
     (low, high)
 }
 
-/// The end of the score interval with the correction for continuity: the share at which the one seen, half a response nearer, is so many
-/// standard errors off.
+/// The end of the score interval with the correction for continuity: the share at which the one seen, half a response
+/// nearer, is so many standard errors off.
 fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     let seen = (share + reach.signum() * 0.5 / trials).clamp(0.0, 1.0);
     let square = reach * reach / trials;
@@ -50,7 +52,8 @@ fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     (seen + square / 2.0 + reach.signum() * root) / (1.0 + square)
 }
 
-/// Whether a binomial share of this mean is at least as far off as the one seen, on its side, with half the chance that is left.
+/// Whether a binomial share of this mean is at least as far off as the one seen, on its side, with half the chance that
+/// is left.
 fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
     let tail = (1.0 - options.confidence) / 2.0;
     let (hits, misses) = (trials * seen, trials * (1.0 - seen));
@@ -107,7 +110,8 @@ struct Seen {
     people: f64,
     /// Under a sampling design, how many trials it is worth.
     trials: Option<f64>,
-    /// For this very table, where the variance depends on the share: the second moment of what a response adds to its own cell.
+    /// For this very table, where the variance depends on the share: the second moment of what a response adds to its
+    /// own cell.
     own: Option<f64>,
 }
 
@@ -122,8 +126,9 @@ struct DesignVariances {
 }
 
 impl DesignVariances {
-    /// How many trials a share between `a` and `b` is worth: as many as independent respondents, or fewer by the design's variance, which is never
-    /// taken for smaller than that of the randomization (Korn and Graubard 1998). `fewer` is the factor for few units.
+    /// How many trials a share between `a` and `b` is worth: as many as independent respondents, or fewer by the
+    /// design's variance, which is never taken for smaller than that of the randomization (Korn and Graubard 1998).
+    /// `fewer` is the factor for few units.
     fn trials(&self, likely: f64, (a, b): (f64, f64), people: f64, fewer: f64) -> f64 {
         let place = ((likely - a) / (b - a)).clamp(0.0, 1.0);
         let one = place * (1.0 - place) * (b - a).powi(2);
@@ -132,7 +137,8 @@ impl DesignVariances {
     }
 }
 
-/// The factor by which fewer trials are taken because few units tell the variance: that of the squares of Student's quantiles.
+/// The factor by which fewer trials are taken because few units tell the variance: that of the squares of Student's
+/// quantiles.
 fn fewer_by_units(tally: &TableCounts, people: f64, options: &Options) -> f64 {
     let whole = options.interval.reach_with(Some(people - 1.0), options.confidence, 1);
     (whole / options.interval.reach_of(tally, options.confidence, 1)).powi(2).min(1.0)
@@ -319,7 +325,8 @@ impl TableEstimator<'_> {
         (self.to_order(ranges.0), self.to_order(ranges.1))
     }
 
-    /// For each cell of the matrices' attributes, the first slowest, the least and the largest product of entries of their inverses.
+    /// For each cell of the matrices' attributes, the first slowest, the least and the largest product of entries of
+    /// their inverses.
     pub(super) fn inverse_ranges(&self) -> Vec<(f64, f64)> {
         self.matrices.iter().fold(vec![(1.0, 1.0)], |ranges, axis| {
             let rows = axis.inverse_rows();
@@ -358,7 +365,8 @@ mod tests {
         }
     }
 
-    /// The chance that the interval of a binomial count holds this truth: a sum over all counts within ten standard deviations.
+    /// The chance that the interval of a binomial count holds this truth: a sum over all counts within ten standard
+    /// deviations.
     fn coverage(trials: f64, truth: f64, confidence: f64) -> f64 {
         let (mean, deviation) = (trials * truth, (trials * truth * (1.0 - truth)).sqrt());
         let (first, last) = ((mean - 10.0 * deviation).floor().max(0.0), (mean + 10.0 * deviation).ceil().min(trials));

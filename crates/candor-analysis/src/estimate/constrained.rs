@@ -1,15 +1,18 @@
 //! Tables that agree with each other and have no negative cells, closest to the unbiased estimates.
 //!
-//! Unbiased estimates of several tables agree (every component has one estimate, whatever table it stands in), but have negative cells.
-//! [Projections](super::simplex::project) of each table alone have none, but disagree, and take no notice of what is known well: they move
-//! a one-way share as easily as a cell. Here all tables are moved together, well-known components least:
+//! Unbiased estimates of several tables agree (every component has one estimate, whatever table it stands in), but have
+//! negative cells. [Projections](super::simplex::project) of each table alone have none, but disagree, and take no
+//! notice of what is known well: they move a one-way share as easily as a cell. Here all tables are moved together,
+//! well-known components least:
 //!
 //! ```text
-//! minimise  sum over components V of  A_V D_V |x_V - estimate_V|^2    such that no cell of any table of the x_V is negative
+//! minimise  sum over components V of  A_V D_V |x_V - estimate_V|^2
+//! such that no cell of any table of the x_V is negative
 //! ```
 //!
-//! `A_V D_V` is the inverse of the variance of each dimension of a component if the truth is uniform (`D_V` its information). So it is the
-//! projection in the metric of the covariance. The result is biased, like every estimate that cannot be negative.
+//! `A_V D_V` is the inverse of the variance of each dimension of a component if the truth is uniform (`D_V` its
+//! information). So it is the projection in the metric of the covariance. The result is biased, like every estimate
+//! that cannot be negative.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +27,8 @@ use crate::tally::TableCounts;
 /// When no cell moves by more than this any more, nor is below zero by more, all is done.
 const SETTLED: f64 = 1e-8;
 
-/// How many rounds there are at most; fewer with many cells. Counted, so that the same responses give the same on every machine.
+/// How many rounds there are at most; fewer with many cells. Counted, so that the same responses give the same on every
+/// machine.
 const MAX_ROUNDS: usize = 20_000;
 
 /// How many steps all rounds may take together.
@@ -33,11 +37,12 @@ const MAX_STEPS: usize = 1 << 34;
 /// After how many rounds the weight of agreement is looked at again.
 const LOOKED_AT: usize = 40;
 
-/// Estimates tables from counts of the same responses, in the given order: without negative cells, and such that any two of them have
-/// the same shares of what they have in common. Standard errors are left empty: [`analyse_all`](super::analyse_all) has errors and intervals.
+/// Estimates tables from counts of the same responses, in the given order: without negative cells, and such that any
+/// two of them have the same shares of what they have in common. Standard errors are left empty:
+/// [`analyse_all`](super::analyse_all) has errors and intervals.
 ///
-/// The alternating direction method of multipliers: components that fit, cells that are not negative, and what is between them. Cost: a
-/// few hundred passes over all cells.
+/// The alternating direction method of multipliers: components that fit, cells that are not negative, and what is
+/// between them. Cost: a few hundred passes over all cells.
 ///
 /// # Errors
 /// As [`TableEstimator::estimate`]; and if an attribute is answered by a matrix, or it does not settle.
@@ -101,7 +106,8 @@ impl Problem {
     ) -> Result<(), EstimateError> {
         if !estimator.matrices.is_empty() {
             return Err(EstimateError::NoLikelihood(
-                "an attribute of it is answered by a matrix, whose errors are not alike in all directions; use projected",
+                "an attribute of it is answered by a matrix, whose errors are not alike in all directions; use \
+                 projected",
             ));
         }
         let (attributes, schema) = (&estimator.layout.attributes, estimator.plan.schema());
@@ -311,7 +317,8 @@ mod tests {
         assert!(settled);
         let values = |tables: &[Vec<f64>]| problem.values_of(tables);
         let found = values(&solved);
-        // The sum over a whole component, with the categories that are left out: products over all cells of each table's own components.
+        // The sum over a whole component, with the categories that are left out: products over all cells of each
+        // table's own components.
         let inner = |a: &[f64], b: &[f64]| -> f64 {
             let mut sum = 0.0;
             for (key, &start) in &problem.components {

@@ -1,14 +1,15 @@
 //! How far constrained estimates are from the population, by simulated surveys of a population like the one estimated.
 //!
-//! A constrained estimate has no formula for its error: it is biased near the boundary, and its variance depends on which cells are
-//! zero. So surveys are simulated (a parametric bootstrap): people are drawn from the tables given, randomized by the plan and
-//! estimated without bias. The errors of these estimates are the noise, in every component and all tables at once, whatever the
-//! channels; noise is scaled to the number of respondents, because unbiased estimates are means over responses. Added to the tables
-//! given, it is constrained like the estimate itself, and the distance from the tables given is the error.
+//! A constrained estimate has no formula for its error: it is biased near the boundary, and its variance depends on
+//! which cells are zero. So surveys are simulated (a parametric bootstrap): people are drawn from the tables given,
+//! randomized by the plan and estimated without bias. The errors of these estimates are the noise, in every component
+//! and all tables at once, whatever the channels; noise is scaled to the number of respondents, because unbiased
+//! estimates are means over responses. Added to the tables given, it is constrained like the estimate itself, and the
+//! distance from the tables given is the error.
 //!
-//! Intervals are not made of these simulations: near zero their percentiles contain the true share too rarely (Andrews 2000), and large
-//! shares are pulled down by the noise of the empty cells, by how much no simulation from the estimate knows. They are those of the
-//! unbiased estimate of the same responses, [with the estimate in them](with_estimate).
+//! Intervals are not made of these simulations: near zero their percentiles contain the true share too rarely (Andrews
+//! 2000), and large shares are pulled down by the noise of the empty cells, by how much no simulation from the estimate
+//! knows. They are those of the unbiased estimate of the same responses, [with the estimate in them](with_estimate).
 
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
@@ -72,11 +73,12 @@ pub enum SimulationError {
 }
 
 impl ConstrainedErrors {
-    /// Simulates surveys of a plan's respondents, if the tables of the population are these; they must agree with each other. A cell is as
-    /// common as the others if it can be, where no shares are given.
+    /// Simulates surveys of a plan's respondents, if the tables of the population are these; they must agree with each
+    /// other. A cell is as common as the others if it can be, where no shares are given.
     ///
     /// # Errors
-    /// If a table cannot be estimated, an attribute is answered by a matrix, there is too much to simulate, or whoever watches ends it.
+    /// If a table cannot be estimated, an attribute is answered by a matrix, there is too much to simulate, or whoever
+    /// watches ends it.
     pub fn expected(
         plan: &Plan,
         tables: &[Vec<usize>],
@@ -172,8 +174,8 @@ impl ConstrainedErrors {
         Ok(self.tables.iter().map(|table| errors.by_ref().take(table.len()).collect()).collect())
     }
 
-    /// The root mean square error over all cells of all tables for a number of respondents, divided by that of the unbiased estimates of
-    /// the same simulated surveys.
+    /// The root mean square error over all cells of all tables for a number of respondents, divided by that of the
+    /// unbiased estimates of the same simulated surveys.
     ///
     /// # Errors
     /// If whoever watches ends it.
@@ -242,8 +244,8 @@ impl Survey<'_> {
         problem.steps().saturating_mul(ROUNDS / 4).saturating_add(self.people * width)
     }
 
-    /// What unbiased estimates are off by, times the root of the number of respondents, as values of the problem; surveys in which
-    /// not all tables are identified are left out.
+    /// What unbiased estimates are off by, times the root of the number of respondents, as values of the problem;
+    /// surveys in which not all tables are identified are left out.
     fn noise(
         &self,
         problem: &Problem,
@@ -296,7 +298,8 @@ impl Survey<'_> {
     }
 }
 
-/// People with given tables, as far as one attribute after another can be drawn from a table that holds some of those before it.
+/// People with given tables, as far as one attribute after another can be drawn from a table that holds some of those
+/// before it.
 struct Population {
     attributes: usize,
     steps: Vec<Step>,
@@ -365,7 +368,8 @@ impl Population {
     }
 }
 
-/// The part of an interval between 0 and 1, extended to an estimate if that is outside: so it contains the true share no less often.
+/// The part of an interval between 0 and 1, extended to an estimate if that is outside: so it contains the true share
+/// no less often.
 pub(super) fn with_estimate((low, high): (f64, f64), estimate: f64) -> (f64, f64) {
     (low.clamp(0.0, 1.0).min(estimate), high.clamp(0.0, 1.0).max(estimate))
 }

@@ -1,4 +1,5 @@
-//! A step of iterative proportional fitting: a table is multiplied, category by category of one of its axes, so that its sums there are those wanted.
+//! A step of iterative proportional fitting: a table is multiplied, category by category of one of its axes, so that
+//! its sums there are those wanted.
 
 /// One axis of a table whose first axis is slowest, with the shares wanted of its categories.
 pub(crate) struct Axis {

@@ -1,8 +1,8 @@
 //! How the counts of two cells go together, whatever the channels: the full covariance of an estimate.
 //!
-//! Whether an answer holds two cells depends on the truth only through which of the three categories agree, attribute by attribute:
-//! one of five *kinds* each. So one number for each combination of kinds says everything; the sum over all truths needs
-//! nothing but margins of the table.
+//! Whether an answer holds two cells depends on the truth only through which of the three categories agree, attribute
+//! by attribute: one of five *kinds* each. So one number for each combination of kinds says everything; the sum over
+//! all truths needs nothing but margins of the table.
 
 use candor_base::shape::Shape;
 use nalgebra::DMatrix;
@@ -14,7 +14,8 @@ use super::law::GroupLaw;
 /// The largest table whose covariance is worked out, in cells.
 pub(crate) const MAX_DENSE: usize = 4096;
 
-/// Which of two cells' categories and the truth's agree: all; the two; the first with the truth; the second with it; none.
+/// Which of two cells' categories and the truth's agree: all; the two; the first with the truth; the second with it;
+/// none.
 const KINDS: usize = 5;
 const ALL: usize = 0;
 const TWO: usize = 1;
@@ -22,7 +23,8 @@ const FIRST: usize = 2;
 const SECOND: usize = 3;
 const NONE: usize = 4;
 
-/// The covariance of what one response of a group shows in all pairs of cells of the attributes, at a table of true shares.
+/// The covariance of what one response of a group shows in all pairs of cells of the attributes, at a table of true
+/// shares.
 ///
 /// Cost: the square of the number of cells, times `3^attributes`.
 pub(super) fn covariance(law: &GroupLaw, sizes: &[usize], shares: &[f64]) -> DMatrix<f64> {
@@ -109,7 +111,8 @@ fn along_kinds(values: &[f64], axes: usize, map: impl Fn([f64; KINDS]) -> [f64; 
     values
 }
 
-/// For each combination of kinds, the first axis slowest, the expectation of what an answer shows in the two cells, multiplied.
+/// For each combination of kinds, the first axis slowest, the expectation of what an answer shows in the two cells,
+/// multiplied.
 fn together(law: &GroupLaw, sizes: &[usize]) -> Vec<f64> {
     let patterns: Vec<usize> = law.patterns().collect();
     let mut parts = vec![(patterns.clone(), of_patterns(law, &patterns, sizes))];
@@ -192,7 +195,8 @@ fn of_strip(strip: &Asked) -> Vec<f64> {
     any.into_iter().zip(held).zip(numbers).map(mean).collect()
 }
 
-/// The sum over triples of cells that agree at least as the kinds say of the product of three functions, given with their sums.
+/// The sum over triples of cells that agree at least as the kinds say of the product of three functions, given with
+/// their sums.
 fn contraction(margins: &[Vec<f64>; 3], dims: &[usize], kinds: usize) -> f64 {
     let axes = dims.len();
     let wide = Shape::new(dims.iter().map(|size| size + 1).collect());

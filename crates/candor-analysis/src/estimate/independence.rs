@@ -91,10 +91,11 @@ pub fn test_independence(plan: &Plan, tally: &TableCounts, confidence: f64) -> R
 pub(crate) struct Deviations {
     /// Each cell's estimate less the product of its estimated margins.
     deviations: DVector<f64>,
-    /// Their covariance under independence, with margins that are distributions, if respondents are a simple random sample.
+    /// Their covariance under independence, with margins that are distributions, if respondents are a simple random
+    /// sample.
     covariance: DMatrix<f64>,
-    /// Their covariance under the survey's design, if the counts tell one, and that of a simple random sample of the same table: both
-    /// at the estimate, so that one by the other is the effect of the design.
+    /// Their covariance under the survey's design, if the counts tell one, and that of a simple random sample of the
+    /// same table: both at the estimate, so that one by the other is the effect of the design.
     design: Option<(DMatrix<f64>, DMatrix<f64>)>,
 }
 
@@ -140,9 +141,9 @@ impl Deviations {
     }
 }
 
-/// The test by a statistic that is chi-square for simple random samples, under a survey's design (Rao and Scott 1984, second order): with
-/// `delta` the design's effects, the statistic times `df / tr delta` is nearly `df` times an F law with `tr(delta)^2 / tr(delta^2)` degrees of
-/// freedom, and so many times those of the design below.
+/// The test by a statistic that is chi-square for simple random samples, under a survey's design (Rao and Scott 1984,
+/// second order): with `delta` the design's effects, the statistic times `df / tr delta` is nearly `df` times an F law
+/// with `tr(delta)^2 / tr(delta^2)` degrees of freedom, and so many times those of the design below.
 fn rao_scott(statistic: f64, delta: &DMatrix<f64>, degrees: f64) -> ChiSquareTest {
     let (trace, square) = (delta.trace(), (delta * delta).trace());
     if !(trace > 0.0 && square > 0.0) {
@@ -194,7 +195,8 @@ impl TableEstimator<'_> {
         Ok(covariance)
     }
 
-    /// The same of one response's contributions, where answers are sets of categories or of cells; shares in the table's order.
+    /// The same of one response's contributions, where answers are sets of categories or of cells; shares in the
+    /// table's order.
     pub(super) fn covariance_of_inclusions(
         &self,
         law: &GroupLaw,
@@ -204,7 +206,8 @@ impl TableEstimator<'_> {
         let sizes = &self.dims[..self.attributes.len()];
         if !self.matrices.is_empty() || !inclusion::is_small(sizes) {
             return Err(EstimateError::NoLikelihood(
-                "answers are sets, and there are too many cells or a matrix beside them; merge categories, or leave attributes out",
+                "answers are sets, and there are too many cells or a matrix beside them; merge categories, or leave \
+                 attributes out",
             ));
         }
         let mut covariance = inclusion::covariance(law, sizes, &self.held_order(shares));

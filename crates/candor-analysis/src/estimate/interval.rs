@@ -12,9 +12,9 @@ pub enum Interval {
     Binomial,
     /// The same for many responses: so many standard errors to either side of the estimate.
     Wald,
-    /// All intervals of a table hold at once with the given confidence: the bound of Domingo-Ferrer and Soria-Comas 2020, in
-    /// which `B` is the upper `alpha / r` point of chi-square with one degree of freedom for the
-    /// `r` cells of the table.
+    /// All intervals of a table hold at once with the given confidence: the bound of Domingo-Ferrer and Soria-Comas
+    /// 2020, in which `B` is the upper `alpha / r` point of chi-square with one degree of freedom for the `r` cells of
+    /// the table.
     Simultaneous,
     /// Each interval holds its cell with the given confidence, by resampling the responses: no
     /// normal approximation, so better for few responses and rare cells. For a population only.
@@ -36,7 +36,8 @@ impl Interval {
         -Normal::standard().inverse_cdf(share)
     }
 
-    /// The same for errors that are estimated from few units or replicates of a survey's design, if the counts tell one: by Student's law.
+    /// The same for errors that are estimated from few units or replicates of a survey's design, if the counts tell
+    /// one: by Student's law.
     pub(crate) fn reach_of(self, tally: &TableCounts, confidence: f64, cells: usize) -> f64 {
         self.reach_with(tally.drawn().map(|drawn| drawn.degrees()), confidence, cells)
     }

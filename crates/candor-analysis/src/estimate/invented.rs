@@ -1,6 +1,7 @@
 //! What responses that nobody gave can do, and how some of them show.
 //!
-//! Where a channel is drawn for each respondent, whoever invents a response also chooses its channel, and a rare channel counts for much.
+//! Where a channel is drawn for each respondent, whoever invents a response also chooses its channel, and a rare
+//! channel counts for much.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +22,8 @@ const MIN_EXPECTED: f64 = 20.0;
 const MAX_WEIGHTS: usize = 1 << 17;
 
 impl TableEstimator<'_> {
-    /// The largest number of people that one response can count for in a cell of the table, whatever its channel and answers: the largest
-    /// absolute weight. `None` where there are too many channels to work it out.
+    /// The largest number of people that one response can count for in a cell of the table, whatever its channel and
+    /// answers: the largest absolute weight. `None` where there are too many channels to work it out.
     ///
     /// # Errors
     /// If the plan erases what the table asks for.
@@ -40,18 +41,20 @@ impl TableEstimator<'_> {
                 true => extremes(law, &contribution),
                 false => bounds(pattern_function(&contribution, &law.shares)),
             };
-            // The mean over a group of responses enters the estimate: one of them counts for the share that draws their channel.
+            // The mean over a group of responses enters the estimate: one of them counts for the share that draws their
+            // channel.
             least.abs().max(most.abs()) * matrices / p
         };
         Ok(Some(draws.iter().zip(&weights).map(one).fold(0.0, f64::max)))
     }
 }
 
-/// The p-value of a test that the channels of responses come as often as the plan draws them. `None` where no channel is drawn, or responses
-/// have weights.
+/// The p-value of a test that the channels of responses come as often as the plan draws them. `None` where no channel
+/// is drawn, or responses have weights.
 ///
-/// Two tests share it: one of all channels of a table together (chi-squared), the least over tables and blocks times their number, and one of
-/// each channel by itself, which finds a single channel that comes too often ([`repeats`](crate::repeats)).
+/// Two tests share it: one of all channels of a table together (chi-squared), the least over tables and blocks times
+/// their number, and one of each channel by itself, which finds a single channel that comes too often
+/// ([`repeats`](crate::repeats)).
 pub fn channel_law(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     let p_values: Vec<f64> = tallies.iter().flat_map(|tally| of_table(plan, tally)).collect();
     let least = p_values.iter().copied().reduce(f64::min);
@@ -64,8 +67,8 @@ pub fn channel_law(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     Some(one.min(1.0))
 }
 
-/// The p-value of a test that no channel by itself comes more often than the plan draws it: within a block the chances of all channels
-/// sum to it, whatever their number, so that only blocks are counted.
+/// The p-value of a test that no channel by itself comes more often than the plan draws it: within a block the chances
+/// of all channels sum to it, whatever their number, so that only blocks are counted.
 fn single_channels(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     let mut least: BTreeMap<usize, BTreeMap<u16, f64>> = BTreeMap::new();
     for tally in tallies.iter().filter(|tally| is_unweighted(tally)) {
@@ -111,7 +114,8 @@ fn of_table(plan: &Plan, tally: &TableCounts) -> Vec<f64> {
     layout.tagged.iter().enumerate().filter_map(one).collect()
 }
 
-/// The p-value of a chi-squared test of expected against observed counts; `None` if fewer than two are expected often enough.
+/// The p-value of a chi-squared test of expected against observed counts; `None` if fewer than two are expected often
+/// enough.
 fn p_value(classes: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut statistic, mut kept, mut rare) = (0.0, 0usize, (0.0, 0.0));
     let add = |statistic: &mut f64, kept: &mut usize, (expected, observed): (f64, f64)| {
@@ -138,7 +142,8 @@ mod tests {
     use candor_base::plan::Block;
     use candor_base::schema::Schema;
 
-    /// The weights of the answers of one question with two categories, kept with probability p: p / (2p - 1) and (p - 1) / (2p - 1).
+    /// The weights of the answers of one question with two categories, kept with probability p: p / (2p - 1) and (p -
+    /// 1) / (2p - 1).
     #[test]
     fn weights_of_a_binary_question() {
         let keep = |p: f64| {

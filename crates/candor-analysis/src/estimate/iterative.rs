@@ -106,8 +106,8 @@ impl TableEstimator<'_> {
     }
 }
 
-/// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates it
-/// took, and whether they settled.
+/// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates
+/// it took, and whether they settled.
 fn iterate(
     start: Vec<f64>,
     tolerance: f64,

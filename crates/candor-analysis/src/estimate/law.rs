@@ -23,14 +23,14 @@ struct PatternLaw {
 
 /// What one group of responses with the same tags knows.
 ///
-/// A table splits into components, one for each set `V` of its axes. What is observed of one, over what an answer holds anyway, is
-/// expected to be the true component times its eigenvalue.
+/// A table splits into components, one for each set `V` of its axes. What is observed of one, over what an answer holds
+/// anyway, is expected to be the true component times its eigenvalue.
 #[derive(Clone)]
 pub(super) struct GroupLaw {
     /// Eigenvalue of each component.
     pub(super) eigenvalues: Vec<f64>,
-    /// By what each observed component enters the estimate, up to a factor that all groups share: the eigenvalue, for strips
-    /// `F / (A_V (1 + F p))`. Eigenvalue times this is the information of one response.
+    /// By what each observed component enters the estimate, up to a factor that all groups share: the eigenvalue, for
+    /// strips `F / (A_V (1 + F p))`. Eigenvalue times this is the information of one response.
     pub(super) entries: Vec<f64>,
     /// Share of a uniformly random answer that hits, for each attribute: q/a.
     pub(super) shares: Vec<f64>,

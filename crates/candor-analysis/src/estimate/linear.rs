@@ -10,15 +10,17 @@ use crate::tally::{Group, TableCounts};
 pub struct Linear {
     /// The estimate, unbiased.
     pub value: f64,
-    /// Its standard error; `None` for large tables whose answers are sets (above 4,096 cells), where it is not worked out.
+    /// Its standard error; `None` for large tables whose answers are sets (above 4,096 cells), where it is not worked
+    /// out.
     pub standard_error: Option<f64>,
 }
 
 impl TableEstimator<'_> {
     /// Estimates `sum_c g_c share_c` over the cells of the table (first attribute slowest), with its standard error.
     ///
-    /// A response with answer `z` contributes `h(z) = sum_c g_c f(c, z)`, with `f` its contributions to the cells; so the
-    /// variance is that of `h` over the responses, with all covariances of cells in it, and costs no more than the estimate.
+    /// A response with answer `z` contributes `h(z) = sum_c g_c f(c, z)`, with `f` its contributions to the cells; so
+    /// the variance is that of `h` over the responses, with all covariances of cells in it, and costs no more than the
+    /// estimate.
     ///
     /// # Errors
     /// If there are no responses, or the plan erases what the table asks for.
@@ -66,8 +68,8 @@ impl TableEstimator<'_> {
         Linear { value, standard_error: variance.map(|variance| (variance - sampling).max(0.0).sqrt()) }
     }
 
-    /// The variance of the sum, for answers that are categories. As for single cells, it is at least that at the closest
-    /// distribution, where the estimate is none.
+    /// The variance of the sum, for answers that are categories. As for single cells, it is at least that at the
+    /// closest distribution, where the estimate is none.
     fn linear_variance(&self, groups: &[(GroupLaw, &Group)], shares: &[f64], coefficients: &[f64]) -> f64 {
         let weights = self
             .component_weights(groups.iter().map(|(law, group)| (law, group.total)))
@@ -94,7 +96,8 @@ impl TableEstimator<'_> {
         variance
     }
 
-    /// The covariance of the estimated shares of one attribute; for matrices that are over others, too, from the variances of sums of two.
+    /// The covariance of the estimated shares of one attribute; for matrices that are over others, too, from the
+    /// variances of sums of two.
     pub(crate) fn covariance_one_way(&self, tally: &TableCounts, estimate: &Estimate) -> DMatrix<f64> {
         let cells = estimate.shares.len();
         if let Ok(Some(covariance)) = self.design_covariance(tally) {

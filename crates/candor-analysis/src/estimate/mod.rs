@@ -61,7 +61,8 @@ use strips::second_moment;
 /// An eigenvalue below this tells nothing that floating point could recover.
 const NO_INFORMATION: f64 = 1e-9;
 
-/// Groups of responses, each with its law; the weights of components in each; and shares, in the order in which cells are held.
+/// Groups of responses, each with its law; the weights of components in each; and shares, in the order in which cells
+/// are held.
 type Weighed<'t> = (Vec<(GroupLaw, &'t Group)>, Vec<Vec<f64>>, Vec<f64>);
 
 /// A table of a plan, made ready to be estimated.
@@ -131,7 +132,8 @@ impl<'a> TableEstimator<'a> {
         &self.layout
     }
 
-    /// Estimates the table from counts. Standard errors are those of the survey's design, if the counts [tell](TableCounts::drawn) it.
+    /// Estimates the table from counts. Standard errors are those of the survey's design, if the counts
+    /// [tell](TableCounts::drawn) it.
     ///
     /// # Errors
     /// If there are no responses, the plan erases what the table asks for, or the design tells no errors.
@@ -171,8 +173,8 @@ impl<'a> TableEstimator<'a> {
         Ok((groups, weights, shares))
     }
 
-    /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, with
-    /// confidence `1 - alpha`, docs/project/errata.md), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
+    /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and
+    /// 6, with confidence `1 - alpha`, docs/project/errata.md), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
     /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
     ///
     /// They are about the answers, before the randomization is taken out; standard errors of the
@@ -223,8 +225,8 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// For each group and component the factor by which its observed component enters the estimate:
-    /// `n_g lambda_g / sum n lambda^2` (for strips with what they enter by in place of one `lambda`), unbiased whatever tags were
-    /// drawn.
+    /// `n_g lambda_g / sum n lambda^2` (for strips with what they enter by in place of one `lambda`), unbiased whatever
+    /// tags were drawn.
     fn component_weights<'g>(
         &self,
         groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
@@ -286,14 +288,14 @@ impl<'a> TableEstimator<'a> {
     fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
         if groups.iter().any(|(law, _)| law.has_strips()) {
             return Err(EstimateError::NoLikelihood(
-                "some of its responses answer with cells of one table (strips), of which counts do not hold the likelihood; unbiased and \
-                 projected estimates take all responses",
+                "some of its responses answer with cells of one table (strips), of which counts do not hold the \
+                 likelihood; unbiased and projected estimates take all responses",
             ));
         }
         if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return Err(EstimateError::NoLikelihood(
-                "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, and a table of \
-                 one attribute",
+                "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, \
+                 and a table of one attribute",
             ));
         }
         self.check_matrices()
@@ -385,8 +387,8 @@ impl<'a> TableEstimator<'a> {
         variances
     }
 
-    /// The shares of answers that moments are taken from, and those by squared weights, if responses have weights; `shares` is the
-    /// estimate.
+    /// The shares of answers that moments are taken from, and those by squared weights, if responses have weights;
+    /// `shares` is the estimate.
     fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Option<Vec<f64>>) {
         let observed = || self.frequencies(law, &group.counts, group.total);
         match (group.square_counts.is_empty(), self.matrices.is_empty()) {
@@ -441,8 +443,8 @@ impl<'a> TableEstimator<'a> {
         table
     }
 
-    /// The share of responses in each cell, or what they show there on average: along axes that the channels drawn do not ask
-    /// about, the same everywhere.
+    /// The share of responses in each cell, or what they show there on average: along axes that the channels drawn do
+    /// not ask about, the same everywhere.
     fn frequencies(&self, law: &GroupLaw, counts: &[f64], total: f64) -> Vec<f64> {
         let scale = total * law.strips.iter().map(|strip| strip.others).product::<f64>();
         if !law.asked.contains(&false) {

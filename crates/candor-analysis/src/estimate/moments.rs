@@ -7,8 +7,8 @@ use super::scatter::Scatter;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
 use crate::tally::{Group, TableCounts};
 
-/// How many people of no particular kind are added to the respondents where variances are taken: few responses that happen to agree do not
-/// show how far others would have been apart.
+/// How many people of no particular kind are added to the respondents where variances are taken: few responses that
+/// happen to agree do not show how far others would have been apart.
 pub(crate) const ADDED: f64 = 2.0;
 
 /// The variances of sums of shares, if the table were a given one.
@@ -19,7 +19,8 @@ pub(crate) struct Moments<'e> {
 }
 
 enum Kind<'e> {
-    /// Answers are categories or outputs: for each group what a response adds to each cell, and how often each answer comes.
+    /// Answers are categories or outputs: for each group what a response adds to each cell, and how often each answer
+    /// comes.
     Answers(&'e TableEstimator<'e>, Vec<AnswerGroup>),
     /// The covariance of all cells.
     Dense(DMatrix<f64>),
@@ -85,8 +86,8 @@ impl<'e> Moments<'e> {
 }
 
 impl TableEstimator<'_> {
-    /// The variances of sums of shares if the table were `shares` (in its own order, a distribution), with as many responses and weights
-    /// as there are; where counts tell a survey's design, the variances under it.
+    /// The variances of sums of shares if the table were `shares` (in its own order, a distribution), with as many
+    /// responses and weights as there are; where counts tell a survey's design, the variances under it.
     ///
     /// # Errors
     /// If answers are sets and the table is too large for its covariance.
@@ -127,8 +128,8 @@ impl TableEstimator<'_> {
         Ok(Moments { kind: Kind::Answers(self, groups.into_iter().zip(&weights).map(one).collect()), independent })
     }
 
-    /// What each answer of a group adds to a sum of shares, by the coefficients of its components: contributions are symmetric in cell and
-    /// answer, but for the matrices.
+    /// What each answer of a group adds to a sum of shares, by the coefficients of its components: contributions are
+    /// symmetric in cell and answer, but for the matrices.
     pub(super) fn contributions(&self, law: &GroupLaw, components: &[f64], coefficients: &[f64]) -> Vec<f64> {
         let mut values = self.held_order(coefficients);
         self.apply(&mut values, law, components);
@@ -136,7 +137,8 @@ impl TableEstimator<'_> {
     }
 }
 
-/// The distribution closest to the estimate, with [some](ADDED) people added evenly to each of so many equal parts of the cells.
+/// The distribution closest to the estimate, with [some](ADDED) people added evenly to each of so many equal parts of
+/// the cells.
 pub(crate) fn smoothed(estimate: &Estimate, tally: &TableCounts, parts: usize) -> Vec<f64> {
     let people = effective_people(tally);
     let added = ADDED * parts as f64;
@@ -152,7 +154,8 @@ pub(crate) fn effective_people(tally: &TableCounts) -> f64 {
 }
 
 impl TableEstimator<'_> {
-    /// The variance of every cell if the table were `shares`, in the order of the table; `None` if a matrix is over other attributes, too.
+    /// The variance of every cell if the table were `shares`, in the order of the table; `None` if a matrix is over
+    /// other attributes, too.
     pub(super) fn cell_variances(&self, tally: &TableCounts, shares: &[f64], target: Target) -> Option<Vec<f64>> {
         if !self.matrices.iter().all(MatrixAxis::is_whole) {
             return None;

@@ -11,7 +11,8 @@ use crate::tally::Group;
 const MAX_TRUTHS: usize = 4096;
 
 impl TableEstimator<'_> {
-    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform: all cells that can be are equally common.
+    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform: all cells that can be
+    /// are equally common.
     ///
     /// # Errors
     /// If the plan erases what the table asks for.
@@ -42,7 +43,8 @@ impl TableEstimator<'_> {
         Ok(self.in_order(shares, standard_errors, respondents))
     }
 
-    /// The same if the truth is `shares`, in the order of the table and a distribution; `None` if a matrix is over other attributes, too.
+    /// The same if the truth is `shares`, in the order of the table and a distribution; `None` if a matrix is over
+    /// other attributes, too.
     ///
     /// # Errors
     /// If the plan erases what the table asks for.
@@ -72,17 +74,19 @@ impl TableEstimator<'_> {
         Ok(Some(self.in_order(held, standard_errors, respondents)))
     }
 
-    /// The largest standard error that any cell can have, whatever the truth: that of the worst truth, for plans with one channel a
-    /// block; with lotteries a bound that is not far above it. `None` if a matrix is over other attributes, too, or the table is too large.
+    /// The largest standard error that any cell can have, whatever the truth: that of the worst truth, for plans with
+    /// one channel a block; with lotteries a bound that is not far above it. `None` if a matrix is over other
+    /// attributes, too, or the table is too large.
     ///
-    /// With `s(c, d)` the mean square of what a response adds to cell `c` if the truth is `d`, the variance of a response is at most
-    /// `t s(c, c) + (1 - t) max_d s(c, d) - t^2`, with `t` the share of `c`.
+    /// With `s(c, d)` the mean square of what a response adds to cell `c` if the truth is `d`, the variance of a
+    /// response is at most `t s(c, c) + (1 - t) max_d s(c, d) - t^2`, with `t` the share of `c`.
     ///
     /// # Errors
     /// If the plan erases what the table asks for.
     pub fn worst_error(&self, respondents: f64) -> Result<Option<f64>, EstimateError> {
         let cells = self.cells();
-        // Without matrices, cells differ by nothing but which attributes agree with the truth: one truth shows them all.
+        // Without matrices, cells differ by nothing but which attributes agree with the truth: one truth shows them
+        // all.
         let truths = if self.matrices.is_empty() { 1 } else { cells };
         if !self.matrices.iter().all(MatrixAxis::is_whole) || truths > MAX_TRUTHS {
             self.component_weights(self.draws().iter().map(|(law, p)| (law, *p)))?;
@@ -111,12 +115,14 @@ impl TableEstimator<'_> {
         Ok(Some((variance.max(0.0) / respondents).sqrt()))
     }
 
-    /// The mean square of what one of many responses adds to its own cell; `None` if cells differ by it, because there is a matrix.
+    /// The mean square of what one of many responses adds to its own cell; `None` if cells differ by it, because there
+    /// is a matrix.
     pub(super) fn own_square(&self) -> Option<f64> {
         if self.matrices.is_empty() { self.mean_squares(0).ok().map(|squares| squares[0]) } else { None }
     }
 
-    /// The mean square of what one of many responses adds to each cell if the truth is this one, as the cells are held here.
+    /// The mean square of what one of many responses adds to each cell if the truth is this one, as the cells are held
+    /// here.
     fn mean_squares(&self, truth: usize) -> Result<Vec<f64>, EstimateError> {
         let draws = self.draws();
         let weights = self.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;

@@ -1,15 +1,16 @@
 //! Errors of survey designs: how estimates scatter from unit to unit of the sample, or from replicate to replicate.
 //!
-//! A weighted estimate is the mean of what responses add to each cell. Its variance under a design needs no model of them: with `t` the sum, over
-//! the responses of a sampling unit, of their weights times what they add less the mean, over the sum of all weights, it is
-//! `sum over strata of m / (m - 1) sum over their m units of (t - mean of t)^2`. The noise of the randomization scatters these sums like
-//! everything else, so it is in it, whatever the channels. Of a stratum of which a share `f` was drawn, this is taken times `1 - f`, and
-//! `f` times the noise alone is added: that is there even if everybody was asked. PsuCounts of whom nobody belongs to the group that is estimated have `t = 0`. Where weights are calibrated, `t` is less what the
-//! known margins explain of it (Deville and Särndal 1992).
+//! A weighted estimate is the mean of what responses add to each cell. Its variance under a design needs no model of
+//! them: with `t` the sum, over the responses of a sampling unit, of their weights times what they add less the mean,
+//! over the sum of all weights, it is `sum over strata of m / (m - 1) sum over their m units of (t - mean of t)^2`. The
+//! noise of the randomization scatters these sums like everything else, so it is in it, whatever the channels. Of a
+//! stratum of which a share `f` was drawn, this is taken times `1 - f`, and `f` times the noise alone is added: that is
+//! there even if everybody was asked. PsuCounts of whom nobody belongs to the group that is estimated have `t = 0`.
+//! Where weights are calibrated, `t` is less what the known margins explain of it (Deville and Särndal 1992).
 //!
-//! The noise of one response: given the truth, what it adds less the mean, `y`, is expected to be `w / W (e - share)`, with `e` 1 in the true
-//! cell and 0 elsewhere. So its variance is that of `y y' - (w / W)^2 (diag(e) - e share' - share e' + share share')`, where an unbiased
-//! estimate of `e`, the response's own, does as well as `e`.
+//! The noise of one response: given the truth, what it adds less the mean, `y`, is expected to be `w / W (e - share)`,
+//! with `e` 1 in the true cell and 0 elsewhere. So its variance is that of `y y' - (w / W)^2 (diag(e) - e share' -
+//! share e' + share share')`, where an unbiased estimate of `e`, the response's own, does as well as `e`.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ use crate::tally::{LonelyPsu, PsuCounts, Stratum, TableCounts, UnitCounts, UnitG
 /// The most numbers that are held: units times cells.
 const MAX_NUMBERS: usize = 1 << 26;
 
-/// A covariance of all cells: the sum of the outer products of the columns with themselves, less what is no noise in them.
+/// A covariance of all cells: the sum of the outer products of the columns with themselves, less what is no noise in
+/// them.
 pub(crate) struct Scatter {
     columns: Vec<Vec<f64>>,
     truths: Option<Truths>,
@@ -94,7 +96,8 @@ impl TableEstimator<'_> {
         }
     }
 
-    /// The covariance of all cells under the design, in the order of the table; `None` if respondents are a simple random sample.
+    /// The covariance of all cells under the design, in the order of the table; `None` if respondents are a simple
+    /// random sample.
     ///
     /// # Errors
     /// If the table cannot be estimated, a replicate has no responses, or there are too many units for its cells.
@@ -151,7 +154,8 @@ impl TableEstimator<'_> {
         columns
     }
 
-    /// Adds the noise of the responses of strata of which a share `f` was drawn, times `f`: columns, and what of them is none.
+    /// Adds the noise of the responses of strata of which a share `f` was drawn, times `f`: columns, and what of them
+    /// is none.
     fn add_noise(&self, influences: &Influences<'_>, units: &PsuCounts, columns: &mut Vec<Vec<f64>>) -> Option<Truths> {
         let all: f64 = influences.groups.values().map(|group| group.total).sum();
         let mut mean = vec![0.0; self.cells()];
@@ -208,8 +212,8 @@ fn add(sum: &mut [f64], values: &[f64], factor: f64) {
     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// What some of all responses add to an estimate beyond their part of its mean: over parts that make up all, these sum to zero, and what is
-/// estimated from all varies as their sum does.
+/// What some of all responses add to an estimate beyond their part of its mean: over parts that make up all, these sum
+/// to zero, and what is estimated from all varies as their sum does.
 struct Influences<'e> {
     estimator: &'e TableEstimator<'e>,
     groups: BTreeMap<&'e [u16], Added>,
@@ -245,7 +249,8 @@ impl<'e> Influences<'e> {
         self.estimator.to_order(sum)
     }
 
-    /// What responses with the same tags add, and how much of that is beyond their part of the mean; `None` if they are not among all.
+    /// What responses with the same tags add, and how much of that is beyond their part of the mean; `None` if they are
+    /// not among all.
     fn of_group(&self, some: &UnitGroup) -> Option<(Vec<f64>, Vec<f64>)> {
         let group = self.groups.get(&some.key[..])?;
         let mut dense = vec![0.0; group.answers];

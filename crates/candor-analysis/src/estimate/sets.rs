@@ -1,8 +1,8 @@
-//! One attribute answered with sets (local l-diversity, subset selection; Nayak and Zhai 2019): the likelihood of the sets
-//! themselves, and the full covariance of the estimates.
+//! One attribute answered with sets (local l-diversity, subset selection; Nayak and Zhai 2019): the likelihood of the
+//! sets themselves, and the full covariance of the estimates.
 //!
-//! A set `z` of `q` of `a` categories that holds the truth with probability `p` has, relative to a uniformly random set, the
-//! likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
+//! A set `z` of `q` of `a` categories that holds the truth with probability `p` has, relative to a uniformly random
+//! set, the likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
 
 use super::TableEstimator;
 use super::likelihood::{LEAST, proper};
@@ -37,12 +37,13 @@ impl TableEstimator<'_> {
         (q, ((law.eigenvalues[1] * (a - 1.0) + q) / a).clamp(0.0, 1.0))
     }
 
-    /// The covariance of the estimated shares of one attribute's categories, for respondents from a population with these
-    /// shares: `columns[i][j]`, in the order of the categories. `None` for other tables.
+    /// The covariance of the estimated shares of one attribute's categories, for respondents from a population with
+    /// these shares: `columns[i][j]`, in the order of the categories. `None` for other tables.
     ///
-    /// With `V` the inclusion counts of one group of responses, `Cov(V/n) = Sigma/n`, `Sigma_ij = zeta_ij - zeta_i zeta_j`,
-    /// `zeta` the probabilities that a set holds `i`, and `i` and `j`; the estimate divides deviations by the eigenvalue, so its
-    /// covariance is `Sigma / (n lambda^2)`. (Nayak and Zhai 2019, section 4.2, where `1/n` is printed squared.)
+    /// With `V` the inclusion counts of one group of responses, `Cov(V/n) = Sigma/n`, `Sigma_ij = zeta_ij - zeta_i
+    /// zeta_j`, `zeta` the probabilities that a set holds `i`, and `i` and `j`; the estimate divides deviations by the
+    /// eigenvalue, so its covariance is `Sigma / (n lambda^2)`. (Nayak and Zhai 2019, section 4.2, where `1/n` is
+    /// printed squared.)
     pub fn one_way_covariance(&self, tally: &TableCounts, shares: &[f64]) -> Option<Vec<Vec<f64>>> {
         if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
             return None;
@@ -55,8 +56,8 @@ impl TableEstimator<'_> {
     }
 }
 
-/// One update of the likelihood method, and the log-likelihood per response before it: `P_i <- P_i mean( L(z | i)/P(z) )`.
-/// Cost: the categories of all different sets.
+/// One update of the likelihood method, and the log-likelihood per response before it: `P_i <- P_i mean( L(z | i)/P(z)
+/// )`. Cost: the categories of all different sets.
 pub(super) fn update(groups: &[SetGroup<'_>], shares: &[f64]) -> (Vec<f64>, f64) {
     let mut next = vec![0.0; shares.len()];
     let (mut likelihood, mut total, mut everywhere) = (0.0, 0.0, 0.0);

@@ -21,8 +21,8 @@ pub fn project(shares: &[f64]) -> Vec<f64> {
 }
 
 /// Cut off below zero and divide by what remains: common in the literature, and not the closest
-/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; docs/project/errata.md). All zero if nothing is
-/// positive.
+/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; docs/project/errata.md). All zero if
+/// nothing is positive.
 pub fn clip(shares: &[f64]) -> Vec<f64> {
     let sum: f64 = shares.iter().map(|share| share.max(0.0)).sum();
     let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
@@ -38,8 +38,9 @@ const CLOSE: f64 = 1e-6;
 /// or after so many steps over cells; small tables, which may need many sweeps, are fitted to the end.
 const STEPS: usize = 1 << 30;
 
-/// A distribution over a table fitted to one-way shares by iterative proportional fitting, with a thousandth of the independent table mixed in.
-/// One-way shares agree to 1e-6, or as nearly as some thirty sweeps bring them where there are millions of cells.
+/// A distribution over a table fitted to one-way shares by iterative proportional fitting, with a thousandth of the
+/// independent table mixed in. One-way shares agree to 1e-6, or as nearly as some thirty sweeps bring them where there
+/// are millions of cells.
 pub(crate) fn fitted(shares: &[f64], shape: &Shape, margins: &[Vec<f64>]) -> Vec<f64> {
     let axes = margins.len();
     let independent = |cell: usize| (0..axes).map(|axis| margins[axis][shape.code(cell, axis)]).product::<f64>();

@@ -4,8 +4,8 @@ use super::asked::Asked;
 use super::components::{coefficients, pattern_function};
 use super::law::GroupLaw;
 
-/// The expectation of the square of a response's contribution to a cell, as coefficients of the true components (margin sums):
-/// the contribution is the sum over components `V` of `contribution_V` times what is observed of it.
+/// The expectation of the square of a response's contribution to a cell, as coefficients of the true components (margin
+/// sums): the contribution is the sum over components `V` of `contribution_V` times what is observed of it.
 ///
 /// Cost: `4^axes` for each combination of labels of the strips.
 pub(super) fn second_moment(law: &GroupLaw, contribution: &[f64]) -> Vec<f64> {

@@ -1,15 +1,16 @@
 //! Tables of which some cells cannot be: questions that are asked only if another was answered in some way.
 //!
-//! Unbiased estimates of impossible cells are noise around zero, and this noise goes together with that of the other cells. So what is
-//! seen of it can be taken out of them: with `A x` the impossible cells of an estimate `x`,
+//! Unbiased estimates of impossible cells are noise around zero, and this noise goes together with that of the other
+//! cells. So what is seen of it can be taken out of them: with `A x` the impossible cells of an estimate `x`,
 //!
 //! ```text
 //! x - W A' (A W A')^-1 A x
 //! ```
 //!
-//! has zeros there, and is the least squares estimate among all tables that do, if `W` is the covariance of `x`. Here `W` is the covariance at a uniform
-//! truth given the public attributes, which depends on the plan and on the tags drawn, but on no answer: so this is linear in `x`, and stays exactly
-//! unbiased. Its covariance is `P S P'`, with `P` this map and `S` the covariance of `x`; where `W` is `S`, that is `S - S A' (A S A')^-1 A S`.
+//! has zeros there, and is the least squares estimate among all tables that do, if `W` is the covariance of `x`. Here
+//! `W` is the covariance at a uniform truth given the public attributes, which depends on the plan and on the tags
+//! drawn, but on no answer: so this is linear in `x`, and stays exactly unbiased. Its covariance is `P S P'`, with `P`
+//! this map and `S` the covariance of `x`; where `W` is `S`, that is `S - S A' (A S A')^-1 A S`.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -60,7 +61,8 @@ impl Structure {
         self.possible[cell]
     }
 
-    /// A distribution over what can be, made of that in which some people of no particular kind are [added](super::moments::smoothed).
+    /// A distribution over what can be, made of that in which some people of no particular kind are
+    /// [added](super::moments::smoothed).
     pub(crate) fn likely(&self, smoothed: &[f64]) -> Vec<f64> {
         let kept: f64 = smoothed.iter().zip(&self.possible).filter(|(_, possible)| **possible).map(|(p, _)| p).sum();
         smoothed.iter().zip(&self.possible).map(|(p, possible)| if *possible { p / kept } else { 0.0 }).collect()
@@ -73,7 +75,8 @@ impl TableEstimator<'_> {
         self.structure_of(&self.group_laws(tally), None)
     }
 
-    /// The same with `W` the covariance near an estimate: smaller errors where the truth is far from uniform, unbiased only with many responses.
+    /// The same with `W` the covariance near an estimate: smaller errors where the truth is far from uniform, unbiased
+    /// only with many responses.
     pub(super) fn plug_in_structure(&self, tally: &TableCounts, estimate: &Estimate) -> Option<Structure> {
         let groups = self.group_laws(tally);
         let first = self.structure_of(&groups, None)?;
@@ -99,8 +102,8 @@ impl TableEstimator<'_> {
         Some(Structure { gains: gains(columns, &impossible), possible, impossible })
     }
 
-    /// Columns of the covariance at a uniform truth, but for a factor, in the order of the table. What is public is known of everybody: its
-    /// shares stay what they are.
+    /// Columns of the covariance at a uniform truth, but for a factor, in the order of the table. What is public is
+    /// known of everybody: its shares stay what they are.
     fn isotropic(&self, groups: &[(GroupLaw, &Group)], columns: &[usize]) -> DMatrix<f64> {
         let information = self.information_of(groups.iter().map(|(law, group)| (law, group.total)));
         let open = |u: usize| {
@@ -114,7 +117,8 @@ impl TableEstimator<'_> {
         DMatrix::from_vec(self.cells(), columns.len(), columns.iter().flat_map(column).collect())
     }
 
-    /// The standard errors to expect where not all cells can be, if all that can are equally common; `None` if all can, or there is too much to work out.
+    /// The standard errors to expect where not all cells can be, if all that can are equally common; `None` if all can,
+    /// or there is too much to work out.
     pub(super) fn predict_within(&self, groups: &[(GroupLaw, &Group)], target: Target) -> Option<(Vec<f64>, Vec<f64>)> {
         let work = self.cells().saturating_pow(3).saturating_mul(groups.len());
         let structure = self.structure_of(groups, None).filter(|_| work <= MAX_STEPS)?;
@@ -159,7 +163,8 @@ impl TableEstimator<'_> {
         Ok(found)
     }
 
-    /// The standard error of a sum of shares; `moments` are the variances at the estimate, where answers are not categories.
+    /// The standard error of a sum of shares; `moments` are the variances at the estimate, where answers are not
+    /// categories.
     pub(crate) fn error_of_sum(
         &self,
         tally: &TableCounts,
@@ -222,9 +227,9 @@ fn gains(columns: DMatrix<f64>, impossible: &[usize]) -> DMatrix<f64> {
     columns * inverse(square)
 }
 
-/// How much each component of a table, bit `i` for axis `i`, adds to the squared errors of the cells that can be, times the information about it
-/// and the number of cells: the traces of `P Pi P'`, with `Pi` the projection on the component, if these are the informations. Where all
-/// cells can be, the dimensions of the components.
+/// How much each component of a table, bit `i` for axis `i`, adds to the squared errors of the cells that can be, times
+/// the information about it and the number of cells: the traces of `P Pi P'`, with `Pi` the projection on the
+/// component, if these are the informations. Where all cells can be, the dimensions of the components.
 ///
 /// # Panics
 /// If there is not one information for each of the components, or one flag for each cell.

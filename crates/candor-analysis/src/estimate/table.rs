@@ -42,9 +42,10 @@ impl Estimate {
         self.shares.iter().zip(&self.standard_errors).filter(|(share, error)| **share != 0.0 || **error > 0.0).count()
     }
 
-    /// A proper distribution whose one-way shares are right: the [projection](simplex::project) of the shares, which moves much where a
-    /// table has many noisy cells, fitted to the projections of the estimated one-way shares, which move little. The estimate itself,
-    /// where it is a distribution. Cost: thirty passes over the cells for each attribute, more for small tables.
+    /// A proper distribution whose one-way shares are right: the [projection](simplex::project) of the shares, which
+    /// moves much where a table has many noisy cells, fitted to the projections of the estimated one-way shares, which
+    /// move little. The estimate itself, where it is a distribution. Cost: thirty passes over the cells for each
+    /// attribute, more for small tables.
     pub fn distribution(&self) -> Vec<f64> {
         let projected = simplex::project(&self.shares);
         if self.dims.len() < 2 || self.shares.iter().all(|share| *share >= 0.0) {
@@ -78,9 +79,10 @@ pub enum EstimateError {
     NoResponses,
     /// The plan erases what the table asks for.
     #[error(
-        "not identifiable: under this plan the answers tell nothing about {}; a plan that answers {} with less noise, or \
-         a table without {}, would do",
-        together(.0), if .0.len() == 1 { "it" } else { "them together" }, if .0.len() == 1 { "it" } else { "one of them" }
+        "not identifiable: under this plan the answers tell nothing about {}; a plan that answers {} with less noise, \
+         or a table without {}, would do",
+        together(.0), if .0.len() == 1 { "it" } else { "them together" },
+            if .0.len() == 1 { "it" } else { "one of them" }
     )]
     NotIdentifiable(Vec<String>),
     /// The iteration did not settle.
@@ -88,12 +90,14 @@ pub enum EstimateError {
     NotConverged(usize),
     /// Nobody is in the group with the weights of a replicate.
     #[error(
-        "with the weights of a replicate there are no responses here, so that they tell no error; merge groups, or leave this one out"
+        "with the weights of a replicate there are no responses here, so that they tell no error; merge groups, or \
+         leave this one out"
     )]
     EmptyReplicate,
     /// What units add to the cells is not held.
     #[error(
-        "its {cells} cells are too many for the errors of {units} sampling units; ask for a smaller table, or name larger units"
+        "its {cells} cells are too many for the errors of {units} sampling units; ask for a smaller table, or name \
+         larger units"
     )]
     TooManyUnits {
         /// How many units there are.

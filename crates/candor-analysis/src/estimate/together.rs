@@ -1,4 +1,5 @@
-//! Tables of the same responses together: each by itself, or made to agree, then with errors and intervals of their own.
+//! Tables of the same responses together: each by itself, or made to agree, then with errors and intervals of their
+//! own.
 
 use candor_base::plan::Plan;
 use candor_runtime::parallel;
@@ -19,8 +20,8 @@ pub fn analyse(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis 
     }
 }
 
-/// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree, those together
-/// that can be estimated.
+/// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree,
+/// those together that can be estimated.
 pub fn analyse_all(plan: &Plan, tallies: &[TableCounts], options: &Options) -> Vec<Analysis> {
     analyse_all_with_progress(plan, tallies, options, ProgressSink::none()).unwrap_or_default()
 }

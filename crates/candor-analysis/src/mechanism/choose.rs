@@ -1,5 +1,5 @@
-//! Which events are tested: for each ordered pair of true values the most promising set of whole answers, and the most promising
-//! conjunction of what can be read off an answer.
+//! Which events are tested: for each ordered pair of true values the most promising set of whole answers, and the most
+//! promising conjunction of what can be read off an answer.
 
 use super::columns::Columns;
 use super::draws::{Draws, Half};

@@ -1,7 +1,8 @@
 //! What can be read off an answer that is a line of text: its fields, and which values occur in it.
 //!
-//! Fields are what stands between separators (white space, commas, brackets, quotes); of a line of zeros and ones, each sign. A column
-//! has few values: the labels of a field, between which of some cuts its number lies, or whether a value occurs anywhere.
+//! Fields are what stands between separators (white space, commas, brackets, quotes); of a line of zeros and ones, each
+//! sign. A column has few values: the labels of a field, between which of some cuts its number lies, or whether a value
+//! occurs anywhere.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -29,7 +29,8 @@ pub enum DrawsError {
     #[error("`truths` has a line break in {0:?}; a true value is one line")]
     Line(String),
     /// Too few or too many draws.
-    #[error("`draws` is {draws}; {truths} truths need at least {}, and at most {MAX_DRAWS} are drawn", FEWEST * *truths as u64)]
+    #[error("`draws` is {draws}; {truths} truths need at least {}, and at most {MAX_DRAWS} are \
+             drawn", FEWEST * *truths as u64)]
     Draws {
         /// What was asked for.
         draws: u64,
@@ -41,7 +42,8 @@ pub enum DrawsError {
     Long(usize),
     /// Too many different answers.
     #[error(
-        "the different answers take more than {} MiB; use fewer `draws`, or let the mechanism print what matters of an answer only",
+        "the different answers take more than {} MiB; use fewer `draws`, or let the mechanism print what matters of an \
+         answer only",
         MAX_TEXT >> 20
     )]
     TooMany,

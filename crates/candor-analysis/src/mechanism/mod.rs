@@ -1,16 +1,18 @@
 //! Lower bounds on the epsilon of any mechanism, from its answers alone.
 //!
-//! A mechanism whose inside is not known is asked about some true values again and again ([`Draws`]). Half of the answers choose
-//! events: sets of answers that seem likely under one value and unlikely under another. The other half tests them. For an event `E` and
-//! values `x`, `y`, a lower limit of `P(E | x)` and an upper limit of `P(E | y)` (Clopper and Pearson 1934, exact) give
+//! A mechanism whose inside is not known is asked about some true values again and again ([`Draws`]). Half of the
+//! answers choose events: sets of answers that seem likely under one value and unlikely under another. The other half
+//! tests them. For an event `E` and values `x`, `y`, a lower limit of `P(E | x)` and an upper limit of `P(E | y)`
+//! (Clopper and Pearson 1934, exact) give
 //!
 //! ```text
 //! epsilon >= ln P(E | x) - ln P(E | y) >= ln lower - ln upper
 //! ```
 //!
-//! All limits hold together with the stated confidence (Bonferroni): half of what may fail goes to the most promising event of each
-//! kind, the rest equally to all others. The events may be chosen in any way, because the draws that test them are independent of
-//! those that chose them; nothing about the mechanism is assumed but that each draw is independent of the others.
+//! All limits hold together with the stated confidence (Bonferroni): half of what may fail goes to the most promising
+//! event of each kind, the rest equally to all others. The events may be chosen in any way, because the draws that test
+//! them are independent of those that chose them; nothing about the mechanism is assumed but that each draw is
+//! independent of the others.
 //!
 //! Nobody can bound epsilon from above by draws: what happens rarely enough does not happen ([`Found::unseen_below`]).
 //!
@@ -56,8 +58,8 @@ pub struct Found {
     pub pairs: Vec<Pair>,
     /// How many events were tested.
     pub events: usize,
-    /// An event that is less likely than this under every true value has most likely (95%) not happened in the half that chooses, or
-    /// not in the half that tests.
+    /// An event that is less likely than this under every true value has most likely (95%) not happened in the half
+    /// that chooses, or not in the half that tests.
     pub unseen_below: f64,
 }
 

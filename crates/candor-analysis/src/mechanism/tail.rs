@@ -1,14 +1,15 @@
 //! Exact limits of a binomial probability (Clopper and Pearson 1934), for counts of any size.
 //!
-//! The incomplete beta function loses its digits where counts are in the hundreds of thousands. Tails are summed term by term instead,
-//! with what is left out added as a geometric series: a tail is at most too large.
+//! The incomplete beta function loses its digits where counts are in the hundreds of thousands. Tails are summed term
+//! by term instead, with what is left out added as a geometric series: a tail is at most too large.
 
 use statrs::function::gamma::ln_gamma;
 
 /// Relative error of the first term; limits allow for it.
 const SLACK: f64 = 1e-7;
 
-/// The largest probability under which so many hits or more have at most this chance: below it with confidence `1 - level`.
+/// The largest probability under which so many hits or more have at most this chance: below it with confidence `1 -
+/// level`.
 pub(super) fn lower(hits: u64, trials: u64, level: f64) -> f64 {
     let (mut low, mut high) = (0.0, hits as f64 / trials as f64);
     for _ in 0..60 {

@@ -1,9 +1,9 @@
 //! What a response says about the hidden attributes: its likelihood under every truth, and its unbiased weights.
 //!
-//! For a pattern block the likelihood is a function of which model attributes the answer misses; answers about other attributes are
-//! dropped, which leaves a valid likelihood. A strip of `m` of `K` cells whose answer holds `c(t)` of the `K/K_M` cells that agree with `t` on the
-//! model's attributes has `L(t) = (1 + F c(t) K_M/K) / (1 + F m/K)`, relative to an answer that tells nothing. Blocks multiply
-//! (docs/mathematics/regression.md).
+//! For a pattern block the likelihood is a function of which model attributes the answer misses; answers about other
+//! attributes are dropped, which leaves a valid likelihood. A strip of `m` of `K` cells whose answer holds `c(t)` of
+//! the `K/K_M` cells that agree with `t` on the model's attributes has `L(t) = (1 + F c(t) K_M/K) / (1 + F m/K)`,
+//! relative to an answer that tells nothing. Blocks multiply (docs/mathematics/regression.md).
 
 use candor_base::channel::{Channel, Pattern, Strip};
 use candor_base::plan::{Block, Content, Plan};
@@ -58,8 +58,8 @@ pub(super) enum Law {
     Pattern { relative: Vec<f64>, sizes: Vec<usize>, log_answers: f64 },
     /// The rows of a matrix, by output; whether outputs are the categories themselves.
     Matrix { rows: Vec<Vec<f64>>, named: bool },
-    /// How many cells of the answer lie in each combination of the asked attributes; `places` are those among this block's, `cells` the
-    /// combination of each cell of the strip's own table.
+    /// How many cells of the answer lie in each combination of the asked attributes; `places` are those among this
+    /// block's, `cells` the combination of each cell of the strip's own table.
     Strip { places: Vec<usize>, asked: Shape, cells: Vec<u16>, slope: f64, level: f64, own: Vec<u32>, log_answers: f64 },
     /// The truth itself: a public response.
     Known,
@@ -88,8 +88,8 @@ impl Answers {
         Ok(Answers { shape, blocks, width })
     }
 
-    /// Refuses a model about which no number of responses would tell: some component of its hidden attributes is erased. Least squares needs only
-    /// those that two of its columns make up together.
+    /// Refuses a model about which no number of responses would tell: some component of its hidden attributes is
+    /// erased. Least squares needs only those that two of its columns make up together.
     pub(super) fn check(&self, plan: &Plan, model: &Model) -> Result<(), RegressError> {
         let masks: Vec<usize> = (0..model.design.len()).map(|column| model.design.hidden_of(column)).collect();
         for block in &self.blocks {
@@ -270,7 +270,8 @@ impl BlockAnswers {
         }
     }
 
-    /// The likelihood under every combination of this block's hidden categories, and the logarithm of what it is relative to.
+    /// The likelihood under every combination of this block's hidden categories, and the logarithm of what it is
+    /// relative to.
     pub(super) fn likelihood(&self, record: &[u16]) -> (Vec<f64>, f64) {
         let (law, answer) = self.drawn(record);
         match law {
@@ -410,7 +411,8 @@ fn strip_law(strip: &Strip, places: &[usize], shape: &Shape) -> Law {
     let others = (strip.table().cells() / asked.cells()) as f64;
     let own = strip.margin(&theirs);
     let slope = level * strip.excess() / others;
-    // Likelihoods are relative to an answer that tells nothing; a probability is never above 1, whether or not all answers are counted.
+    // Likelihoods are relative to an answer that tells nothing; a probability is never above 1, whether or not all
+    // answers are counted.
     let most = level + slope * own.iter().copied().max().map_or(0.0, f64::from);
     Law::Strip {
         log_answers: (count_answers(&asked, &own) as f64).max(most).ln(),

@@ -1,7 +1,7 @@
 //! What a regression will tell, before anybody is asked: its errors at an anticipated truth.
 //!
-//! Every answer that can be given enters with its probability under that truth, as if it were data. What a fit of them would take
-//! for the covariance of its coefficients is then the one to expect, times the number of respondents.
+//! Every answer that can be given enters with its probability under that truth, as if it were data. What a fit of them
+//! would take for the covariance of its coefficients is then the one to expect, times the number of respondents.
 
 use nalgebra::DMatrix;
 
@@ -58,8 +58,8 @@ pub struct Effect {
 pub struct Anticipated {
     /// Who will be asked.
     pub profiles: Vec<Profile>,
-    /// The shares of the response's categories, to which constants are adapted if no effect names one; what a linear model leaves has
-    /// the standard deviation 1.
+    /// The shares of the response's categories, to which constants are adapted if no effect names one; what a linear
+    /// model leaves has the standard deviation 1.
     pub response: Vec<f64>,
     /// Coefficients; all others are zero.
     pub effects: Vec<Effect>,
@@ -77,8 +77,8 @@ pub struct Anticipation {
     pub test: Foreseen,
 }
 
-/// What is to be expected of each effect but the constants, and by which method: maximum likelihood where the response alone is randomized, else the
-/// corrected score, as a regression takes them by default.
+/// What is to be expected of each effect but the constants, and by which method: maximum likelihood where the response
+/// alone is randomized, else the corrected score, as a regression takes them by default.
 ///
 /// # Errors
 /// If an effect is not in the model, a share is none, or there is too much to go through.
@@ -88,7 +88,8 @@ pub fn anticipate(
     people: &Anticipated,
 ) -> Result<(Method, Vec<Anticipation>), RegressError> {
     if !model.left_out().is_empty() {
-        let message = "people without an answer are left out of this model; plan it with `missing category`, or without that category";
+        let message = "people without an answer are left out of this model; plan it with `missing category`, or \
+                       without that category";
         return Err(RegressError::Anticipated(message.to_owned()));
     }
     let outcomes = model.categories.len().max(1);
@@ -241,7 +242,8 @@ impl<'a> Truth<'a> {
                 return Ok(());
             }
         }
-        let message = "the effects are too large for the response to have these shares; name the constant as an effect of its own";
+        let message = "the effects are too large for the response to have these shares; name the constant as an effect \
+                       of its own";
         Err(RegressError::Anticipated(message.to_owned()))
     }
 
@@ -301,8 +303,8 @@ type Told = (Vec<u16>, f64, Vec<f64>);
 
 fn possible(answers: &Answers, profiles: usize) -> Result<Vec<Told>, RegressError> {
     let too_many = || {
-        let message = "there are too many different answers and kinds of people to go through them all; leave randomized attributes out, or \
-                       round numeric columns";
+        let message = "there are too many different answers and kinds of people to go through them all; leave \
+                       randomized attributes out, or round numeric columns";
         RegressError::Anticipated(message.to_owned())
     };
     let all = answers.possible(MAX_ANSWERS.min(MAX_ROWS / profiles.max(1))).ok_or_else(too_many)?;
@@ -323,8 +325,8 @@ fn check_response(model: &Model, people: &Anticipated) -> Result<(), RegressErro
     }
 }
 
-/// So many points with their shares that stand for the standard normal distribution: means of polynomials of a degree below twice
-/// their number are exact (Golub and Welsch 1969).
+/// So many points with their shares that stand for the standard normal distribution: means of polynomials of a degree
+/// below twice their number are exact (Golub and Welsch 1969).
 pub fn normal_points(count: usize) -> Vec<(f64, f64)> {
     let entry = |i: usize, j: usize| if i.abs_diff(j) == 1 { (i.max(j) as f64).sqrt() } else { 0.0 };
     let eigen = DMatrix::from_fn(count, count, entry).symmetric_eigen();

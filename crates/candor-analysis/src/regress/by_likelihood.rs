@@ -98,7 +98,8 @@ pub(super) fn limits_of(
 /// Fits by maximum likelihood.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance, or the penalty that was asked for is not to be computed.
+/// Returns an error if the sampling design does not identify the variance, or the penalty that was asked for is not to
+/// be computed.
 pub(super) fn likelihood(
     data: &Observations,
     kernel: Kernel,
@@ -215,7 +216,8 @@ fn by_jeffreys(problem: &Problem<'_>, possible: Option<&Possible>, first: &[f64]
     jeffreys::maximise(problem, possible.ok_or_else(|| refused.clone())?, first).ok_or(refused)
 }
 
-/// The maximum of the likelihood with the log-F penalty: the best that is found from no effects, and from near the largest likelihood.
+/// The maximum of the likelihood with the log-F penalty: the best that is found from no effects, and from near the
+/// largest likelihood.
 pub(super) fn log_f(problem: &Problem<'_>, first: &[f64], top: &[f64]) -> Fit {
     let penalty = Penalty::log_f(problem);
     let free: Vec<usize> = (0..problem.parameters).collect();
@@ -239,7 +241,8 @@ fn null(problem: &Problem<'_>, fit: &Fit, first: &[f64], ridge: &Penalty) -> Opt
     found.converged.then(|| found.sums.value + ridge.taken(&found.theta))
 }
 
-/// The largest likelihood that is found from no effects, from the solution of the corrected score, and of little data from some more starts.
+/// The largest likelihood that is found from no effects, from the solution of the corrected score, and of little data
+/// from some more starts.
 fn best(problem: &Problem<'_>, first: &[f64], score: Option<&Fit>, ridge: &Penalty) -> Top {
     let free: Vec<usize> = (0..problem.parameters).collect();
     let numbers = problem.data.cases.len() * problem.data.cells();
@@ -292,8 +295,8 @@ fn more_starts(problem: &Problem<'_>, first: &[f64]) -> Vec<Vec<f64>> {
     all
 }
 
-/// The inverse of the information: the observed one, of a penalized fit with the penalty, of Jeffreys' the expected one; of a sample the sandwich
-/// around it.
+/// The inverse of the information: the observed one, of a penalized fit with the penalty, of Jeffreys' the expected
+/// one; of a sample the sandwich around it.
 fn covariance(
     problem: &Problem<'_>,
     penalised: Option<&Fit>,

@@ -1,8 +1,8 @@
 //! The corrected score's statistic of a coefficient, at every value that is tried for it.
 //!
-//! Its variance is that of the model with this value: `sum_h U(h) sum_y f(y | h) v(y, h)`, where `v(t)` is the mean square of the projected score over
-//! all answers that the truth `t` can lead to. It assumes nothing of how the predictors are distributed, and does not grow with the very cell
-//! that is tested.
+//! Its variance is that of the model with this value: `sum_h U(h) sum_y f(y | h) v(y, h)`, where `v(t)` is the mean
+//! square of the projected score over all answers that the truth `t` can lead to. It assumes nothing of how the
+//! predictors are distributed, and does not grow with the very cell that is tested.
 
 use nalgebra::DVector;
 
@@ -127,7 +127,8 @@ impl CorrectedProfile<'_> {
         })
     }
 
-    /// Shows for every group and combination of hidden predictors its estimated number, and the information of one of its people.
+    /// Shows for every group and combination of hidden predictors its estimated number, and the information of one of
+    /// its people.
     fn each_square(&self, theta: &[f64], mut see: impl FnMut(f64, &[f64], &[f64])) {
         let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
         let (combinations, cells) = (data.hidden.len(), data.cells());

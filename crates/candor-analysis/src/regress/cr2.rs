@@ -1,9 +1,10 @@
-//! Few sampling clusters: one step in the score's metric, with the bias-reduced variance CR2 and the degrees of freedom of Bell and McCaffrey (2002).
+//! Few sampling clusters: one step in the score's metric, with the bias-reduced variance CR2 and the degrees of freedom
+//! of Bell and McCaffrey (2002).
 //!
-//! With `u_g` and `I_g` the score and the information of a cluster, `I` their sum, `delta = I^-1 u`, `A_g = I^-1/2 I_g I^-1/2` and
-//! `k = I^-1/2 c`, the statistic is `c'delta / sqrt(V)` with `V = sum_g (k' (1 - A_g)^-1/2 I^-1/2 (u_g - I_g delta))^2`. Its degrees of freedom are
-//! `(tr B)^2 / |B|^2` of `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1 k`, `b_g = A_g (1 - A_g)^-1/2 k`: those of independent residuals. Only matrices
-//! of the size of the model are needed.
+//! With `u_g` and `I_g` the score and the information of a cluster, `I` their sum, `delta = I^-1 u`, `A_g = I^-1/2 I_g
+//! I^-1/2` and `k = I^-1/2 c`, the statistic is `c'delta / sqrt(V)` with `V = sum_g (k' (1 - A_g)^-1/2 I^-1/2 (u_g -
+//! I_g delta))^2`. Its degrees of freedom are `(tr B)^2 / |B|^2` of `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1 k`,
+//! `b_g = A_g (1 - A_g)^-1/2 k`: those of independent residuals. Only matrices of the size of the model are needed.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +47,8 @@ pub(super) struct OneStep {
     pub(super) df: f64,
 }
 
-/// The step of one parameter from where the sums were taken; `None` where the information is singular, or the clusters tell no error. `strata`:
-/// what becomes of those with one cluster, if there are several strata.
+/// The step of one parameter from where the sums were taken; `None` where the information is singular, or the clusters
+/// tell no error. `strata`: what becomes of those with one cluster, if there are several strata.
 pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Option<LonelyPsu>) -> Option<OneStep> {
     let mut total = Cluster::new(n);
     for cluster in clusters.values() {

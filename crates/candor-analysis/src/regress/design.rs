@@ -90,9 +90,9 @@ pub(super) struct Values<'a> {
 }
 
 impl Design {
-    /// The columns of a formula's terms. A category's indicator is left out for the reference, unless nothing else in the model
-    /// stands for it: that is so where the term without this variable is not in the model (as in R). `with_constant` is
-    /// false where thresholds take the constant's place.
+    /// The columns of a formula's terms. A category's indicator is left out for the reference, unless nothing else in
+    /// the model stands for it: that is so where the term without this variable is not in the model (as in R).
+    /// `with_constant` is false where thresholds take the constant's place.
     pub(super) fn new(
         formula: &Formula,
         predictor: impl Fn(&String) -> Predictor,

@@ -1,4 +1,5 @@
-//! What a fit says about people: average predicted shares, and by how much they change with a predictor, all else as it is.
+//! What a fit says about people: average predicted shares, and by how much they change with a predictor, all else as it
+//! is.
 
 use nalgebra::DMatrix;
 
@@ -99,8 +100,8 @@ impl<'a> Averages<'a> {
         self.told("", self.means(|hidden, public, numbers| setting.give(hidden, public, numbers)), 1.0, true)
     }
 
-    /// Tjur's R2 of the truth: the variance of the predicted shares of a binary response over that of the response. It needs no response, so that the
-    /// noise of the answers does not enter.
+    /// Tjur's R2 of the truth: the variance of the predicted shares of a binary response over that of the response. It
+    /// needs no response, so that the noise of the answers does not enter.
     pub(super) fn tjur(&self) -> Option<f64> {
         let (problem, data) = (self.problem, self.problem.data);
         let (p, combinations) = (data.design.len(), data.hidden.len());
@@ -124,7 +125,8 @@ impl<'a> Averages<'a> {
         (0.0..=1.0).contains(&explained).then_some(explained)
     }
 
-    /// The average change of each share with every predictor: per unit of a number, and from the reference to each other category.
+    /// The average change of each share with every predictor: per unit of a number, and from the reference to each
+    /// other category.
     pub(super) fn effects(&self) -> Vec<Average> {
         let mut all = Vec::new();
         for predictor in &self.problem.data.design.predictors {
@@ -213,7 +215,8 @@ impl<'a> Averages<'a> {
         }
     }
 
-    /// The predicted share of a category, or the number, at indices that are prepared; its slopes in them are left in `derivatives`.
+    /// The predicted share of a category, or the number, at indices that are prepared; its slopes in them are left in
+    /// `derivatives`.
     fn predicted(&self, indices: &[f64], outcome: usize, derivatives: &mut Derivatives) -> f64 {
         self.problem.kernel.derivatives_of(indices, outcome, 0.0, derivatives);
         if self.categories.is_empty() {

@@ -42,7 +42,8 @@ pub enum RegressError {
     },
     /// A matrix over several attributes of which the model has some.
     #[error(
-        "`model`: {} are answered together, by one matrix; a model with some of them needs all of them, and {} is missing",
+        "`model`: {} are answered together, by one matrix; a model with some of them needs all of them, and {} is \
+         missing",
         quoted(.all), quoted(.missing)
     )]
     PartOfMatrix {
@@ -53,7 +54,8 @@ pub enum RegressError {
     },
     /// No number of responses would tell.
     #[error(
-        "`model`: the plan tells nothing about {} together, however many respond; a plan for this model needs `tables \"{tables}\"`",
+        "`model`: the plan tells nothing about {} together, however many respond; a plan for this model needs \
+         `tables \"{tables}\"`",
         quoted(.attributes)
     )]
     NotIdentifiable {
@@ -64,8 +66,8 @@ pub enum RegressError {
     },
     /// Too many combinations of hidden categories.
     #[error(
-        "`model`: its randomized attributes ({}) have {cells} combinations, more than the {limit} that are summed over; leave some out, or \
-         plan with fewer categories",
+        "`model`: its randomized attributes ({}) have {cells} combinations, more than the {limit} that are summed \
+         over; leave some out, or plan with fewer categories",
         quoted(.attributes)
     )]
     HiddenCells {
@@ -81,8 +83,8 @@ pub enum RegressError {
     Parameters(usize, usize),
     /// Too much memory.
     #[error(
-        "`model`: {rows} different rows of answers with {cells} hidden combinations each are more than the {limit} numbers that are held; \
-         leave randomized attributes out, or round numeric columns"
+        "`model`: {rows} different rows of answers with {cells} hidden combinations each are more than the {limit} \
+         numbers that are held; leave randomized attributes out, or round numeric columns"
     )]
     TooLarge {
         /// Different rows.
@@ -102,14 +104,15 @@ pub enum RegressError {
     Collinear(String),
     /// Estimating equations without a solution.
     #[error(
-        "the corrected score has no finite solution with these responses: a share in some group comes out as 0 or 1, or below or above; \
-         merge categories, leave terms out, or ask for `method ml`"
+        "the corrected score has no finite solution with these responses: a share in some group comes out as 0 or 1, \
+         or below or above; merge categories, leave terms out, or ask for `method ml`"
     )]
     NoSolution,
     /// The likelihood rises for ever.
     #[error(
-        "the likelihood has no finite maximum with these responses: they fit best with a share of 0 or 1 somewhere; merge categories, leave \
-         terms out, or ask for `method corrected`, or for `method jeffreys` if the response alone is randomized"
+        "the likelihood has no finite maximum with these responses: they fit best with a share of 0 or 1 somewhere; \
+         merge categories, leave terms out, or ask for `method corrected`, or for `method jeffreys` if the response \
+         alone is randomized"
     )]
     Boundary,
     /// No responses.

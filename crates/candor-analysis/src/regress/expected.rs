@@ -34,7 +34,8 @@ impl Possible {
     }
 }
 
-/// Everything that can be answered about all hidden attributes: by answer its probability under every truth, and its unbiased weights.
+/// Everything that can be answered about all hidden attributes: by answer its probability under every truth, and its
+/// unbiased weights.
 #[derive(Clone, Debug)]
 pub(super) struct Everything {
     pub(super) probabilities: Vec<Vec<f64>>,
@@ -103,7 +104,8 @@ pub(super) fn each_derivative(
     });
 }
 
-/// Shows for every group the expected information of one of its respondents about the indices, and the group's row of the design.
+/// Shows for every group the expected information of one of its respondents about the indices, and the group's row of
+/// the design.
 fn each_square(
     problem: &Problem<'_>,
     possible: &Possible,
@@ -203,7 +205,8 @@ pub(super) fn weighted_covariance(
     total
 }
 
-/// The scores of some parameters less their projections on the others where predictors are hidden, by the expected information.
+/// The scores of some parameters less their projections on the others where predictors are hidden, by the expected
+/// information.
 pub(super) fn projected_with_law(
     problem: &Problem<'_>,
     everything: &Everything,

@@ -220,7 +220,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(34), ..ProptestConfig::default() })]
         #[test]
-        fn derivatives_are_differences(eta in prop::collection::vec(-2.0f64..2.0, 3), outcome in 0usize..4, y in -2.0f64..2.0) {
+        fn derivatives_are_differences(
+            eta in prop::collection::vec(-2.0f64..2.0, 3), outcome in 0usize..4, y in -2.0f64..2.0,
+        ) {
             check(Kernel::Logit { categories: 4, reference: 1 }, &eta, outcome, 0.0);
             check(Kernel::LeastSquares, &eta[..1], 0, y);
             check(Kernel::Normal, &eta[..2], 0, y);

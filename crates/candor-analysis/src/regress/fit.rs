@@ -24,8 +24,8 @@ const CONVERGED: f64 = 1e-14;
 /// The same of a fit whose likelihood alone is asked for: it is off by half of this.
 const NEAR: f64 = 1e-7;
 
-/// The same, for each response, of a fit that a score is taken at. The others are taken out of that score, so that it is off by the root of this,
-/// relative to it, as its variance is.
+/// The same, for each response, of a fit that a score is taken at. The others are taken out of that score, so that it
+/// is off by the root of this, relative to it, as its variance is.
 const NEAR_SCORE: f64 = 1e-14;
 
 /// A step changes no parameter by more, in units of its column.
@@ -168,8 +168,8 @@ fn cap(step: &mut [f64], free: &[usize], units: &[f64]) {
 
 /// Solves the corrected score over the parameters `free`; `None` if no finite solution is found.
 ///
-/// With a hidden response only and logits it is the gradient of a concave function; otherwise the solution that Newton's steps reach from the
-/// start is taken, and its derivative must be positive definite there.
+/// With a hidden response only and logits it is the gradient of a concave function; otherwise the solution that
+/// Newton's steps reach from the start is taken, and its derivative must be positive definite there.
 pub(super) fn solve_corrected(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
     solve_from(problem, tables, start, free, CONVERGED, BOUNDARY)
 }

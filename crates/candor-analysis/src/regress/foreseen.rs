@@ -1,9 +1,9 @@
 //! How often the test of a coefficient will reject a value: the projected score under a truth that is anticipated.
 //!
-//! Every answer enters with its probability, as if it were data. The fit with the coefficient at the value is the one that a regression
-//! will be near, and one respondent's projected score there has a mean `m`, a standard deviation `s1` under the anticipated truth, and the standard
-//! deviation `s0` that the test takes it to have. So many respondents `n` reject the value with the probability
-//! `Phi((sqrt(n)|m| - z s0)/s1) + Phi((-sqrt(n)|m| - z s0)/s1)`.
+//! Every answer enters with its probability, as if it were data. The fit with the coefficient at the value is the one
+//! that a regression will be near, and one respondent's projected score there has a mean `m`, a standard deviation `s1`
+//! under the anticipated truth, and the standard deviation `s0` that the test takes it to have. So many respondents `n`
+//! reject the value with the probability `Phi((sqrt(n)|m| - z s0)/s1) + Phi((-sqrt(n)|m| - z s0)/s1)`.
 
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -183,8 +183,8 @@ impl<'a> Outlook<'a> {
         Ok(Some(Signal { mean: mean / scale, spread: variance.max(0.0).sqrt() / scale }))
     }
 
-    /// A linear model: the test is Fieller's, whose variance is that of the score about its mean. Far away the score is that of the coefficient's
-    /// own noise, alike on both sides.
+    /// A linear model: the test is Fieller's, whose variance is that of the score about its mean. Far away the score is
+    /// that of the coefficient's own noise, alike on both sides.
     fn linear(&self, tested: usize, free: &[usize]) -> Result<Foreseen, RegressError> {
         let n = self.problem.parameters;
         let refused = || {

@@ -1,7 +1,7 @@
 //! Formulas: `Income ~ Education + Sex + age + Education:Sex`.
 //!
-//! `a + b` has both, `a:b` their interaction, `a*b` is `a + b + a:b`, `-1` (or `+ 0`) leaves the constant out. A name with other
-//! characters than letters, digits, `_`, `.` and `-` stands in quotes or backticks.
+//! `a + b` has both, `a:b` their interaction, `a*b` is `a + b + a:b`, `-1` (or `+ 0`) leaves the constant out. A name
+//! with other characters than letters, digits, `_`, `.` and `-` stands in quotes or backticks.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,8 @@ impl Formula {
         &self.response
     }
 
-    /// The terms, each the names of the variables that it multiplies: first those of one variable, then those of two, and so on.
+    /// The terms, each the names of the variables that it multiplies: first those of one variable, then those of two,
+    /// and so on.
     pub fn terms(&self) -> &[Vec<String>] {
         &self.terms
     }

@@ -23,7 +23,8 @@ enum Form {
     Saturated(HashMap<Vec<u16>, usize>),
     /// One share, of people who ignore the device.
     Ignoring,
-    /// A constant for each combination of hidden categories, and for each hidden category a coefficient of each public column.
+    /// A constant for each combination of hidden categories, and for each hidden category a coefficient of each public
+    /// column.
     Additive { sizes: Vec<usize>, columns: Vec<(Factor, u16)> },
 }
 
@@ -43,13 +44,13 @@ impl Assumption {
     pub fn words(self) -> &'static str {
         match self {
             Assumption::Saturated => {
-                "the randomized predictors have shares of their own in every group of the public ones (no restriction); the response follows \
-                 the model"
+                "the randomized predictors have shares of their own in every group of the public ones (no \
+                 restriction); the response follows the model"
             }
             Assumption::Ignoring => "the share of people who ignore the device is the same in all groups",
             Assumption::Additive => {
-                "the log odds of the randomized predictors are sums of effects of the public ones, attribute by attribute; the response \
-                 follows the model"
+                "the log odds of the randomized predictors are sums of effects of the public ones, attribute by \
+                 attribute; the response follows the model"
             }
         }
     }
@@ -101,7 +102,8 @@ impl HiddenPredictors {
         }
     }
 
-    /// The columns of each combination of hidden categories in a group: its log odds are their sum with the parameters as weights.
+    /// The columns of each combination of hidden categories in a group: its log odds are their sum with the parameters
+    /// as weights.
     pub(super) fn fill(&self, data: &Observations, group: &Group, rows: &mut SparseRows) {
         rows.clear();
         for (combination, codes) in data.hidden.iter().enumerate() {

@@ -1,7 +1,9 @@
-//! The Jeffreys penalty, `+ 1/2 ln |I(b)|` with `I` the expected information, under which the maximum is finite (Firth 1993).
+//! The Jeffreys penalty, `+ 1/2 ln |I(b)|` with `I` the expected information, under which the maximum is finite (Firth
+//! 1993).
 //!
-//! Its slope is exact: with `P` the probability of an answer and `q = I^-1 grad P`, it is half the sum over people and answers of
-//! `2 q' (grad P)_m / P - (q' grad P) P_m / P^2`. Steps are those of BFGS, begun in the metric of the information.
+//! Its slope is exact: with `P` the probability of an answer and `q = I^-1 grad P`, it is half the sum over people and
+//! answers of `2 q' (grad P)_m / P - (q' grad P) P_m / P^2`. Steps are those of BFGS, begun in the metric of the
+//! information.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -63,7 +65,8 @@ pub(super) fn maximise(problem: &Problem<'_>, possible: &Possible, start: &[f64]
     Some(Fit { theta, sums, converged, boundary: false })
 }
 
-/// The update of the inverse Hessian after a step and the change of the slope over it; none where the curve is not downward.
+/// The update of the inverse Hessian after a step and the change of the slope over it; none where the curve is not
+/// downward.
 fn update(metric: &mut DMatrix<f64>, step: &DVector<f64>, change: &DVector<f64>) {
     let along = step.dot(change);
     if along <= 1e-14 * step.norm() * change.norm() {

@@ -1,8 +1,9 @@
 //! Joint tests of the coefficients of a term: of the categories of a factor, and of the categories of the response.
 //!
-//! With `u` the score and `I` the information of the fit without the term, `W` the tested directions less their projections on the others, and
-//! `V` the covariance of `u`, the statistic is `u'W (W'VW)^-1 W'u`: a chi-square with as many degrees of freedom as there are coefficients. With sampling
-//! clusters it is Hotelling's, by the units less the strata.
+//! With `u` the score and `I` the information of the fit without the term, `W` the tested directions less their
+//! projections on the others, and `V` the covariance of `u`, the statistic is `u'W (W'VW)^-1 W'u`: a chi-square with as
+//! many degrees of freedom as there are coefficients. With sampling clusters it is Hotelling's, by the units less the
+//! strata.
 
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -48,7 +49,8 @@ fn told(term: String, df: usize, statistic: f64, units: Option<f64>) -> Option<J
     Some(JointTest { term, p_value: law.sf(statistic), statistic, df, denominator_df, test })
 }
 
-/// Tests of the terms of a likelihood, whose fits without a term are searched for from two starts; none of a term without which there is no fit.
+/// Tests of the terms of a likelihood, whose fits without a term are searched for from two starts; none of a term
+/// without which there is no fit.
 ///
 /// # Errors
 /// Returns an error if the sampling design does not identify the variance.

@@ -1,8 +1,9 @@
-//! Regression on randomized answers: how a response depends on predictors, where any of them may be hidden behind a plan's channels.
+//! Regression on randomized answers: how a response depends on predictors, where any of them may be hidden behind a
+//! plan's channels.
 //!
-//! A response tells the likelihood of every truth ([`Layout`] finds out how), and everything follows from that: maximum likelihood where
-//! the response alone is hidden, a corrected score where predictors are, errors, score tests and average effects
-//! (docs/mathematics/regression.md). Equal rows are taken together first ([`ModelRows`]).
+//! A response tells the likelihood of every truth ([`Layout`] finds out how), and everything follows from that: maximum
+//! likelihood where the response alone is hidden, a corrected score where predictors are, errors, score tests and
+//! average effects (docs/mathematics/regression.md). Equal rows are taken together first ([`ModelRows`]).
 
 mod error;
 mod formula;

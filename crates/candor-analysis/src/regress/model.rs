@@ -98,7 +98,8 @@ pub struct Model {
     /// The response's categories, none of a number; the reference among them.
     pub(super) categories: Vec<String>,
     pub(super) reference: usize,
-    /// Attributes whose truth is summed over: the response first if it is one, then randomized predictors, by position in the schema.
+    /// Attributes whose truth is summed over: the response first if it is one, then randomized predictors, by position
+    /// in the schema.
     pub(super) hidden: Vec<usize>,
     /// Whether the response is a public attribute, so that its truth is known.
     pub(super) known_response: bool,
@@ -115,10 +116,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// Finds the variables of a formula: attributes of the plan's schema by name, all others are numeric columns of the responses.
+    /// Finds the variables of a formula: attributes of the plan's schema by name, all others are numeric columns of the
+    /// responses.
     ///
     /// # Errors
-    /// If the response predicts itself, nothing is randomized, the family does not fit, or there are too many hidden combinations.
+    /// If the response predicts itself, nothing is randomized, the family does not fit, or there are too many hidden
+    /// combinations.
     pub fn new(plan: &Plan, formula: &Formula, options: &ModelOptions) -> Result<Model, RegressError> {
         let schema = plan.schema();
         let found = |name: &str| schema.attributes().iter().position(|attribute| attribute.name() == name);
@@ -241,7 +244,8 @@ impl Model {
     }
 }
 
-/// Whom to tell apart from those who follow the device: that takes several channels for the response, and nothing else hidden.
+/// Whom to tell apart from those who follow the device: that takes several channels for the response, and nothing else
+/// hidden.
 fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) -> Result<Ignoring, RegressError> {
     let refused = |message: String| Err(RegressError::Ignoring(message));
     if !alone {
@@ -252,7 +256,8 @@ fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) 
     let name = plan.schema().name(response);
     let block = plan.blocks().iter().find(|block| block.attributes().contains(&response));
     if !block.is_some_and(Block::has_tag) {
-        let message = "is answered through one channel only, which shows the same whether people ignore it or not; it takes a lottery of several";
+        let message = "is answered through one channel only, which shows the same whether people ignore it or not; it \
+                       takes a lottery of several";
         return refused(format!("\"{name}\" {message}"));
     }
     let categories = plan.schema().attributes()[response].categories();
@@ -372,7 +377,8 @@ impl References {
                 RegressError::Reference(format!("\"{label}\" is no category of \"{name}\"{hint}"))
             })?;
             if left_out(at).contains(&(code as u16)) {
-                let message = "stands for people without an answer, who are left out of the model; say `missing category` to keep them";
+                let message = "stands for people without an answer, who are left out of the model; say `missing \
+                               category` to keep them";
                 return Err(RegressError::Reference(format!("\"{label}\" of \"{name}\" {message}")));
             }
             Ok((at, code))

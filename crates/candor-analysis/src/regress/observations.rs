@@ -254,8 +254,8 @@ impl Observations {
         }
     }
 
-    /// Adds people who ignore the device to the hidden predictors: what they say does not depend on the channel, nor (but for whom it is) on
-    /// the truth.
+    /// Adds people who ignore the device to the hidden predictors: what they say does not depend on the channel, nor
+    /// (but for whom it is) on the truth.
     fn add_ignoring(&mut self, ignoring: Ignoring, logs: &[f64]) {
         let (mut likelihoods, mut unbiased) = (Vec::new(), Vec::new());
         for (answer, log) in logs.iter().enumerate() {
@@ -274,7 +274,8 @@ impl Observations {
         (self.hidden, self.ignoring) = (vec![vec![0], vec![1]], true);
     }
 
-    /// Leaves out truths without an answer: the score of all others, with unbiased weights, is that of the people who have one.
+    /// Leaves out truths without an answer: the score of all others, with unbiased weights, is that of the people who
+    /// have one.
     fn leave_out(&mut self, shape: &Shape, left_out: &[Vec<u16>], responses: usize, logs: &[f64]) {
         let has_answer = |codes: &[usize]| has_answer_of(codes, left_out);
         let (kept, cells): (Vec<usize>, Vec<usize>) =
@@ -378,7 +379,8 @@ impl Observations {
         }
     }
 
-    /// Refuses columns that are told by those before them: all truths of hidden predictors are taken for equally likely.
+    /// Refuses columns that are told by those before them: all truths of hidden predictors are taken for equally
+    /// likely.
     fn check_columns(&self) -> Result<(), RegressError> {
         let p = self.design.len();
         let mut products = vec![0.0; p * p];

@@ -1,7 +1,7 @@
 //! Penalties under which a likelihood has a finite maximum.
 //!
-//! Log-F(1,1) adds `b/2 - ln(1 + e^b)` for each coefficient, half a person on either side of it (Greenland and Mansournia 2015).
-//! The ridge is so small that it only keeps the search finite.
+//! Log-F(1,1) adds `b/2 - ln(1 + e^b)` for each coefficient, half a person on either side of it (Greenland and
+//! Mansournia 2015). The ridge is so small that it only keeps the search finite.
 
 use super::family::Kernel;
 use super::problem::Problem;

@@ -35,7 +35,8 @@ pub(super) struct Local {
     /// The shares of the combinations, and their logarithms.
     shares: Vec<f64>,
     log_shares: Vec<f64>,
-    /// By truth, the response slowest: the logarithm of the likelihood of response and predictors, and derivatives in the indices.
+    /// By truth, the response slowest: the logarithm of the likelihood of response and predictors, and derivatives in
+    /// the indices.
     log: Vec<f64>,
     gradient: Vec<f64>,
     hessian: Vec<f64>,
@@ -319,8 +320,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Takes the squares of the scores of all truths off the information. Rows of the predictors' law enter as they are, and what their mean
-    /// changes comes last.
+    /// Takes the squares of the scores of all truths off the information. Rows of the predictors' law enter as they
+    /// are, and what their mean changes comes last.
     fn add_squares(&self, local: &Local, weights: &[f64], observed: &mut [f64]) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         let (mut squares, mut slopes) = (vec![0.0; m * m], vec![0.0; m]);
@@ -362,7 +363,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What changes in [`add_squares`](Problem::add_squares) because the scores of the predictors' law are less their mean.
+    /// What changes in [`add_squares`](Problem::add_squares) because the scores of the predictors' law are less their
+    /// mean.
     fn add_mean(&self, mean: &[f64], sums: &[f64], total: f64, observed: &mut [f64]) {
         self.add_own_outer(observed, mean, -total);
         for (row, sum) in sums.iter().enumerate() {

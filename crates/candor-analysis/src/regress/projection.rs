@@ -19,7 +19,8 @@ pub(super) struct Projection {
 }
 
 impl Projection {
-    /// Of a matrix of information about all parameters, row by row; `None` if the free ones leave none about the tested one.
+    /// Of a matrix of information about all parameters, row by row; `None` if the free ones leave none about the tested
+    /// one.
     pub(super) fn of_matrix(matrix: &[f64], tested: usize, free: &[usize]) -> Option<Projection> {
         let n = matrix.len().isqrt();
         let column: Vec<f64> = free.iter().map(|&i| matrix[i * n + tested]).collect();

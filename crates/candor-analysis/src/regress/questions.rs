@@ -1,4 +1,5 @@
-//! What a fitted model is asked for beside its coefficients: contrasts of coefficients, and predictions for kinds of people.
+//! What a fitted model is asked for beside its coefficients: contrasts of coefficients, and predictions for kinds of
+//! people.
 
 use super::design::{Design, Factor};
 use super::{Model, RegressError};
@@ -8,7 +9,8 @@ use super::{Model, RegressError};
 pub struct Questions {
     /// Sums of coefficients, such as `Education=bachelor - Education=primary`.
     pub contrasts: Vec<String>,
-    /// Kinds of people: by predictor its category or number. Predictors that are not named are as they are among the respondents.
+    /// Kinds of people: by predictor its category or number. Predictors that are not named are as they are among the
+    /// respondents.
     pub profiles: Vec<Vec<(String, String)>>,
 }
 

@@ -73,8 +73,8 @@ pub fn regress(
     regress_with(model, rows, &Fitting { method, naive, ..Fitting::default() })
 }
 
-/// Fits a model to the rows that were read for it. A fit exists always: where the answers set a coefficient no limit on one side, its estimate is
-/// that of the likelihood with the log-F(1,1) penalty.
+/// Fits a model to the rows that were read for it. A fit exists always: where the answers set a coefficient no limit on
+/// one side, its estimate is that of the likelihood with the log-F(1,1) penalty.
 ///
 /// # Errors
 /// If there are no responses, columns tell one another, or the method does not go with the model.
@@ -156,8 +156,8 @@ fn check_method(
             refused(Method::Jeffreys, message)
         }
         Some(other) if leaves_out && other != Method::CorrectedScore => {
-            let message = "people without an answer are left out, and randomized answers tell who they are; take `method corrected`, or \
-                           keep them by `missing category`";
+            let message = "people without an answer are left out, and randomized answers tell who they are; take \
+                           `method corrected`, or keep them by `missing category`";
             refused(other, message)
         }
         _ => Ok(()),
@@ -318,7 +318,8 @@ fn put_limits(own: &mut Prediction, tested: &Tested, is_share: bool, turned: boo
 /// A share of people who ignore the device below this is none.
 const NOBODY: f64 = 1e-6;
 
-/// The fit with people who ignore the device, compared with that of everybody following it, which it is if nobody seems to.
+/// The fit with people who ignore the device, compared with that of everybody following it, which it is if nobody seems
+/// to.
 fn with_ignoring(
     data: &Observations,
     kernel: Kernel,

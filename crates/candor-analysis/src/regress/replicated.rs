@@ -11,10 +11,12 @@ use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
 use super::{Family, Model, ModelRows, RegressError};
 use crate::tally::{Replicates, Replication};
 
-/// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of estimates over their errors.
+/// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of
+/// estimates over their errors.
 ///
 /// # Errors
-/// As [`regress`](super::regress), or if there are fewer than two columns of replicate weights, or the model cannot be fitted with one of them.
+/// As [`regress`](super::regress), or if there are fewer than two columns of replicate weights, or the model cannot be
+/// fitted with one of them.
 pub fn regress_replicated(
     model: &Model,
     rows: &ModelRows,

@@ -10,8 +10,8 @@ use super::hidden_predictors::Assumption;
 pub enum Method {
     /// Maximum likelihood. If a predictor is hidden, its law given the public ones is part of it.
     MaximumLikelihood,
-    /// The likelihood times the square root of the determinant of the information, which has a finite maximum always. Only where the response
-    /// alone is hidden.
+    /// The likelihood times the square root of the determinant of the information, which has a finite maximum always.
+    /// Only where the response alone is hidden.
     Jeffreys,
     /// The score with unbiased weights: nothing is assumed of the predictors.
     CorrectedScore,
@@ -42,7 +42,8 @@ pub struct Regression {
     pub log_likelihood: Option<f64>,
     /// That of constants alone.
     pub null_log_likelihood: Option<f64>,
-    /// Akaike's criterion, of a maximum of the likelihood of independent respondents: to compare models of the same answers.
+    /// Akaike's criterion, of a maximum of the likelihood of independent respondents: to compare models of the same
+    /// answers.
     pub aic: Option<f64>,
     /// Tjur's R2 of the truth, of binary responses.
     pub tjur: Option<f64>,
@@ -79,7 +80,8 @@ pub struct Regression {
     pub standardized: Vec<(String, f64, f64)>,
     /// The number of responses, and how many of them are different.
     pub responses: u64,
-    /// How many people the model is about, without those who have no answer; estimated where randomized answers tell who they are.
+    /// How many people the model is about, without those who have no answer; estimated where randomized answers tell
+    /// who they are.
     pub modelled: f64,
     /// How many rows are different.
     pub distinct: usize,
@@ -170,7 +172,8 @@ impl EstimateKind {
 pub enum Test {
     /// The projected score, walked outward from the best fit.
     Score,
-    /// One step of the score with the variance CR2 of sampling clusters and the degrees of freedom of Bell and McCaffrey, walked as the score is.
+    /// One step of the score with the variance CR2 of sampling clusters and the degrees of freedom of Bell and
+    /// McCaffrey, walked as the score is.
     OneStepCr2,
     /// Fieller's set of a linear model.
     Fieller,
@@ -215,7 +218,8 @@ pub struct Coefficient {
     pub statistic: Option<f64>,
     /// Degrees of freedom of Student's t that the statistic was taken from; none where it is normal.
     pub df: Option<f64>,
-    /// The p-value of the hypothesis that it is zero, below the level exactly if the interval excludes zero; none for thresholds.
+    /// The p-value of the hypothesis that it is zero, below the level exactly if the interval excludes zero; none for
+    /// thresholds.
     pub p_value: Option<f64>,
     /// What the p-value and the interval come from.
     pub test: Test,

@@ -18,11 +18,12 @@ const NUMBER: usize = 4;
 /// Codes that hold the place of a label.
 const LABEL: usize = 2;
 
-/// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with known margins, and whether they
-/// are outside of the subpopulation.
+/// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with
+/// known margins, and whether they are outside of the subpopulation.
 const LABELS: usize = 4;
 
-/// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many there are to draw from.
+/// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many
+/// there are to draw from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample<'a> {
     /// The sampling cluster of each row.
@@ -35,7 +36,8 @@ pub struct Sample<'a> {
     pub replicates: &'a [Vec<f64>],
 }
 
-/// A batch of responses: one column per column of the plan, the model's [numeric columns](Model::numbers), weights and labels.
+/// A batch of responses: one column per column of the plan, the model's [numeric columns](Model::numbers), weights and
+/// labels.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// One column per column of the plan.
@@ -117,7 +119,8 @@ impl Layout {
         Ok(Layout { answers, public, numbers, margins: Margins::new(plan, &[]), condition: None })
     }
 
-    /// The same about a subpopulation: those for whom a condition on public attributes holds. Everybody else keeps the place among sampling units.
+    /// The same about a subpopulation: those for whom a condition on public attributes holds. Everybody else keeps the
+    /// place among sampling units.
     #[must_use]
     pub fn with_condition(mut self, plan: &Plan, condition: Condition) -> Layout {
         let column = |attribute: usize| {
@@ -140,7 +143,8 @@ impl Layout {
         !condition.holds(code)
     }
 
-    /// The same where weights are to [agree](ModelRows::calibrate) with known margins of these attributes, which are public.
+    /// The same where weights are to [agree](ModelRows::calibrate) with known margins of these attributes, which are
+    /// public.
     #[must_use]
     pub fn with_margins(mut self, plan: &Plan, attributes: &[usize]) -> Layout {
         self.margins = Margins::new(plan, attributes);
@@ -280,8 +284,8 @@ impl ModelRows {
         }
     }
 
-    /// Multiplies weights, and replicate weights, by one factor for each category of the [attributes](Layout::with_margins) with known margins,
-    /// such that each category has its share.
+    /// Multiplies weights, and replicate weights, by one factor for each category of the
+    /// [attributes](Layout::with_margins) with known margins, such that each category has its share.
     ///
     /// # Errors
     /// If no weights do.

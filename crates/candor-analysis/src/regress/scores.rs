@@ -29,7 +29,8 @@ impl Problem<'_> {
         clusters
     }
 
-    /// Shows for every group each possible answer, by its probabilities under all truths: how likely it is, and its score.
+    /// Shows for every group each possible answer, by its probabilities under all truths: how likely it is, and its
+    /// score.
     pub(super) fn each_answer(
         &self,
         theta: &[f64],

@@ -1,8 +1,9 @@
 //! Unbiased weights of answers: `U = G^-1 l`, where `l` is an answer's likelihood over its mean over all truths and
 //! `G = sum over answers of (mean likelihood) l l'`: generalised least squares with weights of a uniform truth.
 //!
-//! All answers of a pattern or a strip are relabellings of one, so `G` multiplies each component `V` of a table (functions of exactly the
-//! attributes `V`) by one number, `|l_V|^2 / d_V` of any answer, `d_V` the product of `a_i - 1` inside.
+//! All answers of a pattern or a strip are relabellings of one, so `G` multiplies each component `V` of a table
+//! (functions of exactly the attributes `V`) by one number, `|l_V|^2 / d_V` of any answer, `d_V` the product of `a_i -
+//! 1` inside.
 
 use candor_base::shape::Shape;
 use nalgebra::DMatrix;
@@ -50,7 +51,8 @@ impl Inverse {
         }
     }
 
-    /// Of a lottery of patterns and strips with these shares over attributes of this shape, each given by the likelihood of one answer.
+    /// Of a lottery of patterns and strips with these shares over attributes of this shape, each given by the
+    /// likelihood of one answer.
     pub(super) fn of_examples(lottery: &[(f64, Vec<f64>)], shape: &Shape) -> Inverse {
         let dims = shape.sizes().to_vec();
         let mut information = vec![0.0; 1 << dims.len()];

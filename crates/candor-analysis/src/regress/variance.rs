@@ -12,10 +12,11 @@ use super::solve::Solver;
 use super::sums::Sums;
 use crate::tally::{LonelyPsu, SamplingError};
 
-/// The covariance of the total score: `sum w^2 s s'`; with sampling clusters, the sums of `w s` within clusters in place of single responses,
-/// centred within strata, times `k/(k-1)`. Where a share `f` of all units was drawn it is taken times `1 - f`, and `f` times the noise of the
-/// randomization is added: `sum w^2 (s s' - m m')`, with `m` what the score is expected to be given the truth.
-/// `likelihood`: the sums of the likelihood; without them it is about the corrected score.
+/// The covariance of the total score: `sum w^2 s s'`; with sampling clusters, the sums of `w s` within clusters in
+/// place of single responses, centred within strata, times `k/(k-1)`. Where a share `f` of all units was drawn it is
+/// taken times `1 - f`, and `f` times the noise of the randomization is added: `sum w^2 (s s' - m m')`, with `m` what
+/// the score is expected to be given the truth. `likelihood`: the sums of the likelihood; without them it is about the
+/// corrected score.
 ///
 /// # Errors
 /// If a stratum has one cluster only, or more than there are.
@@ -95,8 +96,8 @@ fn over_strata(
     Ok((total + single, drawn))
 }
 
-/// For each combination of categories with known margins what these explain of the score: by a regression with the weights before (Deville and
-/// Särndal 1992).
+/// For each combination of categories with known margins what these explain of the score: by a regression with the
+/// weights before (Deville and Särndal 1992).
 fn by_margins(problem: &Problem<'_>, theta: &[f64], corrected: bool) -> BTreeMap<u32, DVector<f64>> {
     let Some(calibration) = &problem.data.calibration else { return BTreeMap::new() };
     let (size, n) = (calibration.size, problem.parameters);
@@ -118,9 +119,10 @@ fn by_margins(problem: &Problem<'_>, theta: &[f64], corrected: bool) -> BTreeMap
     calibration.combinations.iter().map(|(number, (_, columns))| (*number, explained(columns))).collect()
 }
 
-/// The sum of `f w^2 m m'`, from that of the squares of the scores of truths. Of the corrected score `m` is the score of the truth, and `m m'` is estimated without bias. Of the likelihood it is
-/// at least (as covariances go) the part that is linear in the score of the truth: `J I^-1 s(t)`, with `J` the information of the answers and
-/// `I` that of direct ones; so that errors are not too small where the model holds.
+/// The sum of `f w^2 m m'`, from that of the squares of the scores of truths. Of the corrected score `m` is the score
+/// of the truth, and `m m'` is estimated without bias. Of the likelihood it is at least (as covariances go) the part
+/// that is linear in the score of the truth: `J I^-1 s(t)`, with `J` the information of the answers and `I` that of
+/// direct ones; so that errors are not too small where the model holds.
 fn explained(squares: DMatrix<f64>, likelihood: Option<&Sums>) -> DMatrix<f64> {
     let Some(sums) = likelihood else { return squares };
     let n = squares.nrows();
@@ -171,7 +173,8 @@ impl Stratum {
         drawn < 1.0 && self.units(clustered) < 2.0
     }
 
-    /// How sums scatter from unit to unit times the share that was not drawn; `mean`: that of all units, for strata with one.
+    /// How sums scatter from unit to unit times the share that was not drawn; `mean`: that of all units, for strata
+    /// with one.
     fn covariance(mut self, drawn: f64, lonely: LonelyPsu, mean: &DVector<f64>) -> Result<DMatrix<f64>, RegressError> {
         let units = self.units(!self.clusters.is_empty());
         let zero = DMatrix::zeros(mean.len(), mean.len());
@@ -180,8 +183,8 @@ impl Stratum {
         }
         if units < 2.0 {
             let off = self.sum - mean;
-            let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata, or say what it \
-                           adds by `lonely_psu`";
+            let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata, \
+                           or say what it adds by `lonely_psu`";
             return match lonely {
                 LonelyPsu::Fail => Err(RegressError::Clusters(message.to_owned())),
                 LonelyPsu::Adjust => Ok(&off * off.transpose() * (1.0 - drawn)),
@@ -220,8 +223,8 @@ pub(super) fn corrected_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<D
     Ok(&bread * score_covariance(problem, &fit.theta, None)? * &bread)
 }
 
-/// How two estimates differ, in what their errors allow: `d' (V - W)^+ d` with as many degrees of freedom as `V - W` has positive
-/// directions (Hausman 1978).
+/// How two estimates differ, in what their errors allow: `d' (V - W)^+ d` with as many degrees of freedom as `V - W`
+/// has positive directions (Hausman 1978).
 pub(super) fn hausman(difference: &[f64], larger: &DMatrix<f64>, smaller: &DMatrix<f64>) -> Option<(f64, usize)> {
     let eigen = (larger - smaller).symmetric_eigen();
     let least = 1e-6 * larger.diagonal().max();

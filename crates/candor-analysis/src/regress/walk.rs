@@ -1,8 +1,8 @@
 //! A p-value and an interval from one statistic, walked outward from the value that fits best.
 //!
 //! With `r(B)` the signed root of the score statistic of "the coefficient is B" and `B0` the value that fits best,
-//! `S*(B) = max over the way from B0 to B of r^2, less r(B0)^2`. The interval holds all `B` with `S*(B)` up to the critical value, and the
-//! p-value is that of `S*(0)`: they agree whatever the data are.
+//! `S*(B) = max over the way from B0 to B of r^2, less r(B0)^2`. The interval holds all `B` with `S*(B)` up to the
+//! critical value, and the p-value is that of `S*(0)`: they agree whatever the data are.
 
 use super::RegressError;
 

@@ -24,12 +24,14 @@ const PATIENCE: usize = 20;
 /// How many sweeps over the tables of one clique follow each other before the next one is looked at.
 const SWEEPS_WITHIN: usize = 5;
 
-/// The recipe of maximum entropy over the tables of the links: strongest first, each is kept unless the attributes that must then be looked at together have more than
-/// [`MAX_CLIQUE_CELLS`] combinations.
+/// The recipe of maximum entropy over the tables of the links: strongest first, each is kept unless the attributes that
+/// must then be looked at together have more than [`MAX_CLIQUE_CELLS`] combinations.
 ///
-/// Iterative proportional fitting over a junction tree of the graph of links, triangulated greedily (min-fill): the cliques are visited along the tree, each is fitted to its tables and
-/// hands on what its neighbours need. If some distribution has all tables, that of most entropy is the limit. Estimated tables with noise may contradict each other: then there is none, and
-/// [`Fit::largest_margin_error`] says by how much the recipe's tables differ from them. Public attributes stay as they are in any case.
+/// Iterative proportional fitting over a junction tree of the graph of links, triangulated greedily (min-fill): the
+/// cliques are visited along the tree, each is fitted to its tables and hands on what its neighbours need. If some
+/// distribution has all tables, that of most entropy is the limit. Estimated tables with noise may contradict each
+/// other: then there is none, and [`Fit::largest_margin_error`] says by how much the recipe's tables differ from them.
+/// Public attributes stay as they are in any case.
 ///
 /// # Errors
 /// If tables exclude each other altogether.
@@ -77,8 +79,8 @@ fn linked_public(pairs: &PairTables, kept: &[usize]) -> Vec<usize> {
     public
 }
 
-/// The cliques of the graph of links, in which the public attributes are all connected, because their joint distribution is given. Attributes without a link are cliques of their own,
-/// unless they are public.
+/// The cliques of the graph of links, in which the public attributes are all connected, because their joint
+/// distribution is given. Attributes without a link are cliques of their own, unless they are public.
 fn graph_cliques(pairs: &PairTables, kept: &[usize]) -> Vec<Vec<usize>> {
     let mut nodes: Vec<usize> = kept.iter().flat_map(|&link| pairs.links[link].attributes).collect();
     nodes.sort_unstable();
@@ -206,7 +208,8 @@ fn fit(tree: &mut [Table], options: &Options) -> Result<Fit, RakeError> {
     }
 }
 
-/// Fits a clique and everything below it. Between two fits what changed is handed on along the tree, so that every table is up to date when it is fitted.
+/// Fits a clique and everything below it. Between two fits what changed is handed on along the tree, so that every
+/// table is up to date when it is fitted.
 fn visit(tree: &mut [Table], at: usize, options: &Options) -> Result<(), RakeError> {
     tree[at].fit(options)?;
     let children: Vec<usize> = (at + 1..tree.len()).filter(|&child| tree[child].clique.parent == Some(at)).collect();

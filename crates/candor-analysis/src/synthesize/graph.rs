@@ -1,7 +1,7 @@
 //! Graphs of attributes: spanning trees, and trees of cliques.
 
-/// Which edges, in this order, make a forest: each is taken unless it closes a circle. Nodes of `together` are one node. With the heaviest edges first it is the forest of most
-/// weight (Kruskal).
+/// Which edges, in this order, make a forest: each is taken unless it closes a circle. Nodes of `together` are one
+/// node. With the heaviest edges first it is the forest of most weight (Kruskal).
 pub(super) fn forest(nodes: usize, together: &[usize], edges: impl Iterator<Item = [usize; 2]>) -> Vec<bool> {
     let mut group: Vec<usize> = (0..nodes).collect();
     let mut join = |[a, b]: [usize; 2]| {
@@ -22,12 +22,13 @@ pub(super) struct Clique {
     pub nodes: Vec<usize>,
     /// The clique before it in the tree, if it is not the first.
     pub parent: Option<usize>,
-    /// The nodes that it has in common with its parent, increasing; they are all that it has in common with what stands before it.
+    /// The nodes that it has in common with its parent, increasing; they are all that it has in common with what stands
+    /// before it.
     pub separator: Vec<usize>,
 }
 
-/// The largest cliques of a graph that was triangulated greedily: the node whose neighbours lack the fewest edges is taken out next, and its neighbours are connected (min-fill).
-/// `connected` is symmetric, without loops.
+/// The largest cliques of a graph that was triangulated greedily: the node whose neighbours lack the fewest edges is
+/// taken out next, and its neighbours are connected (min-fill). `connected` is symmetric, without loops.
 pub(super) fn cliques(mut connected: Vec<Vec<bool>>) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..connected.len()).collect();
     let mut cliques: Vec<Vec<usize>> = Vec::new();
@@ -56,8 +57,9 @@ pub(super) fn cliques(mut connected: Vec<Vec<bool>>) -> Vec<Vec<usize>> {
     cliques
 }
 
-/// The tree of the [cliques](cliques) of a triangulated graph, parents before their children: first one that holds the nodes of `first`, then always the clique that has most in common
-/// with one that is there (Prim), which makes it a junction tree.
+/// The tree of the [cliques](cliques) of a triangulated graph, parents before their children: first one that holds the
+/// nodes of `first`, then always the clique that has most in common with one that is there (Prim), which makes it a
+/// junction tree.
 pub(super) fn junction_tree(mut cliques: Vec<Vec<usize>>, first: &[usize]) -> Vec<Clique> {
     let mut tree: Vec<Clique> = Vec::with_capacity(cliques.len());
     if let Some(at) = cliques.iter().position(|clique| first.iter().all(|node| clique.contains(node))) {
@@ -101,7 +103,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every edge is in a clique, every node in some; what a clique shares with all before it, it shares with its parent.
+        /// Every edge is in a clique, every node in some; what a clique shares with all before it, it shares with its
+        /// parent.
         #[test]
         fn trees_of_cliques_are_junction_trees(nodes in 1usize..9, bits in any::<u64>()) {
             let mut connected = vec![vec![false; nodes]; nodes];

@@ -1,4 +1,5 @@
-//! Which attributes depend on each other, as estimated pair tables tell it, and the tables themselves as proper distributions.
+//! Which attributes depend on each other, as estimated pair tables tell it, and the tables themselves as proper
+//! distributions.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,8 @@ pub struct PairTables {
     pub untold: Vec<[usize; 2]>,
 }
 
-/// The tables that [`PairTables`] are estimated from: each attribute that is randomized, each pair with one (public attributes first), and the public attributes together.
+/// The tables that [`PairTables`] are estimated from: each attribute that is randomized, each pair with one (public
+/// attributes first), and the public attributes together.
 pub fn pair_tables(schema: &Schema) -> Vec<Vec<usize>> {
     let (private, public) = (schema.randomized(), public(schema));
     let one_way = private.iter().map(|&a| vec![a]);
@@ -59,11 +61,12 @@ fn public(schema: &Schema) -> Vec<usize> {
 }
 
 impl PairTables {
-    /// Estimates from counts of the [tables](pair_tables), found by their attributes; pairs that are not counted are untold.
+    /// Estimates from counts of the [tables](pair_tables), found by their attributes; pairs that are not counted are
+    /// untold.
     ///
-    /// A pair is linked if the mutual information of its table exceeds that of nineteen tables of the same one-way shares whose cells are independent but for
-    /// errors of the size of the estimate's: at most one in twenty pairs that do not depend on each other is linked. Deterministic.
-    /// Cost: twenty fits of each pair table.
+    /// A pair is linked if the mutual information of its table exceeds that of nineteen tables of the same one-way
+    /// shares whose cells are independent but for errors of the size of the estimate's: at most one in twenty pairs
+    /// that do not depend on each other is linked. Deterministic. Cost: twenty fits of each pair table.
     ///
     /// # Errors
     /// If the attributes by themselves, or the public ones together, were not counted or cannot be estimated.
@@ -113,8 +116,8 @@ fn link(attributes: [usize; 2], estimate: &Estimate, noise: &Source) -> Option<L
     (found > largest).then(|| Link { attributes, information: found - sum / NOISE_TABLES as f64, shares })
 }
 
-/// A proper table of independent attributes with the one-way shares of `shares`, estimated with errors of the size of the estimate's, all of them in how
-/// the attributes depend on each other.
+/// A proper table of independent attributes with the one-way shares of `shares`, estimated with errors of the size of
+/// the estimate's, all of them in how the attributes depend on each other.
 fn noise_alone(estimate: &Estimate, shares: &[f64], rng: &mut impl Rng) -> Vec<f64> {
     let (rows, columns) = (estimate.dims[0], estimate.dims[1]);
     let shape = candor_base::shape::Shape::new(estimate.dims.clone());

@@ -50,12 +50,14 @@ pub struct Recipe {
 impl Recipe {
     /// So many records, one column of codes per attribute of the schema, in a uniformly random order.
     ///
-    /// Public attributes have [systematic counts](systematic_counts): with as many records as responses they are just those of the responses. Of the records with
-    /// the same given categories as many get each drawn cell as its share says, up to less than one, by systematic counts with a random start: no share is off on average.
-    /// Cost: a pass and two random numbers per record and step.
+    /// Public attributes have [systematic counts](systematic_counts): with as many records as responses they are just
+    /// those of the responses. Of the records with the same given categories as many get each drawn cell as its share
+    /// says, up to less than one, by systematic counts with a random start: no share is off on average. Cost: a pass
+    /// and two random numbers per record and step.
     ///
     /// # Panics
-    /// If a step is given what is not there, draws what is, or has another number of shares than cells; or an attribute is never drawn.
+    /// If a step is given what is not there, draws what is, or has another number of shares than cells; or an attribute
+    /// is never drawn.
     pub fn draw(&self, schema: &Schema, records: u64, rng: &mut dyn CryptoRng) -> Vec<Vec<u16>> {
         let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];
         if let Some(Part { attributes, shares }) = &self.public {
@@ -77,8 +79,9 @@ impl Recipe {
         columns
     }
 
-    /// The different ones of records that were [drawn](Recipe::draw), with weights such that the [tables](Recipe::tables) and the public attributes together have their shares without
-    /// the rounding of whole records: of all such weights those closest to the records.
+    /// The different ones of records that were [drawn](Recipe::draw), with weights such that the
+    /// [tables](Recipe::tables) and the public attributes together have their shares without the rounding of whole
+    /// records: of all such weights those closest to the records.
     ///
     /// # Errors
     /// If there are no records, or none that a table gives a share.
@@ -109,7 +112,8 @@ fn cells(schema: &Schema, attributes: &[usize], columns: &[Vec<u16>]) -> Vec<usi
     (0..columns.first().map_or(0, Vec::len)).map(|row| shape.cell_at(&own, row)).collect()
 }
 
-/// The margin of a table of which only those cells count that some record is in: few of all combinations of public attributes.
+/// The margin of a table of which only those cells count that some record is in: few of all combinations of public
+/// attributes.
 fn occurring(schema: &Schema, part: &Part, columns: &[Vec<u16>]) -> Margin {
     let cells = cells(schema, &part.attributes, columns);
     let numbered: BTreeMap<usize, f64> = cells.iter().map(|&cell| (cell, part.shares[cell])).collect();

@@ -6,8 +6,8 @@ use rand_core::CryptoRng;
 /// Whole numbers in the place of shares: with `C_k` the sum of the first `k` shares, cell `k` gets
 /// `floor(N C_k + 1/2) - floor(N C_(k-1) + 1/2)`.
 ///
-/// They sum to `total`, each is less than one from `N` times its share, and so is the sum of any cells that follow one another: of each category of the first attribute
-/// of a table, for example. Deterministic. Cost: one pass.
+/// They sum to `total`, each is less than one from `N` times its share, and so is the sum of any cells that follow one
+/// another: of each category of the first attribute of a table, for example. Deterministic. Cost: one pass.
 ///
 /// ```
 /// use candor_analysis::synthesize::systematic_counts;
@@ -21,8 +21,8 @@ pub fn systematic_counts(shares: &[f64], total: u64) -> Vec<u64> {
     counts_from(shares, total, 0.5)
 }
 
-/// The same with `start`, from 0 to below 1, in the place of 1/2. If it is uniformly random, counts are expected to be `N` times their
-/// shares: what many small totals need, whose fixed rounding would go the same way every time.
+/// The same with `start`, from 0 to below 1, in the place of 1/2. If it is uniformly random, counts are expected to be
+/// `N` times their shares: what many small totals need, whose fixed rounding would go the same way every time.
 pub(super) fn counts_from(shares: &[f64], total: u64, start: f64) -> Vec<u64> {
     assert!(shares.iter().all(|share| *share >= 0.0 && share.is_finite()), "shares are not negative");
     let sum: f64 = shares.iter().sum();

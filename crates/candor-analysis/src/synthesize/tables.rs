@@ -34,8 +34,9 @@ pub fn estimated_tables<'a>(
     tallies.into_iter().map(one).collect()
 }
 
-/// Records put together from independent parts: for each part every record gets a cell, with [systematic counts](systematic_counts), in
-/// an order of its own that is uniformly random. One column of codes per attribute of the schema.
+/// Records put together from independent parts: for each part every record gets a cell, with [systematic
+/// counts](systematic_counts), in an order of its own that is uniformly random. One column of codes per attribute of
+/// the schema.
 ///
 /// With one part for all attributes the counts are exact and only the order is random; with several, the parts are
 /// independent of each other up to chance. Cost: a random number per record and part; memory for the codes.
@@ -57,8 +58,8 @@ pub fn from_tables(schema: &Schema, parts: &[Part], records: u64, rng: &mut dyn 
     columns
 }
 
-/// Records with the shares that their weights say, by [systematic counts](systematic_counts) over the sorted records, in a uniformly random order. One column of codes per column of
-/// the records.
+/// Records with the shares that their weights say, by [systematic counts](systematic_counts) over the sorted records,
+/// in a uniformly random order. One column of codes per column of the records.
 ///
 /// # Panics
 /// If there is not one weight, 0 or more, for each record.

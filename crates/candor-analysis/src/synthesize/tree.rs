@@ -9,10 +9,12 @@ use super::links::PairTables;
 use super::recipe::{Recipe, Step};
 use super::tables::Part;
 
-/// The recipe that keeps the links of most information that close no circle; public attributes, which stay together, count as one.
+/// The recipe that keeps the links of most information that close no circle; public attributes, which stay together,
+/// count as one.
 ///
-/// Each attribute is drawn given one other at most. Of all distributions with such a structure it is the one closest to the pair tables in relative entropy (Chow and Liu 1968), and it
-/// has the tables of all links that it keeps and all one-way shares exactly. Other pairs depend on each other by these alone: along the path between them.
+/// Each attribute is drawn given one other at most. Of all distributions with such a structure it is the one closest to
+/// the pair tables in relative entropy (Chow and Liu 1968), and it has the tables of all links that it keeps and all
+/// one-way shares exactly. Other pairs depend on each other by these alone: along the path between them.
 pub fn tree(schema: &Schema, pairs: &PairTables) -> Recipe {
     let nodes = schema.attributes().len();
     let public: Vec<usize> = (0..nodes).filter(|&a| pairs.is_public(a)).collect();

@@ -56,8 +56,8 @@ fn covers(sizes: &[usize], tables: &[Vec<usize>]) -> Vec<Vec<usize>> {
     covers
 }
 
-/// For each column, how many tables would be covered if it were held, too: those of which nothing else is missing. One pass over the
-/// tables, however many columns there are.
+/// For each column, how many tables would be covered if it were held, too: those of which nothing else is missing. One
+/// pass over the tables, however many columns there are.
 fn gains(held: &[bool], open: &[&Vec<usize>]) -> Vec<usize> {
     let mut gains = vec![0; held.len()];
     for table in open {

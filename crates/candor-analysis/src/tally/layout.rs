@@ -8,7 +8,8 @@ use candor_base::shape::Shape;
 
 use super::Group;
 
-/// Stands for every channel of a lottery with strips that asks about no attribute of the table: they all tell it the same, nothing.
+/// Stands for every channel of a lottery with strips that asks about no attribute of the table: they all tell it the
+/// same, nothing.
 pub const OTHER_CHANNEL: u16 = u16::MAX;
 
 /// One axis of the counts of a table.
@@ -145,8 +146,8 @@ impl CountLayout {
         }
     }
 
-    /// The group of the responses with these tags of the [tagged](CountLayout::tagged) blocks: the same tags, but for channels that ask
-    /// elsewhere.
+    /// The group of the responses with these tags of the [tagged](CountLayout::tagged) blocks: the same tags, but for
+    /// channels that ask elsewhere.
     pub fn key(&self, plan: &Plan, tags: &[u16]) -> Vec<u16> {
         let key = |(&block, &tag): (&usize, &u16)| match plan.blocks()[block].channels().get(usize::from(tag)) {
             Some(_) if !self.asks(plan, block, tag) => OTHER_CHANNEL,
@@ -155,7 +156,8 @@ impl CountLayout {
         self.tagged.iter().zip(tags).map(key).collect()
     }
 
-    /// The counts of a group by its tags as those of its key: along axes that are not asked about, what a response shows there.
+    /// The counts of a group by its tags as those of its key: along axes that are not asked about, what a response
+    /// shows there.
     pub(crate) fn unasked(&self, plan: &Plan, tags: &[u16], key: &[u16], group: Group) -> Group {
         let (before, after) = (Shape::new(self.frame(plan, tags).dims), Shape::new(self.frame(plan, key).dims));
         let share = self.cells_of_one(plan, key).0 / self.cells_of_one(plan, tags).0;
@@ -292,8 +294,8 @@ impl Asking {
     }
 }
 
-/// Whether a pattern channel answers uniformly about attributes at these places of its block, whatever their truth, and what
-/// else it answers tells nothing of them: each of its parts admits every pattern, or asks only that others hit.
+/// Whether a pattern channel answers uniformly about attributes at these places of its block, whatever their truth, and
+/// what else it answers tells nothing of them: each of its parts admits every pattern, or asks only that others hit.
 fn is_silent(pattern: &Pattern, places: &[(usize, usize)]) -> bool {
     pattern.parts().iter().all(|part| match &part.set {
         PatternSet::All => true,

@@ -35,8 +35,8 @@ pub struct Group {
     pub total: f64,
     /// The sum of squared weights; without weights the number of responses.
     pub squares: f64,
-    /// The number of responses (or the sum of weights) in each cell. Where a strip was drawn, along the axes that it asks about
-    /// only: the sum over all cells of its own table that lie in the cell, as often as each was answered.
+    /// The number of responses (or the sum of weights) in each cell. Where a strip was drawn, along the axes that it
+    /// asks about only: the sum over all cells of its own table that lie in the cell, as often as each was answered.
     pub counts: Vec<f64>,
     /// The sum of squared weights in each cell; empty without weights.
     pub square_counts: Vec<f64>,
@@ -90,8 +90,8 @@ pub enum Rows<'a> {
     Weighted(&'a [f64]),
     /// So many responses of which only the tags are known; what they hold comes as [`Rows::Inclusions`].
     Tagged(&'a [f64]),
-    /// One combination of categories and cells that so many answers with these tags hold: no more than one of each set is given. They add
-    /// nothing to the number of responses, which comes as [`Rows::Tagged`].
+    /// One combination of categories and cells that so many answers with these tags hold: no more than one of each set
+    /// is given. They add nothing to the number of responses, which comes as [`Rows::Tagged`].
     Inclusions(&'a [f64]),
 }
 
@@ -153,7 +153,8 @@ pub fn answer_codes<'a>(plan: &Plan, responses: &'a Responses) -> Vec<Codes<'a>>
 }
 
 impl Group {
-    /// Adds responses that ask about nothing in the table, by how many they are and their squared weights: they show the same everywhere.
+    /// Adds responses that ask about nothing in the table, by how many they are and their squared weights: they show
+    /// the same everywhere.
     fn add_elsewhere(&mut self, (total, squares): (f64, f64)) {
         self.total += total;
         self.squares += squares;
@@ -226,8 +227,8 @@ impl TableCounts {
         self.groups.values().map(|group| group.total).sum()
     }
 
-    /// The tags of the first group of which the counts of cells do not fit the number of responses, and why. Only counts made elsewhere can
-    /// be wrong.
+    /// The tags of the first group of which the counts of cells do not fit the number of responses, and why. Only
+    /// counts made elsewhere can be wrong.
     pub fn misfit(&self, plan: &Plan) -> Option<(&[u16], InconsistentCounts)> {
         let above = |a: f64, b: f64| a - b > ROUNDING * a;
         self.groups.iter().find_map(|(key, group)| {

@@ -76,8 +76,8 @@ impl Replication {
         }
         if self.method == ReplicateMethod::Jackknife && self.scale.is_none() {
             return refused(
-                "the scale of a jackknife depends on its kind: take jk1 (random groups), jkn (one unit of a stratum) or jk2 \
-                 (pairs), or give `replicate_scale`",
+                "the scale of a jackknife depends on its kind: take jk1 (random groups), jkn (one unit of a stratum) \
+                 or jk2 (pairs), or give `replicate_scale`",
             );
         }
         match self.scale.iter().chain(&self.rscales).all(is_factor) {
@@ -89,15 +89,16 @@ impl Replication {
     /// The factor of each replicate and the degrees of freedom, for weights as they are.
     ///
     /// # Errors
-    /// Returns [`SamplingError::Replication`] if the weights do not look like those of the method, or factors are missing.
+    /// Returns [`SamplingError::Replication`] if the weights do not look like those of the method, or factors are
+    /// missing.
     pub fn replicates(&self, weights: &ReplicateWeights) -> Result<Replicates, SamplingError> {
         self.check()?;
         let count = weights.columns.len();
         let each = count as f64;
         if self.method == ReplicateMethod::Balanced && !weights.zeros {
             return Err(SamplingError::Replication(format!(
-                "no replicate weight is 0, so these look like Fay's weights (the least is {:.3} of the weight): take the method fay with \
-                 the share of its makers",
+                "no replicate weight is 0, so these look like Fay's weights (the least is {:.3} of the weight): take \
+                 the method fay with the share of its makers",
                 weights.least
             )));
         }
@@ -129,7 +130,8 @@ impl Replication {
     }
 }
 
-/// How estimates with replicate weights tell the variance: the sum of their squared distances from a center, each times a factor.
+/// How estimates with replicate weights tell the variance: the sum of their squared distances from a center, each times
+/// a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicates {
     method: ReplicateMethod,
@@ -149,7 +151,8 @@ impl Replicates {
         self.degrees
     }
 
-    /// The distances of the estimates from their center, each times the root of its factor: their squares add up to the variance.
+    /// The distances of the estimates from their center, each times the root of its factor: their squares add up to the
+    /// variance.
     pub fn deviations(&self, estimate: &[f64], replicates: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut center = estimate.to_vec();
         if self.about == About::Mean {
@@ -164,7 +167,8 @@ impl Replicates {
     }
 }
 
-/// What columns of replicate weights look like beside the full-sample weights. Parts of the data [merge](ReplicateWeights::merge).
+/// What columns of replicate weights look like beside the full-sample weights. Parts of the data
+/// [merge](ReplicateWeights::merge).
 #[derive(Clone, Debug, Default)]
 pub struct ReplicateWeights {
     columns: Vec<Column>,
@@ -177,7 +181,8 @@ pub struct ReplicateWeights {
     seen: HashSet<u64>,
 }
 
-/// One column: the sum of its weights that are neither 0 nor the full-sample weight, and that of the full-sample weights beside them.
+/// One column: the sum of its weights that are neither 0 nor the full-sample weight, and that of the full-sample
+/// weights beside them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Column {
     raised: f64,
@@ -269,13 +274,14 @@ impl ReplicateWeights {
         }
     }
 
-    /// `(m - 1) / m` of the stratum with `m` units of which each replicate leaves one out: the others weigh `m / (m - 1)` as much.
+    /// `(m - 1) / m` of the stratum with `m` units of which each replicate leaves one out: the others weigh `m / (m -
+    /// 1)` as much.
     fn of_strata(&self) -> Result<Vec<f64>, SamplingError> {
         let one = |column: &Column| {
             let ratio = column.raised / column.full;
             let clear = column.range.1 - column.range.0 <= 2.0 * SAME_RATIO && ratio > 1.0;
-            let refused = "these weights do not tell how many units the strata have (they were calibrated, perhaps): give \
-                           `replicate_rscales`, (m - 1)/m for each replicate";
+            let refused = "these weights do not tell how many units the strata have (they were calibrated, perhaps): \
+                           give `replicate_rscales`, (m - 1)/m for each replicate";
             clear.then(|| 1.0 / ratio).ok_or_else(|| SamplingError::Replication(refused.to_owned()))
         };
         self.columns.iter().map(one).collect()

@@ -1,4 +1,5 @@
-//! How respondents were drawn: counts by the units of the sample, or with replicate weights. Errors of survey designs come from these.
+//! How respondents were drawn: counts by the units of the sample, or with replicate weights. Errors of survey designs
+//! come from these.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,7 +85,8 @@ pub(crate) struct Calibration {
 }
 
 impl Sample {
-    /// A sample of units, each with the number of its stratum; strata with the number of units that they have, if it is known.
+    /// A sample of units, each with the number of its stratum; strata with the number of units that they have, if it is
+    /// known.
     ///
     /// # Errors
     /// If a stratum has one unit only (and there are others), or more than there are.
@@ -268,8 +270,9 @@ impl UnitGroup {
     }
 }
 
-/// Counts a batch of responses by units: `unit` is that of each row, `None` for one that is not counted. With `singly` every response is
-/// held by itself, as strata of finite populations need it. The columns are as [`TableCounts::add`] takes them.
+/// Counts a batch of responses by units: `unit` is that of each row, `None` for one that is not counted. With `singly`
+/// every response is held by itself, as strata of finite populations need it. The columns are as [`TableCounts::add`]
+/// takes them.
 pub fn count_units(
     plan: &Plan,
     layout: &CountLayout,

@@ -6,8 +6,8 @@
 pub enum SamplingError {
     /// One unit does not tell how far others are apart.
     #[error(
-        "{} one sampling unit only, which does not tell how far others would be; merge it with another stratum, or say what it adds by \
-         `lonely_psu`: certainty, adjust or average", has(.0)
+        "{} one sampling unit only, which does not tell how far others would be; merge it with another stratum, or say \
+         what it adds by `lonely_psu`: certainty, adjust or average", has(.0)
     )]
     OneUnit(String),
     /// More units were drawn than there are.

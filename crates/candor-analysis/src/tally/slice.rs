@@ -6,8 +6,9 @@ use super::sampling_design::{UnitCounts, UnitGroup};
 use super::{CountAxis, CountLayout, Group, TableCounts, VarianceMethod};
 
 impl TableCounts {
-    /// The counts of the table's other attributes among the responses with one category of an attribute that is public. Everybody knows
-    /// who they are, so nothing is estimated: they are the counts that would have been made of these responses alone.
+    /// The counts of the table's other attributes among the responses with one category of an attribute that is public.
+    /// Everybody knows who they are, so nothing is estimated: they are the counts that would have been made of these
+    /// responses alone.
     ///
     /// # Panics
     /// If the attribute is not in the table, or is randomized.

@@ -9,8 +9,8 @@ use super::{Codes, CountAxis, CountLayout};
 
 /// The columns that a table is counted from.
 pub(super) struct Sources<'a> {
-    /// For each axis its codes (none where all channels of its block are strips), and for matrices in a lottery the tag that
-    /// selects them, with the outputs of each.
+    /// For each axis its codes (none where all channels of its block are strips), and for matrices in a lottery the tag
+    /// that selects them, with the outputs of each.
     pub(super) axes: Vec<Source<'a>>,
     /// The tags of the tagged blocks.
     pub(super) tags: Vec<Codes<'a>>,

@@ -125,7 +125,9 @@ proptest! {
     }
 
     #[test]
-    fn several_tables_are_the_printed_algorithm((records, shares) in cases(&[50, 41, 3, 700, 5, 600], 1..200), t in 1usize..6) {
+    fn several_tables_are_the_printed_algorithm(
+        (records, shares) in cases(&[50, 41, 3, 700, 5, 600], 1..200), t in 1usize..6,
+    ) {
         agrees_with_printed(&records, &shares, t)?;
     }
 
@@ -146,15 +148,19 @@ proptest! {
             let mut sums = vec![0.0; shares.len()];
             margin.cells.iter().zip(&raked.weights).for_each(|(&cell, w)| sums[cell as usize] += w);
             let attainable: f64 = shares.iter().zip(&sums).filter(|(_, s)| **s > 0.0).map(|(p, _)| p).sum();
-            let error = shares.iter().zip(&sums).filter(|(_, s)| **s > 0.0).map(|(p, s)| (p / attainable - s).abs()).fold(0.0, f64::max);
+            let error = shares.iter().zip(&sums).filter(|(_, s)| **s > 0.0).map(|(p, s)| (p / attainable - s).abs())
+                .fold(0.0, f64::max);
             prop_assert!(error <= raked.largest_margin_error + 1e-12);
             prop_assert!(!raked.converged || error <= 1e-3);
         }
     }
 
     #[test]
-    fn the_odds_ratio_of_the_answers_is_kept(counts in [1u64..100, 1..100, 1..100, 1..100], p in 0.1f64..0.9, q in 0.1f64..0.9) {
-        // Weights are counts times a factor for each category: of all that agree with the margins the closest to the counts.
+    fn the_odds_ratio_of_the_answers_is_kept(
+        counts in [1u64..100, 1..100, 1..100, 1..100], p in 0.1f64..0.9, q in 0.1f64..0.9,
+    ) {
+        // Weights are counts times a factor for each category: of all that agree with the margins the closest to the
+        // counts.
         let margins = [margin(&[0, 0, 1, 1], &[p, 1.0 - p]), margin(&[0, 1, 0, 1], &[q, 1.0 - q])];
         let raked = rake(&counts, &margins, &Options { tolerance: 1e-11, max_iterations: 100_000 }).unwrap();
         prop_assert!(raked.converged);

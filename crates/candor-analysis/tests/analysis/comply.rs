@@ -185,7 +185,8 @@ fn shifted_die() -> Plan {
     lottery_of_matrices(4, columns, 6)
 }
 
-/// How often the test rejects at 5 %, over surveys of people with skewed truths who follow the device, or say the first category.
+/// How often the test rejects at 5 %, over surveys of people with skewed truths who follow the device, or say the first
+/// category.
 fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, ignored: f64) -> f64 {
     let lottery = Lottery::for_plan(plan, table).unwrap();
     let (randomizer, degrees) = (Randomizer::new(plan), lottery.degrees());
@@ -252,8 +253,8 @@ fn level(lottery: &Lottery, truth: &[f64], respondents: usize) -> f64 {
     rejected.count() as f64 / SURVEYS as f64
 }
 
-/// The level is 4 to 6 %. With 15,000 surveys chance moves 5 % by 0.178 %: 1 % is 5.6 times that, and happens in fewer than one of
-/// ten million.
+/// The level is 4 to 6 %. With 15,000 surveys chance moves 5 % by 0.178 %: 1 % is 5.6 times that, and happens in fewer
+/// than one of ten million.
 #[test]
 fn the_level_of_the_test() {
     let k_ary = {
@@ -300,8 +301,8 @@ fn where_nothing_can_be_said() {
     assert_eq!(Lottery::for_plan(&one.unwrap(), &[0]).unwrap().degrees(), 0);
 }
 
-/// A question and an anchor that everybody would truthfully answer with "0", both with shifted labels in one matrix or each by itself. Nine
-/// tenths attend, the others answer both at random: that makes the answers dependent.
+/// A question and an anchor that everybody would truthfully answer with "0", both with shifted labels in one matrix or
+/// each by itself. Nine tenths attend, the others answer both at random: that makes the answers dependent.
 #[test]
 fn errors_of_anchored_shares_hold() {
     let (surveys, respondents, attentive, yes) = (1000u64, 1000usize, 0.9, 0.3);

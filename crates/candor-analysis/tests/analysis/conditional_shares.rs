@@ -1,4 +1,5 @@
-//! Shares among those who, small groups, differences and numbers: against contributions fed in one by one, exact sums and simulations.
+//! Shares among those who, small groups, differences and numbers: against contributions fed in one by one, exact sums
+//! and simulations.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +120,8 @@ fn contributions(plan: &Plan, people: &[Vec<u16>], table: &[usize]) -> Vec<Vec<f
     (0..people[0].len()).map(one).collect()
 }
 
-/// Ratios and their standard errors are those of contributions fed in one by one: `sum N / sum D`, and the scatter of `(N - r D) / D`.
+/// Ratios and their standard errors are those of contributions fed in one by one: `sum N / sum D`, and the scatter of
+/// `(N - r D) / D`.
 #[test]
 fn errors_of_ratios_are_those_of_contributions() {
     let people = people(300, &mut Source::from_seed(2).stream(0));
@@ -142,8 +144,8 @@ fn errors_of_ratios_are_those_of_contributions() {
             let scatter: f64 = each.iter().map(|f| (over(f) - ratio * under(f)).powi(2)).sum::<f64>().sqrt() / down;
             let error = share.uncertainty.unwrap().standard_error;
             assert!((share.estimate - ratio).abs() < 1e-9, "{name} {codes:?}: {} {ratio}", share.estimate);
-            // Of sets only the law of the answers is used, not how they happened to fall; where a cell is negative, errors are at least those of the
-            // closest distribution.
+            // Of sets only the law of the answers is used, not how they happened to fall; where a cell is negative,
+            // errors are at least those of the closest distribution.
             let negative = (0..6).any(|cell| each.iter().map(|f| f[cell]).sum::<f64>() < 0.0);
             let (least, most) = match (name, negative) {
                 ("sets", _) => (0.85, 1.15),
@@ -194,8 +196,8 @@ fn groups_without_anybody() {
     }
 }
 
-/// Intervals of one attribute hold at least as often as they say, for any number of responses, share and epsilon: an exact sum over all
-/// counts. Wald intervals do not.
+/// Intervals of one attribute hold at least as often as they say, for any number of responses, share and epsilon: an
+/// exact sum over all counts. Wald intervals do not.
 #[test]
 fn intervals_of_small_groups_hold() {
     for epsilon in [0.5, 1.0, 3.0, 8.0] {
@@ -232,8 +234,9 @@ fn intervals_of_small_groups_hold() {
     }
 }
 
-/// The same for the very records that were randomized: of `n` with the category in `t` of them, two binomial counts add up. Nothing is drawn from a
-/// population here, and light randomization leaves short intervals; they hold as often as they say.
+/// The same for the very records that were randomized: of `n` with the category in `t` of them, two binomial counts add
+/// up. Nothing is drawn from a population here, and light randomization leaves short intervals; they hold as often as
+/// they say.
 #[test]
 fn intervals_of_this_table_hold() {
     let law = |n: usize, p: f64| {
@@ -278,7 +281,8 @@ fn intervals_of_this_table_hold() {
     }
 }
 
-/// How many of so many surveys hold the truth in the intervals of shares of `y` among `x`, cell by cell; and of the differences between the two.
+/// How many of so many surveys hold the truth in the intervals of shares of `y` among `x`, cell by cell; and of the
+/// differences between the two.
 fn held(plan: &Plan, n: usize, surveys: u64) -> (Vec<u64>, Vec<u64>) {
     let truth = [[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]];
     let (mut shares, mut differences) = (vec![0; 6], vec![0; 3]);
@@ -302,7 +306,8 @@ fn held(plan: &Plan, n: usize, surveys: u64) -> (Vec<u64>, Vec<u64>) {
     (shares, differences)
 }
 
-/// Shares among a randomized group and their differences hold: 1,000 surveys each; 0.915 is where chance comes below one in a million at 95 %.
+/// Shares among a randomized group and their differences hold: 1,000 surveys each; 0.915 is where chance comes below
+/// one in a million at 95 %.
 #[test]
 fn intervals_of_ratios_hold() {
     for (name, plan) in plans() {

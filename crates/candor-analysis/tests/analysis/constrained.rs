@@ -128,7 +128,8 @@ fn one_attribute_is_projected() {
     assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
 }
 
-/// Over twenty randomizations of skewed records: less error than tables projected alone, and these less than unbiased ones.
+/// Over twenty randomizations of skewed records: less error than tables projected alone, and these less than unbiased
+/// ones.
 #[test]
 fn they_are_closer_to_the_truth() {
     let (plan, columns) = (plan(1.0), records(4_000));
@@ -186,9 +187,10 @@ fn shares(columns: &[Vec<u16>], tables: &[Vec<usize>]) -> Vec<Vec<f64>> {
     tables.iter().map(of).collect()
 }
 
-/// Over forty randomizations of few skewed records, many of whose cells are empty: intervals contain their estimates and, as often as
-/// they say, the true shares; and errors are those that come out. Of 67 cells in 40 surveys a coverage of 95% is seen below 93% with a
-/// chance far below one in a million; the cells of all tables together have a root mean square error within a third of that stated.
+/// Over forty randomizations of few skewed records, many of whose cells are empty: intervals contain their estimates
+/// and, as often as they say, the true shares; and errors are those that come out. Of 67 cells in 40 surveys a coverage
+/// of 95% is seen below 93% with a chance far below one in a million; the cells of all tables together have a root mean
+/// square error within a third of that stated.
 #[test]
 fn constrained_intervals_cover_and_errors_are_those_stated() {
     for epsilon in [0.5, 2.0] {
@@ -236,7 +238,8 @@ fn errors_repeat_and_can_be_cancelled() {
     assert!(sum(&records) < 0.999 * sum(&once), "{} {}", sum(&records), sum(&once));
 }
 
-/// Where no cell is near zero, constraints change nothing: the errors are those of unbiased estimates, which have a formula.
+/// Where no cell is near zero, constraints change nothing: the errors are those of unbiased estimates, which have a
+/// formula.
 #[test]
 fn expected_errors_are_those_of_unbiased_estimates_far_from_zero() {
     let plan = plan(2.0);

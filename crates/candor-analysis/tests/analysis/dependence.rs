@@ -96,7 +96,8 @@ fn right_on_average_and_as_uncertain_as_said() {
                 let spread = (found.iter().map(|d| (d.value - mean).powi(2)).sum::<f64>() / n).sqrt();
                 let said = (found.iter().map(|d| d.standard_error.unwrap().powi(2)).sum::<f64>() / n).sqrt();
                 let case = format!("{name}, {measure}, {truth:.3}: mean {mean:.4}, spread {spread:.4}, said {said:.4}");
-                // The mean of 120 is within 5.1 of its standard errors but once in three million; half a standard error is bias.
+                // The mean of 120 is within 5.1 of its standard errors but once in three million; half a standard error
+                // is bias.
                 assert!((mean - truth).abs() < 5.1 * spread / n.sqrt() + 0.5 * spread, "{case}");
                 // Near zero values are cut off, so they spread less than is said.
                 let least = if strength == 0 { 0.75 } else { 0.3 };
@@ -121,8 +122,8 @@ fn answers_depend_less_than_the_truth() {
     }
 }
 
-/// Where noise is as large as what there is to know, the mutual information is not stated with an error; an attribute that seems to
-/// have a single category has no correlation.
+/// Where noise is as large as what there is to know, the mutual information is not stated with an error; an attribute
+/// that seems to have a single category has no correlation.
 #[test]
 fn what_is_not_told_is_not_claimed() {
     let schema = Schema::with_sizes(&[10, 10]).unwrap();
@@ -137,7 +138,8 @@ fn what_is_not_told_is_not_claimed() {
     assert_eq!((found.value, found.standard_error), (0.0, None));
 }
 
-/// What rare categories would add stays unknown, so V is somewhat too small where they take part in the dependence; never too large.
+/// What rare categories would add stays unknown, so V is somewhat too small where they take part in the dependence;
+/// never too large.
 #[test]
 fn merged_categories_never_add_dependence() {
     let schema = Schema::with_sizes(&[4, 4]).unwrap();

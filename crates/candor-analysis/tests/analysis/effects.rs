@@ -99,8 +99,9 @@ fn coefficients_of_the_golden_file() {
     }
 }
 
-/// Surveys of each kind. The share of them that find an effect has a standard error below 0.0112, so that five of it are 0.056: chance goes
-/// further in fewer than one of a million. The predictions are those of large samples; they are off by less than the bound is wide.
+/// Surveys of each kind. The share of them that find an effect has a standard error below 0.0112, so that five of it
+/// are 0.056: chance goes further in fewer than one of a million. The predictions are those of large samples; they are
+/// off by less than the bound is wide.
 const SURVEYS: u64 = 2000;
 const OFF: f64 = 0.056;
 
@@ -136,8 +137,8 @@ fn found_and_predicted(
     (f64::from(found) / SURVEYS as f64, predicted)
 }
 
-/// People by the anticipated truth, drawn by its definition: log odds `-0.6 + 0.7 z` (`+ 0.6 x`, and for the second category half of
-/// that), or a number with the mean `0.3 y`.
+/// People by the anticipated truth, drawn by its definition: log odds `-0.6 + 0.7 z` (`+ 0.6 x`, and for the second
+/// category half of that), or a number with the mean `0.3 y`.
 fn surveyed(plan: &Plan, people: &Anticipated, n: usize, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>) {
     let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let value = |term: &str, category: &str| -> f64 {
@@ -241,7 +242,8 @@ fn log_odds(share: f64) -> f64 {
     (share / (1.0 - share)).ln()
 }
 
-/// Rare traits, where a test of an estimate over its error says .58 in place of .80, and rare hidden groups: theory/inference.md, section 9.
+/// Rare traits, where a test of an estimate over its error says .58 in place of .80, and rare hidden groups:
+/// theory/inference.md, section 9.
 #[test]
 fn power_is_that_of_the_score_test() {
     let power = |plan: &Plan, formula: &str, kinds: &[(&[u16], &[u16], f64)], term: &str, shares: [f64; 2], n: f64| {

@@ -1,4 +1,5 @@
-//! One statistic for p-values and intervals, and fits that always exist: golden numbers (tests/golden/inference/README.md) and properties.
+//! One statistic for p-values and intervals, and fits that always exist: golden numbers
+//! (tests/golden/inference/README.md) and properties.
 
 use candor_analysis::regress::{
     Batch, Coefficient, EstimateKind, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows,
@@ -305,7 +306,8 @@ fn contrasts_and_predictions_at_the_boundary() {
     refused(&[], &[("x", "0"), ("x", "1")], "\"x\" is given twice");
 }
 
-/// The joint test of a factor holds its level, by either method: of 400 surveys without an effect more than 49 reject with a chance below 1e-6.
+/// The joint test of a factor holds its level, by either method: of 400 surveys without an effect more than 49 reject
+/// with a chance below 1e-6.
 #[test]
 fn joint_tests_hold_their_level() {
     let mut rng = ChaCha20Rng::seed_from_u64(7);
@@ -401,7 +403,8 @@ fn missing_outcomes_are_left_out() {
     assert!(found.coefficients[2].p_value.unwrap() > 0.05, "{:?}", found.coefficients[2]);
 }
 
-/// p is below 0.05 exactly if the interval excludes 0, it is an interval that holds a value, and the estimate is a number.
+/// p is below 0.05 exactly if the interval excludes 0, it is an interval that holds a value, and the estimate is a
+/// number.
 fn agree(name: &str, all: &[Coefficient]) {
     for own in all.iter().filter(|own| own.p_value.is_some() && !own.gap) {
         let excluded = own.low.is_some_and(|low| low > 0.0) || own.high.is_some_and(|high| high < 0.0);

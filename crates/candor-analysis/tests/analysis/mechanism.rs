@@ -17,9 +17,11 @@ fn below(n: u64, rng: &mut chacha20::ChaCha12Rng) -> u64 {
 #[derive(Clone, Copy, Debug)]
 enum Mechanism {
     KAry,
-    /// Each bit of the unit vector by itself: kept with the first chance where it is 1, set with the second where it is 0.
+    /// Each bit of the unit vector by itself: kept with the first chance where it is 1, set with the second where it is
+    /// 0.
     Unary(f64, f64),
-    /// pure-ldp until 1.1.2, issue 11: the bit of the truth is drawn like the others, and then set with the first chance.
+    /// pure-ldp until 1.1.2, issue 11: the bit of the truth is drawn like the others, and then set with the first
+    /// chance.
     Flawed(f64, f64),
     /// Local hashing into four values with a random table: the truths whose hash is the answer.
     Hashing,

@@ -1,5 +1,5 @@
-//! With an enormous epsilon answers are the truth, and a regression is the ordinary one: compared with Newton's method written out here,
-//! which knows of no channels.
+//! With an enormous epsilon answers are the truth, and a regression is the ordinary one: compared with Newton's method
+//! written out here, which knows of no channels.
 
 use candor_analysis::regress::{
     Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, Sample, regress,
@@ -115,11 +115,15 @@ proptest! {
     ) {
         let records = records(categories, &counts);
         let (expected, errors) = logits(&records, categories, false);
-        same(&fitted(&records, categories, "y ~ x", Some(Family::Multinomial), Method::MaximumLikelihood), &expected, Some(&errors));
-        same(&fitted(&records, categories, "y ~ x", Some(Family::Multinomial), Method::CorrectedScore), &expected, None);
+        same(&fitted(&records, categories, "y ~ x", Some(Family::Multinomial), Method::MaximumLikelihood), &expected,
+            Some(&errors));
+        same(&fitted(&records, categories, "y ~ x", Some(Family::Multinomial), Method::CorrectedScore), &expected,
+            None);
         let (expected, errors) = logits(&records, categories, true);
-        same(&fitted(&records, categories, "y ~ h + x", Some(Family::Multinomial), Method::MaximumLikelihood), &expected, Some(&errors));
-        same(&fitted(&records, categories, "y ~ h + x", Some(Family::Multinomial), Method::CorrectedScore), &expected, None);
+        same(&fitted(&records, categories, "y ~ h + x", Some(Family::Multinomial), Method::MaximumLikelihood),
+            &expected, Some(&errors));
+        same(&fitted(&records, categories, "y ~ h + x", Some(Family::Multinomial), Method::CorrectedScore), &expected,
+            None);
         // Least squares by the normal equations.
         let design = DMatrix::from_fn(records.len(), 2, |i, j| if j == 0 { 1.0 } else { f64::from(records[i].1) });
         let x = DVector::from_iterator(records.len(), records.iter().map(|record| record.2));

@@ -24,7 +24,8 @@ fn labels(n: usize) -> Vec<String> {
     (0..n).map(|code| code.to_string()).collect()
 }
 
-/// A pattern over attributes of these sizes that tells the truth `only` times out of `only + all`, else a random answer.
+/// A pattern over attributes of these sizes that tells the truth `only` times out of `only + all`, else a random
+/// answer.
 fn truthful(sizes: &[usize], answer: usize, only: u64, all: u64) -> Channel {
     let axes = sizes.iter().map(|&categories| Axis { categories, answer }).collect();
     let part = |set: PatternSet, weight: u64| Part { set, weight };
@@ -138,7 +139,8 @@ fn the_penalty_is_finite_at_the_boundary() {
     let case = &all["boundary"];
     let found = fit(&case["counts"], &[0.0, 1.0], Some(Method::Jeffreys)).unwrap();
     assert_eq!((found.method, found.boundary, found.converged), (Method::Jeffreys, true, true));
-    // The golden search had not come to its end: the penalised likelihood is larger here, and largest. With a share for each x it is a sum.
+    // The golden search had not come to its end: the penalised likelihood is larger here, and largest. With a share for
+    // each x it is a sum.
     let penalised = |eta: f64, yes: f64| {
         let pi = 1.0 / (1.0 + (-eta).exp());
         let lambda = 1.0 / 6.0 + 2.0 / 3.0 * pi;
@@ -386,7 +388,8 @@ fn what_the_plan_does_not_tell_is_refused() {
     assert!(refused(&plan, "number ~ a:b + c").contains("a,b,c"));
 }
 
-/// With hardly any slope the first steps reach the maximum to the last digit, so that no further one rises; it is the maximum all the same.
+/// With hardly any slope the first steps reach the maximum to the last digit, so that no further one rises; it is the
+/// maximum all the same.
 #[test]
 fn answers_taken_for_the_truth_have_a_fit() {
     let plan = one(2, truthful(&[2], 1, 2, 1));
@@ -509,7 +512,8 @@ fn strata_with_one_cluster_add_what_is_asked() {
     }
 }
 
-/// Leaving out one cluster after the other tells what the sandwich tells, but for terms of the order of one over their number.
+/// Leaving out one cluster after the other tells what the sandwich tells, but for terms of the order of one over their
+/// number.
 #[test]
 fn replicate_weights_are_refitted() {
     let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();

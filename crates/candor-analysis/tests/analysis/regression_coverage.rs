@@ -1,5 +1,5 @@
-//! Intervals hold as often as they say: simulated surveys with fixed seeds. A correct fit fails here with a probability below 1e-6; taking answers for
-//! the truth does fail.
+//! Intervals hold as often as they say: simulated surveys with fixed seeds. A correct fit fails here with a probability
+//! below 1e-6; taking answers for the truth does fail.
 
 use candor_analysis::regress::{
     Batch, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress, regress_with,
@@ -16,8 +16,8 @@ use rand_core::{Rng, SeedableRng};
 /// Surveys of each kind.
 const SURVEYS: usize = 400;
 
-/// Of 400 intervals that hold with probability 0.94 to 0.96 (normal theory in samples of these sizes) so many hold, for all coefficients of this
-/// file at once, with a probability above 1 - 1e-6.
+/// Of 400 intervals that hold with probability 0.94 to 0.96 (normal theory in samples of these sizes) so many hold, for
+/// all coefficients of this file at once, with a probability above 1 - 1e-6.
 const RANGE: std::ops::RangeInclusive<usize> = 345..=400;
 
 fn uniform(rng: &mut ChaCha20Rng) -> f64 {
@@ -41,7 +41,8 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// A plan with hidden attributes `y` (and `x`, if it has categories), a public `z` of two categories, and a channel over the hidden ones.
+/// A plan with hidden attributes `y` (and `x`, if it has categories), a public `z` of two categories, and a channel
+/// over the hidden ones.
 fn plan(y: usize, x: usize, channels: Vec<(Vec<usize>, Channel)>) -> Plan {
     let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
     let mut attributes = vec![Attribute::new("y", labels(y)).unwrap()];
@@ -199,8 +200,9 @@ fn linear() {
     holds("linear, corrected, 800", coverage(&plan, "outcome ~ y + z", None, &[1.0, 1.0, 0.5], false, people));
 }
 
-/// How far the errors of repeated surveys of one population of 800 people, each of whom is drawn with all of a pair, are above what they ought to
-/// be: for each coefficient the mean square of the errors over the scatter of the estimates.
+/// How far the errors of repeated surveys of one population of 800 people, each of whom is drawn with all of a pair,
+/// are above what they ought to be: for each coefficient the mean square of the errors over the scatter of the
+/// estimates.
 fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usize) -> Vec<f64> {
     let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
     let layout = Layout::new(plan, &model).unwrap();
@@ -238,8 +240,9 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
     moments.iter().map(|[sum, square, said]| said / n / (square / n - (sum / n).powi(2))).collect()
 }
 
-/// Of everybody, and of half of them: the coins stay uncertain, and that part of the error is neither taken off nor counted twice. A variance from
-/// 400 surveys is within 36 % at one in a million; with all of it taken times `1 - f`, these would be 0 and about a half.
+/// Of everybody, and of half of them: the coins stay uncertain, and that part of the error is neither taken off nor
+/// counted twice. A variance from 400 surveys is within 36 % at one in a million; with all of it taken times `1 - f`,
+/// these would be 0 and about a half.
 #[test]
 fn finite_populations() {
     let die = plan(2, 0, vec![(vec![0], truthful(&[(2, 1)], 4, 2))]);

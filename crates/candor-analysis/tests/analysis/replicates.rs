@@ -120,7 +120,8 @@ fn kinds_agree_with_r_and_with_linearization() {
             assert_eq!(degrees, 15.0, "{name}");
         }
     }
-    // One replicate a pair: here the two of each pair are equally far from the estimate, since units of a stratum weigh the same.
+    // One replicate a pair: here the two of each pair are equally far from the estimate, since units of a stratum weigh
+    // the same.
     let (_, error, degrees) = schools.replicated(&Replication::new(ReplicateMethod::Jk2), &pairs).unwrap();
     assert!((error / ERROR - 1.0).abs() < 0.02 && degrees == 15.0, "{error} {degrees}");
 }
@@ -214,9 +215,9 @@ fn lonely_units_add_what_r_adds() {
     assert_eq!(all, Err(SamplingError::AllLonely));
 }
 
-/// 15 clusters of 12, all of whom (nearly) answer no: the clusters do not differ, and the interval is not narrower than the device. Where
-/// fewer say yes than the device makes them, the share is moved to 0, and the interval is wider than the golden one, which is
-/// narrower than without clusters.
+/// 15 clusters of 12, all of whom (nearly) answer no: the clusters do not differ, and the interval is not narrower than
+/// the device. Where fewer say yes than the device makes them, the share is moved to 0, and the interval is wider than
+/// the golden one, which is narrower than without clusters.
 #[test]
 fn share_intervals_are_golden() {
     let golden: serde_json::Value =

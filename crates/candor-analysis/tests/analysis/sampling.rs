@@ -1,4 +1,5 @@
-//! Survey designs: against R's package survey on data that are as good as not randomized, and by simulation on data that are.
+//! Survey designs: against R's package survey on data that are as good as not randomized, and by simulation on data
+//! that are.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -216,7 +217,8 @@ fn replicates_as_in_r() {
     }
 }
 
-/// R's second-order test of Rao and Scott takes the design's effects on log odds, this one those on deviations: nearly the same.
+/// R's second-order test of Rao and Scott takes the design's effects on log odds, this one those on deviations: nearly
+/// the same.
 #[test]
 fn the_test_of_r() {
     let (golden, plan) = (golden(), plan(45.0));
@@ -252,8 +254,8 @@ fn slices_are_domains() {
     }
 }
 
-/// Households that agree with each other, randomized: the design's error is how far estimates of 600 surveys scatter, that of independent people
-/// is far below it, and intervals hold.
+/// Households that agree with each other, randomized: the design's error is how far estimates of 600 surveys scatter,
+/// that of independent people is far below it, and intervals hold.
 #[test]
 fn clusters_of_randomized_answers() {
     let plan = plan(3.0);
@@ -357,8 +359,8 @@ fn answered(people: &People, plan: &Plan, cells: &[usize]) -> TableCounts {
     tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(people.sample().unwrap(), counts)))
 }
 
-/// Over all samples and all that people can answer, the expected covariance is that of the estimates: of everybody, with weights, clusters and
-/// strata, and of three of four people.
+/// Over all samples and all that people can answer, the expected covariance is that of the estimates: of everybody,
+/// with weights, clusters and strata, and of three of four people.
 #[test]
 fn finite_populations_by_brute_force() {
     let plan = plan(1.0);
@@ -396,8 +398,8 @@ fn finite_populations_by_brute_force() {
     same(all);
 }
 
-/// A lottery of sets and of answers about each attribute, people with weights in households: over repeated samples of half of the households and over
-/// repeated answers of all of them, errors are how far estimates scatter.
+/// A lottery of sets and of answers about each attribute, people with weights in households: over repeated samples of
+/// half of the households and over repeated answers of all of them, errors are how far estimates scatter.
 #[test]
 fn finite_populations_by_simulation() {
     let base = plan(1.5);

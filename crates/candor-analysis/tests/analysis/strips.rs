@@ -175,8 +175,9 @@ fn tally(plan: &Plan, table: &[usize], codes: &[Codes<'_>], counts: &[f64]) -> T
 
 const RESPONDENTS: f64 = 1000.0;
 
-/// What responses with these tags contribute to the estimate, on average and in the mean of squares, of any function of the table:
-/// with the estimate linear in the counts of a group, from counts in which all of the group answered the same.
+/// What responses with these tags contribute to the estimate, on average and in the mean of squares, of any function of
+/// the table: with the estimate linear in the counts of a group, from counts in which all of the group answered the
+/// same.
 fn variance(written: &Written, p: &[f64], table: &[usize], of: &dyn Fn(&Estimate) -> Vec<f64>) -> Vec<f64> {
     let (plan, columns) = (&written.plan, written.columns());
     let codes = codes(&columns);
@@ -219,8 +220,8 @@ fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, epsilon: f6
     Strip::within(places.to_vec(), own, cells, epsilon).unwrap().into()
 }
 
-/// Strips over one, two and three attributes beside patterns; a lottery of strips only; a second block of one strip; a public
-/// attribute.
+/// Strips over one, two and three attributes beside patterns; a lottery of strips only; a second block of one strip; a
+/// public attribute.
 fn plans() -> Vec<Plan> {
     let sizes = [2, 3, 3];
     let axes = || sizes.map(Axis::single).to_vec();
@@ -359,7 +360,8 @@ fn counting_many_tables_at_once_is_counting_each() {
     }
 }
 
-/// Channels that ask elsewhere are one group. Counts that hold them one by one, as an earlier version wrote them, come to the same.
+/// Channels that ask elsewhere are one group. Counts that hold them one by one, as an earlier version wrote them, come
+/// to the same.
 #[test]
 fn channels_that_ask_elsewhere_are_one_group() {
     let plan = &plans()[0];
@@ -391,8 +393,8 @@ fn channels_that_ask_elsewhere_are_one_group() {
     }
 }
 
-/// What a query in a database gives for a table: how many responses have which tags, and how many answers hold each combination
-/// of one category or cell per column, told where the channel drawn asks about the table.
+/// What a query in a database gives for a table: how many responses have which tags, and how many answers hold each
+/// combination of one category or cell per column, told where the channel drawn asks about the table.
 type Rowwise = BTreeMap<Vec<Option<u16>>, f64>;
 
 fn counted_elsewhere(

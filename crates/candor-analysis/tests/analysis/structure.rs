@@ -13,7 +13,8 @@ use candor_base::schema::Schema;
 use candor_bulk::Randomizer;
 use rand_core::Rng;
 
-/// `smokes` (no, yes, former), `daily` (few, many) if they do or did, the public `region` (n, s), and `quit` (no, yes) if daily is many.
+/// `smokes` (no, yes, former), `daily` (few, many) if they do or did, the public `region` (n, s), and `quit` (no, yes)
+/// if daily is many.
 fn schema() -> Schema {
     Schema::from_toml(
         "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\", \"former\"]\n\
@@ -85,7 +86,8 @@ fn truths() -> Vec<Vec<f64>> {
 
 const IMPOSSIBLE: [usize; 4] = [0, 1, 5, 8];
 
-/// Contributions of single answers, enumerated: their mean is the truth, whatever it is, and their variance is what is told.
+/// Contributions of single answers, enumerated: their mean is the truth, whatever it is, and their variance is what is
+/// told.
 #[test]
 fn estimates_are_unbiased_and_errors_exact() {
     let options = Options { interval: Interval::Wald, ..Options::default() };
@@ -149,8 +151,9 @@ fn with_and_without(check: impl Fn(Both<'_>)) {
     }
 }
 
-/// Against the same plan without the knowledge: the squared errors of what can be are smaller together, and so is each at small epsilons unless
-/// everybody is alike. At large ones those of nearly empty cells can grow: what is taken out is as much as would be right if all were equally common.
+/// Against the same plan without the knowledge: the squared errors of what can be are smaller together, and so is each
+/// at small epsilons unless everybody is alike. At large ones those of nearly empty cells can grow: what is taken out
+/// is as much as would be right if all were equally common.
 #[test]
 fn errors_do_not_grow() {
     with_and_without(|Both { name, epsilon, plan, before, truth, counts }| {
@@ -203,7 +206,8 @@ fn lottery() -> Plan {
     Plan::new(schema(), vec![Block::lottery(vec![0, 1, 3], tickets)]).unwrap()
 }
 
-/// Simulated surveys with a lottery of strips and patterns: means and scatter are what is told, margins agree, public shares stay.
+/// Simulated surveys with a lottery of strips and patterns: means and scatter are what is told, margins agree, public
+/// shares stay.
 #[test]
 fn surveys_with_lotteries() {
     const SURVEYS: u64 = 300;

@@ -219,7 +219,8 @@ proptest! {
         let laws: Vec<Vec<f64>> =
             truths.iter().map(|t| definition::law(&channel, &answers, t).iter().map(float).collect()).collect();
         let whole = nalgebra::DMatrix::from_fn(cells, cells, |answer, truth| laws[truth][answer]);
-        let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), vec![Block::new((0..sizes.len()).collect(), channel)]).unwrap();
+        let plan = Plan::new(Schema::with_sizes(&sizes).unwrap(), vec![Block::new((0..sizes.len()).collect(),
+            channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &(0..sizes.len()).collect::<Vec<usize>>()).unwrap();
         let total: f64 = counts.iter().sum();
         let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };

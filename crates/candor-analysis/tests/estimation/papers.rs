@@ -71,9 +71,9 @@ fn iterations_of_paper_001() {
     close(&outside.shares, &[1.0, 0.0, 0.0], 1e-6);
 }
 
-/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/project/errata.md, by enumeration of all
-/// sets: the covariance is that of one answer's contribution, for any truth; and its trace is the added variance and the
-/// sampling variance.
+/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/project/errata.md, by enumeration
+/// of all sets: the covariance is that of one answer's contribution, for any truth; and its trace is the added variance
+/// and the sampling variance.
 #[test]
 fn covariance_of_paper_002_by_enumeration() {
     let diverse = |k: usize, l: usize| pattern(&[Axis::set(k, l)], &[(PatternSet::no_miss(), 1)]);
@@ -98,7 +98,8 @@ fn covariance_of_paper_002_by_enumeration() {
             .map(|(r, p)| (r, p * tag_probability(&plan, &r.tags)))
             .collect();
         let counted = tally(&plan, &estimator, &everybody);
-        // What one response adds to the estimate of all: the estimate is linear in the responses given the numbers of tags.
+        // What one response adds to the estimate of all: the estimate is linear in the responses given the numbers of
+        // tags.
         let scale: f64 = counted.total();
         let mut brute = vec![vec![0.0; k]; k];
         let mut by_tag: std::collections::BTreeMap<Vec<usize>, (f64, Vec<f64>)> = Default::default();
@@ -185,7 +186,8 @@ fn the_likelihood_of_sets_is_better_for_skewed_truths() {
     }
     let sampling: f64 = shares.iter().map(|p| p * (1.0 - p)).sum();
     let expected = 6.0 * 2.0 / 4.0 + sampling;
-    // The sum of seven squares has a relative spread of about 0.7 in one survey: 0.04 in the mean of 300, six times that is room.
+    // The sum of seven squares has a relative spread of about 0.7 in one survey: 0.04 in the mean of 300, six times
+    // that is room.
     assert!((moment / expected - 1.0).abs() < 0.25, "{moment} {expected}");
     assert!(iterated < 0.8 * moment, "{iterated} against {moment}");
 }

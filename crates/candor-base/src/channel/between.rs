@@ -1,7 +1,7 @@
 //! What an answer reveals between two records that differ in several attributes at once.
 //!
-//! Where attributes are tied, one cannot change without others. The loss is then the largest ratio of likelihoods between
-//! records that differ in a given way.
+//! Where attributes are tied, one cannot change without others. The loss is then the largest ratio of likelihoods
+//! between records that differ in a given way.
 
 use super::change::Change;
 use super::{Channel, Epsilon, Matrix, Strip};
@@ -10,8 +10,8 @@ use super::{Channel, Epsilon, Matrix, Strip};
 const MAX_PAIRED: usize = 1 << 10;
 
 impl Channel {
-    /// The largest `ln P(answer | x) / P(answer | y)` over all answers and all records `x` and `y` that differ as stated
-    /// in each attribute of the block; or more, where the exact value would take long.
+    /// The largest `ln P(answer | x) / P(answer | y)` over all answers and all records `x` and `y` that differ as
+    /// stated in each attribute of the block; or more, where the exact value would take long.
     ///
     /// Exact for matrices over one attribute, for strips of up to 1,024 cells, and for pattern channels of up to 12
     /// attributes without resampling (up to rounding for 20) as long as few attributes change.

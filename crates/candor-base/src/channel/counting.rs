@@ -17,8 +17,8 @@ pub(crate) struct Count {
 }
 
 impl PatternSet {
-    /// The number of answers with a pattern in the set, for at most [`super::MAX_ENUMERATED`] attributes where it is a threshold
-    /// or a bitmap.
+    /// The number of answers with a pattern in the set, for at most [`super::MAX_ENUMERATED`] attributes where it is a
+    /// threshold or a bitmap.
     ///
     /// Cost: of a threshold about `k 2^(k/2)` sums and products, of a bitmap `k 2^k`, of any other `k`.
     pub(crate) fn count(&self, choices: &[Choices]) -> Count {

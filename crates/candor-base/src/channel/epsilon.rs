@@ -37,8 +37,8 @@ impl Epsilon {
         Epsilon::of_integers(&(larger.numer() * smaller.denom()), &(smaller.numer() * larger.denom()))
     }
 
-    /// [`Epsilon::of_ratio`] of integers, which share any factor: nothing is reduced, because that would cost more than all
-    /// the rest.
+    /// [`Epsilon::of_ratio`] of integers, which share any factor: nothing is reduced, because that would cost more than
+    /// all the rest.
     pub(crate) fn of_integers(larger: &BigUint, smaller: &BigUint) -> Epsilon {
         if larger <= smaller {
             return Epsilon::ZERO;
@@ -57,8 +57,8 @@ impl Epsilon {
         Epsilon(up(ln, LN_MARGIN_ULPS))
     }
 
-    /// The largest of `|ln(a/b)|` over pairs. Losses that differ by less than `2^-128`, relative, are not told apart: the
-    /// certificate is rounded up by far more.
+    /// The largest of `|ln(a/b)|` over pairs. Losses that differ by less than `2^-128`, relative, are not told apart:
+    /// the certificate is rounded up by far more.
     pub(crate) fn of_worst<'a>(pairs: impl Iterator<Item = (&'a BigUint, &'a BigUint)>) -> Epsilon {
         let mut worst: Option<((i64, BigUint), &BigUint, &BigUint)> = None;
         for (a, b) in pairs.filter(|(a, b)| a != b) {
@@ -235,15 +235,16 @@ pub fn exact(x: f64) -> Option<Rational> {
     })
 }
 
-/// The largest weight `w` such that a mixture of `inside` of `whole` equally likely answers, with probability `w / 2^64`, and of
-/// all of them has an epsilon that is not above this less a margin: `ln(1 + w whole / ((2^64 - w) inside))`, as certified.
+/// The largest weight `w` such that a mixture of `inside` of `whole` equally likely answers, with probability `w /
+/// 2^64`, and of all of them has an epsilon that is not above this less a margin: `ln(1 + w whole / ((2^64 - w)
+/// inside))`, as certified.
 pub(crate) fn weight_within(inside: &BigUint, whole: &BigUint, epsilon: f64, margin: f64) -> u64 {
     let certified = |weight: u64| {
         let uniform = inside * (FULL_WEIGHT - u128::from(weight));
         Epsilon::of_integers(&(&uniform + whole * weight), &uniform)
     };
-    // Kept back so that the certified epsilon of several blocks, rounded upward once more, does not exceed the sum of what was
-    // asked of each either.
+    // Kept back so that the certified epsilon of several blocks, rounded upward once more, does not exceed the sum of
+    // what was asked of each either.
     let target = epsilon * (1.0 - 2f64.powi(-48)) - margin;
     let fits = |weight| certified(weight).get() <= target;
     let (mut fitting, mut beyond) = (if fits(u64::MAX) { u64::MAX } else { 0 }, u64::MAX);
@@ -254,8 +255,8 @@ pub(crate) fn weight_within(inside: &BigUint, whole: &BigUint, epsilon: f64, mar
     fitting
 }
 
-/// The number of ways to choose `k` of `n`: a product of prime powers, which takes no division of long numbers. The power of
-/// a prime is the number of carries when `k` and `n - k` are added to that base (Kummer 1852).
+/// The number of ways to choose `k` of `n`: a product of prime powers, which takes no division of long numbers. The
+/// power of a prime is the number of carries when `k` and `n - k` are added to that base (Kummer 1852).
 pub(crate) fn choose(n: usize, k: usize) -> BigUint {
     if k > n {
         return BigUint::ZERO;

@@ -1,9 +1,9 @@
 //! Matrix channels: any column-stochastic matrix over one variable.
 //!
 //! Columns are inputs and sum to one; rows are outputs, of which there may be more than inputs.
-//! (So do most of the works it comes from; Domingo-Ferrer and Soria-Comas 2020 write the transpose.) The variable may be
-//! a cross-classification of several attributes: then the column of the categories `(x1, x2, ...)`
-//! is at `(x1 * a2 + x2) * a3 + ...`, first attribute slowest.
+//! (So do most of the works it comes from; Domingo-Ferrer and Soria-Comas 2020 write the transpose.) The variable may
+//! be a cross-classification of several attributes: then the column of the categories `(x1, x2, ...)` is at `(x1 * a2 +
+//! x2) * a3 + ...`, first attribute slowest.
 
 use num_bigint::BigUint;
 use num_traits::One;
@@ -19,7 +19,8 @@ const MAX_BITS: u32 = 64;
 /// How far a column of a given matrix may be from summing to one.
 pub const COLUMN_TOLERANCE: f64 = 1e-9;
 
-/// A matrix channel with integer entries; every column sums to the same total: a power of two, or what a device has outcomes.
+/// A matrix channel with integer entries; every column sums to the same total: a power of two, or what a device has
+/// outcomes.
 ///
 /// ```
 /// use candor_base::channel::Matrix;
@@ -103,8 +104,8 @@ impl Matrix {
         Matrix::rounded_within(sizes, labels, columns, f64::INFINITY)
     }
 
-    /// The same with a certified epsilon that does not exceed the given one either, by which the matrix was computed: its entries
-    /// are floats, so that its own may be larger by their last digits.
+    /// The same with a certified epsilon that does not exceed the given one either, by which the matrix was computed:
+    /// its entries are floats, so that its own may be larger by their last digits.
     ///
     /// # Errors
     /// As [`Matrix::rounded`].

@@ -93,8 +93,8 @@ impl Channel {
         }
     }
 
-    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute it asks about, for little more
-    /// than one of them.
+    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute it asks about, for little
+    /// more than one of them.
     pub(crate) fn marginals(&self) -> Vec<(Option<Epsilon>, Option<f64>)> {
         match self {
             Channel::Pattern(pattern) => {

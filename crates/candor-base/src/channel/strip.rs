@@ -1,17 +1,18 @@
 //! Strip channels: one table, answered with a set of its cells.
 //!
-//! Take a table over some attributes, `K` cells, and list its cells in *strip order*: by `sum of x_i / a_i` modulo 1, then by
-//! number. The first `m` are the strip `B`; it holds as nearly as can be the same number of cells of every line of the table, in
-//! every direction. The answer is `B` with the categories of every attribute relabelled at random, such that answers that hold
-//! the truth are `1 + F` times as likely as the others:
+//! Take a table over some attributes, `K` cells, and list its cells in *strip order*: by `sum of x_i / a_i` modulo 1,
+//! then by number. The first `m` are the strip `B`; it holds as nearly as can be the same number of cells of every line
+//! of the table, in every direction. The answer is `B` with the categories of every attribute relabelled at random,
+//! such that answers that hold the truth are `1 + F` times as likely as the others:
 //!
 //! ```text
 //! P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K),    F = (hit/all) (K/m),    G different sets A
 //! ```
 //!
-//! Nearly all that such an answer tells is about the table as a whole, little about its margins: at small epsilons nothing
-//! tells more about a table (docs/mathematics/workload.md). `B` may also be a *box*, all combinations of the first few categories of
-//! each attribute: then an answer tells about the margins, too, which is better where several tables share attributes.
+//! Nearly all that such an answer tells is about the table as a whole, little about its margins: at small epsilons
+//! nothing tells more about a table (docs/mathematics/workload.md). `B` may also be a *box*, all combinations of the
+//! first few categories of each attribute: then an answer tells about the margins, too, which is better where several
+//! tables share attributes.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -50,8 +51,8 @@ impl From<usize> for Cells {
     }
 }
 
-/// A relabelled set of cells of one table: `P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K)` for each of the `G` sets of cells that
-/// relabelling the categories of every attribute makes of the strip.
+/// A relabelled set of cells of one table: `P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K)` for each of the `G` sets
+/// of cells that relabelling the categories of every attribute makes of the strip.
 ///
 /// ```
 /// use candor_base::channel::Strip;
@@ -72,13 +73,13 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// Sets of these cells of the table over the attributes at these places of the block, which have so many categories:
-    /// `hit` for a set with the truth in it, `all` for any set, as integer weights.
+    /// Sets of these cells of the table over the attributes at these places of the block, which have so many
+    /// categories: `hit` for a set with the truth in it, `all` for any set, as integer weights.
     ///
     /// # Errors
-    /// If there is no attribute, places do not rise, an attribute or the table has too few or too many categories or cells, the
-    /// set is empty, the whole table, a box with another number of sides or listed out of order, a weight is zero, or the weights
-    /// exceed 2^64 together.
+    /// If there is no attribute, places do not rise, an attribute or the table has too few or too many categories or
+    /// cells, the set is empty, the whole table, a box with another number of sides or listed out of order, a weight is
+    /// zero, or the weights exceed 2^64 together.
     pub fn new(
         places: Vec<usize>,
         sizes: Vec<usize>,
@@ -110,7 +111,8 @@ impl Strip {
     /// The same with the weights that give the largest certified epsilon that does not exceed the one asked for.
     ///
     /// # Errors
-    /// [`ChannelError::NothingTold`] if epsilon is too small to tell anything at all; if it is negative, infinite or not a number; or as [`Strip::new`].
+    /// [`ChannelError::NothingTold`] if epsilon is too small to tell anything at all; if it is negative, infinite or
+    /// not a number; or as [`Strip::new`].
     pub fn within(
         places: Vec<usize>,
         sizes: Vec<usize>,
@@ -166,8 +168,8 @@ impl Strip {
         self.weights[0] as f64 / self.weights[1] as f64 / self.density()
     }
 
-    /// How much likelier an answer with the truth in it, and one without, is than if nothing were told: `(1 + F)/(1 + F p)`
-    /// and `1/(1 + F p)`.
+    /// How much likelier an answer with the truth in it, and one without, is than if nothing were told: `(1 + F)/(1 + F
+    /// p)` and `1/(1 + F p)`.
     pub fn relative(&self) -> [f64; 2] {
         let without = 1.0 / (1.0 + self.excess() * self.density());
         [(1.0 + self.excess()) * without, without]
@@ -192,9 +194,9 @@ impl Strip {
         self.margin(&(0..self.places.len()).filter(|&other| other != axis).collect::<Vec<_>>())
     }
 
-    /// For each set `V` of axes (bit `i`: axis `i`) the mean square of the component `V` of the strip's indicator: `K^2 q_V =
-    /// sum over S inside V of (-1)^(|V|-|S|) A_S sum of squares of the margin over S`. In integers, so that what is nothing is zero.
-    /// Cost: the product of `a_i + 1`.
+    /// For each set `V` of axes (bit `i`: axis `i`) the mean square of the component `V` of the strip's indicator: `K^2
+    /// q_V = sum over S inside V of (-1)^(|V|-|S|) A_S sum of squares of the margin over S`. In integers, so that what
+    /// is nothing is zero. Cost: the product of `a_i + 1`.
     pub fn mean_squares(&self) -> Vec<f64> {
         let mut indicator = vec![0; self.shape.cells()];
         self.members.iter().for_each(|&cell| indicator[usize::from(cell)] = 1);
@@ -203,7 +205,8 @@ impl Strip {
     }
 }
 
-/// The squares of the components of a table for each set of the last axes, which have these sizes: with an axis less without it.
+/// The squares of the components of a table for each set of the last axes, which have these sizes: with an axis less
+/// without it.
 fn squares(table: &[u32], sizes: &[usize]) -> Vec<i128> {
     let Some((&size, others)) = sizes.split_first() else {
         return vec![table.len() as i128 * table.iter().map(|&n| i128::from(n).pow(2)).sum::<i128>()];

@@ -105,8 +105,8 @@ impl<T: Number> Half<T> {
     }
 }
 
-/// The product over all attributes, for every pattern by number; `ways[i]` is the factor of attribute `i` where it hits and
-/// where it misses.
+/// The product over all attributes, for every pattern by number; `ways[i]` is the factor of attribute `i` where it hits
+/// and where it misses.
 pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
     let mut products = vec![T::one()];
     for [hit, miss] in ways {
@@ -197,8 +197,8 @@ fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) 
     (inside, missing)
 }
 
-/// The sum of the products of the first with the last, the second with the last but one, and so on; eight sums side by side,
-/// because one waits for the one before.
+/// The sum of the products of the first with the last, the second with the last but one, and so on; eight sums side by
+/// side, because one waits for the one before.
 fn folded(these: &[f64], those: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     for (these, those) in these.chunks(8).zip(those.rchunks(8)) {

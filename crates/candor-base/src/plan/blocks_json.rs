@@ -185,8 +185,8 @@ impl ChannelJson {
                         Matrix::with_total(categories, outputs, total.into(), columns)
                     }
                     _ => {
-                        let problem = "a matrix states the `bits` of what its columns sum to, or their `total` if that is no \
-                                       power of two";
+                        let problem = "a matrix states the `bits` of what its columns sum to, or their `total` if that \
+                                       is no power of two";
                         return Err(PlanError::Value { block, problem: problem.to_owned() });
                     }
                 };

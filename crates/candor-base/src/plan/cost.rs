@@ -1,5 +1,5 @@
-//! What reading a plan costs at most, from the numbers that its file declares and before anything is computed: a plan may come from
-//! anybody.
+//! What reading a plan costs at most, from the numbers that its file declares and before anything is computed: a plan
+//! may come from anybody.
 //!
 //! The unit is a step, about a nanosecond: one sum of two machine words. The figure is an upper bound of the work
 //! on counts and certificates (docs/reference/limits.md), up to a factor of a few.
@@ -20,7 +20,8 @@ pub(super) const CHEAP: u64 = 1 << 24;
 /// The steps for each category of an answer that is a set: what drawing it prepares fills memory rather than time.
 const SET_STEPS: u64 = 1 << 10;
 
-/// The steps for each cell and attribute of a strip's table: its cells are sorted, and what drawing prepares fills memory.
+/// The steps for each cell and attribute of a strip's table: its cells are sorted, and what drawing prepares fills
+/// memory.
 const STRIP_STEPS: u64 = 1 << 7;
 
 /// The cost of a plan with these blocks over a schema, in steps.

@@ -83,7 +83,8 @@ pub enum PlanError {
     },
     /// Lottery weights that cannot be drawn.
     #[error(
-        "the lottery weights of block {block} must be positive and sum to at most 2^64, for at most {MAX_CHANNELS} channels"
+        "the lottery weights of block {block} must be positive and sum to at most 2^64, for at most {MAX_CHANNELS} \
+         channels"
     )]
     LotteryWeights {
         /// Which block.
@@ -91,8 +92,8 @@ pub enum PlanError {
     },
     /// A lottery whose answers would not fit the same columns.
     #[error(
-        "the lottery of block {block} mixes channels whose answers do not share columns: use pattern channels and strips only, \
-         or matrices with the same outputs"
+        "the lottery of block {block} mixes channels whose answers do not share columns: use pattern channels and \
+         strips only, or matrices with the same outputs"
     )]
     MixedLottery {
         /// Which block.
@@ -103,8 +104,8 @@ pub enum PlanError {
     ColumnTwice(String),
     /// A label that a set could not be written with.
     #[error(
-        "the answers about \"{attribute}\" are sets, written with \"{SET_SEPARATOR}\" between them, so \"{label}\" cannot be a \
-         label there; rename the category"
+        "the answers about \"{attribute}\" are sets, written with \"{SET_SEPARATOR}\" between them, so \"{label}\" \
+         cannot be a label there; rename the category"
     )]
     SetLabel {
         /// Which attribute.
@@ -112,7 +113,8 @@ pub enum PlanError {
         /// Which label.
         label: String,
     },
-    /// An attribute that the schema does not have, or calls public; a bitmap, weight or number that cannot be read; cells that read alike.
+    /// An attribute that the schema does not have, or calls public; a bitmap, weight or number that cannot be read;
+    /// cells that read alike.
     #[error("block {block}: {problem}")]
     Value {
         /// Which block.
@@ -122,8 +124,8 @@ pub enum PlanError {
     },
     /// What the plan declares would take too long to check.
     #[error(
-        "checking this plan would take up to {cost} steps by the numbers that it declares, more than the {limit} allowed; \
-         only a plan from somebody you trust is worth that"
+        "checking this plan would take up to {cost} steps by the numbers that it declares, more than the {limit} \
+         allowed; only a plan from somebody you trust is worth that"
     )]
     TooCostly {
         /// Steps that it may take, of about a nanosecond.
@@ -148,13 +150,15 @@ pub enum PlanError {
     },
     /// A prior for an attribute that has no matrix of its own, or of another length.
     #[error(
-        "a prior takes an attribute that is answered by one matrix of its own, and one probability for each of its categories"
+        "a prior takes an attribute that is answered by one matrix of its own, and one probability for each of its \
+         categories"
     )]
     Prior,
     /// The stated guarantee is that of an older program, which took every combination of categories to be possible.
     #[error(
-        "the plan states {what} as {stated}, but it is {actual}: the attribute is tied to others, which the program that \
-         wrote the plan did not take into account. Its channels are unharmed, and responses collected under it stay usable"
+        "the plan states {what} as {stated}, but it is {actual}: the attribute is tied to others, which the program \
+         that wrote the plan did not take into account. Its channels are unharmed, and responses collected under it \
+         stay usable"
     )]
     Understated {
         /// Of what.

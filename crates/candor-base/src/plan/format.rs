@@ -232,7 +232,8 @@ impl Plan {
     }
 
     /// Reads a plan file, and refuses one that was edited: its fingerprint and every stated
-    /// guarantee must be those of its schema and blocks. Refuses a plan that would take long, too: see [`Plan::from_json_within`].
+    /// guarantee must be those of its schema and blocks. Refuses a plan that would take long, too: see
+    /// [`Plan::from_json_within`].
     ///
     /// # Errors
     /// Each way of being wrong has its own [`PlanError`].
@@ -240,8 +241,8 @@ impl Plan {
         Plan::from_json_within(text, MAX_COST)
     }
 
-    /// Reads a plan file whose cost, by the numbers that it declares, is at most so many steps of about a nanosecond. That, and its
-    /// fingerprint, are looked at before its guarantee is computed.
+    /// Reads a plan file whose cost, by the numbers that it declares, is at most so many steps of about a nanosecond.
+    /// That, and its fingerprint, are looked at before its guarantee is computed.
     ///
     /// # Errors
     /// [`PlanError::TooCostly`] with its cost, or as [`Plan::from_json`].
@@ -250,8 +251,8 @@ impl Plan {
         understated.map_or(Ok(plan), Err)
     }
 
-    /// Reads a plan file as [`Plan::from_json_within`] does, also one that states too small an epsilon of tied attributes
-    /// because an older program wrote it; gives the plan with its true guarantee and the same fingerprint.
+    /// Reads a plan file as [`Plan::from_json_within`] does, also one that states too small an epsilon of tied
+    /// attributes because an older program wrote it; gives the plan with its true guarantee and the same fingerprint.
     ///
     /// # Errors
     /// As [`Plan::from_json_within`], but for [`PlanError::Understated`].

@@ -176,7 +176,8 @@ impl Plan {
         self
     }
 
-    /// The same plan with the request that made it, as a JSON object. Written with the origin, and not part of the fingerprint.
+    /// The same plan with the request that made it, as a JSON object. Written with the origin, and not part of the
+    /// fingerprint.
     pub fn with_request(self, request: Option<String>) -> Plan {
         Plan { request, ..self }
     }
@@ -211,20 +212,21 @@ impl Plan {
         &self.fingerprint
     }
 
-    /// The version of the format that the plan is written in: the oldest that can say it, or that of the file it was read from.
+    /// The version of the format that the plan is written in: the oldest that can say it, or that of the file it was
+    /// read from.
     pub fn version(&self) -> u64 {
         self.version
     }
 
     /// The columns of a table of responses, in order: attributes in the order of the schema (an
-    /// attribute of a cross-classification at the first one's place; none where all channels of a block are strips), then
-    /// tags, then cells.
+    /// attribute of a cross-classification at the first one's place; none where all channels of a block are strips),
+    /// then tags, then cells.
     pub fn columns(&self) -> &[ResponseColumn] {
         &self.columns
     }
 
-    /// How the cells of a strip of a block are written in responses, in order: the labels of their categories with [`CROSS`]
-    /// between them. No two are alike.
+    /// How the cells of a strip of a block are written in responses, in order: the labels of their categories with
+    /// [`CROSS`] between them. No two are alike.
     pub fn cell_labels(&self, block: usize, strip: &Strip) -> Vec<String> {
         cell_labels(&self.schema, &self.blocks[block], strip)
     }

@@ -23,9 +23,9 @@ const ANY: Classes = (u16::MAX, u16::MAX);
 /// two possible records that agree outside the component. Public attributes of the component may differ, too; what they
 /// reveal themselves is not counted.
 ///
-/// Blocks are answered independently, so their losses add up; within a block the worst channel of the lottery counts. It
-/// is exact as far as [`Channel::change`] is, if no more than 512 combinations of classes are possible and records differ
-/// in at most 64 ways; else an upper bound, for which every combination is taken to be possible.
+/// Blocks are answered independently, so their losses add up; within a block the worst channel of the lottery counts.
+/// It is exact as far as [`Channel::change`] is, if no more than 512 combinations of classes are possible and records
+/// differ in at most 64 ways; else an upper bound, for which every combination is taken to be possible.
 pub(super) fn conditional(schema: &Schema, blocks: &[Block], component: &Component) -> Epsilon {
     let mut known = HashMap::new();
     let losses = ways(schema, blocks, component).into_iter().map(|way| {

@@ -5,7 +5,8 @@ use super::format::fingerprint;
 use super::{FORMAT_VERSION, Plan, PlanError, VERSION_1};
 
 impl Plan {
-    /// The same plan with what it gives for one prior, computed from its integers. The fingerprint then covers the prior.
+    /// The same plan with what it gives for one prior, computed from its integers. The fingerprint then covers the
+    /// prior.
     ///
     /// # Errors
     /// If the attribute is not answered by one matrix of its own, or the prior does not fit it.

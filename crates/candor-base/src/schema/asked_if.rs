@@ -1,7 +1,7 @@
 //! Questions that are asked only if another one was answered in some way.
 //!
-//! Whoever is not asked has a category of their own, the last one, which goes through the channel like any other: neither the form of
-//! a response nor what is in it tells for certain that a question was not asked.
+//! Whoever is not asked has a category of their own, the last one, which goes through the channel like any other:
+//! neither the form of a response nor what is in it tells for certain that a question was not asked.
 
 use std::fmt;
 
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 /// The category of those who are not asked.
 pub const NOT_ASKED: &str = "(not asked)";
 
-/// Whom a question is asked: those with one of some categories of another attribute. People write it as `Smokes = yes` or
-/// `Smokes in (yes, "no more")`; names and labels with spaces or signs in quotes, `"` or `'`, which are doubled inside.
+/// Whom a question is asked: those with one of some categories of another attribute. People write it as `Smokes = yes`
+/// or `Smokes in (yes, "no more")`; names and labels with spaces or signs in quotes, `"` or `'`, which are doubled
+/// inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct AskedIf {
@@ -39,8 +40,8 @@ impl TryFrom<Written> for AskedIf {
         }
         .filter(|condition| !condition.categories.is_empty())
         .ok_or(
-            "asked_if takes one attribute and its categories, as in \"Smokes = yes\" or \"Smokes in (yes, former)\"; names and labels \
-             with spaces or signs stand in quotes",
+            "asked_if takes one attribute and its categories, as in \"Smokes = yes\" or \"Smokes in (yes, former)\"; \
+             names and labels with spaces or signs stand in quotes",
         )
     }
 }
@@ -113,7 +114,9 @@ mod tests {
     proptest! {
         /// Whatever the names and labels, what is written is read back.
         #[test]
-        fn conditions_read_back(name in "[a =,()'\"é<]{1,5}", labels in prop::collection::vec("[b in=,()'\"<]{0,4}", 1..4)) {
+        fn conditions_read_back(
+            name in "[a =,()'\"é<]{1,5}", labels in prop::collection::vec("[b in=,()'\"<]{0,4}", 1..4),
+        ) {
             let condition = AskedIf { attribute: name, categories: labels };
             prop_assert_eq!(AskedIf::parse(&condition.to_string()), Some(condition));
         }

@@ -214,19 +214,22 @@ impl Attribute {
         self.text.grid.iter().map(|point| point.0)
     }
 
-    /// How many of its categories, the first ones, stand for numbers: its bins, or the points of its grid; 0 if values are labels.
+    /// How many of its categories, the first ones, stand for numbers: its bins, or the points of its grid; 0 if values
+    /// are labels.
     pub fn numbers(&self) -> usize {
         if self.text.edges.is_empty() { self.text.grid.len() } else { self.text.edges.len() + 1 }
     }
 
-    /// The code of a value as it stands in a table: the bin of a number if the attribute has edges, else the category of that label. The empty text stands for a missing value. Of a
-    /// number between two points of a grid, the lower one: see [`Attribute::place_of_value`].
+    /// The code of a value as it stands in a table: the bin of a number if the attribute has edges, else the category
+    /// of that label. The empty text stands for a missing value. Of a number between two points of a grid, the lower
+    /// one: see [`Attribute::place_of_value`].
     pub fn code_of_value(&self, value: &str) -> Option<u16> {
         self.place_of_value(value).map(|(code, _)| code)
     }
 
-    /// The code of a value, and with what probability its code is the next one instead: 0 but for numbers between two points of a grid, which are rounded at random so that
-    /// their expectation is the number. That comes before any channel, and no guarantee depends on it.
+    /// The code of a value, and with what probability its code is the next one instead: 0 but for numbers between two
+    /// points of a grid, which are rounded at random so that their expectation is the number. That comes before any
+    /// channel, and no guarantee depends on it.
     pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
         let number = (self.numbers() > 0).then(|| value.trim().parse().ok()).flatten();
         // The label of a bin, or of a point, is not a value. Nothing is said of a question that was not asked.
@@ -272,7 +275,8 @@ impl Attribute {
         !self.categories()[code].is_empty() && self.not_asked().map(usize::from) != Some(code)
     }
 
-    /// The same attribute with the same categories, whoever is asked: for a schema that lacks the attribute its condition is about.
+    /// The same attribute with the same categories, whoever is asked: for a schema that lacks the attribute its
+    /// condition is about.
     #[must_use]
     pub fn without_condition(mut self) -> Attribute {
         self.text.asked_if = None;

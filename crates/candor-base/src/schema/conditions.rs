@@ -4,7 +4,8 @@ use super::error::{SchemaError, suggestion};
 use super::{Schema, nearest};
 
 impl Schema {
-    /// On which other attribute it depends whether this one is asked, and for which of its categories it is; `None` if everybody is asked.
+    /// On which other attribute it depends whether this one is asked, and for which of its categories it is; `None` if
+    /// everybody is asked.
     pub fn asked_if(&self, attribute: usize) -> Option<(usize, Vec<bool>)> {
         let condition = self.attributes[attribute].asked_if()?;
         let other = self.position(&condition.attribute).ok()?;
@@ -74,7 +75,8 @@ mod tests {
         let listed = asked("{ attribute = \"Smokes\", categories = [\"yes\"] }").unwrap();
         assert_eq!(named, listed);
         let last = SMOKES.to_owned()
-            + "[[attribute]]\nname = \"Daily\"\nasked_if = \"Smokes = yes\"\ncategories = [\"few\", \"(not asked)\", \"many\"]\n";
+            + "[[attribute]]\nname = \"Daily\"\nasked_if = \"Smokes = yes\"\ncategories = [\"few\", \"(not \
+               asked)\", \"many\"]\n";
         assert_eq!(Schema::from_toml(&last).unwrap(), named);
     }
 
@@ -99,7 +101,8 @@ mod tests {
                       [[attribute]]\nname = \"b\"\nasked_if = \"a = x\"\ncategories = [\"x\"]\n";
         assert!(Schema::from_toml(circle).unwrap_err().to_string().contains("depends on itself"));
         let public = format!(
-            "{SMOKES}[[attribute]]\nname = \"Region\"\npublic = true\nasked_if = \"Smokes = yes\"\ncategories = [\"n\", \"s\"]\n"
+            "{SMOKES}[[attribute]]\nname = \"Region\"\npublic = true\nasked_if = \"Smokes = yes\"\ncategories = \
+             [\"n\", \"s\"]\n"
         );
         assert!(Schema::from_toml(&public).unwrap_err().to_string().contains("would tell the truth about \"Smokes\""));
         let known = public.replace("name = \"Smokes\"", "name = \"Smokes\"\npublic = true");

@@ -1,8 +1,8 @@
 //! Cross-classifications: attributes made of several columns, and what that means for the columns nobody may see.
 //!
-//! An attribute `a*b` tells about the columns `a` and `b` of a table, whether or not the table also has a column of that name. So
-//! what a schema protects are not its randomized attributes' names but every part of them, and what is published, kept, a weight
-//! or a group may share none.
+//! An attribute `a*b` tells about the columns `a` and `b` of a table, whether or not the table also has a column of
+//! that name. So what a schema protects are not its randomized attributes' names but every part of them, and what is
+//! published, kept, a weight or a group may share none.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,20 @@ use super::{Attribute, Schema, SchemaError};
 /// Joins the names and labels of a cross-classification.
 pub const CROSS: char = '*';
 
-/// The columns that an attribute of this name is made of where a table has none of that name: what stands between `*`. A name with
-/// nothing before, between or after them is the name of one column.
+/// The columns that an attribute of this name is made of where a table has none of that name: what stands between `*`.
+/// A name with nothing before, between or after them is the name of one column.
 pub fn parts(name: &str) -> Vec<&str> {
     let parts: Vec<&str> = name.split(CROSS).collect();
     if parts.contains(&"") { vec![name] } else { parts }
 }
 
 impl Schema {
-    /// The randomized attribute that a column of this name would tell the truth about, if there is one: the attribute of that name,
-    /// or one that shares a part between `*` with it, however the two are crossed (`a`, `a*b` and `b*c` with `x*a*b`).
+    /// The randomized attribute that a column of this name would tell the truth about, if there is one: the attribute
+    /// of that name, or one that shares a part between `*` with it, however the two are crossed (`a`, `a*b` and `b*c`
+    /// with `x*a*b`).
     ///
-    /// This is the one rule for what can be kept beside responses, be public, a weight or a group. Names are compared exactly, as
-    /// those of columns are; a copy of a column under another name is not noticed.
+    /// This is the one rule for what can be kept beside responses, be public, a weight or a group. Names are compared
+    /// exactly, as those of columns are; a copy of a column under another name is not noticed.
     ///
     /// ```
     /// use candor_base::schema::{Attribute, Schema};
@@ -98,7 +99,9 @@ mod tests {
         /// However columns are crossed, and crossings crossed again: neither a column that an answer is made of nor any
         /// combination with one can be public.
         #[test]
-        fn no_source_of_a_randomized_answer_is_public(crossings in crossings(), beside in "[a-f]{1,2}(\\*[a-f]{0,2})*") {
+        fn no_source_of_a_randomized_answer_is_public(
+            crossings in crossings(), beside in "[a-f]{1,2}(\\*[a-f]{0,2})*",
+        ) {
             let mut randomized = Vec::new();
             for columns in &crossings {
                 let name = columns.join("*");
@@ -125,7 +128,8 @@ mod tests {
                 }
             }
             // What shares no column is not refused.
-            let parts = |name: &str| name.split('*').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+            let parts = |name: &str| name.split('*').filter(|part| !part.is_empty()).map(str::to_owned)
+                .collect::<Vec<_>>();
             let columns: Vec<String> = crossings.iter().flatten().flat_map(|column| parts(column)).collect();
             let free = parts(&beside).iter().all(|part| !columns.contains(part));
             prop_assert_eq!(schema.protects(&beside).is_none(), free);

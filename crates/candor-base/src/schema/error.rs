@@ -19,8 +19,8 @@ pub enum SchemaError {
     DuplicateAttribute(String),
     /// A public attribute that is part of a randomized one, or the other way round.
     #[error(
-        "the attribute \"{public}\" cannot be public beside \"{randomized}\", which is randomized: what stands between \"*\" is a \
-         column of its own, and true values of one would be published; randomize both, or rename one"
+        "the attribute \"{public}\" cannot be public beside \"{randomized}\", which is randomized: what stands \
+         between \"*\" is a column of its own, and true values of one would be published; randomize both, or rename one"
     )]
     PublicTruth {
         /// The public attribute.

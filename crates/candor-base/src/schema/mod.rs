@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn numbers_stand_between_points_of_a_grid() {
-        let text = "[[attribute]]\nname = \"x\"\nkind = \"ordinal\"\ngrid = [0, 25, 50.5]\ncategories = [\"0\", \"25\", \"50.5\", \"\"]\n";
+        let text = "[[attribute]]\nname = \"x\"\nkind = \"ordinal\"\ngrid = [0, 25, 50.5]\ncategories = \
+                    [\"0\", \"25\", \"50.5\", \"\"]\n";
         let schema = Schema::from_toml(text).unwrap();
         let x = &schema.attributes()[0];
         assert_eq!((x.numbers(), x.grid().collect::<Vec<_>>()), (3, vec![0.0, 25.0, 50.5]));

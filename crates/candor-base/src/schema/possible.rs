@@ -1,8 +1,8 @@
 //! Possible records: which combinations of categories a person can have.
 //!
-//! Two attributes are *joined* if one is asked depending on the other, or if they share a source column. Attributes that
-//! are connected by such joins are *tied*: changing one may force a change of another. What answers reveal about a tied
-//! attribute must be judged over possible records only, and over all that a change of its component can change.
+//! Two attributes are *joined* if one is asked depending on the other, or if they share a source column. Attributes
+//! that are connected by such joins are *tied*: changing one may force a change of another. What answers reveal about a
+//! tied attribute must be judged over possible records only, and over all that a change of its component can change.
 //!
 //! Conditions look at categories through a few sets only, so the categories of an attribute fall into *classes* that
 //! every condition treats alike. Whether a record is possible depends on classes alone.
@@ -69,8 +69,8 @@ impl Component {
 }
 
 impl Schema {
-    /// The components of tied attributes, in the order of their first attributes. An attribute that nothing is tied to is
-    /// a component of its own.
+    /// The components of tied attributes, in the order of their first attributes. An attribute that nothing is tied to
+    /// is a component of its own.
     ///
     /// Cost: the square of the number of attributes, and at most 512 combinations of classes for each component.
     pub fn components(&self) -> Vec<Component> {

@@ -29,7 +29,8 @@ pub fn answers(strip: &Strip) -> Vec<Vec<usize>> {
     answers
 }
 
-/// The probability of each answer for a record of the block: `(1/G) (1 + F [x in A]) / (1 + F m/K)`, where `F m/K` is `hit/all`.
+/// The probability of each answer for a record of the block: `(1/G) (1 + F [x in A]) / (1 + F m/K)`, where `F m/K` is
+/// `hit/all`.
 pub fn law(strip: &Strip, answers: &[Vec<usize>], record: &[usize]) -> Vec<Rational> {
     let truth = strip.places().iter().fold(0, |cell, &place| {
         let size = strip.table().sizes()[strip.places().binary_search(&place).unwrap()];

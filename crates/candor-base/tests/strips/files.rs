@@ -133,7 +133,8 @@ fn cells_can_be_written_and_told_apart() {
     let error = refused(&[("x", &["a", "a*b"]), ("y", &["c", "b*c"])]);
     assert!(matches!(error, PlanError::Value { block: 0, .. }));
     assert!(error.to_string().contains("the table of x and y read \"a*b*c\""), "{error}");
-    // Unambiguous: labels of one attribute differ in how many signs they hold; crossed attributes hold as many everywhere.
+    // Unambiguous: labels of one attribute differ in how many signs they hold; crossed attributes hold as many
+    // everywhere.
     for attributes in [
         vec![("x", &["a", ""][..]), ("y", &["c", ""][..])],
         vec![("x", &["a", "a*b", "*"][..]), ("y", &["c", "d"][..])],

@@ -110,7 +110,8 @@ fn the_reference_sampler_by_all_its_choices() {
     }
 }
 
-/// Relabelling the strip itself, instead of asking which cells are labelled into it, would keep epsilon and give another law.
+/// Relabelling the strip itself, instead of asking which cells are labelled into it, would keep epsilon and give
+/// another law.
 #[test]
 fn the_truth_is_in_the_answer_as_often_as_it_should() {
     let strip = strip(&[0, 1], &[3, 4], 3, [7, 5]);

@@ -99,7 +99,8 @@ fn components_as_computed_elsewhere() {
     close(over(&[4, 5, 3], 7).mean_squares()[7], 0.055_555_555_6);
 }
 
-/// The mean square of each component by projecting the indicator: keep an attribute's deviations from its mean, or the mean.
+/// The mean square of each component by projecting the indicator: keep an attribute's deviations from its mean, or the
+/// mean.
 fn projected(strip: &Strip) -> Vec<f64> {
     let shape = strip.table();
     let mut indicator = vec![0.0; shape.cells()];
@@ -133,7 +134,9 @@ proptest! {
 
     /// The weights found for an epsilon are the largest that stay within it.
     #[test]
-    fn weights_within_an_epsilon(sizes in prop::collection::vec(2usize..20, 1..4), share in 0.0f64..1.0, epsilon in 1e-6f64..30.0) {
+    fn weights_within_an_epsilon(
+        sizes in prop::collection::vec(2usize..20, 1..4), share in 0.0f64..1.0, epsilon in 1e-6f64..30.0,
+    ) {
         let table: usize = sizes.iter().product();
         let m = 1 + (share * (table - 2) as f64) as usize;
         let places: Vec<usize> = (0..sizes.len()).collect();

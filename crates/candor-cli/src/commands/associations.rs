@@ -195,7 +195,8 @@ fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fail
 fn responses_are_no_records(error: TableError) -> Failure {
     match error {
         TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
-            "{file} holds responses, not true records; to learn from them: candor associations plan.json {} --protocol attribute",
+            "{file} holds responses, not true records; to learn from them: candor associations plan.json {} --protocol \
+             attribute",
             shell::file(&file)
         )),
         error => error.into(),

@@ -11,9 +11,14 @@ use crate::show::{emit, emit_json, paragraph, table};
 #[derive(Args)]
 #[command(next_help_heading = "Audit of a program")]
 pub struct ProgramArgs {
-    /// Program to audit, with its arguments: reads one true value per line, prints one answer per line. Prints a lower bound on its
-    /// epsilon. No shell is used
-    #[arg(long, value_name = "COMMAND", requires = "truths", conflicts_with_all = ["plans", "prior", "require", "respondents", "compare", "restate"])]
+    /// Program to audit, with its arguments: reads one true value per line, prints one answer per line. Prints a lower
+    /// bound on its epsilon. No shell is used
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        requires = "truths",
+        conflicts_with_all = ["plans", "prior", "require", "respondents", "compare", "restate"]
+    )]
     pub program: Option<String>,
     /// True values to compare, 2 to 16
     #[arg(long, value_name = "VALUE,..", value_delimiter = ',', requires = "program")]

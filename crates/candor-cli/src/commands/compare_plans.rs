@@ -25,8 +25,8 @@ pub fn run(first: &str, second: &str, as_json: bool) -> Result<(), Failure> {
         Relation::Incomparable => format!("Neither {first} nor {second} is at least as informative as the other.\n"),
     };
     text += &paragraph(&format!(
-        "At least as informative means: answers under the other can be made out of its answers by randomizing once more, so it \
-         serves every analysis at least as well, and protects no better. Proofs hold up to {TOLERANCE:e}."
+        "At least as informative means: answers under the other can be made out of its answers by randomizing once \
+         more, so it serves every analysis at least as well, and protects no better. Proofs hold up to {TOLERANCE:e}."
     ));
     for block in &comparison.blocks {
         let _ = writeln!(text, "\nAbout {}", block.attributes.join(", "));
@@ -42,8 +42,8 @@ fn told(verdict: &Verdict, (from, to): (&str, &str), (answers, made): (&[String]
         Verdict::Same => paragraph(&format!("{from} and {to} are the same here.")),
         Verdict::Garbling(matrix) => {
             let text = paragraph(&format!(
-                "Yes, {to} can be made from {from}: the probability of each answer of {to} (rows), given the answer of {from} \
-                 (columns):"
+                "Yes, {to} can be made from {from}: the probability of each answer of {to} (rows), given the answer of \
+                 {from} (columns):"
             ));
             text + &matrix_table(matrix, made, answers)
         }
@@ -55,22 +55,22 @@ fn told(verdict: &Verdict, (from, to): (&str, &str), (answers, made): (&[String]
                 })
                 .collect();
             paragraph(&format!(
-                "Yes, {to} can be made from {from}: report as many categories as {to} does, at random, {}, and the others from \
-                 the rest.",
+                "Yes, {to} can be made from {from}: report as many categories as {to} does, at random, {}, and the \
+                 others from the rest.",
                 ways.join("; ")
             ))
         }
         Verdict::SeparatedBySets { size, avoid, first, second } => paragraph(&format!(
-            "No, {to} cannot be made from {from}: choose {size} {} to {} the truth. The answers of {to} themselves do so with \
-             probability {second:.4}; from {from} nobody can with more than {first:.4}.",
+            "No, {to} cannot be made from {from}: choose {size} {} to {} the truth. The answers of {to} themselves do \
+             so with probability {second:.4}; from {from} nobody can with more than {first:.4}.",
             if *size == 1 { "category" } else { "categories" },
             if *avoid { "avoid" } else { "hold" }
         )),
         Verdict::Separated(problem) => {
             let text = paragraph(&format!(
-                "No, {to} cannot be made from {from}. With these rewards for each answer of {to} (rows) under each truth \
-                 (columns), all truths equally likely, answering under {to} earns {:.6}; no rule based on {from} earns more than \
-                 {:.6}:",
+                "No, {to} cannot be made from {from}. With these rewards for each answer of {to} (rows) under each \
+                 truth (columns), all truths equally likely, answering under {to} earns {:.6}; no rule based on {from} \
+                 earns more than {:.6}:",
                 problem.second, problem.first
             ));
             let truths: Vec<String> = (1..=problem.reward.first().map_or(0, Vec::len)).map(|i| i.to_string()).collect();

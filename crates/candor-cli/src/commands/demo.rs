@@ -220,7 +220,8 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
     let percent = 100.0 * covered as f64 / all as f64;
     Ok(text
         + &paragraph(&format!(
-            "Of the {} intervals of all one-way and two-way tables, each with confidence 95%, {percent:.1}% cover the truth.",
+            "Of the {} intervals of all one-way and two-way tables, each with confidence 95%, {percent:.1}% cover the \
+             truth.",
             count(all as u64)
         )))
 }

@@ -48,7 +48,11 @@ pub struct DeviceArgs {
     #[arg(long, default_value_t = DeviceOptions::default().margin)]
     margin: f64,
     /// Confidence level of that margin, between 0 and 1
-    #[arg(long, default_value_t = DeviceOptions::default().confidence, value_parser = super::estimate::parse_confidence)]
+    #[arg(
+        long,
+        default_value_t = DeviceOptions::default().confidence,
+        value_parser = super::estimate::parse_confidence
+    )]
     confidence: f64,
     /// Output file for the plan
     #[arg(short, long, value_name = "plan.json")]
@@ -141,8 +145,8 @@ fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
         None => "the best device of the same epsilon".to_owned(),
     };
     text += &paragraph(&format!(
-        "Efficiency: what it tells, against {against}. Respondents: for a margin of {} with confidence {}, if all answers are \
-         equally common. * is the one that the plan uses{}.",
+        "Efficiency: what it tells, against {against}. Respondents: for a margin of {} with confidence {}, if all \
+         answers are equally common. * is the one that the plan uses{}.",
         found.margin,
         found.confidence,
         if question.devices.len() > 1 { ", the simplest among those within 5% of the best" } else { "" }

@@ -30,10 +30,21 @@ pub struct DifferenceArgs {
     #[arg(long = "complete-cases", alias = "without-missing", requires = "tables")]
     without_missing: bool,
     /// Attribute, public or randomized, whose groups are compared with the first group
-    #[arg(long = "compare-groups", alias = "compare", value_name = "NAME", conflicts_with_all = ["independence", "against"])]
+    #[arg(
+        long = "compare-groups",
+        alias = "compare",
+        value_name = "NAME",
+        conflicts_with_all = ["independence", "against"]
+    )]
     compare: Option<String>,
     /// Earlier responses to compare with
-    #[arg(long = "baseline", alias = "against", num_args = 1.., value_name = "FILE", conflicts_with_all = ["independence", "counts"])]
+    #[arg(
+        long = "baseline",
+        alias = "against",
+        num_args = 1..,
+        value_name = "FILE",
+        conflicts_with_all = ["independence", "counts"]
+    )]
     against: Vec<String>,
     /// Plan of the earlier responses [default: the same plan]
     #[arg(long = "baseline-plan", alias = "against-plan", value_name = "PLAN", requires = "against")]
@@ -61,13 +72,15 @@ impl DifferenceArgs {
         };
         if self.tables.is_none() && self.mean.is_empty() {
             return Err(Failure::Usage(
-                "say what is tested: --independence A,B for two attributes, or --tables or --mean with --compare-groups or --baseline"
+                "say what is tested: --independence A,B for two attributes, or --tables or --mean with \
+                 --compare-groups or --baseline"
                     .to_owned(),
             ));
         }
         if self.compare.is_none() && self.against.is_empty() {
             return Err(Failure::Usage(
-                "say what is compared: --compare-groups NAME for the groups of an attribute, or --baseline FILE for an earlier wave"
+                "say what is compared: --compare-groups NAME for the groups of an attribute, or --baseline FILE for an \
+                 earlier wave"
                     .to_owned(),
             ));
         }
@@ -86,8 +99,8 @@ impl DifferenceArgs {
         let sources = Sources { responses: &self.against, counts: &[], ..read.sources };
         let (asked_before, counts_before) = wave(plan, sources)?;
         remark(
-            "note: the two are compared as answers given anew; people whose clients repeat a stored response show no change, however \
-             much has changed",
+            "note: the two are compared as answers given anew; people whose clients repeat a stored response show no \
+             change, however much has changed",
         );
         let now = WaveInput { plan: read.plan, counts: &counts, asked: &asked };
         let before = WaveInput { plan, counts: &counts_before, asked: &asked_before };
@@ -110,8 +123,8 @@ pub fn describe(found: &Differences) -> String {
     let tests = found.differences.iter().filter(|one| one.p_value.is_some()).count();
     text.push('\n');
     text += &paragraph(
-        "p is how often chance alone, that of the randomization and of drawing people, would make a difference as large, to \
-         either side, if there were none.",
+        "p is how often chance alone, that of the randomization and of drawing people, would make a difference as \
+         large, to either side, if there were none.",
     );
     if tests > 1 {
         text += &paragraph(&format!("These are {tests} tests: of 20 true equalities one has p below 0.05 by chance."));

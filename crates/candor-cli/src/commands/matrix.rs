@@ -36,8 +36,8 @@ pub struct MatrixArgs {
     /// Entries as fractions
     #[arg(long)]
     exact: bool,
-    /// No matrix, but how likely answers are by what they miss: x_k0 to x_kk of Algorithm 3 (Yamamoto and Shibuya 2024) [plans of heuristic,
-    /// reduced, two-attribute]
+    /// No matrix, but how likely answers are by what they miss: x_k0 to x_kk of Algorithm 3 (Yamamoto and Shibuya 2024)
+    /// [plans of heuristic, reduced, two-attribute]
     #[arg(long, conflicts_with_all = ["attribute", "exact", "format"])]
     misses: bool,
     /// How the matrix is written
@@ -136,8 +136,8 @@ fn describe_eigenvalues(found: &TransitionMatrix) -> String {
     "\n".to_owned()
         + &paragraph(&match found.largest_over_smallest {
             Some(ratio) => format!(
-                "Eigenvalues: {list}. P_max / P_min = {ratio:.6}: for a symmetric matrix, the most by which the noise of the shares of answers grows \
-                 when the randomization is taken out."
+                "Eigenvalues: {list}. P_max / P_min = {ratio:.6}: for a symmetric matrix, the most by which the noise \
+                 of the shares of answers grows when the randomization is taken out."
             ),
             None => format!("Eigenvalues: {list}. The smallest is 0: the shares cannot be estimated."),
         })

@@ -36,10 +36,20 @@ pub struct FrontArgs {
     #[arg(long, default_value = "10000", value_name = "N", value_parser = parse_respondents)]
     respondents: f64,
     /// Largest posterior of any category given any answer (delta in the paper)
-    #[arg(long, default_value_t = FrontOptions::default().posterior_bound, value_name = "D", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = FrontOptions::default().posterior_bound,
+        value_name = "D",
+        allow_negative_numbers = true
+    )]
     posterior_bound: f64,
     /// Number of privacy levels, spread over the reachable range
-    #[arg(long, default_value_t = FrontOptions::default().points as u16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(
+        long,
+        default_value_t = FrontOptions::default().points as u16,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=10_000)
+    )]
     points: u16,
     /// Privacy levels instead: probabilities that the best guess is wrong
     #[arg(
@@ -60,7 +70,8 @@ pub struct FrontArgs {
     /// Plot of the fronts: a .svg or .png file; may be repeated
     #[arg(long, value_name = "FILE")]
     plot: Vec<PathBuf>,
-    /// Output folder for the matrix of every point (CSV), with an index.csv of privacy and utility; design --method matrix reads them
+    /// Output folder for the matrix of every point (CSV), with an index.csv of privacy and utility; design --method
+    /// matrix reads them
     #[arg(long, value_name = "FOLDER")]
     matrices: Option<PathBuf>,
     /// Output file for the table (CSV); - for standard output
@@ -70,7 +81,13 @@ pub struct FrontArgs {
     #[arg(long)]
     json: bool,
     /// Search time limit in seconds; prints the channels found so far
-    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TIME_LIMIT_SECS, value_parser = parse_limit, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = DEFAULT_TIME_LIMIT_SECS,
+        value_parser = parse_limit,
+        allow_negative_numbers = true
+    )]
     time_limit: f64,
     #[command(flatten)]
     search: SearchArgs,
@@ -267,10 +284,11 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
 /// What the numbers mean, what is missing, and what was drawn.
 fn remarks(fronts: &Fronts, plots: &[PathBuf]) -> String {
     let mut text = paragraph(
-        "Privacy is the probability that the best guess of a person's true category is wrong. Errors are mean squared errors of the \
-         shares, averaged over categories. The hypervolume is the area that the points of a front dominate, with the error in powers \
-         of ten; larger is better. All of it holds for this prior only. No channel is better than the exact one by more than the gap. \
-         Next: candor design --method front --map-privacy with one of these values.",
+        "Privacy is the probability that the best guess of a person's true category is wrong. Errors are mean squared \
+         errors of the shares, averaged over categories. The hypervolume is the area that the points of a front \
+         dominate, with the error in powers of ten; larger is better. All of it holds for this prior only. No channel \
+         is better than the exact one by more than the gap. Next: candor design --method front --map-privacy with one \
+         of these values.",
     );
     if fronts.out_of_time {
         text += &paragraph("Time limit reached: points may be missing or not optimal.");

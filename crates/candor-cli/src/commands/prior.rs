@@ -43,8 +43,8 @@ pub struct PriorArgs {
 }
 
 impl PriorArgs {
-    /// The prior for a plan, and what is to be said about it. Shares counted in a table are rounded, unless they are to be
-    /// `exact`; given ones are kept.
+    /// The prior for a plan, and what is to be said about it. Shares counted in a table are rounded, unless they are to
+    /// be `exact`; given ones are kept.
     pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<String>), Failure> {
         if exact && self.from.is_none() {
             return Err(Failure::Usage("--exact-prior is about shares that are counted with --from TABLE".to_owned()));
@@ -83,8 +83,8 @@ impl PriorArgs {
             return self.count(table, known);
         } else {
             return Err(Failure::Usage(
-                "what is known of the attribute? Say --prior 0.1,0.2,.., --from TABLE --attribute NAME, --normal-prior N, \
-                 --gamma-prior N or --uniform-prior N"
+                "what is known of the attribute? Say --prior 0.1,0.2,.., --from TABLE --attribute NAME, --normal-prior \
+                 N, --gamma-prior N or --uniform-prior N"
                     .to_owned(),
             ));
         };

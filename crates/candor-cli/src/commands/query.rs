@@ -25,7 +25,8 @@ A condition compares attributes with categories by =, !=, in (..) and not in (..
 Examples:
   candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --method all --json
-  candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" --compare-groups Sex
+  candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" \
+  --compare-groups Sex
   candor query plan.json responses.csv --where \"Income = '>50K'\" --by Region --weights weight")]
 pub struct QueryArgs {
     /// Plan (JSON) of the responses

@@ -59,7 +59,11 @@ pub struct RandomizeArgs {
     seed: Option<u64>,
     /// Read JSON Lines from standard input and answer each line at once, as docs/reference/sampling-algorithm.md
     /// specifies
-    #[arg(long = "stream", alias = "one-by-one", conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells", "missing"])]
+    #[arg(
+        long = "stream",
+        alias = "one-by-one",
+        conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells", "missing"]
+    )]
     one_by_one: bool,
     /// Print a summary as JSON
     #[arg(long, conflicts_with = "one_by_one")]

@@ -106,10 +106,12 @@ fn describe(refined: &Refinement, respondents: f64) -> String {
     let better = refined.after.utility.unwrap_or(f64::INFINITY) < refined.before.utility.unwrap_or(f64::INFINITY);
     text + &paragraph(match better {
         true => {
-            "Answers were split: the adversary guesses no better, and estimates are more precise. Privacy and posteriors hold for this prior only."
+            "Answers were split: the adversary guesses no better, and estimates are more precise. Privacy and \
+             posteriors hold for this prior only."
         }
         false => {
-            "Splitting answers gains nothing: the plan stays as it was. Privacy and posteriors hold for this prior only."
+            "Splitting answers gains nothing: the plan stays as it was. Privacy and posteriors hold for this prior \
+             only."
         }
     })
 }

@@ -386,7 +386,8 @@ fn fit_lines(found: &Regression) -> String {
     if let Some(share) = &found.ignoring {
         let who = share.only.as_ref().map_or(String::new(), |only| format!(" among those whose true answer is {only}"));
         text += &paragraph(&format!(
-            "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio {:.3}, {}.",
+            "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio \
+             {:.3}, {}.",
             share.says,
             share.estimate,
             share.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})")),

@@ -13,8 +13,8 @@ pub const INTRODUCTION: &str = "\
 
 What the papers print, regenerated: for each exhibit the authors' set-up, what agrees and what differs, and the \
 numbers, ours beside theirs.
-This page is made by `candor reproduce --markdown docs/project/reproduction.md` (release build, minutes; the seconds in it \
-are those of one machine).
+This page is made by `candor reproduce --markdown docs/project/reproduction.md` (release build, minutes; the seconds \
+in it are those of one machine).
 Every sentence that depends on numbers is derived from them by the program.
 Each exhibit can be run by itself, for instance `candor reproduce l-diversity table-1`; `-o FOLDER` also writes its \
 numbers as CSV and its figures as SVG.

@@ -1,4 +1,5 @@
-//! `candor sample-size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding people who ignore their device.
+//! `candor sample-size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding
+//! people who ignore their device.
 
 use candor::effects::{self, EffectOptions, EffectPower};
 use candor::estimate::EstimateOptions;
@@ -38,7 +39,12 @@ pub struct SizeArgs {
     /// Plan (JSON); - for standard input
     plan: String,
     /// Margin of error, as a share: 0.02 is two percentage points
-    #[arg(long, value_parser = parse_margin, required_unless_present_any = ["detect", "ignoring", "model"], conflicts_with_all = ["detect", "ignoring", "model"])]
+    #[arg(
+        long,
+        value_parser = parse_margin,
+        required_unless_present_any = ["detect", "ignoring", "model"],
+        conflicts_with_all = ["detect", "ignoring", "model"]
+    )]
     margin: Option<f64>,
     /// Shares of the last category in two groups whose difference is to be detected; one share with --null-share or
     /// --noncompliance
@@ -142,8 +148,9 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "{}\n\nRespondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, within groups of average \
-         size (the last attribute given the others), {}with constrained estimates, and whatever the truth is\n",
+        "{}\n\nRespondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, \
+         within groups of average size (the last attribute given the others), {}with constrained estimates, and \
+         whatever the truth is\n",
         sizes.verdict.text,
         margin,
         args.confidence,
@@ -152,9 +159,9 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let anticipated = args.shares.as_ref().map(|_| "as anticipated");
     let header: Vec<&str> = ["table", "uniform truth", "within groups"].into_iter().chain(anticipated).collect();
     let header = [&header[..], &["constrained", "any truth"]].concat();
-    let note = "Constrained: until constrained estimates (candor estimate --method constrained) have the root mean square error that \
-                unbiased ones have with the respondents of the other columns: as anticipated, or else uniform. Their intervals are \
-                those of unbiased estimates.";
+    let note = "Constrained: until constrained estimates (candor estimate --method constrained) have the root mean \
+                square error that unbiased ones have with the respondents of the other columns: as anticipated, or \
+                else uniform. Their intervals are those of unbiased estimates.";
     emit(&(heading + &short_table(&header, &rows) + &paragraph(note)))
 }
 
@@ -166,7 +173,8 @@ fn finding(args: &SizeArgs) -> Result<Alternative, Failure> {
         (None, Some(null), &[share]) => Ok(Alternative::Null { null, share }),
         (None, None, &[first, second]) => Ok(Alternative::Groups { first, second }),
         _ => Err(Failure::Usage(
-            "--detect-difference takes the shares of two groups, such as 0.1,0.2; or one share beside --null-share or --noncompliance"
+            "--detect-difference takes the shares of two groups, such as 0.1,0.2; or one share beside --null-share or \
+             --noncompliance"
                 .to_owned(),
         )),
     }

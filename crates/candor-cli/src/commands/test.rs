@@ -40,7 +40,11 @@ pub struct TestArgs {
     #[arg(long, value_name = "A,B")]
     independence: Option<String>,
     /// Whether this attribute is independent of each of the others: a scan, the most surprising first
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["independence", "by", "tables", "mean", "compare", "against"])]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["independence", "by", "tables", "mean", "compare", "against"]
+    )]
     with: Option<String>,
     /// How the p-values of a scan account for the number of tests
     #[arg(long, value_enum, default_value_t = AdjustArg::Holm, requires = "with")]
@@ -151,8 +155,8 @@ fn describe_scan(found: &Scan) -> String {
         _ => "Benjamini and Hochberg: of those below 0.05, at most 5% do not matter, on average",
     };
     text += &paragraph(&format!(
-        "p: corrected for the randomization; adjusted p: and for the number of tests ({method}). again: how often the attribute would be among \
-         the first {} again in as many new responses. naive: the answers taken for the truth.",
+        "p: corrected for the randomization; adjusted p: and for the number of tests ({method}). again: how often the \
+         attribute would be among the first {} again in as many new responses. naive: the answers taken for the truth.",
         found.top
     ));
     for untested in &found.untested {

@@ -1,5 +1,5 @@
-//! What comes with candor is what `deny.toml` allows: the checks of `cargo deny check licenses bans sources` that need nothing
-//! but Cargo, for the system that the tests run on. Hosted CI runs the tool itself, for every system.
+//! What comes with candor is what `deny.toml` allows: the checks of `cargo deny check licenses bans sources` that need
+//! nothing but Cargo, for the system that the tests run on. Hosted CI runs the tool itself, for every system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,8 @@ fn listed(deny: &str, list: &str, key: Option<&str>) -> Vec<String> {
     entries.filter_map(quoted).collect()
 }
 
-/// Whether what is allowed meets a license expression: any of those joined by `OR` or `/`, all of those joined by `AND`.
+/// Whether what is allowed meets a license expression: any of those joined by `OR` or `/`, all of those joined by
+/// `AND`.
 fn is_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let text = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -15,8 +15,8 @@ use std::process::Command;
 use crates::{Crate, crates, rust_files};
 use modules::Modules;
 
-/// What the trusted base may hold at most: lines of code, and crates with itself, without the reader of written schemas, which
-/// no respondent's client needs.
+/// What the trusted base may hold at most: lines of code, and crates with itself, without the reader of written
+/// schemas, which no respondent's client needs.
 const BASE_LINES: usize = 5_000;
 const BASE_CRATES: usize = 35;
 
@@ -26,6 +26,9 @@ const NOT_IN_BASE: [&str; 3] = ["nalgebra", "statrs", "rand_distr"];
 /// A function fits on a screen, a file has one subject.
 const FUNCTION_LINES: usize = 60;
 const FILE_LINES: usize = 500;
+
+/// A line fits beside another file.
+const COLUMNS: usize = 120;
 
 /// Longer functions and files that are known; none may be added, and one that was split leaves the list.
 const LONG: &[&str] = &[];
@@ -70,8 +73,8 @@ fn the_trusted_base_is_small() {
     }
 }
 
-/// Overrides of a profile go on to those that inherit it: `dist` must lift each of `release`, or users get a crate that is hardly
-/// optimized. Those where time is spent are fully optimized, the others at least for size.
+/// Overrides of a profile go on to those that inherit it: `dist` must lift each of `release`, or users get a crate that
+/// is hardly optimized. Those where time is spent are fully optimized, the others at least for size.
 #[test]
 fn what_users_get_is_optimized() {
     let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
@@ -109,6 +112,19 @@ fn no_test_is_forgotten() {
         }
     }
     assert!(programs >= 7, "only {programs} folders of tests");
+}
+
+#[test]
+fn lines_fit_beside_another_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut long = Vec::new();
+    for folder in ["crates", "python/src", "fuzz/fuzz_targets", "fuzz/targets"] {
+        for (path, text) in rust_files(&root.join(folder)) {
+            let lines = text.lines().zip(1..).filter(|(line, _)| line.chars().count() > COLUMNS);
+            long.extend(lines.map(|(_, number)| format!("{}:{number}", path.display())));
+        }
+    }
+    assert!(long.is_empty(), "over {COLUMNS} columns: {long:#?}");
 }
 
 #[test]

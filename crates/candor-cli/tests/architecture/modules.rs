@@ -160,7 +160,8 @@ fn uses_against_the_order_are_found() {
         ("low.rs", "/// [`crate::high`]\nuse std::fmt;\n#[cfg(test)]\nmod tests { use crate::high; }"),
         (
             "middle/mod.rs",
-            "mod first;\nmod second;\npub use second::{Handed as Given, On};\nuse crate::{low::Thing, high::{Other, self}};",
+            "mod first;\nmod second;\npub use second::{Handed as Given, On};\nuse crate::{low::Thing, high::{Other, \
+             self}};",
         ),
         ("middle/first.rs", "use super::Own;\nuse super::On;\nfn f() { crate::low::g(); super::second::h() }"),
         ("middle/second.rs", "use super::first;\nuse super::super::low;"),

@@ -36,8 +36,8 @@ fn every_package_has_the_version_of_the_workspace() {
     }
 }
 
-/// A package of a crate has what lies in its folder: the texts of the licenses and a page for the registry, too, and nothing that its
-/// sources include may lie elsewhere.
+/// A package of a crate has what lies in its folder: the texts of the licenses and a page for the registry, too, and
+/// nothing that its sources include may lie elsewhere.
 #[test]
 fn every_crate_is_whole_by_itself() {
     for each in crate::crates::crates() {
@@ -69,7 +69,8 @@ struct Line<'a> {
     item: bool,
 }
 
-/// The lines of the part of YAML that our workflows keep to: mappings, lists of mappings, flow lists and blocks of text.
+/// The lines of the part of YAML that our workflows keep to: mappings, lists of mappings, flow lists and blocks of
+/// text.
 fn lines(text: &str) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut block: Option<usize> = None;
@@ -147,8 +148,8 @@ fn workflows_have_the_shape_that_is_demanded_and_call_what_exists() {
 
 #[test]
 fn wrong_workflows_are_found() {
-    let good = "name: a\non:\n  push:\npermissions:\n  contents: read\njobs:\n  b:\n    runs-on: c\n    timeout-minutes: 5\n    \
-                steps:\n      - uses: d/e@v4\n      - run: |\n          f: g\n";
+    let good = "name: a\non:\n  push:\npermissions:\n  contents: read\njobs:\n  b:\n    runs-on: c\n    \
+                timeout-minutes: 5\n    steps:\n      - uses: d/e@v4\n      - run: |\n          f: g\n";
     assert_eq!(wrong(good), [""; 0]);
     for (from, to, expected) in [
         ("permissions:\n  contents: read\n", "", "no permissions"),

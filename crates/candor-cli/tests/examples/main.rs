@@ -1,5 +1,5 @@
-//! Every example in the documents and in the help is run, and what they show is what is said. Set `CANDOR_WRITE_DOCS` to
-//! accept changed outputs; CONTRIBUTING.md says how examples are written.
+//! Every example in the documents and in the help is run, and what they show is what is said. Set `CANDOR_WRITE_DOCS`
+//! to accept changed outputs; CONTRIBUTING.md says how examples are written.
 
 #![cfg(unix)]
 
@@ -60,7 +60,8 @@ fn help_shows_what_works() {
 #[test]
 fn wrong_examples_are_told() {
     let sandbox = run::with_data();
-    let text = "```sh\ncandor design --categories 3 --method independent --epsilon -1\nrm people.csv\n```\n```console\n$ candor --version\ncandor 99\n```\n";
+    let text = "```sh\ncandor design --categories 3 --method independent --epsilon -1\nrm \
+                people.csv\n```\n```console\n$ candor --version\ncandor 99\n```\n";
     let path = sandbox.write("wrong.md", text);
     let wrong = run_document(&path);
     for (complaint, part) in

@@ -67,7 +67,8 @@ pub fn with_files() -> Sandbox {
     sandbox.write("south.csv.gz", gzip(region("south").as_bytes()));
     sandbox.write("M.csv", "0.7,0.2,0.1\n0.2,0.6,0.3\n0.1,0.2,0.6\n");
     sandbox.write("texts.toml", "[questions.Income]\ntext = \"What do you earn?\"\n");
-    let grid = "[[attribute]]\nname = \"Age\"\nkind = \"ordinal\"\ngrid = [0, 50, 100]\ncategories = [\"0\", \"50\", \"100\"]\n";
+    let grid = "[[attribute]]\nname = \"Age\"\nkind = \"ordinal\"\ngrid = [0, 50, 100]\ncategories = \
+                [\"0\", \"50\", \"100\"]\n";
     sandbox.write("numbers.toml", grid);
     let record = "{\"Region\": \"north\", \"Education\": \"bachelor\", \"Sex\": \"Female\", \"Income\": \">50K\"}\n";
     sandbox.write("people.jsonl", record.repeat(3));

@@ -271,7 +271,8 @@ fn counts_made_elsewhere_in_groups() {
         .refused(2, &["is in a table, too"]);
 }
 
-/// Where answers are sets of categories, "no answer" is one of them: it goes through the channel like all others, in every format.
+/// Where answers are sets of categories, "no answer" is one of them: it goes through the channel like all others, in
+/// every format.
 #[test]
 fn missing_answers_in_sets() {
     let sandbox = survey();

@@ -11,7 +11,8 @@ fn audit(sandbox: &Sandbox, program: &str, more: &str) -> Said {
 }
 
 /// Tells the truth three times out of four, with awk's generator.
-const CLIENT: &str = "awk -v seed=5 'BEGIN { srand(seed) } { lies = rand() < 0.25; print lies ? ($0 == \"yes\" ? \"no\" : \"yes\") : $0 }'";
+const CLIENT: &str = "awk -v seed=5 'BEGIN { srand(seed) } { lies = rand() < 0.25; print lies ? ($0 == \"yes\" \
+                      ? \"no\" : \"yes\") : $0 }'";
 
 #[test]
 fn a_program_is_audited_beside_what_it_claims() {

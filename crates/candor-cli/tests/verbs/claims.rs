@@ -1,4 +1,5 @@
-//! Every claim that the command prints holds for the numbers it is printed with: on random small schemas, by every method, at many epsilons.
+//! Every claim that the command prints holds for the numbers it is printed with: on random small schemas, by every
+//! method, at many epsilons.
 
 use crate::sandbox::Sandbox;
 use candor_analysis::estimate::{Interval, TableEstimator, Target};
@@ -118,7 +119,8 @@ fn check_pairs(text: &str, plan: &Plan, words: &str) {
     }
 }
 
-/// A margin holds in every cell if the truth is uniform, and in no truth does it take more respondents than in the worst case.
+/// A margin holds in every cell if the truth is uniform, and in no truth does it take more respondents than in the
+/// worst case.
 fn check_sizes(sandbox: &Sandbox, plan: &Plan, tables: &str, numbers: &mut Numbers) {
     let (text, said) = both(sandbox, &format!("size plan.json --margin 0.05 --tables {tables}"));
     for one in said["tables"].as_array().unwrap() {
@@ -307,7 +309,8 @@ fn what_fronts_refinements_devices_and_grids_claim_holds_for_their_numbers() {
     }
 }
 
-/// The squared standard errors of all cells of a table of two attributes, by everything that two independent k-ary answers can be.
+/// The squared standard errors of all cells of a table of two attributes, by everything that two independent k-ary
+/// answers can be.
 fn brute_force(sizes: [usize; 2], keep: [f64; 2], truth: &[f64], respondents: f64) -> Vec<f64> {
     let [a, b] = sizes;
     let other = [0, 1].map(|i| (1.0 - keep[i]) / (sizes[i] as f64 - 1.0));
@@ -350,7 +353,8 @@ fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() 
     let number = |name: &str| expected[name].as_f64().unwrap();
     assert!((number("anticipated_error") - mean(&squares(&truth))).abs() < 1e-12, "{expected}");
     assert!((number("standard_error") - mean(&squares(&[1.0 / 6.0; 6]))).abs() < 1e-12, "{expected}");
-    // No truth is worse than the worst, and some truth is as bad: shares of a cell on a grid, the others together in each place.
+    // No truth is worse than the worst, and some truth is as bad: shares of a cell on a grid, the others together in
+    // each place.
     let mut worst = 0f64;
     for cell in 0..6 {
         for place in 0..6 {

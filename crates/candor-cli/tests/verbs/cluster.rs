@@ -57,8 +57,8 @@ fn clusters_from_true_records_and_from_responses() {
     assert_eq!(plan["fingerprint"], same["fingerprint"]);
     for inside in ["joint", "optimal", "workload"] {
         let plan = json(&format!(
-            "design schema.toml --method clusters --clusters Relationship,Sex,Income;Education,Race --cluster-method {inside} --epsilon 8 \
-             --json"
+            "design schema.toml --method clusters --clusters Relationship,Sex,Income;Education,Race --cluster-method \
+             {inside} --epsilon 8 --json"
         ));
         assert!(plan["epsilon"]["certified"].as_f64().unwrap() <= 8.0, "{inside}");
     }
@@ -171,7 +171,12 @@ fn conditions_are_counted() {
 
     // A condition on more combinations than can be listed is refused, not guessed at.
     let names: Vec<String> = (1..=16).map(|i| format!("a{i} = 0")).collect();
-    sandbox.run("design --categories 16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16 --method independent --epsilon 16 -o many.json").fine();
+    sandbox
+        .run(
+            "design --categories 16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16 --method independent --epsilon 16 \
+                 -o many.json",
+        )
+        .fine();
     let row = vec!["0"; 16].join(",");
     let header: Vec<String> = (1..=16).map(|i| format!("a{i}")).collect();
     sandbox.write("many.csv", format!("{}\n{row}\n{row}\n", header.join(",")));
@@ -193,8 +198,8 @@ fn conditions_are_counted() {
     }
 }
 
-/// The singular cases that Domingo-Ferrer and Soria-Comas 2020 do not mention: keeping one of two categories with probability 1/2 (and one of nine with 1/9) erases the
-/// attribute.
+/// The singular cases that Domingo-Ferrer and Soria-Comas 2020 do not mention: keeping one of two categories with
+/// probability 1/2 (and one of nine with 1/9) erases the attribute.
 #[test]
 fn what_is_erased_is_refused_by_every_verb() {
     let sandbox = Sandbox::new();

@@ -25,13 +25,19 @@ fn people() -> String {
     text
 }
 
-/// Plans by different methods make one plan that is audited, explained, randomized with and estimated from like any other.
+/// Plans by different methods make one plan that is audited, explained, randomized with and estimated from like any
+/// other.
 #[test]
 fn a_plan_of_several_methods_is_a_plan() {
     let sandbox = Sandbox::new();
     sandbox.write("schema.toml", SCHEMA);
     sandbox.write("people.csv", people());
-    sandbox.run("design schema.toml --only Job --method front --prior 0.2,0.6,0.2 --privacy 0.25 --posterior-bound 0.9 -o job.json").fine();
+    sandbox
+        .run(
+            "design schema.toml --only Job --method front --prior 0.2,0.6,0.2 --privacy 0.25 --posterior-bound 0.9 \
+                 -o job.json",
+        )
+        .fine();
     sandbox.run("design schema.toml --only Smokes,Drinks --method joint --epsilon 3 -o habits.json").fine();
     let said = json(&sandbox.run("combine job.json habits.json -o plan.json --json").fine().out);
     assert_eq!(said["for_prior"]["attribute"], "Job");
@@ -107,7 +113,8 @@ fn fronts_of_crossed_attributes() {
     sandbox.write("schema.toml", SCHEMA);
     sandbox.write("people.csv", people());
     let said = sandbox.run(
-        "design schema.toml --only Drinks,Smokes --method front --cross Drinks,Smokes --from people.csv --privacy 0.6 -o crossed.json --json",
+        "design schema.toml --only Drinks,Smokes --method front --cross Drinks,Smokes --from people.csv --privacy 0.6 \
+         -o crossed.json --json",
     );
     let said = json(&said.fine().out);
     assert_eq!(said["for_prior"]["attribute"], "Drinks*Smokes");

@@ -16,7 +16,10 @@ fn json(sandbox: &Sandbox, words: &str) -> Value {
 fn an_optimal_plan_tells_its_bound_and_what_else_it_would_have_cost() {
     let sandbox = Sandbox::new();
     let said = sandbox
-        .run("design --categories 9,16,7,15,6,5,2,2 --method optimal --attribute-epsilon 1,0.8,1,0.8,1,1,1,1 -o plan.json")
+        .run(
+            "design --categories 9,16,7,15,6,5,2,2 --method optimal --attribute-epsilon 1,0.8,1,0.8,1,1,1,1 -o \
+              plan.json",
+        )
         .fine();
     for part in [
         "record epsilon 3.1183 (certified)",
@@ -172,7 +175,8 @@ fn design_compare_and_size_agree() {
         let designed = json(
             &sandbox,
             &format!(
-                "design {schema} --method workload --epsilon 2 --tables {tables} --respondents 5000 --json -o plan.json --force"
+                "design {schema} --method workload --epsilon 2 --tables {tables} --respondents 5000 --json -o \
+                 plan.json --force"
             ),
         );
         let (mut sum, mut largest) = (0.0, 0f64);
@@ -212,7 +216,8 @@ fn design_compare_and_size_agree() {
 #[test]
 fn nothing_better_is_recommended_than_there_can_be() {
     let sandbox = Sandbox::new();
-    let bound = "has a squared error smaller than this plan's by more than 0.01%, for a uniform population or in its worst case";
+    let bound = "has a squared error smaller than this plan's by more than 0.01%, for a uniform population or in its \
+                 worst case";
     let joint = "design --verbose --categories 5,2,2 --method joint --epsilon";
     let said = unwrapped(&sandbox.run(&format!("{joint} 8 --tables joint")).fine().out);
     assert!(said.contains(bound) && !said.contains("--method workload usually"), "{said}");
@@ -240,8 +245,8 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The workload plan on the Adult records, randomized again and again: the squared errors of all pair tables together are what
-/// the standard errors say (two-sided, false-alarm rate 1e-6).
+/// The workload plan on the Adult records, randomized again and again: the squared errors of all pair tables together
+/// are what the standard errors say (two-sided, false-alarm rate 1e-6).
 #[test]
 fn predicted_errors_are_seen_on_adult() {
     let sandbox = Sandbox::new();

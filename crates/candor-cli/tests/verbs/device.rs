@@ -162,7 +162,8 @@ fn designs_that_show_who_ignores_them() {
     }
 }
 
-/// Sets of cells cannot be tested, and it is said; a question that cannot be answered with what people are supposed to say is tested all the same.
+/// Sets of cells cannot be tested, and it is said; a question that cannot be answered with what people are supposed to
+/// say is tested all the same.
 #[test]
 fn what_can_be_tested() {
     let sandbox = Sandbox::new();

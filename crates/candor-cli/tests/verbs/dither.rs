@@ -9,7 +9,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Incomes that crowd at the lower ends of bins, with a schema that puts them on a grid and one that puts them into bins.
+/// Incomes that crowd at the lower ends of bins, with a schema that puts them on a grid and one that puts them into
+/// bins.
 fn incomes() -> (Sandbox, f64) {
     let sandbox = Sandbox::new();
     let income = |i: usize| 25.0 * (i % 4) as f64 + (i % 50) as f64 / 10.0;

@@ -84,7 +84,8 @@ fn estimates_cover_the_truth_about_adult() {
         }
     }
     let coverage = f64::from(covered as u32) / f64::from(all as u32);
-    // Cells of overlapping tables share their noise: eight seeds gave 0.953 to 0.974, with a standard deviation of 0.008.
+    // Cells of overlapping tables share their noise: eight seeds gave 0.953 to 0.974, with a standard deviation of
+    // 0.008.
     assert!((0.92..0.995).contains(&coverage), "{coverage} of {all} cells");
     // CSV and Parquet say the same.
     let csv = json(&sandbox.run("estimate plan.json responses.csv --tables pairs --target records --json").fine().out);
@@ -139,7 +140,10 @@ fn methods_intervals_and_formats() {
     let csv = run("--format csv --single-cell-column").out;
     assert_eq!(csv.lines().count(), 33);
     assert!(
-        csv.starts_with("table,group,cell,estimate,standard_error,low,high,shown_estimate,reliability\n\"Education,Income\",\"\",10th*<=50K,"),
+        csv.starts_with(
+            "table,group,cell,estimate,standard_error,low,high,shown_estimate,reliability\n\
+             \"Education,Income\",\"\",10th*<=50K,"
+        ),
         "{csv}"
     );
     run("-o tables.txt");
@@ -247,7 +251,8 @@ fn the_query_for_databases() {
     let query = without.collect::<String>();
     assert!(query.contains(
         "SELECT 'smokes,age' AS \"candor_table\", CAST(NULL AS VARCHAR) AS \"region\", CAST(\"smokes\" AS VARCHAR) AS \
-         \"smokes\", CAST(\"age\" AS VARCHAR) AS \"age\", COUNT(*) AS \"count\"\nFROM answers\nGROUP BY \"smokes\", \"age\""
+         \"smokes\", CAST(\"age\" AS VARCHAR) AS \"age\", COUNT(*) AS \"count\"\nFROM answers\nGROUP \
+         BY \"smokes\", \"age\""
     ), "{query}");
     assert_eq!(query.matches("UNION ALL").count(), 1);
     let spark = sandbox.run("sql plan.json --tables smokes --dialect spark").fine().out;

@@ -4,7 +4,8 @@ use crate::sandbox::Sandbox;
 use candor::texts::evidence_texts;
 use serde_json::Value;
 
-const SURVEY: &str = "languages = [\"en\"]\ntitle = \"<b>Health</b> | 2026\"\nintroduction = \"x\"\ncontact = \"dpo@survey.test\"\n\
+const SURVEY: &str = "languages = [\"en\"]\ntitle = \"<b>Health</b> | 2026\"\nintroduction = \"x\"\ncontact \
+                      = \"dpo@survey.test\"\n\
     invitations = true\ntokens_until = \"2026-12-01\"\nbatch = 77\npublic_results = 555\n";
 
 fn made(sandbox: &Sandbox, arguments: &str) -> Value {

@@ -32,8 +32,8 @@ enum Pair {
     Refused,
 }
 
-/// Runs of `plan.json` have even seeds and those of `other.json` odd ones, so that a seed tells the plan, and the responses of a seed
-/// are known to the byte.
+/// Runs of `plan.json` have even seeds and those of `other.json` odd ones, so that a seed tells the plan, and the
+/// responses of a seed are known to the byte.
 fn pair(sandbox: &Sandbox, name: &str, expected: &dyn Fn(u64) -> String) -> Pair {
     let (table, sidecar) = (sandbox.path(name), sandbox.path(&format!("{name}.candor.json")));
     let Ok(text) = fs::read_to_string(&sidecar) else {

@@ -44,7 +44,8 @@ fn a_front_in_words_files_and_pictures() {
 #[test]
 fn golden_points_and_few_outputs() {
     let sandbox = Sandbox::new();
-    let flags = "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --map-privacy 0.39 --method exact --respondents 1000 --json";
+    let flags = "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --map-privacy 0.39 --method exact --respondents \
+                 1000 --json";
     let at = |value: &Value| value["points"][0]["utility"].as_f64().unwrap() * 4000.0;
     let exact = json(&sandbox.run(flags).fine().out);
     assert!((at(&exact) - 1.921569).abs() < 1e-5);

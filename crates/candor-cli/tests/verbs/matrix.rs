@@ -16,7 +16,8 @@ fn numbers(rows: &Value) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Warner's matrix by its definition, its eigenvalues 1 and p - (1 - p)/(n - 1), and the plan of what was written is as private.
+/// Warner's matrix by its definition, its eigenvalues 1 and p - (1 - p)/(n - 1), and the plan of what was written is as
+/// private.
 #[test]
 fn warner_is_written_and_read_again() {
     let sandbox = Sandbox::new();
@@ -41,7 +42,8 @@ fn warner_is_written_and_read_again() {
     assert!(text.contains("0.700000") && text.contains("0.600000 (3 times)") && text.contains("1.666667"), "{text}");
 }
 
-/// Two attributes of two categories: the 4 x 4 matrix is the Kronecker product of the two (Yamamoto and Shibuya 2024, eq. 1).
+/// Two attributes of two categories: the 4 x 4 matrix is the Kronecker product of the two (Yamamoto and Shibuya 2024,
+/// eq. 1).
 #[test]
 fn several_attributes_are_a_kronecker_product() {
     let sandbox = Sandbox::new();
@@ -59,8 +61,8 @@ fn several_attributes_are_a_kronecker_product() {
     assert!((parts[0][0][0] - 1f64.exp() / (1.0 + 1f64.exp())).abs() < 1e-9);
 }
 
-/// x_20, x_21 and x_22 are the likelihoods of the matrix over that of an answer that misses both; at a thousand attributes the
-/// largest is the record epsilon.
+/// x_20, x_21 and x_22 are the likelihoods of the matrix over that of an answer that misses both; at a thousand
+/// attributes the largest is the record epsilon.
 #[test]
 fn likelihoods_by_misses() {
     let sandbox = Sandbox::new();
@@ -74,7 +76,10 @@ fn likelihoods_by_misses() {
     let many = vec!["4"; 300].join(",");
     let epsilons = vec!["3"; 300].join(",");
     let designed = sandbox
-        .run(&format!("design --categories {many} --method heuristic --attribute-epsilon {epsilons} --max-epsilon 1000 -o many.json --json"))
+        .run(&format!(
+            "design --categories {many} --method heuristic --attribute-epsilon {epsilons} --max-epsilon 1000 \
+                       -o many.json --json"
+        ))
         .fine();
     let designed: Value = serde_json::from_str(&designed.out).unwrap();
     let found = json(&sandbox, "matrix many.json --misses");

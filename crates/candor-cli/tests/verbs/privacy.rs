@@ -254,7 +254,8 @@ fn a_page_for_respondents() {
     // Every kind of plan has a page; labels are text, never markup.
     sandbox.write(
         "odd.toml",
-        "[[attribute]]\nname = \"<b>x</b>\"\ncategories = [\"a&b\", \"<i>\"]\n\n[[attribute]]\nname = \"y\"\ncategories = [\"0\", \"1\", \"2\"]\n\n\
+        "[[attribute]]\nname = \"<b>x</b>\"\ncategories = [\"a&b\", \"<i>\"]\n\n[[attribute]]\nname \
+         = \"y\"\ncategories = [\"0\", \"1\", \"2\"]\n\n\
          [[attribute]]\nname = \"z\"\npublic = true\ncategories = [\"0\", \"1\"]\n",
     );
     sandbox.write("wide.csv", ",0,1\nsays 0,1/3,0\nsays 1,0,1/3\nsilent,2/3,2/3\n");

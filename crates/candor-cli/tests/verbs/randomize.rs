@@ -545,7 +545,14 @@ fn links_and_permissions_of_outputs_are_kept() {
 fn names_like_delimiters_are_read_back() {
     let sandbox = Sandbox::new();
     for name in ["Kids; boys; girls", "a|b|c|d", "x,y"] {
-        sandbox.write("odd.toml", format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n[[attribute]]\nname = \"z\"\ncategories = [\"1\", \"2\"]\n"));
+        sandbox.write(
+            "odd.toml",
+            format!(
+                "[[attribute]]\nname = \"{name}\"\ncategories = \
+                                           [\"0\", \"1\"]\n[[attribute]]\nname = \"z\"\ncategories = \
+                                           [\"1\", \"2\"]\n"
+            ),
+        );
         sandbox.write("odd.csv", format!("\"{name}\",z\n0,1\n1,2\n0,2\n"));
         sandbox.run("design odd.toml --method independent --epsilon 2 -o odd.json --force").fine();
         sandbox.run("randomize odd.json odd.csv -o responses.csv --force --seed 1").fine();

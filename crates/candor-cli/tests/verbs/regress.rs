@@ -3,7 +3,8 @@
 use crate::sandbox::{Said, Sandbox};
 use serde_json::Value;
 
-/// Voters in two regions, with an age, a weight, a household and a remark; the vote is sensitive, and the more likely the older people are.
+/// Voters in two regions, with an age, a weight, a household and a remark; the vote is sensitive, and the more likely
+/// the older people are.
 fn voters() -> Sandbox {
     let sandbox = Sandbox::new();
     let mut text = String::from("region,vote,school,age,weight,household,remark,population\n");
@@ -135,7 +136,8 @@ fn subpopulations_and_missing_values() {
     assert_eq!((&south["subpopulation"], &south["left_out"]), (&"region=south".into(), &Value::Array(Vec::new())));
     run(&sandbox, "vote ~ age", "--where vote=yes").refused(1, &["vote"]);
     // Missing values are no category of an order.
-    let schema = "[[attribute]]\nname = \"mood\"\nkind = \"ordinal\"\ncategories = [\"low\", \"high\", \"best\", \"\"]\n\
+    let schema = "[[attribute]]\nname = \"mood\"\nkind = \"ordinal\"\ncategories = \
+                  [\"low\", \"high\", \"best\", \"\"]\n\
                   [[attribute]]\nname = \"sex\"\npublic = true\ncategories = [\"f\", \"m\", \"\"]\n";
     sandbox.write("moods.toml", schema);
     let person = |i: usize| format!("{},{}\n", ["low", "high", "best", ""][i * 7 % 11 % 4], ["f", "m", "", "f"][i % 4]);
@@ -257,7 +259,8 @@ fn respondents_for_a_coefficient() {
         .refused(2, &["cannot be used with '--expected-shares"]);
 }
 
-/// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model says so.
+/// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model
+/// says so.
 #[test]
 fn factors_contrasts_and_predictions() {
     let sandbox = voters();

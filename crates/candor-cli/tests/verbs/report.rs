@@ -174,7 +174,8 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
         "young · old (in this order)",
         "north · south (public, not changed)",
         audit["fingerprint"].as_str().unwrap(),
-        "candor estimate plan.json responses.csv --tables &#39;marginals;smokes,coughs;region,smokes&#39; --confidence 0.9",
+        "candor estimate plan.json responses.csv --tables &#39;marginals;smokes,coughs;region,smokes&#39; --confidence \
+         0.9",
         "These responses are a simulation (seed 3).",
         "About one in 10 of these intervals misses the true value",
     ] {
@@ -305,7 +306,8 @@ fn what_a_reader_must_know_comes_first() {
     assert!(html.contains("at least 3 answers fit what we receive equally well"));
 
     // A plan for a prior is told with it.
-    let front = "design --categories 3 --method front --prior 0.5,0.3,0.2 --map-privacy 0.4 --posterior-bound 0.8 -o front.json";
+    let front = "design --categories 3 --method front --prior 0.5,0.3,0.2 --map-privacy 0.4 --posterior-bound 0.8 -o \
+                 front.json";
     sandbox.run(front).fine();
     sandbox.write("three.csv", format!("a1\n{}", "0\n1\n0\n2\n".repeat(500)));
     sandbox.run("randomize front.json three.csv -o three-responses.csv").fine();

@@ -33,7 +33,8 @@ fn survey(sandbox: &Sandbox) {
 
 /// Reports that between them say nearly everything that a report can say.
 const REPORTS: [&str; 6] = [
-    "plan.json responses.csv --tables marginals;pairs;Δ|Σ --baseline 2024=earlier.csv --baseline-plan first.json --wave 2025",
+    "plan.json responses.csv --tables marginals;pairs;Δ|Σ --baseline 2024=earlier.csv --baseline-plan first.json \
+     --wave 2025",
     "plan.json responses.csv --tables Δ --compare-groups Ω --mean Δ --quantile Δ:0.5,0.25 --by Ω --weights Φ",
     "plan.json responses.csv --tables Δ;Δ,Σ --weights Φ --strata Ω --where Ω=1",
     "sampling.json sampled.csv --tables Δ,Σ;Σ",
@@ -134,7 +135,8 @@ fn waves_are_drawn_and_their_differences_are_those_of_estimate() {
     survey(&sandbox);
     let against = "--baseline-plan first.json --tables Δ;Δ,Σ";
     let said = format!(
-        "report plan.json responses.csv {against} --baseline 2023=earlier.csv --baseline 2024=earlier.csv --wave 2025 -o report.html --json"
+        "report plan.json responses.csv {against} --baseline 2023=earlier.csv --baseline 2024=earlier.csv --wave 2025 \
+         -o report.html --json"
     );
     let report: serde_json::Value = serde_json::from_str(&sandbox.run(&said).fine().out).unwrap();
     let estimate =

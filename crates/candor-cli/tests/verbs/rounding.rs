@@ -1,4 +1,5 @@
-//! Numbers that are announced as bounds hold as they are printed: they are read off the output and compared with the JSON.
+//! Numbers that are announced as bounds hold as they are printed: they are read off the output and compared with the
+//! JSON.
 
 use crate::sandbox::Sandbox;
 use serde_json::Value;

@@ -3,7 +3,8 @@
 use crate::sandbox::Sandbox;
 use serde_json::Value;
 
-const SCHEMA: &str = "[[attribute]]\nname = \"health\"\ncategories = [\"1.0\", \"2.0\", \"\"]\n\n[[attribute]]\nname = \"vote\"\n\
+const SCHEMA: &str = "[[attribute]]\nname = \"health\"\ncategories = [\"1.0\", \"2.0\", \"\"]\n\n[[attribute]]\nname \
+                      = \"vote\"\n\
                       categories = [\"no\", \"yes\"]\n";
 
 fn words(text: &str) -> String {
@@ -41,7 +42,8 @@ fn questions_and_labels_are_those_of_the_texts_and_never_in_the_plan() {
     let plan = sandbox.read("plan.json");
     sandbox.write(
         "texts.toml",
-        "[questions.health]\ntext = \"How is your health?\"\nanswers = { \"1.0\" = \"very poor\", \"2.0\" = \"<good>\" }\n\n\
+        "[questions.health]\ntext = \"How is your health?\"\nanswers = { \"1.0\" = \"very poor\", \"2.0\" = \"<good>\" \
+         }\n\n\
          [questions.vote]\ntext = \"Did you vote?\"\n",
     );
     let text = words(&sandbox.run("explain plan.json --texts texts.toml").fine().out);

@@ -1,5 +1,5 @@
-//! Survey designs as an analyst asks for them: the numbers of R's package survey through the command, from responses as good as the truth; what
-//! counts can carry; what is refused.
+//! Survey designs as an analyst asks for them: the numbers of R's package survey through the command, from responses as
+//! good as the truth; what counts can carry; what is refused.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -147,8 +147,8 @@ fn rare_cells_in_clusters_have_intervals() {
     let words = |tables: &str| estimate.split(' ').map(str::to_owned).chain([tables.to_owned()]).collect::<Vec<_>>();
     let found = json(&sandbox, &words("y | g").iter().map(String::as_str).collect::<Vec<_>>());
     let high = found["tables"][0]["cells"][3]["high"].as_f64().unwrap();
-    // The share is below 0: what the share 0 leaves unexplained is taken off, which is wider than the 0.0843 around the share as it is, and
-    // narrower than the 0.1046 around 0.
+    // The share is below 0: what the share 0 leaves unexplained is taken off, which is wider than the 0.0843 around the
+    // share as it is, and narrower than the 0.1046 around 0.
     assert!((high - 0.0953).abs() < 1e-4, "{found}");
     let query =
         ["query", "d6.json", "z.csv", "--unmarked", "--json", "--psu", "c", "--where", "y = yes", "--given", "g = b"];
@@ -374,8 +374,9 @@ fn what_is_refused() {
     }
 }
 
-/// Differences of groups by R's package survey 4.1.1 (`svyby` with `covmat = TRUE`, `svycontrast`, `degf`) on the same people: the degrees of freedom; then
-/// difference, standard error and p-value of the mean of y between the sexes, of the share of x = 1 between them, and of the mean of y between the groups of x.
+/// Differences of groups by R's package survey 4.1.1 (`svyby` with `covmat = TRUE`, `svycontrast`, `degf`) on the same
+/// people: the degrees of freedom; then difference, standard error and p-value of the mean of y between the sexes, of
+/// the share of x = 1 between them, and of the mean of y between the groups of x.
 const DIFFERENCES: [(&str, f64, [[f64; 3]; 3]); 4] = [
     (
         "strata",

@@ -160,8 +160,8 @@ fn apart(one: &[Vec<String>], other: &[Vec<String>], columns: &[usize]) -> f64 {
     a.keys().chain(b.keys()).map(|cell| (share(&a, cell) - share(&b, cell)).abs()).fold(0.0, f64::max)
 }
 
-/// What a plan for pairs tells is enough for records: dependences stay, also those of attributes that are not linked directly, and
-/// the public part is to the last person that of the responses.
+/// What a plan for pairs tells is enough for records: dependences stay, also those of attributes that are not linked
+/// directly, and the public part is to the last person that of the responses.
 #[test]
 fn pairs_are_enough_for_records_of_all_attributes() {
     let sandbox = chain();

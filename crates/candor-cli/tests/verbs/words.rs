@@ -239,7 +239,8 @@ fn no_name_turns_the_text_around_it() {
     }
 }
 
-/// What R writes is read as it is meant, from the schema to the responses, and only words that nobody could know are said again.
+/// What R writes is read as it is meant, from the schema to the responses, and only words that nobody could know are
+/// said again.
 #[test]
 fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
     let sandbox = Sandbox::new();
@@ -253,7 +254,8 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
         "note: column \"age\": 1 value is missing (written \"NA\"); the category \"\" stands for what is missing",
         "note: column \"smokes\": 2 values are missing (written \"NA\"); the category \"\" stands for what is missing",
         "if one of them is a category, say --missing \"\", or name others",
-        "note: column \"country\": 1 value is \"NA\", which is a category like any other; if it stands for what is missing, say --missing NA",
+        "note: column \"country\": 1 value is \"NA\", which is a category like any other; if it stands for what is \
+         missing, say --missing NA",
     ] {
         assert!(told.contains(note), "{told}");
     }

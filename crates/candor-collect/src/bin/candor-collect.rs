@@ -296,7 +296,8 @@ async fn told(store: &Store, written: u64, output: &str) -> Result<(), CollectEr
     let waits = store.waiting().await?.responses.len();
     if waits > 0 {
         eprintln!(
-            "note: {waits} more wait for their batch, in whose random order they will be; closing the survey settles them"
+            "note: {waits} more wait for their batch, in whose random order they will be; closing the survey settles \
+             them"
         );
     }
     Ok(())

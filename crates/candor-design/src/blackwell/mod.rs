@@ -1,11 +1,11 @@
-//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1): `P` is at least as informative as
-//! `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be made out of answers under `P` by
-//! randomizing once more. Then `P` is at least as good for *every* inference and every loss.
+//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1): `P` is at least as
+//! informative as `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be made out of
+//! answers under `P` by randomizing once more. Then `P` is at least as good for *every* inference and every loss.
 //!
 //! Either way there is a proof. If `A = C P`, it is `C`. If not, it is a decision problem, rewards for actions under
-//! truths, in which `A` earns more than the best rule based on `P` can. Proofs are found by linear programs and checked without them; where
-//! both designs report sets of one attribute's categories no program is needed, because by symmetry `C` may be taken
-//! to depend on the overlap of the two sets only.
+//! truths, in which `A` earns more than the best rule based on `P` can. Proofs are found by linear programs and checked
+//! without them; where both designs report sets of one attribute's categories no program is needed, because by symmetry
+//! `C` may be taken to depend on the overlap of the two sets only.
 
 mod program;
 mod written_out;
@@ -81,8 +81,8 @@ impl Serialize for Verdict {
     }
 }
 
-/// Rewards for actions under truths; with all truths equally likely, the second design earns `second` by taking the action of
-/// its answer's number, and no rule based on the first earns more than `first`, which is less.
+/// Rewards for actions under truths; with all truths equally likely, the second design earns `second` by taking the
+/// action of its answer's number, and no rule based on the first earns more than `first`, which is less.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionProblem {
     /// `reward[action][truth]`, from -1 to 1.
@@ -102,8 +102,8 @@ pub enum BlackwellError {
     Attributes(String),
     /// Too many answers to compare.
     #[error(
-        "{what} would have to be compared by a linear program with {size} answers or unknowns, which is too many; plans with the \
-         same blocks are compared block by block, and sets of one attribute's categories at any size"
+        "{what} would have to be compared by a linear program with {size} answers or unknowns, which is too many; \
+         plans with the same blocks are compared block by block, and sets of one attribute's categories at any size"
     )]
     TooLarge {
         /// What is too large.
@@ -134,7 +134,8 @@ pub struct BlockComparison {
 /// Compares two plans over the same attributes.
 ///
 /// Plans with the same blocks are compared block by block: one is at least as informative exactly if it is so in every
-/// block (a garbling of the whole, with the other attributes held fixed, is a garbling of the block). Others are written out, if they are small.
+/// block (a garbling of the whole, with the other attributes held fixed, is a garbling of the block). Others are
+/// written out, if they are small.
 ///
 /// # Errors
 /// If they are about different attributes, too large to be written out, or the solver fails.
@@ -227,10 +228,9 @@ fn compare_blocks(first: &Plan, a: &[&Block], second: &Plan, b: &[&Block]) -> Re
 
 /// Both report sets of one attribute's categories.
 ///
-/// Averaging `C` over all renamings of the categories changes nothing, so it may depend on the overlap `o` of the sets only.
-/// Drawn with overlap `o`, the new set holds the truth with probability
-/// `p o/q + (1 - p)(q' - o)/(k - q)`, linear in `o`; the second design is reached exactly if its own probability lies between those of
-/// the extreme overlaps.
+/// Averaging `C` over all renamings of the categories changes nothing, so it may depend on the overlap `o` of the sets
+/// only. Drawn with overlap `o`, the new set holds the truth with probability `p o/q + (1 - p)(q' - o)/(k - q)`, linear
+/// in `o`; the second design is reached exactly if its own probability lies between those of the extreme overlaps.
 fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
     let (k, q, size) = (from.categories, from.answer, to.answer);
     let hit = |overlap: usize| {
@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Theorem 3.1 (with 1 < phi < 2, docs/project/errata.md): `P_0` is at least as informative as any design of two categories
-    /// with `l1 <= 2 (phi - 1)`.
+    /// Theorem 3.1 (with 1 < phi < 2, docs/project/errata.md): `P_0` is at least as informative as any design of two
+    /// categories with `l1 <= 2 (phi - 1)`.
     #[test]
     fn theorem_3_1() {
         for phi in [1.1, 1.5, 1.9] {
@@ -334,7 +334,9 @@ mod tests {
 
         /// The closed form for sets agrees with the linear program on the written-out designs.
         #[test]
-        fn overlaps_agree_with_the_program(k in 3usize..6, q in 1usize..5, size in 1usize..5, p in 0.0f64..1.0, wanted in 0.0f64..1.0) {
+        fn overlaps_agree_with_the_program(
+            k in 3usize..6, q in 1usize..5, size in 1usize..5, p in 0.0f64..1.0, wanted in 0.0f64..1.0,
+        ) {
             prop_assume!(q < k && size < k);
             let verdict = by_overlap((Axis::set(k, q), p), (Axis::set(k, size), wanted));
             let (first, second) = (subsets(k, q, p), subsets(k, size, wanted));

@@ -24,8 +24,8 @@ pub(super) fn written_out(
     }
 }
 
-/// Merges answers whose likelihoods are proportional: they tell the same (Chai and Nayak 2018), and leaves out those that
-/// cannot occur.
+/// Merges answers whose likelihoods are proportional: they tell the same (Chai and Nayak 2018), and leaves out those
+/// that cannot occur.
 pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) {
     let row = |z: usize| design.iter().map(|column| column[z]).collect::<Vec<f64>>();
     let mut kept: Vec<(Vec<f64>, String)> = Vec::new();

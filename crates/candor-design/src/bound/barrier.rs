@@ -16,13 +16,13 @@ const STEPS: usize = 30;
 /// How many inner steps there are at most in all, each a transform and back: about a second for ten attributes.
 const WORK: usize = 20_000;
 
-/// Numbers `y_S > 0` for every type of patterns that come close to the largest bound of theorem 3 (docs/mathematics/workload.md),
-/// strictly within its conditions. `roots` are `sqrt(C_U d_U)`, summed over the components of each type; `e` is
-/// `exp(epsilon)`.
+/// Numbers `y_S > 0` for every type of patterns that come close to the largest bound of theorem 3
+/// (docs/mathematics/workload.md), strictly within its conditions. `roots` are `sqrt(C_U d_U)`, summed over the
+/// components of each type; `e` is `exp(epsilon)`.
 ///
-/// The logarithm of the bound is concave in `y`. Maximised is that plus `barrier * (sum of ln y_S + sum over U of ln(1 -
-/// yhat_U))` by Newton steps, with the barrier lowered until it does not matter. Whatever comes out is a proof, or the check
-/// says it is none; so the search may stop anywhere.
+/// The logarithm of the bound is concave in `y`. Maximised is that plus `barrier * (sum of ln y_S + sum over U of ln(1
+/// - yhat_U))` by Newton steps, with the barrier lowered until it does not matter. Whatever comes out is a proof, or
+/// the check says it is none; so the search may stop anywhere.
 pub fn maximise(grid: &Grid, roots: &[f64], e: f64) -> Vec<f64> {
     let whole: f64 = roots.iter().sum();
     let problem = Problem { grid, roots: roots.iter().map(|root| root / whole).collect(), e };

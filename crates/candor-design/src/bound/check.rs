@@ -1,4 +1,5 @@
-//! The judge of a proof: exact numbers, rounded down at the end. It shares nothing with the search that found the proof.
+//! The judge of a proof: exact numbers, rounded down at the end. It shares nothing with the search that found the
+//! proof.
 
 use std::cmp::Ordering;
 
@@ -12,19 +13,19 @@ use super::{Costs, Prices};
 /// Beyond this epsilon nothing is claimed.
 const MAX_EPSILON: f64 = 600.0;
 
-/// The bound that prices give: no channel of this epsilon, whatever its answers are, has `sum of C_U / I_U` below it. `None`
-/// if they prove nothing.
+/// The bound that prices give: no channel of this epsilon, whatever its answers are, has `sum of C_U / I_U` below it.
+/// `None` if they prove nothing.
 ///
 /// Prices are a number `y_S >= 0` for every type of pattern (that of all patterns of the type together). With `yhat_U =
-/// sum over S of y_S chi_U(S)` and `E = exp(epsilon)` they must have `yhat_U <= 1` for every non-empty `U` and `yhat_0 <
-/// E`; then the error is at least
+/// sum over S of y_S chi_U(S)` and `E = exp(epsilon)` they must have `yhat_U <= 1` for every non-empty `U` and `yhat_0
+/// < E`; then the error is at least
 ///
 /// ```text
 /// 4 (E - yhat_0) / (E - 1)^2 * ( sum over U of sqrt( C_U d_U (1 - yhat_U) ) )^2
 /// ```
 ///
-/// (docs/mathematics/workload.md, theorem 3; no prices are theorem 2). Floats are integers over powers of two, so the conditions
-/// are checked in integers; only then follow floats, each rounded towards the safe side.
+/// (docs/mathematics/workload.md, theorem 3; no prices are theorem 2). Floats are integers over powers of two, so the
+/// conditions are checked in integers; only then follow floats, each rounded towards the safe side.
 pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f64> {
     if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) {
         return None;
@@ -48,8 +49,8 @@ pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f
     Some(below(below(half * half) * above))
 }
 
-/// The bound that a checked certificate of theorem 4 gives with its prices `h_U`, by type: `( sum of sqrt(C_U h_U) )^2` over the largest
-/// `sum of h_U I_U(A)` of any set. `None` if the kinds are not those of the attributes.
+/// The bound that a checked certificate of theorem 4 gives with its prices `h_U`, by type: `( sum of sqrt(C_U h_U) )^2`
+/// over the largest `sum of h_U I_U(A)` of any set. `None` if the kinds are not those of the attributes.
 pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checked, epsilon: f64) -> Option<f64> {
     let in_range = epsilon > 0.0 && epsilon <= MAX_EPSILON;
     if !in_range || !covers(costs, kinds) {
@@ -68,14 +69,14 @@ pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checke
     Some(below(below(root * root) / above))
 }
 
-/// What is left without any randomization: answers tell no more than the truth, so `I_U <= 1`, and the error is at least the
-/// sum of the costs.
+/// What is left without any randomization: answers tell no more than the truth, so `I_U <= 1`, and the error is at
+/// least the sum of the costs.
 pub fn sampling_error(costs: &Costs) -> f64 {
     costs.costs.iter().fold(0.0, |sum, cost| below(sum + cost))
 }
 
-/// `E - yhat_0` and `1 - yhat_U` by type, rounded down (the empty type has 0); `None` if one of them is negative, or the
-/// first is not positive. `least` is a lower bound of `E`, by `2^FRACTION`.
+/// `E - yhat_0` and `1 - yhat_U` by type, rounded down (the empty type has 0); `None` if one of them is negative, or
+/// the first is not positive. `least` is a lower bound of `E`, by `2^FRACTION`.
 fn slacks(prices: &Prices, least: &BigInt) -> Option<(f64, Vec<f64>)> {
     let (numerators, bits) = fixed_point(&prices.y)?;
     let (sums, denominator) = transformed(&prices.kinds, numerators, bits)?;

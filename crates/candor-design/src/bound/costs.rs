@@ -71,8 +71,9 @@ impl Costs {
         Ok(Costs { costs, components: shares.into_keys().collect(), sizes, fixed })
     }
 
-    /// The costs if estimates make use of what cannot be, when the information about each component is about this: impossible cells cost nothing, and
-    /// what is seen of them tells about the others. Those of the estimator that is best at this information, so for any other they are an upper bound.
+    /// The costs if estimates make use of what cannot be, when the information about each component is about this:
+    /// impossible cells cost nothing, and what is seen of them tells about the others. Those of the estimator that is
+    /// best at this information, so for any other they are an upper bound.
     pub(crate) fn within(&self, schema: &Schema, tables: &TableList, weights: &[f64], information: &[f64]) -> Costs {
         let mut costs = vec![0.0; self.costs.len()];
         for (table, &weight) in tables.lists().iter().zip(weights) {
@@ -86,7 +87,8 @@ impl Costs {
         Costs { costs, ..self.clone() }
     }
 
-    /// The randomized attributes of a table, in order, and the mean over the categories of the others of what each of their components adds.
+    /// The randomized attributes of a table, in order, and the mean over the categories of the others of what each of
+    /// their components adds.
     fn spread(&self, schema: &Schema, table: &[usize], information: &[f64]) -> (Vec<usize>, Vec<f64>) {
         let private = schema.randomized();
         let (mut own, mut public): (Vec<usize>, Vec<usize>) = table.iter().partition(|a| private.contains(a));

@@ -22,11 +22,11 @@ const MAX_TYPES: usize = 1 << MAX_ALONE;
 /// More attributes of one kind than this are too many for exact numbers.
 const MAX_ALIKE: usize = 64;
 
-/// How the attributes that the tables hold are told apart in a proof: each alone up to ten of them, else by their sizes;
-/// `None` if even those are too many.
+/// How the attributes that the tables hold are told apart in a proof: each alone up to ten of them, else by their
+/// sizes; `None` if even those are too many.
 ///
-/// Attributes in no table are left out: what a channel tells about the others is what it tells on average over these, and
-/// that average is a channel of the same epsilon.
+/// Attributes in no table are left out: what a channel tells about the others is what it tells on average over these,
+/// and that average is a channel of the same epsilon.
 pub fn kinds(costs: &Costs) -> Option<Vec<Kind>> {
     let mut held: Vec<usize> = costs.components.iter().flatten().copied().collect();
     held.sort_unstable();
@@ -46,8 +46,8 @@ pub fn kinds(costs: &Costs) -> Option<Vec<Kind>> {
     small.then_some(kinds)
 }
 
-/// The attributes that the tables hold, as kinds of equal size and equal costs: exchanging two of a kind changes no cost. `None` if
-/// there are too many types.
+/// The attributes that the tables hold, as kinds of equal size and equal costs: exchanging two of a kind changes no
+/// cost. `None` if there are too many types.
 pub fn exchangeable(costs: &Costs) -> Option<Vec<Kind>> {
     let mut held: Vec<usize> = costs.components.iter().flatten().copied().collect();
     held.sort_unstable();

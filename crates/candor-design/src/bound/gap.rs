@@ -8,7 +8,8 @@ use candor_runtime::progress::{Deadline, ProgressSink};
 
 use super::{Bound, Costs};
 
-/// `n` times the squared standard errors of all cells of all tables, by the weights of the tables, if the truth is uniform.
+/// `n` times the squared standard errors of all cells of all tables, by the weights of the tables, if the truth is
+/// uniform.
 ///
 /// # Errors
 /// If the plan erases what a table asks for.
@@ -32,8 +33,8 @@ pub struct OptimalityGap {
 }
 
 impl OptimalityGap {
-    /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, some cells cannot
-    /// be, or the weights are beyond the range of numbers.
+    /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, some
+    /// cells cannot be, or the weights are beyond the range of numbers.
     pub fn new(plan: &Plan, tables: &TableList, weights: &[f64]) -> Option<OptimalityGap> {
         OptimalityGap::within(plan, tables, weights, &Deadline::start(None, ProgressSink::none()))
     }

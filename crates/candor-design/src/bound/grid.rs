@@ -32,8 +32,8 @@ impl Grid {
         Grid { axes, points, digits, uniform }
     }
 
-    /// The probability of each type of pattern, if the answer is uniformly random. Its transform is zero but for the empty
-    /// component.
+    /// The probability of each type of pattern, if the answer is uniformly random. Its transform is zero but for the
+    /// empty component.
     pub fn uniform(&self) -> &[f64] {
         &self.uniform
     }
@@ -88,8 +88,8 @@ impl Grid {
 
     /// The products `sum over U of value_U chi_U(S) chi_U(S')` for all pairs of types.
     ///
-    /// They depend on the unordered pair of numbers of each kind only: three pairs for a kind of one. Cost: the number of
-    /// such pairs, `3^k`.
+    /// They depend on the unordered pair of numbers of each kind only: three pairs for a kind of one. Cost: the number
+    /// of such pairs, `3^k`.
     pub fn products(&self, values: &[f64]) -> Products<'_> {
         let (mut values, mut stride, mut strides) = (values.to_vec(), 1, Vec::new());
         for axis in &self.axes {

@@ -1,10 +1,11 @@
 //! Lower bounds on the squared error of all locally private methods with unbiased estimates, for given tables.
 //!
-//! A bound is over all channels of an epsilon (delta 0): any answers, another channel for each respondent, interactive or not,
-//! and any unbiased estimator; the error is the squared error for a uniform population, so it bounds the worst case, too
-//! (docs/mathematics/workload.md has the theorems and their proofs). Up to ten attributes, or few kinds of them, it comes from a
-//! convex program about pairs of records, up to six from one about three records as well; else from a closed form. The program is solved in floats, but what is said is what an independent check
-//! of its solution in exact numbers gives, rounded down.
+//! A bound is over all channels of an epsilon (delta 0): any answers, another channel for each respondent, interactive
+//! or not, and any unbiased estimator; the error is the squared error for a uniform population, so it bounds the worst
+//! case, too (docs/mathematics/workload.md has the theorems and their proofs). Up to ten attributes, or few kinds of
+//! them, it comes from a convex program about pairs of records, up to six from one about three records as well; else
+//! from a closed form. The program is solved in floats, but what is said is what an independent check of its solution
+//! in exact numbers gives, rounded down.
 
 mod costs;
 mod exchangeable;
@@ -48,8 +49,8 @@ struct Prices {
 }
 
 impl Bound {
-    /// The best proof found for tables, at about this epsilon: theorem 3, and theorem 4 for at most six attributes or few kinds of
-    /// them. Cost: a second or two, up to about ten for six attributes of different sizes.
+    /// The best proof found for tables, at about this epsilon: theorem 3, and theorem 4 for at most six attributes or
+    /// few kinds of them. Cost: a second or two, up to about ten for six attributes of different sizes.
     pub fn new(costs: Costs, epsilon: f64) -> Bound {
         Bound::within(costs, epsilon, &Deadline::start(None, ProgressSink::none()))
     }
@@ -61,7 +62,8 @@ impl Bound {
         Bound { moments, ..bound }
     }
 
-    /// Theorem 3 alone, which looks at pairs of records. Cost: about a second at most, for ten attributes; a few hundredths for eight.
+    /// Theorem 3 alone, which looks at pairs of records. Cost: about a second at most, for ten attributes; a few
+    /// hundredths for eight.
     pub fn by_pairs(costs: Costs, epsilon: f64) -> Bound {
         let e = epsilon.exp();
         let kinds = exchangeable::kinds(&costs).filter(|_| e > 1.0 && e.is_finite());
@@ -74,9 +76,9 @@ impl Bound {
         Bound { costs, prices: None, moments: None }
     }
 
-    /// No channel whose epsilon is not above this has a smaller error: `n` times the expected squared error, summed over all
-    /// cells of all tables by their weights, if the truth is uniform. As the check says, rounded down; at least the sampling error,
-    /// which no method avoids.
+    /// No channel whose epsilon is not above this has a smaller error: `n` times the expected squared error, summed
+    /// over all cells of all tables by their weights, if the truth is uniform. As the check says, rounded down; at
+    /// least the sampling error, which no method avoids.
     pub fn at(&self, epsilon: f64) -> f64 {
         let closed = check::checked(&self.costs, None, epsilon).unwrap_or(0.0);
         let priced = self.prices.as_ref().and_then(|prices| check::checked(&self.costs, Some(prices), epsilon));
@@ -119,8 +121,8 @@ mod tests {
     use candor_analysis::table_list::TableList;
     use candor_base::schema::Schema;
 
-    /// Attributes of one kind, told apart or not, come to the same where the costs treat them alike; where the costs do not,
-    /// those told apart come to more.
+    /// Attributes of one kind, told apart or not, come to the same where the costs treat them alike; where the costs do
+    /// not, those told apart come to more.
     #[test]
     fn one_kind_is_as_good_as_its_attributes() {
         let schema = Schema::with_sizes(&[3, 3, 3, 3]).unwrap();

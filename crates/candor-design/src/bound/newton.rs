@@ -13,12 +13,12 @@ const ACCURACY: f64 = 1e-2;
 /// How many steps the iteration takes at most.
 const ITERATIONS: usize = 400;
 
-/// The equations of a step, in units of `y`: `(Y (X' D X + p p'/2) Y + barrier) step = gradient`, with `X` the transform,
-/// `D` a diagonal over components and `Y` that of `y`.
+/// The equations of a step, in units of `y`: `(Y (X' D X + p p'/2) Y + barrier) step = gradient`, with `X` the
+/// transform, `D` a diagonal over components and `Y` that of `y`.
 ///
 /// The matrix is never formed: a product takes two transforms. Solved by conjugate gradients, preconditioned by the
-/// Cholesky factor of the part of the matrix that is farthest from the barrier's, and the diagonal of the rest. The numbers
-/// `y` that end at zero soon leave that part, so it holds nearly everything.
+/// Cholesky factor of the part of the matrix that is farthest from the barrier's, and the diagonal of the rest. The
+/// numbers `y` that end at zero soon leave that part, so it holds nearly everything.
 pub struct System<'a> {
     problem: &'a Problem<'a>,
     at: &'a Point,

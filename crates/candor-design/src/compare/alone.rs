@@ -24,8 +24,8 @@ pub struct Alone {
 }
 
 /// For each randomized attribute that is in one of the tables asked for: the error of those tables under the plan of a
-/// candidate, and if the attribute were the only one randomized. What is only randomized because something else is costs as
-/// much as the difference tells. Empty if there is but one.
+/// candidate, and if the attribute were the only one randomized. What is only randomized because something else is
+/// costs as much as the difference tells. Empty if there is but one.
 ///
 /// Cost: for each attribute one comparison of all methods over it alone.
 ///

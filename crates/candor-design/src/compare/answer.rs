@@ -10,8 +10,8 @@ pub struct Answer {
     pub columns: usize,
     /// How many categories it names, the most there can be; each cell of a strip names one of each of its attributes.
     pub categories: usize,
-    /// The bits that tell one possible response from all others: the logarithm of their number, of strips the smaller one of
-    /// all sets of so many cells and all ways to relabel.
+    /// The bits that tell one possible response from all others: the logarithm of their number, of strips the smaller
+    /// one of all sets of so many cells and all ways to relabel.
     pub bits: f64,
 }
 

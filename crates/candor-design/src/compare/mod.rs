@@ -141,8 +141,8 @@ fn make(
 /// Errors that differ by less, relatively, are equal.
 pub const EQUAL: f64 = 1e-6;
 
-/// The method with the least error of the tables asked for, among those that have an epsilon; of equal ones the simplest.
-/// `None` if none can answer.
+/// The method with the least error of the tables asked for, among those that have an epsilon; of equal ones the
+/// simplest. `None` if none can answer.
 pub fn recommended(candidates: &[Candidate]) -> Option<&Candidate> {
     let error = |candidate: &&Candidate| {
         let made = candidate.made.as_ref().ok()?;

@@ -18,13 +18,13 @@ pub struct Simulation<'a> {
     pub source: &'a Source,
 }
 
-/// For each list of tables the root mean square of the errors over all its cells and repeats; `None` where a table is not
-/// identifiable.
+/// For each list of tables the root mean square of the errors over all its cells and repeats; `None` where a table is
+/// not identifiable.
 ///
-/// What to expect is [`predicted_error`](crate::predict::predicted_error) for [`Target::Table`] and as many respondents as there are
-/// records. For pattern channels without a lottery that holds whatever the truth is: they treat all categories alike, so the
-/// errors of all cells together do not depend on it. Under a lottery a skewed truth has smaller ones, because
-/// those who drew a channel are a sample of all, and samples of the uniform vary most.
+/// What to expect is [`predicted_error`](crate::predict::predicted_error) for [`Target::Table`] and as many respondents
+/// as there are records. For pattern channels without a lottery that holds whatever the truth is: they treat all
+/// categories alike, so the errors of all cells together do not depend on it. Under a lottery a skewed truth has
+/// smaller ones, because those who drew a channel are a sample of all, and samples of the uniform vary most.
 ///
 /// # Errors
 /// If the records do not fit the plan.

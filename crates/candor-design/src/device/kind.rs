@@ -19,7 +19,8 @@ pub enum DeviceKind {
     Rank,
     /// A wheel with so many equal sectors, numbered.
     Wheel(u32),
-    /// The answer to another question that so many out of so many people answer with yes: a birthday, the digit of a house.
+    /// The answer to another question that so many out of so many people answer with yes: a birthday, the digit of a
+    /// house.
     Question {
         /// So many say yes.
         yes: u64,
@@ -83,7 +84,8 @@ impl DeviceKind {
         }
     }
 
-    /// The outcomes that can be told apart, in order: how many of [`DeviceKind::total`] equally likely ways lead to each.
+    /// The outcomes that can be told apart, in order: how many of [`DeviceKind::total`] equally likely ways lead to
+    /// each.
     pub fn ways(self) -> Vec<u64> {
         match self {
             DeviceKind::Sum => (2..=12u64).map(|sum| 6 - sum.abs_diff(7)).collect(),

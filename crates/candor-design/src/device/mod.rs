@@ -1,8 +1,9 @@
 //! Devices: how somebody answers by a die, coins, cards, a wheel or another question, without a computer.
 //!
-//! A device says for each outcome what to do: tell the truth, the opposite, or a given answer, or answer a question without a
-//! secret. It is a channel with the outcomes for its integers. [`offers`] lists what common gadgets can do within an epsilon, [`parse`]
-//! reads somebody's own device, [`plan`] makes the plan. The mathematics: docs/mathematics/devices.md.
+//! A device says for each outcome what to do: tell the truth, the opposite, or a given answer, or answer a question
+//! without a secret. It is a channel with the outcomes for its integers. [`offers`] lists what common gadgets can do
+//! within an epsilon, [`parse`] reads somebody's own device, [`plan`] makes the plan. The mathematics:
+//! docs/mathematics/devices.md.
 
 mod kind;
 mod plan;
@@ -17,15 +18,16 @@ pub use plan::{channel, plan};
 /// What to do if an outcome comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Answer truthfully, or with the answer that stands so many places after the true one; after the last comes the first. With
-    /// two categories one place further is the opposite.
+    /// Answer truthfully, or with the answer that stands so many places after the true one; after the last comes the
+    /// first. With two categories one place further is the opposite.
     Truth {
         /// How many places further.
         shift: usize,
     },
     /// Give this answer, by its number.
     Say(usize),
-    /// Answer another question, which so many out of so many people answer with the second category. For two categories.
+    /// Answer another question, which so many out of so many people answer with the second category. For two
+    /// categories.
     Other {
         /// So many.
         yes: u64,
@@ -44,8 +46,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// Forced answers, equally often for each category: the first outcomes tell the truth, then come the categories in order.
-    /// `None` unless the outcomes are enough for one truth.
+    /// Forced answers, equally often for each category: the first outcomes tell the truth, then come the categories in
+    /// order. `None` unless the outcomes are enough for one truth.
     pub fn symmetric(categories: usize, gadget: DeviceKind, forced: usize) -> Option<Device> {
         let truth = gadget.ways().len().checked_sub(categories * forced).filter(|&truth| truth > 0)?;
         let told = vec![Action::Truth { shift: 0 }; truth];
@@ -53,8 +55,8 @@ impl Device {
         Some(Device { categories, gadget, actions: told.into_iter().chain(said).collect() })
     }
 
-    /// The crosswise model: with a question that `yes` out of `of` people answer with yes, say only whether both answers are the
-    /// same (the second answer) or differ (the first). For two categories.
+    /// The crosswise model: with a question that `yes` out of `of` people answer with yes, say only whether both
+    /// answers are the same (the second answer) or differ (the first). For two categories.
     pub fn crosswise(yes: u64, of: u64) -> Device {
         let actions = vec![Action::Truth { shift: 0 }, Action::Truth { shift: 1 }];
         Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions }
@@ -95,7 +97,8 @@ impl Device {
         self.gadget.is_secret() && !self.actions.iter().any(|action| matches!(action, Action::Other { .. }))
     }
 
-    /// What to do, each with the runs of outcomes that lead to it, first and last of each, in the order of the outcomes.
+    /// What to do, each with the runs of outcomes that lead to it, first and last of each, in the order of the
+    /// outcomes.
     pub fn rules(&self) -> Vec<(Action, Vec<(usize, usize)>)> {
         let mut rules: Vec<(Action, Vec<(usize, usize)>)> = Vec::new();
         for (outcome, &action) in self.actions.iter().enumerate() {
@@ -153,8 +156,8 @@ impl Device {
         (columns, u128::from(self.gadget.total()) * u128::from(scale))
     }
 
-    /// By how much the share of an answer rises with that of its category: `c`, negative if the device leans away from the truth.
-    /// `None` if answers are shifted in different ways, so that there is no one number.
+    /// By how much the share of an answer rises with that of its category: `c`, negative if the device leans away from
+    /// the truth. `None` if answers are shifted in different ways, so that there is no one number.
     pub fn slope(&self) -> Option<f64> {
         let (columns, total) = self.columns();
         let own = |category: usize| columns[category][category] as f64;
@@ -167,8 +170,8 @@ impl Device {
         alike.then_some(slope)
     }
 
-    /// The number of respondents times the variance of the estimated share of a category whose share is `share`: `l (1-l)/c^2`, `l` the
-    /// share of its answer. `None` where there is no slope, or none but 0.
+    /// The number of respondents times the variance of the estimated share of a category whose share is `share`: `l
+    /// (1-l)/c^2`, `l` the share of its answer. `None` where there is no slope, or none but 0.
     pub fn variance(&self, category: usize, share: f64) -> Option<f64> {
         let slope = self.slope().filter(|slope| *slope != 0.0)?;
         let (columns, total) = self.columns();

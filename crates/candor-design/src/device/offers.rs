@@ -42,11 +42,11 @@ pub struct Offer {
     pub efficiency: f64,
 }
 
-/// What each gadget can do at or below an epsilon, the best first, with the smallest number of forced outcomes that keeps within it. Gadgets
-/// that cannot are left out; of wheels the best of up to 24 sectors is there.
+/// What each gadget can do at or below an epsilon, the best first, with the smallest number of forced outcomes that
+/// keeps within it. Gadgets that cannot are left out; of wheels the best of up to 24 sectors is there.
 ///
-/// Only devices that force each category equally often are looked at: for two categories none is better at the same epsilon
-/// (docs/mathematics/devices.md).
+/// Only devices that force each category equally often are looked at: for two categories none is better at the same
+/// epsilon (docs/mathematics/devices.md).
 ///
 /// # Errors
 /// If there are not at least two categories, or epsilon is not above 0.

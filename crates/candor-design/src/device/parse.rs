@@ -54,10 +54,11 @@ pub enum DeviceError {
     Prevalence(String),
 }
 
-/// Reads a device for a question with these categories. Written before the colon is the gadget: `die`, `two coins`, `sum of two dice`,
-/// `card`, `wheel of 12` and so on. After it come rules with commas between: outcomes (`5`, `1-4`, `else`; several with spaces), then what
-/// to do: `truth`, `opposite`, a category, or `other 1/2`, the question without a secret that half of the people answer with the
-/// second category. `crosswise: 1/4` is the crosswise model with a question that one in four answers with yes.
+/// Reads a device for a question with these categories. Written before the colon is the gadget: `die`, `two coins`,
+/// `sum of two dice`, `card`, `wheel of 12` and so on. After it come rules with commas between: outcomes (`5`, `1-4`,
+/// `else`; several with spaces), then what to do: `truth`, `opposite`, a category, or `other 1/2`, the question without
+/// a secret that half of the people answer with the second category. `crosswise: 1/4` is the crosswise model with a
+/// question that one in four answers with yes.
 ///
 /// # Errors
 /// Says what is wrong, and what would be right.

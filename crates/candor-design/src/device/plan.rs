@@ -22,10 +22,10 @@ pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
     }
 }
 
-/// A plan in which every question is answered by its device, each with its own throw; one device for each randomized attribute. If
-/// `shifted`, a questionnaire comes with one of as many cards as the question has categories, at random: card `s` shifts true answers by `s`
-/// places, so that the answers show whether people follow them. With two categories that is the mirrored device: half of the cards
-/// lean away from the truth.
+/// A plan in which every question is answered by its device, each with its own throw; one device for each randomized
+/// attribute. If `shifted`, a questionnaire comes with one of as many cards as the question has categories, at random:
+/// card `s` shifts true answers by `s` places, so that the answers show whether people follow them. With two categories
+/// that is the mirrored device: half of the cards lean away from the truth.
 ///
 /// # Errors
 /// If there is not one device for each attribute, or one is for another number of categories.

@@ -28,7 +28,8 @@ pub struct OptimalRequest {
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Vec<f64>>,
-    /// Stop searching after so many seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Stop searching after so many seconds;
+    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }

@@ -16,8 +16,8 @@ use crate::{DesignError, compliance_check, randomized_attributes};
 pub struct JointRequest {
     /// The epsilon of the record.
     pub epsilon: f64,
-    /// Whether the labels are shifted by the tag, so that the responses show who does not follow the rules; of two categories, half of
-    /// the responses lean away from the truth.
+    /// Whether the labels are shifted by the tag, so that the responses show who does not follow the rules; of two
+    /// categories, half of the responses lean away from the truth.
     #[serde(
         rename(serialize = "mirrored", deserialize = "compliance_check"),
         alias = "mirrored",
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn the_keep_probability_of_paper_004() {
-        // p_C of Domingo-Ferrer and Soria-Comas 2020 with the sign right: 1/(1 + (prod - 1) e^-E), for {Rel, Sex, Inc} and
-        // {Edu, Inc} at the summed UP budgets for p = 0.7.
+        // p_C of Domingo-Ferrer and Soria-Comas 2020 with the sign right: 1/(1 + (prod - 1) e^-E), for {Rel, Sex, Inc}
+        // and {Edu, Inc} at the summed UP budgets for p = 0.7.
         for (sizes, epsilon, kept) in
             [(vec![6, 2, 2], 2.708_05 + 2.0 * 1.734_601, 0.954_425), (vec![16, 2], 3.646_32 + 1.734_601, 0.875_112)]
         {

@@ -1,5 +1,5 @@
-//! Channels of Yamamoto and Shibuya 2024, section IV-B: only the answers without a miss, and those with exactly one, are
-//! likelier than the rest.
+//! Channels of Yamamoto and Shibuya 2024, section IV-B: only the answers without a miss, and those with exactly one,
+//! are likelier than the rest.
 //!
 //! With `w_0` and `w_j` the probabilities of the parts {no miss} and {only j misses}, relative to that
 //! of a uniform answer, attribute `i` has the epsilon asked for if
@@ -61,8 +61,8 @@ pub fn heuristic(schema: &Schema, epsilons: &[f64], order: &[usize]) -> Result<H
     Ok(Heuristic { plan: plan(schema, "heuristic", axes, &weights, epsilons, &achieved)?, altered })
 }
 
-/// The record epsilon that [`heuristic`] comes to and the attribute epsilons it alters, without making a plan: at any number of
-/// attributes, in one step each.
+/// The record epsilon that [`heuristic`] comes to and the attribute epsilons it alters, without making a plan: at any
+/// number of attributes, in one step each.
 pub fn heuristic_outcome(levels: &EpsilonTargets, order: &[usize]) -> (f64, Vec<(usize, f64)>) {
     let (weights, altered) = induct(levels, order);
     // exp(epsilon) = 1 + w_0 / P(no miss), over the logarithm.
@@ -70,7 +70,8 @@ pub fn heuristic_outcome(levels: &EpsilonTargets, order: &[usize]) -> (f64, Vec<
     (if x > 30.0 { x } else { x.exp().ln_1p() }, altered)
 }
 
-/// The randomized attributes by decreasing need: the first two fix what the others can have, so the neediest come first.
+/// The randomized attributes by decreasing need: the first two fix what the others can have, so the neediest come
+/// first.
 pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
     let private = schema.randomized();
     let need = |i: usize| epsilons[i].exp_m1() / schema.size(private[i]) as f64;
@@ -80,8 +81,8 @@ pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
 }
 
 /// The heuristic at attribute epsilons in the given ratio, as large as a record epsilon of `total` allows, the neediest
-/// attribute first. What it alters may come out above what was asked; the total is not exceeded, and missed by little only
-/// where a step of the scale alters other attributes.
+/// attribute first. What it alters may come out above what was asked; the total is not exceeded, and missed by little
+/// only where a step of the scale alters other attributes.
 ///
 /// Cost: fifty outcomes of one step per attribute, and a plan or two.
 ///
@@ -284,7 +285,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_attributes_are_as_printed_and_optimal(m in 2usize..9, n in 2usize..9, e1 in 0.05f64..6.0, e2 in 0.05f64..6.0) {
+        fn two_attributes_are_as_printed_and_optimal(
+            m in 2usize..9, n in 2usize..9, e1 in 0.05f64..6.0, e2 in 0.05f64..6.0,
+        ) {
             let schema = Schema::with_sizes(&[m, n]).unwrap();
             let plan = two_attribute(&schema, &[e1, e2]).unwrap();
             let certified = plan.guarantee().epsilon().get();
@@ -338,7 +341,8 @@ mod tests {
                 Ok(plan) => {
                     let certified = plan.guarantee().epsilon().get();
                     prop_assert!(certified >= best.lower_bound - 1e-7);
-                    prop_assert!(!heuristic.altered.is_empty() || certified <= heuristic.plan.guarantee().epsilon().get() + 1e-7);
+                    prop_assert!(!heuristic.altered.is_empty() || certified <= heuristic.plan.guarantee().epsilon()
+                        .get() + 1e-7);
                     for (attribute, asked) in plan.guarantee().attributes().iter().zip(&epsilons) {
                         let marginal = attribute.marginal.unwrap().get();
                         prop_assert!(marginal <= *asked && marginal > asked - 1e-9, "{} for {}", marginal, asked);

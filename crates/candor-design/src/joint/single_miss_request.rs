@@ -1,4 +1,5 @@
-//! What the methods that tell single misses apart take: the heuristic, the optimum of its kind, and the closed form for two attributes.
+//! What the methods that tell single misses apart take: the heuristic, the optimum of its kind, and the closed form for
+//! two attributes.
 
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;

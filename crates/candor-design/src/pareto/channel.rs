@@ -65,8 +65,9 @@ impl FrontChannel {
         prior.shares().iter().enumerate().map(column).collect()
     }
 
-    /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound and to guess no more of the truths right
-    /// than `accuracy`: for what rounding, or a program that was not solved to the end, leaves. The law of the answers stays.
+    /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound and to guess
+    /// no more of the truths right than `accuracy`: for what rounding, or a program that was not solved to the end,
+    /// leaves. The law of the answers stays.
     pub(crate) fn within(mut self, goal: &Goal, accuracy: f64) -> FrontChannel {
         let (shares, largest) = (goal.prior().shares(), goal.prior().largest());
         let guessed: f64 = self.rows().map(|row| row.iter().copied().fold(0.0, f64::max)).sum();

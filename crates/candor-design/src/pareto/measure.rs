@@ -48,7 +48,8 @@ pub fn measure(channel: &FrontChannel, prior: &Prior) -> Measures {
     Measures { privacy: 1.0 - right, variance, worst_posterior: worst }
 }
 
-/// What the answers tell of the shares: `K = sum_z x_z x_z' / lambda_z = diag(pi) J diag(pi)`, and what follows from it.
+/// What the answers tell of the shares: `K = sum_z x_z x_z' / lambda_z = diag(pi) J diag(pi)`, and what follows from
+/// it.
 pub(crate) struct Information {
     /// `K^-1`.
     pub inverse: DMatrix<f64>,
@@ -332,7 +333,8 @@ mod tests {
             let prior = Prior::from_counts(&shares).unwrap();
             let mut columns = Vec::new();
             for j in 0..n {
-                let mut column: Vec<f64> = (0..n).map(|z| seed[20 + j * n + z] + if z == j { 1.5 } else { 0.0 }).collect();
+                let mut column: Vec<f64> = (0..n).map(|z| seed[20 + j * n + z] + if z == j { 1.5 } else { 0.0 })
+                    .collect();
                 let sum: f64 = column.iter().sum();
                 column.iter_mut().for_each(|p| *p /= sum);
                 columns.push(column);
@@ -342,7 +344,8 @@ mod tests {
             prop_assert!((fast.privacy - general.privacy).abs() < 1e-12);
             prop_assert!((fast.worst_posterior - general.worst_posterior).abs() < 1e-12);
             if fast.variance < 1e6 {
-                prop_assert!((fast.variance / general.variance - 1.0).abs() < 1e-6, "{} {}", fast.variance, general.variance);
+                prop_assert!((fast.variance / general.variance - 1.0).abs() < 1e-6, "{} {}", fast.variance,
+                    general.variance);
             }
         }
     }

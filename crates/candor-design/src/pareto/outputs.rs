@@ -14,11 +14,12 @@ use super::{FrontError, Goal};
 const SEARCHES: usize = 8;
 const HOPS: usize = 4;
 
-/// A channel with at least this privacy and at most `outputs` outputs. It is heuristic: better ones may exist, but none is below the `lower_bound`, which is
-/// that of the best channel with any number of outputs.
+/// A channel with at least this privacy and at most `outputs` outputs. It is heuristic: better ones may exist, but none
+/// is below the `lower_bound`, which is that of the best channel with any number of outputs.
 ///
 /// # Errors
-/// If there are fewer outputs than categories (then shares cannot be estimated), more joint probabilities than [`MAX_CELLS`], or as [`exact`].
+/// If there are fewer outputs than categories (then shares cannot be estimated), more joint probabilities than
+/// [`MAX_CELLS`], or as [`exact`].
 pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Result<ExactPoint, FrontError> {
     let n = goal.prior().len();
     if outputs < n {
@@ -54,7 +55,8 @@ pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Res
     Ok(ExactPoint { asked: privacy, channel, measures, lower_bound: best.lower_bound })
 }
 
-/// Answers taken together until so many are left: the heaviest stay, each of the others joins the one it resembles most.
+/// Answers taken together until so many are left: the heaviest stay, each of the others joins the one it resembles
+/// most.
 fn together(goal: &Goal, channel: &FrontChannel, outputs: usize) -> FrontChannel {
     let n = goal.prior().len();
     let mut rows: Vec<Vec<f64>> = channel.rows().map(<[f64]>::to_vec).collect();

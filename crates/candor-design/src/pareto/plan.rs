@@ -86,17 +86,18 @@ impl Design for FrontRequest {
     }
 }
 
-/// How much is given away, relatively, so that rounding to integers does not break what was asked; the first that suffices.
+/// How much is given away, relatively, so that rounding to integers does not break what was asked; the first that
+/// suffices.
 const MARGINS: [f64; 3] = [0.0, 1e-8, 1e-6];
 
 /// A plan for one attribute whose channel is on the front for the goal's prior.
 ///
-/// The certified MAP privacy is not below what was asked and the certified worst posterior not above the bound, both for this prior
-/// only; there may be no epsilon at all. With `outputs` the channel has at most so many (heuristic).
+/// The certified MAP privacy is not below what was asked and the certified worst posterior not above the bound, both
+/// for this prior only; there may be no epsilon at all. With `outputs` the channel has at most so many (heuristic).
 ///
 /// # Errors
-/// Unless the schema has one attribute to randomize and the prior a positive share for each of its categories; or if no channel has what
-/// is asked.
+/// Unless the schema has one attribute to randomize and the prior a positive share for each of its categories; or if no
+/// channel has what is asked.
 pub fn plan(
     schema: &Schema,
     goal: &Goal,
@@ -143,7 +144,8 @@ fn most_private(goal: &Goal, variance: f64) -> Result<f64, FrontError> {
         return Err(FrontError::Parameter {
             name: "max_mse",
             value: variance,
-            range: "no channel within the posterior bound is that useful; ask for a larger error, more respondents or a larger bound",
+            range: "no channel within the posterior bound is that useful; ask for a larger error, more respondents or \
+                    a larger bound",
         });
     }
     for _ in 0..20 {
@@ -196,8 +198,8 @@ pub fn unrefined(plan: &Plan) -> Result<(usize, Vec<Vec<f64>>), DesignError> {
     }
 }
 
-/// Splits the answers of a plan of one attribute into better ones, at equal privacy for the prior and within the posterior bound (by
-/// default, what the plan already allows).
+/// Splits the answers of a plan of one attribute into better ones, at equal privacy for the prior and within the
+/// posterior bound (by default, what the plan already allows).
 ///
 /// # Errors
 /// As [`unrefined`], if the prior does not fit or has shares of zero, or if the plan has posteriors above the bound.
@@ -233,8 +235,8 @@ fn check_prior(schema: &Schema, attribute: usize, prior: &Prior) -> Result<(), F
     if prior.left_out() > 0 {
         let never = (0..categories).filter(|j| !prior.kept().contains(j)).map(|j| attribute.categories()[j].as_str());
         return Err(FrontError::Prior(format!(
-            "gives probability 0 to {}: a plan must be able to randomize every category. Give it a small positive share, or \
-             take it out of the schema",
+            "gives probability 0 to {}: a plan must be able to randomize every category. Give it a small positive \
+             share, or take it out of the schema",
             never.collect::<Vec<_>>().join(", ")
         )));
     }
@@ -250,7 +252,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         /// What is asked is what the integers give, and the file carries it.
         #[test]
-        fn the_certificate_keeps_what_was_asked(counts in prop::collection::vec(0.05f64..1.0, 2..7), over in 0.05f64..1.0, part in 0.0f64..0.95, rounded in any::<bool>()) {
+        fn the_certificate_keeps_what_was_asked(
+            counts in prop::collection::vec(0.05f64..1.0, 2..7),
+            over in 0.05f64..1.0,
+            part in 0.0f64..0.95,
+            rounded in any::<bool>(),
+        ) {
             let prior = Prior::from_counts(&counts).unwrap();
             let prior = if rounded { prior.rounded() } else { prior };
             let bound = prior.largest() + over * (1.0 - prior.largest());

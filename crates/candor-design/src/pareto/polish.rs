@@ -1,10 +1,10 @@
 //! Improves a channel until a local optimiser cannot.
 //!
-//! With a fixed number of outputs the best channel is no convex problem: there are many local optima. From a given channel
-//! this goes to one of them, by Newton steps inside a barrier. The variables are the joint probabilities `x_zj` and, for each
-//! answer, a bound `t_z` on its largest; in them every constraint is linear: `0 <= x_zj <= t_z <= delta sum_j x_zj`,
-//! `sum_z t_z <= A`, `sum_z x_zj = pi_j`. The iterates stay strictly inside, so that whatever comes out is a channel within the
-//! bound and at least as private as asked.
+//! With a fixed number of outputs the best channel is no convex problem: there are many local optima. From a given
+//! channel this goes to one of them, by Newton steps inside a barrier. The variables are the joint probabilities `x_zj`
+//! and, for each answer, a bound `t_z` on its largest; in them every constraint is linear: `0 <= x_zj <= t_z <= delta
+//! sum_j x_zj`, `sum_z t_z <= A`, `sum_z x_zj = pi_j`. The iterates stay strictly inside, so that whatever comes out is
+//! a channel within the bound and at least as private as asked.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -35,16 +35,16 @@ pub struct Polished {
     pub measures: Measures,
 }
 
-/// A channel with as many outputs, at least the privacy asked for and within the bound, that small changes cannot improve;
-/// `None` if there is no room between privacy and prior, or too many joint probabilities.
+/// A channel with as many outputs, at least the privacy asked for and within the bound, that small changes cannot
+/// improve; `None` if there is no room between privacy and prior, or too many joint probabilities.
 ///
 /// Costs about forty steps of `O((m n)^3 / 3)`: a hundredth of a second for 10 x 10.
 pub fn polish(goal: &Goal, privacy: f64, start: &FrontChannel) -> Option<Polished> {
     polish_from(goal, privacy, start, FAR, f64::INFINITY)
 }
 
-/// As [`polish`], with the barrier's first weight: the smaller, the nearer the start is believed to be. Given up where it is
-/// not going to come below the variance `rival`.
+/// As [`polish`], with the barrier's first weight: the smaller, the nearer the start is believed to be. Given up where
+/// it is not going to come below the variance `rival`.
 pub(crate) fn polish_from(goal: &Goal, privacy: f64, start: &FrontChannel, first: f64, rival: f64) -> Option<Polished> {
     let accuracy = (1.0 - privacy).min(goal.bound());
     if start.cells().len() > MAX_CELLS {
@@ -142,8 +142,8 @@ impl<'a> Inside<'a> {
         Information::of(rows, self.goal.prior()).map_or(f64::INFINITY, |information| information.variance)
     }
 
-    /// One Newton step for the given weight of the barrier: its length, and the fall that was predicted. `None` if nothing
-    /// better is found.
+    /// One Newton step for the given weight of the barrier: its length, and the fall that was predicted. `None` if
+    /// nothing better is found.
     fn step(&mut self, barrier: f64) -> Option<(f64, f64)> {
         let (n, m) = (self.goal.prior().len(), self.outputs);
         let cells = m * n;
@@ -263,9 +263,9 @@ impl<'a> Inside<'a> {
 
 /// First and second derivatives of the variance by the joint probabilities.
 ///
-/// With `psi_z = x_z/lambda_z`, `P = K^-1`, `B = P diag(pi^2) P`: the gradient is `-(2 B psi_z - psi_z' B psi_z)_j`. Along `dx`, `K` changes by
-/// `sum_z (a psi' + psi a')`, `a = dx - psi dlambda/2`, and the second derivative is `2 tr(B dK P dK)`, which is convex, less
-/// `sum_z (2/lambda_z) u' B u`, `u = dx - psi dlambda`, which is concave.
+/// With `psi_z = x_z/lambda_z`, `P = K^-1`, `B = P diag(pi^2) P`: the gradient is `-(2 B psi_z - psi_z' B psi_z)_j`.
+/// Along `dx`, `K` changes by `sum_z (a psi' + psi a')`, `a = dx - psi dlambda/2`, and the second derivative is `2 tr(B
+/// dK P dK)`, which is convex, less `sum_z (2/lambda_z) u' B u`, `u = dx - psi dlambda`, which is concave.
 struct Curvature<'a> {
     n: usize,
     lambda: Vec<f64>,

@@ -13,8 +13,8 @@ const TOLERANCE: f64 = 1e-6;
 /// The largest number of categories of a front.
 const MAX_FRONT: usize = 1000;
 
-/// The shares of the categories, and the numbers that state them in a plan. Categories with share zero never occur: they are
-/// left out of every computation, and remembered.
+/// The shares of the categories, and the numbers that state them in a plan. Categories with share zero never occur:
+/// they are left out of every computation, and remembered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prior {
     shares: Vec<f64>,
@@ -62,7 +62,8 @@ impl Prior {
         let sum: f64 = stated.iter().sum();
         if let Some(i) = stated.iter().position(|&p| p > 0.0 && p / sum < SMALLEST) {
             return wrong(format!(
-                "has {} as share {}: too small to compute with. Use 0 for a category that never occurs, or at least {SMALLEST}",
+                "has {} as share {}: too small to compute with. Use 0 for a category that never occurs, or at least \
+                 {SMALLEST}",
                 stated[i],
                 i + 1
             ));
@@ -79,9 +80,9 @@ impl Prior {
         Ok(Prior { shares: stated.iter().map(|p| p / sum).collect(), stated, kept, given })
     }
 
-    /// The same with every share rounded to two significant digits, never to zero, for a plan that everybody may read. Each
-    /// is rounded by itself, so that it tells nothing about the others; what they sum to is divided out
-    /// again, here and by whoever computes with them.
+    /// The same with every share rounded to two significant digits, never to zero, for a plan that everybody may read.
+    /// Each is rounded by itself, so that it tells nothing about the others; what they sum to is divided out again,
+    /// here and by whoever computes with them.
     #[must_use]
     pub fn rounded(&self) -> Prior {
         let round = |share: &f64| format!("{share:.1e}").parse().unwrap_or(*share);
@@ -143,8 +144,8 @@ impl Prior {
         Prior::new(&(0..n).map(|i| (edge(i + 1) - edge(i)) / within).collect::<Vec<f64>>())
     }
 
-    /// The numbers that state the positive shares in a plan: proportional to them, as they were given or rounded. What is
-    /// certified is certified for these.
+    /// The numbers that state the positive shares in a plan: proportional to them, as they were given or rounded. What
+    /// is certified is certified for these.
     pub fn stated(&self) -> &[f64] {
         &self.stated
     }

@@ -1,10 +1,12 @@
 //! The free improvement: answers split into better ones, at equal privacy.
 //!
-//! An answer with posterior `psi`, whose best guess is `i`, may be replaced by several answers whose posteriors have `psi` as mean. While each of them still has `i` as a
-//! best guess, privacy stays what it was; and as `psi psi'` is convex, every split adds information. With `y = psi/psi_i` the pieces
-//! decompose a point of `{y in [0, 1]^n, y_i = 1, sum y >= 1/delta}` into vertices. Greedily: take off as much as possible of the sharpest vertex whose largest entries are
-//! those of `y`, and go on with the rest. Without a bound these are the layers `s (psi_(s) - psi_(s+1))` times uniform on the `s` likeliest truths.
-//! With up to [`MAX_PROGRAM`] categories a linear program for each answer then looks among all vertices for the split that adds most.
+//! An answer with posterior `psi`, whose best guess is `i`, may be replaced by several answers whose posteriors have
+//! `psi` as mean. While each of them still has `i` as a best guess, privacy stays what it was; and as `psi psi'` is
+//! convex, every split adds information. With `y = psi/psi_i` the pieces decompose a point of `{y in [0, 1]^n, y_i = 1,
+//! sum y >= 1/delta}` into vertices. Greedily: take off as much as possible of the sharpest vertex whose largest
+//! entries are those of `y`, and go on with the rest. Without a bound these are the layers `s (psi_(s) - psi_(s+1))`
+//! times uniform on the `s` likeliest truths. With up to [`MAX_PROGRAM`] categories a linear program for each answer
+//! then looks among all vertices for the split that adds most.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use nalgebra::{DMatrix, DVector};
@@ -37,8 +39,8 @@ pub struct Refined {
     pub after: Measures,
 }
 
-/// Splits every answer of a channel as far as the goal's posterior bound allows. At most `n + 1` answers come of each; answers of the same posterior
-/// are taken together. Costs `O(m n^2)`.
+/// Splits every answer of a channel as far as the goal's posterior bound allows. At most `n + 1` answers come of each;
+/// answers of the same posterior are taken together. Costs `O(m n^2)`.
 ///
 /// # Errors
 /// If the channel has posteriors above the bound: splitting can only sharpen them. If there would be too many answers.
@@ -46,8 +48,8 @@ pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError
     let before = measure(channel, goal.prior());
     if before.worst_posterior > goal.bound() * (1.0 + 1e-9) {
         return Err(FrontError::Channel(format!(
-            "the channel has a posterior of {:.6}, above the bound {}: splitting answers sharpens posteriors and cannot lower \
-             them. Use a bound of at least {:.6}",
+            "the channel has a posterior of {:.6}, above the bound {}: splitting answers sharpens posteriors and \
+             cannot lower them. Use a bound of at least {:.6}",
             before.worst_posterior,
             goal.bound(),
             before.worst_posterior
@@ -61,7 +63,9 @@ pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError
         if cells > MAX_CELLS {
             let (answers, categories) = (greedy.len(), row.len());
             return Err(FrontError::Channel(format!(
-                "splitting its answers makes too many: {answers} of them with {categories} categories already take {cells} numbers, and at                  most {MAX_CELLS} are held. Refine a plan with fewer categories"
+                "splitting its answers makes too many: {answers} of them with {categories} categories already take \
+                 {cells} numbers, and at                  most {MAX_CELLS} are held. Refine a plan with fewer \
+                 categories"
             )));
         }
     }
@@ -96,8 +100,9 @@ fn merged(goal: &Goal, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChannel {
     FrontChannel::new(goal.prior(), cells)
 }
 
-/// Every answer split so that the variance, made linear at `present`, falls most: maximise `sum w psi' B psi` over the vertices of its
-/// own `T_i`. Splits add information only, so the true variance falls, too, though not always below the present one.
+/// Every answer split so that the variance, made linear at `present`, falls most: maximise `sum w psi' B psi` over the
+/// vertices of its own `T_i`. Splits add information only, so the true variance falls, too, though not always below the
+/// present one.
 fn by_programs(goal: &Goal, channel: &FrontChannel, present: &FrontChannel) -> Option<FrontChannel> {
     let n = goal.prior().len();
     let slope = Information::of(present.rows(), goal.prior())?.slope;
@@ -177,8 +182,8 @@ fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
     for _ in 0..2 * n + 2 {
         y.iter_mut().for_each(|y| *y = snap(*y));
         let vertex = sharpest(&y, least);
-        // The largest part for which the rest, `(y - part vertex)/(1 - part)`, stays within; its sum never falls, as the vertex's is no
-        // larger.
+        // The largest part for which the rest, `(y - part vertex)/(1 - part)`, stays within; its sum never falls, as
+        // the vertex's is no larger.
         let mut part: f64 = 1.0;
         for (y, v) in y.iter().zip(&vertex) {
             if *v > 0.0 {
@@ -272,9 +277,16 @@ mod tests {
     proptest! {
         /// Equal privacy, within the bound, never worse, never below the exact front.
         #[test]
-        fn refining_is_free(n in 2usize..7, outputs in 2usize..9, cells in prop::collection::vec(0.0f64..1.0, 70), sharp in 1i32..6, over in 0.0f64..1.0) {
+        fn refining_is_free(
+            n in 2usize..7,
+            outputs in 2usize..9,
+            cells in prop::collection::vec(0.0f64..1.0, 70),
+            sharp in 1i32..6,
+            over in 0.0f64..1.0,
+        ) {
             let prior = Prior::from_counts(&cells[..n].iter().map(|c| c + 0.1).collect::<Vec<_>>()).unwrap();
-            let joint = (0..outputs * n).map(|i| (cells[7 + i % 60].powi(sharp) + 1e-3) * prior.shares()[i % n]).collect();
+            let joint = (0..outputs * n).map(|i| (cells[7 + i % 60].powi(sharp) + 1e-3) * prior.shares()[i % n])
+                .collect();
             let channel = FrontChannel::new(&prior, joint);
             let before = measure(&channel, &prior);
             let goal = Goal::new(prior, before.worst_posterior + over * (1.0 - before.worst_posterior)).unwrap();

@@ -48,8 +48,9 @@ pub struct Searched {
     pub stopped: Option<Stopped>,
 }
 
-/// The evolutionary search (Huang and Du 2008, section V), and its polish at these privacies. Whoever watches the deadline is told the generations, then the rounds
-/// of polishing, each with the hypervolume for so many respondents. Ended early, it gives the best so far.
+/// The evolutionary search (Huang and Du 2008, section V), and its polish at these privacies. Whoever watches the
+/// deadline is told the generations, then the rounds of polishing, each with the hypervolume for so many respondents.
+/// Ended early, it gives the best so far.
 ///
 /// # Errors
 /// If a parameter is out of its range.

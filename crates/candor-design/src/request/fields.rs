@@ -1,5 +1,5 @@
-//! The fields of a struct, as its own `Deserialize` tells them: what belongs to a method, and of which kind it is, is read off the method's
-//! parameters and never written beside them.
+//! The fields of a struct, as its own `Deserialize` tells them: what belongs to a method, and of which kind it is, is
+//! read off the method's parameters and never written beside them.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! What is asked of a design: one variant per method, holding exactly the method's parameters.
 //!
-//! A request is a value that can be written down: in JSON `{"method": "joint", "epsilon": 4}`. The command, a notebook and
-//! [`compare`](crate::compare) all make plans by [`design`]; which parameter belongs to which method is read off the
-//! parameters themselves ([`Method::parameters`]).
+//! A request is a value that can be written down: in JSON `{"method": "joint", "epsilon": 4}`. The command, a notebook
+//! and [`compare`](crate::compare) all make plans by [`design`]; which parameter belongs to which method is read off
+//! the parameters themselves ([`Method::parameters`]).
 //!
 //! ```
 //! use candor_base::schema::Schema;
@@ -78,12 +78,14 @@ macro_rules! methods {
                 match self { $(Method::$variant => fields_of::<$parameters>(),)+ }
             }
 
-            /// How it is asked for a given record epsilon, for [`compare`](crate::compare): the name to show, and the request.
+            /// How it is asked for a given record epsilon, for [`compare`](crate::compare): the name to show, and the
+            /// request.
             pub fn at(self, schema: &Schema, goal: &Goal<'_>) -> Vec<(&'static str, Result<Request, NotApplicable>)> {
                 match self {
                     $(Method::$variant => {
                         let candidates = <$parameters>::at(schema, goal).into_iter();
-                        candidates.map(|(shown, asked)| (shown.unwrap_or($name), asked.map(Request::$variant))).collect()
+                        candidates.map(|(shown, asked)| (shown.unwrap_or($name), asked.map(Request::$variant)))
+                            .collect()
                     })+
                 }
             }
@@ -98,11 +100,12 @@ macro_rules! methods {
 
         /// Makes the plan that is asked for.
         ///
-        /// Whatever comes out was certified by the `candor` crate; no method returns a plan that guarantees less than was asked.
-        /// The plan carries the request ([`candor_base::plan::Plan::request`]).
+        /// Whatever comes out was certified by the `candor` crate; no method returns a plan that guarantees less than
+        /// was asked. The plan carries the request ([`candor_base::plan::Plan::request`]).
         ///
         /// # Errors
-        /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of range, or the method does not apply to the schema.
+        /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of
+        /// range, or the method does not apply to the schema.
         pub fn design(schema: &Schema, request: &Request) -> Result<DesignOutcome, DesignError> {
             design_watched(schema, request, ProgressSink::none())
         }
@@ -111,7 +114,9 @@ macro_rules! methods {
         ///
         /// # Errors
         /// As [`design`], and if whoever watches ends it.
-        pub fn design_watched(schema: &Schema, request: &Request, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
+        pub fn design_watched(
+            schema: &Schema, request: &Request, progress: ProgressSink<'_>,
+        ) -> Result<DesignOutcome, DesignError> {
             let designed = match request { $(Request::$variant(asked) => asked.design(schema, progress)?,)+ };
             progress.report(Progress::new("plans", 1, Some(1)))?;
             kept(&serde_json::to_value(request).expect("plain data"), designed)
@@ -130,7 +135,8 @@ methods! {
     Clusters(clusters::ClustersRequest) = "clusters";
     /// The heuristic of the optimum's paper
     Heuristic(joint::single_miss_request::HeuristicRequest) = "heuristic";
-    /// The least record epsilon for given attribute epsilons, with a proof; for tables it can be the worst: see workload
+    /// The least record epsilon for given attribute epsilons, with a proof; for tables it can be the worst: see
+    /// workload
     Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
     /// Each respondent answers one of the tables only, drawn by a public lottery
     Sampling(joint::workload::SamplingRequest) = "sampling";
@@ -168,8 +174,8 @@ impl Method {
         })
     }
 
-    /// The method where none is named: `workload`, made for the tables, if a total epsilon is given; else `independent`, as for epsilons of
-    /// attributes, or where a parameter is given that workload does not have.
+    /// The method where none is named: `workload`, made for the tables, if a total epsilon is given; else
+    /// `independent`, as for epsilons of attributes, or where a parameter is given that workload does not have.
     pub fn by_default(given: &[&str]) -> Method {
         let for_tables = given.contains(&"epsilon") && given.iter().all(|name| Method::Workload.check(name).is_ok());
         if for_tables { Method::Workload } else { Method::Independent }

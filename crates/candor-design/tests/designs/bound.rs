@@ -88,8 +88,8 @@ fn spectrum(sizes: &[usize], set: usize) -> Vec<f64> {
     (0..1usize << k).map(|u| norm(u).max(0.0)).collect()
 }
 
-/// The exact optimum over all channels: an A-optimal design over all subsets of the domain (theorem 1). A lower and an upper
-/// bound of it, that meet to 1e-4.
+/// The exact optimum over all channels: an A-optimal design over all subsets of the domain (theorem 1). A lower and an
+/// upper bound of it, that meet to 1e-4.
 fn optimum(costs: &Costs, epsilon: f64) -> (f64, f64) {
     let (sizes, f) = (&costs.sizes, epsilon.exp_m1());
     let cells: usize = sizes.iter().product();
@@ -196,8 +196,8 @@ fn what_is_minimised_is_what_is_printed() {
     }
 }
 
-/// 1,000 repeats of 480 records, uniform over 2 x 3 x 2. The squared error of a table has at least five degrees of freedom, so
-/// its mean is within 0.1 of what is expected (five standard deviations).
+/// 1,000 repeats of 480 records, uniform over 2 x 3 x 2. The squared error of a table has at least five degrees of
+/// freedom, so its mean is within 0.1 of what is expected (five standard deviations).
 #[test]
 fn simulations_have_the_error_that_was_minimised() {
     let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
@@ -253,7 +253,8 @@ fn the_joint_table_is_not_better_off_with_joint() {
     assert_eq!(plan("marginals;pairs"), plan("marginals;pairs"), "the same on every run");
 }
 
-/// Adult marginals at epsilon 4: sets over attributes that no table holds together are needed, and the bound is nearly met.
+/// Adult marginals at epsilon 4: sets over attributes that no table holds together are needed, and the bound is nearly
+/// met.
 #[test]
 fn adult_marginals() {
     let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).unwrap();
@@ -278,7 +279,8 @@ proptest! {
         let mut best = f64::INFINITY;
         for candidate in compare(&schema, &goal).unwrap() {
             let Ok(made) = candidate.made else { continue };
-            prop_assert_eq!(made.times_the_bound.is_some(), made.asked.is_some() && made.plan.guarantee().epsilon().value().is_some());
+            prop_assert_eq!(made.times_the_bound.is_some(), made.asked.is_some() && made.plan.guarantee().epsilon()
+                .value().is_some());
             if let Some(times) = made.times_the_bound {
                 prop_assert!(times >= 1.0 - 1e-12, "{}: {}", candidate.method.name(), times);
                 let weights = vec![1.0; tables.lists().len()];
@@ -292,7 +294,9 @@ proptest! {
 
     /// Whatever the tables and their weights, theorem 3 is no worse than theorem 2, and more epsilon does not hurt.
     #[test]
-    fn bounds_are_in_order(sizes in prop::collection::vec(2usize..9, 2..5), epsilon in 0.1f64..8.0, weight in 0.01f64..100.0) {
+    fn bounds_are_in_order(
+        sizes in prop::collection::vec(2usize..9, 2..5), epsilon in 0.1f64..8.0, weight in 0.01f64..100.0,
+    ) {
         let schema = Schema::with_sizes(&sizes).unwrap();
         let costs = costs(&schema, &format!("pairs:{weight};a1"));
         let bound = Bound::by_pairs(costs.clone(), epsilon);
@@ -306,7 +310,8 @@ proptest! {
     }
 }
 
-/// With a public attribute the sampling error of its shares is part of error and bound; at a large epsilon it is all there is.
+/// With a public attribute the sampling error of its shares is part of error and bound; at a large epsilon it is all
+/// there is.
 #[test]
 fn public_attributes() {
     let labels = |n: usize| (0..n).map(|i| format!("c{i}")).collect::<Vec<String>>();
@@ -323,7 +328,8 @@ fn public_attributes() {
     near(squared_error(&plan, &tables, &[1.0; 3]).unwrap(), sampling_error, 1e-6, "nothing but sampling");
 }
 
-/// More than ten attributes: few kinds of them have theorem 3, many have the closed form; either way it is quick and one.
+/// More than ten attributes: few kinds of them have theorem 3, many have the closed form; either way it is quick and
+/// one.
 #[test]
 fn many_attributes() {
     let twelve = Schema::with_sizes(&[2; 12]).unwrap();

@@ -83,7 +83,9 @@ fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn the_recommended_one_has_the_least_error(sizes in prop::collection::vec(2usize..6, 1..4), epsilon in 0.3f64..6.0) {
+    fn the_recommended_one_has_the_least_error(
+        sizes in prop::collection::vec(2usize..6, 1..4), epsilon in 0.3f64..6.0,
+    ) {
         let schema = Schema::with_sizes(&sizes).unwrap();
         let tables = if sizes.len() > 1 { "pairs" } else { "marginals" };
         let candidates = compare(&schema, &goal(epsilon, tables)).unwrap();
@@ -150,9 +152,9 @@ fn what_a_respondent_sends() {
     assert_eq!((tagged.columns, tagged.categories, tagged.bits), (3, 2, 6.0));
 }
 
-/// 40 repeats of 3,000 records: 78 cells of two-way tables, of which over 40 vary freely. The mean square of so many errors
-/// (they are not independent, so we count 10 for each repeat) is within 35 % of its expectation but for one time in a million,
-/// and the root within 20 %.
+/// 40 repeats of 3,000 records: 78 cells of two-way tables, of which over 40 vary freely. The mean square of so many
+/// errors (they are not independent, so we count 10 for each repeat) is within 35 % of its expectation but for one time
+/// in a million, and the root within 20 %.
 #[test]
 fn simulations_agree_with_predictions() {
     let schema = Schema::with_sizes(&[3, 5, 4]).unwrap();
@@ -189,7 +191,8 @@ fn simulations_agree_with_predictions() {
     assert!(simulated_errors(plan, &[&marginals], &wrong).is_err());
 }
 
-/// A binary question that alone is randomized is best asked by plain randomized response, whose errors another design predicts.
+/// A binary question that alone is randomized is best asked by plain randomized response, whose errors another design
+/// predicts.
 #[test]
 fn what_the_others_cost() {
     let schema = Schema::with_sizes(&[2, 3, 4, 2]).unwrap();

@@ -1,5 +1,5 @@
-//! Lotteries of strips and patterns: how near they come to what no method can beat, from their integers; on tiny domains to the
-//! exact optimum; many attributes; few respondents.
+//! Lotteries of strips and patterns: how near they come to what no method can beat, from their integers; on tiny
+//! domains to the exact optimum; many attributes; few respondents.
 
 use crate::informations::by_components;
 use candor_analysis::table_list::TableList;
@@ -81,8 +81,8 @@ fn four_attributes() {
 #[test]
 fn equal_sizes() {
     Case::new(&[2; 8], "pairs").is_within("2^8 pairs", [1.065, 1.004, 1.168, 1.11, 1.0001]);
-    // Each component once: patterns alone, as searched before, had 14,594.7 / 3,228.2 / 739.531 / 147.474 / 26.9385 and strips alone
-    // 14,577.7 at epsilon 0.5; in this error that is as many times the bound.
+    // Each component once: patterns alone, as searched before, had 14,594.7 / 3,228.2 / 739.531 / 147.474 / 26.9385 and
+    // strips alone 14,577.7 at epsilon 0.5; in this error that is as many times the bound.
     let ten = Case::new(&[2; 10], "pairs");
     for (epsilon, limit) in [(0.5, 1.0645), (1.0, 1.0045), (8.0, 1.0001)] {
         let ratio = ten.ratio(epsilon);
@@ -90,8 +90,8 @@ fn equal_sizes() {
     }
 }
 
-/// The exact optimum over all 2^24 and 2^27 sets of records, each component counted once: found by enumeration in another program.
-/// Weights of single attributes bring the costs of components of pairs to that.
+/// The exact optimum over all 2^24 and 2^27 sets of records, each component counted once: found by enumeration in
+/// another program. Weights of single attributes bring the costs of components of pairs to that.
 #[test]
 fn the_exact_optimum_of_three_attributes() {
     let tables = |sizes: &[f64; 3]| {
@@ -113,7 +113,8 @@ fn the_exact_optimum_of_three_attributes() {
     }
 }
 
-/// The exact optimum over all sets of records, one of each orbit enumerated by another program: reached where that is worth a list of cells.
+/// The exact optimum over all sets of records, one of each orbit enumerated by another program: reached where that is
+/// worth a list of cells.
 #[test]
 fn the_optimum_of_small_tables() {
     for (sizes, epsilon, optimum, near) in [

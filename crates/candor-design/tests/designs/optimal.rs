@@ -56,7 +56,8 @@ fn golden_optima() {
     }
 }
 
-/// Equal levels, levels within a total, and two kinds of levels: attributes in classes, by the linear program over orbits.
+/// Equal levels, levels within a total, and two kinds of levels: attributes in classes, by the linear program over
+/// orbits.
 #[test]
 fn golden_optima_of_classes() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../golden/joint_classes.json")).unwrap();
@@ -122,8 +123,8 @@ fn gaps_of_larger_instances() {
     }
 }
 
-/// Thirty attributes at epsilon 3: the program of the sets found so far has many solutions that are as good as each other, and pivots
-/// between them must not pass for the end. (This one was left with a gap of 3.)
+/// Thirty attributes at epsilon 3: the program of the sets found so far has many solutions that are as good as each
+/// other, and pivots between them must not pass for the end. (This one was left with a gap of 3.)
 #[test]
 fn pivots_without_gain_are_not_the_end() {
     let sizes =
@@ -150,7 +151,8 @@ fn gaps_of_nearly_alike_attributes() {
     }
 }
 
-/// What users give: equal levels, few numbers of categories, ties everywhere. Steps are counted, so that this holds on every machine.
+/// What users give: equal levels, few numbers of categories, ties everywhere. Steps are counted, so that this holds on
+/// every machine.
 #[test]
 fn equal_and_nearly_equal_levels_take_few_steps() {
     let mut numbers = Numbers(31);
@@ -276,7 +278,8 @@ proptest! {
     fn likelihoods_fall_with_misses(instance in prop::collection::vec((2usize..6, 0.05f64..6.0), 2..6)) {
         let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
         let found = design(&sizes, &epsilons);
-        let candor_base::channel::Channel::Pattern(pattern) = &found.plan.blocks()[0].channels()[0].1 else { unreachable!() };
+        let candor_base::channel::Channel::Pattern(pattern) = &found.plan.blocks()[0]
+            .channels()[0].1 else { unreachable!() };
         let all: Vec<usize> = (0..sizes.len()).collect();
         let masses = pattern.marginal(&all);
         let likelihood = |s: usize| {

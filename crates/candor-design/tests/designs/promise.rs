@@ -73,7 +73,8 @@ proptest! {
             let alone = asked["method"] != "clusters" && asked["allow_weaker"] != true;
             for (place, attribute) in plan.guarantee().attributes().iter().enumerate().filter(|_| alone) {
                 let given = asked["attribute_epsilon"].as_array();
-                let Some(given) = given.map(|given| given[place.min(given.len() - 1)].as_f64().unwrap()) else { continue };
+                let Some(given) = given.map(|given| given[place.min(given.len() - 1)].as_f64()
+                    .unwrap()) else { continue };
                 let marginal = attribute.marginal.unwrap().get();
                 prop_assert!(marginal <= given, "{sizes:?} {asked}: {marginal}");
             }

@@ -1,4 +1,5 @@
-//! Requests: written down and read back the same, each parameter with its methods only, and plans as the methods themselves make them.
+//! Requests: written down and read back the same, each parameter with its methods only, and plans as the methods
+//! themselves make them.
 
 use candor_base::schema::Schema;
 use candor_design::request::{Kind, Method, Request, RequestError, design};

@@ -11,7 +11,8 @@ use candor_design::joint::workload::{lottery, sampling, single};
 fn schema() -> Schema {
     Schema::from_toml(
         "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\", \"former\"]\n\
-         [[attribute]]\nname = \"daily\"\nasked_if = \"smokes = yes\"\ncategories = [\"1\", \"2\", \"3\", \"4\", \"5\"]\n\
+         [[attribute]]\nname = \"daily\"\nasked_if = \"smokes = yes\"\ncategories = \
+         [\"1\", \"2\", \"3\", \"4\", \"5\"]\n\
          [[attribute]]\nname = \"health\"\ncategories = [\"good\", \"fair\", \"bad\"]\n\
          [[attribute]]\nname = \"region\"\npublic = true\ncategories = [\"n\", \"s\"]\n\
          [[attribute]]\nname = \"local\"\nasked_if = \"region = n\"\ncategories = [\"yes\", \"no\", \"rarely\"]\n",
@@ -37,8 +38,8 @@ fn knowledge_makes_better_plans() {
             let error = |plan: &Plan| squared_error(plan, &tables, &weights).unwrap();
             let (now, then) = (error(&knowing.plan), error(&without));
             assert!(now < then * (1.0 - least), "{text} {epsilon}: {now} {then}");
-            // What was minimised is what there is, but that answers are a little less noisy where the truth can be, and that public categories
-            // with more cells are then likelier.
+            // What was minimised is what there is, but that answers are a little less noisy where the truth can be, and
+            // that public categories with more cells are then likelier.
             assert!(
                 (knowing.error / now - 1.0).abs() < if text.contains("region") { 0.3 } else { 0.1 },
                 "{text} {epsilon}: {} {now}",

@@ -11,8 +11,9 @@ fn costs(sizes: &[usize], tables: &str) -> Costs {
     Costs::of_tables(&schema, &tables, &weights).unwrap()
 }
 
-/// Computed by two prototypes in Python with Clarabel and SCS; `best_plan` is an upper bound of every valid lower bound. The prototypes
-/// stopped a little early, so that the certified bound may be above theirs by a few units of the fifth digit.
+/// Computed by two prototypes in Python with Clarabel and SCS; `best_plan` is an upper bound of every valid lower
+/// bound. The prototypes stopped a little early, so that the certified bound may be above theirs by a few units of the
+/// fifth digit.
 #[test]
 fn golden_bounds_by_three_records() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../golden/three_records.json")).unwrap();

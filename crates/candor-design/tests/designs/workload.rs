@@ -1,5 +1,5 @@
-//! Workload-optimal plans: the eight Adult attributes against figures found by another program, small cases against all sets
-//! of patterns.
+//! Workload-optimal plans: the eight Adult attributes against figures found by another program, small cases against all
+//! sets of patterns.
 
 use crate::informations::by_components;
 use candor_analysis::table_list::TableList;
@@ -33,8 +33,9 @@ fn certified(plan: &Plan) -> f64 {
 fn adult() {
     let schema = Schema::with_sizes(&ADULT).unwrap();
     let (tables, weights) = TableList::parse_weighted("marginals;pairs", &schema).unwrap();
-    // As another program found them: sampling with k-ary answers, one channel, lottery. It counted each component once; here
-    // single attributes count by the tables that hold them, about 2.7 times as much, so that pairs come out a little worse.
+    // As another program found them: sampling with k-ary answers, one channel, lottery. It counted each component once;
+    // here single attributes count by the tables that hold them, about 2.7 times as much, so that pairs come out a
+    // little worse.
     for (epsilon, sampled, one_channel, lotteries) in [
         (1.0, 658_400.0, 401_600.0, 134_200.0),
         (2.0, 54_740.0, 51_570.0, 22_980.0),

@@ -30,7 +30,8 @@ fn mean_squares(channel: &Channel) -> Vec<f64> {
     }
 }
 
-/// The square of the eigenvalue, over how much a set of `q` of `a` categories varies: `q (a - q) / (a - 1)`, 1 for `q = 1`.
+/// The square of the eigenvalue, over how much a set of `q` of `a` categories varies: `q (a - q) / (a - 1)`, 1 for `q =
+/// 1`.
 fn told_by_pattern(pattern: &Pattern, component: &[usize]) -> f64 {
     let eigenvalue = *pattern.marginal(component).eigenvalues().last().unwrap();
     let varies = |&i: &usize| {

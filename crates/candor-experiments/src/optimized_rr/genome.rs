@@ -164,8 +164,8 @@ fn verdict(all: &[(usize, Methods)], runs: usize) -> String {
          With its own data for every SNP the differences are {} and {} (at most {mended:.2}): taking the last SNP's \
          data for all changes the mean difference by {:+.1} for the heuristic and {:+.1} for the Kronecker \
          product.\n\
-         The naive statistic takes randomized counts for true ones: the Kronecker product's differences are {:.2} of the \
-         original statistic on average.\n\
+         The naive statistic takes randomized counts for true ones: the Kronecker product's differences are {:.2} of \
+         the original statistic on average.\n\
          Estimating the counts first gives {} and {} (at most {debiased:.2}).",
         span(&|m| m.notebook[0].mean()),
         span(&|m| m.notebook[1].mean()),

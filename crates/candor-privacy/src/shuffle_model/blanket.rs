@@ -27,8 +27,8 @@ impl Blanket {
         Blanket { rho, gamma, beta: beta.min(1.0 - gamma).min((rho - 1.0) * (gamma - s)).max(0.0) }
     }
 
-    /// Of a plan; `None` if some answer is impossible under some record, and the others do not hide anybody, or if answers do not depend
-    /// on the record at all.
+    /// Of a plan; `None` if some answer is impossible under some record, and the others do not hide anybody, or if
+    /// answers do not depend on the record at all.
     pub fn of_plan(plan: &Plan) -> Option<Blanket> {
         let epsilon = plan.guarantee().epsilon().value().filter(|&epsilon| epsilon > 0.0 && epsilon < 600.0)?;
         let rho = epsilon.exp() * (1.0 + ROUNDING);

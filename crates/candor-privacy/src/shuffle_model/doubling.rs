@@ -1,7 +1,8 @@
 //! The positive part of a sum of independent variables, from above: the sum is doubled on a grid.
 //!
-//! Mass between two points of a grid is split between them so that the mean stays. The expectation of `(sum)_+` is convex in every
-//! summand, so it can only grow; moving mass up lets it grow, too. All terms are positive, so rounding is relative and counted.
+//! Mass between two points of a grid is split between them so that the mean stays. The expectation of `(sum)_+` is
+//! convex in every summand, so it can only grow; moving mass up lets it grow, too. All terms are positive, so rounding
+//! is relative and counted.
 
 /// How many points a grid has at most.
 const MAX_POINTS: usize = 2_048;
@@ -19,8 +20,8 @@ struct Sum {
     far: f64,
 }
 
-/// A bound on `delta` from the values of `G` and their probabilities; `None` if rounding could be a hundredth of it. `target` says what is
-/// not worth keeping.
+/// A bound on `delta` from the values of `G` and their probabilities; `None` if rounding could be a hundredth of it.
+/// `target` says what is not worth keeping.
 pub(super) fn delta(levels: &[(f64, f64)], respondents: u64, target: f64) -> Option<f64> {
     let rounding = 1.0 + 4.0 * respondents as f64 * (MAX_POINTS + 8) as f64 * f64::EPSILON / 2.0;
     if rounding > 1.01 {
@@ -36,7 +37,8 @@ pub(super) fn delta(levels: &[(f64, f64)], respondents: u64, target: f64) -> Opt
     let levels: Vec<(f64, f64)> = levels.iter().map(|&(g, p)| (g.max(floor), p)).collect();
     let widest = levels.iter().map(|&(g, _)| g.abs()).fold(0.0, f64::max);
     let mut sum = Sum::of(&levels, 2.0 * widest / (MAX_POINTS / 2) as f64);
-    // From the highest binary digit of the number of respondents down: twice as many, and one more where the digit says so.
+    // From the highest binary digit of the number of respondents down: twice as many, and one more where the digit says
+    // so.
     for digit in (0..respondents.ilog2()).rev() {
         sum = sum.doubled();
         sum.cut(cut, floor);

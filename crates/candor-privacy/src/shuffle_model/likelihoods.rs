@@ -44,7 +44,8 @@ impl Likelihoods {
         Likelihoods::new(self.0.iter().flat_map(|a| other.0.iter().map(move |b| product(a, b))).collect())
     }
 
-    /// The values of `G = u - e v` with their probabilities, both rounded so that the bound can only grow; the rest is 0.
+    /// The values of `G = u - e v` with their probabilities, both rounded so that the bound can only grow; the rest is
+    /// 0.
     fn gains(&self, e: f64) -> Vec<(f64, f64)> {
         let gain = |&Level { u, v, p }: &Level| {
             let g = u - e * v + (u + e * v) * ROOM;
@@ -53,8 +54,8 @@ impl Likelihoods {
         self.0.iter().map(gain).collect()
     }
 
-    /// A bound on `delta` by exponential moments: `x_+ <= e^(theta x) / (e theta)` for every `theta > 0`. Its cost does not depend on the
-    /// number of respondents.
+    /// A bound on `delta` by exponential moments: `x_+ <= e^(theta x) / (e theta)` for every `theta > 0`. Its cost does
+    /// not depend on the number of respondents.
     pub fn delta_at_most(&self, respondents: u64, epsilon: f64) -> f64 {
         let (n, gains) = (respondents as f64, self.gains(epsilon.exp()));
         let log_delta = |log_theta: f64| {
@@ -79,7 +80,8 @@ impl Likelihoods {
         if found.is_nan() { 1.0 } else { found.exp().min(1.0) }
     }
 
-    /// A bound on `delta` for this epsilon, by doubling; `None` if rounding could matter. `target` says what is not worth keeping.
+    /// A bound on `delta` for this epsilon, by doubling; `None` if rounding could matter. `target` says what is not
+    /// worth keeping.
     pub fn delta(&self, respondents: u64, epsilon: f64, target: f64) -> Option<f64> {
         doubling::delta(&self.gains(epsilon.exp()), respondents, target)
     }

@@ -1,17 +1,19 @@
-//! Privacy after shuffling: what a reader of the *published* responses learns about one of many respondents, who does not know
-//! in which order they arrived.
+//! Privacy after shuffling: what a reader of the *published* responses learns about one of many respondents, who does
+//! not know in which order they arrived.
 //!
-//! `n` people answer under one plan, and the multiset of their responses is published. Replacing one person's record by any other
-//! changes the probability of every event by at most a factor `e^eps`, but for `delta`. That `eps` is far below the plan's own. It
-//! protects nobody from the collector, who sees responses arrive.
+//! `n` people answer under one plan, and the multiset of their responses is published. Replacing one person's record by
+//! any other changes the probability of every event by at most a factor `e^eps`, but for `delta`. That `eps` is far
+//! below the plan's own. It protects nobody from the collector, who sees responses arrive.
 //!
-//! The bound is that of the *privacy blanket* (Balle, Bell, Gascon and Nissim 2019): everybody else answers, with probability
-//! `gamma`, from a distribution that does not depend on their record. With `u`, `v` the likelihoods of an answer under the two
-//! records, relative to the blanket, `delta <= (1/n) E (G_1 + ... + G_n)_+`, where `G = u - e^eps v` with the blanket's probability,
-//! else 0. All pairs of records are tried where they can be listed (module `pairs`). Moving `(u, v)` to the corners of the square
-//! `[1, rho]^2` keeps the mean and can only increase it, so otherwise three numbers of the plan suffice ([`Blanket`]). The sum is
-//! bounded from above in two ways: by its exponential moments ([`Likelihoods::delta_at_most`]), and by doubling it on a grid, every rounding of which is a mean-preserving spread or moves mass up
-//! (module `doubling`). Formulas that are published as tight and are no upper bounds are not used.
+//! The bound is that of the *privacy blanket* (Balle, Bell, Gascon and Nissim 2019): everybody else answers, with
+//! probability `gamma`, from a distribution that does not depend on their record. With `u`, `v` the likelihoods of an
+//! answer under the two records, relative to the blanket, `delta <= (1/n) E (G_1 + ... + G_n)_+`, where `G = u - e^eps
+//! v` with the blanket's probability, else 0. All pairs of records are tried where they can be listed (module `pairs`).
+//! Moving `(u, v)` to the corners of the square `[1, rho]^2` keeps the mean and can only increase it, so otherwise
+//! three numbers of the plan suffice ([`Blanket`]). The sum is bounded from above in two ways: by its exponential
+//! moments ([`Likelihoods::delta_at_most`]), and by doubling it on a grid, every rounding of which is a mean-preserving
+//! spread or moves mass up (module `doubling`). Formulas that are published as tight and are no upper bounds are not
+//! used.
 
 mod doubling;
 mod likelihoods;
@@ -41,8 +43,8 @@ pub const MAX_RESPONDENTS: u64 = 1 << 32;
 /// How near the least epsilon is searched for, relative to it.
 const TOLERANCE: f64 = 2e-4;
 
-/// The least epsilon that is certified for `respondents` shuffled responses under a plan and this `delta`; `None` if answers can rule
-/// records out.
+/// The least epsilon that is certified for `respondents` shuffled responses under a plan and this `delta`; `None` if
+/// answers can rule records out.
 pub fn shuffled_plan(plan: &Plan, respondents: u64, delta: f64) -> Option<Shuffled> {
     let own = plan.guarantee().epsilon().value()?;
     let nothing = Shuffled { epsilon: own, amplified: false, by_pairs: false };

@@ -1,9 +1,10 @@
 //! All pairs of records of a plan, as far as their answers differ.
 //!
-//! For pattern channels the likelihoods of two records depend only on the attributes in which they differ: a uniformly random answer hits
-//! the truth of an attribute in which they agree under both or under none; where they differ it hits both, one or none. Matrices
-//! are taken pair by pair, both orders. Lotteries mix, blocks multiply. Where a channel's answers are not listed, its three numbers stand for it:
-//! for fixed answers of all other blocks the bound is convex in those of one.
+//! For pattern channels the likelihoods of two records depend only on the attributes in which they differ: a uniformly
+//! random answer hits the truth of an attribute in which they agree under both or under none; where they differ it hits
+//! both, one or none. Matrices are taken pair by pair, both orders. Lotteries mix, blocks multiply. Where a channel's
+//! answers are not listed, its three numbers stand for it: for fixed answers of all other blocks the bound is convex in
+//! those of one.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};

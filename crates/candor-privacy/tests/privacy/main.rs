@@ -276,7 +276,9 @@ proptest! {
     /// Parity, LDP, beta-factor and rho1-to-rho2 are one criterion: a threshold on one holds exactly if the
     /// corresponding one on the others does, for any matrix.
     #[test]
-    fn one_bound_in_four_forms(entries in prop::collection::vec(1u32..1000, 12), gamma in 1.5f64..50.0, rho1 in 0.01f64..0.9) {
+    fn one_bound_in_four_forms(
+        entries in prop::collection::vec(1u32..1000, 12), gamma in 1.5f64..50.0, rho1 in 0.01f64..0.9,
+    ) {
         let column = |c: usize| {
             let sum: u32 = entries[4 * c..4 * c + 4].iter().sum();
             entries[4 * c..4 * c + 4].iter().map(|&e| f64::from(e) / f64::from(sum)).collect::<Vec<f64>>()

@@ -1,5 +1,5 @@
-//! What the criteria say of plans with strips, against all their responses: exactly where nothing is believed about the other
-//! attributes of a table, a bound on what is learnt elsewhere.
+//! What the criteria say of plans with strips, against all their responses: exactly where nothing is believed about the
+//! other attributes of a table, a bound on what is learnt elsewhere.
 
 use candor_base::channel::{Axis, Cells, Channel, Strip};
 use candor_base::plan::{Block, Plan};

@@ -94,8 +94,8 @@ impl CountRows<'_> {
         Ok(AnswerColumn::Set(sets))
     }
 
-    /// Whether nothing need stand in a column where a channel was drawn: strips answer with cells and other channels do not, and
-    /// cells of a strip that asks elsewhere tell the table nothing.
+    /// Whether nothing need stand in a column where a channel was drawn: strips answer with cells and other channels do
+    /// not, and cells of a strip that asks elsewhere tell the table nothing.
     fn is_silent(&self, content: &Content, channel: usize) -> bool {
         let strip = |block: usize| matches!(self.plan.blocks()[block].channels()[channel].1, Channel::Strip(_));
         match *content {

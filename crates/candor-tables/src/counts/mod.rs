@@ -19,15 +19,15 @@ use crate::input::{Inputs, Table};
 use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::types::cast;
 
-/// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper and lower case for
-/// the same, so these differ from all columns of the plan in more than that.
+/// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper
+/// and lower case for the same, so these differ from all columns of the plan in more than that.
 pub struct CountColumns {
     /// How many responses a row stands for: `count`, or `candor_count` if the plan has a column of that name.
     pub count: String,
     /// Which table a row is for, if a file holds the counts of several: `candor_table`.
     pub table: String,
-    /// What a row counts, where answers are sets: [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], nothing for responses
-    /// with the same answers: `candor_holds`.
+    /// What a row counts, where answers are sets: [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], nothing for
+    /// responses with the same answers: `candor_holds`.
     pub holds: String,
     /// The fingerprint of the plan that the responses were made under: `candor_fingerprint`.
     pub fingerprint: String,
@@ -80,8 +80,9 @@ struct CountFile {
 /// [`CountColumns::table`], or, where a file has no such column, from all rows of files that have all its columns.
 ///
 /// # Errors
-/// [`TableError::Unmarked`] if a file does not tell the plan and nobody vouches for it. If a file cannot be read, is of another plan, a count is not a whole number, a value cannot be a response, a table
-/// has no counts, they do not fit together, or they sum to more than [`MAX_COUNTED`].
+/// [`TableError::Unmarked`] if a file does not tell the plan and nobody vouches for it. If a file cannot be read, is of
+/// another plan, a count is not a whole number, a value cannot be a response, a table has no counts, they do not fit
+/// together, or they sum to more than [`MAX_COUNTED`].
 pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableCounts>, TableError> {
     let names = CountColumns::new(plan);
     let first = inputs.name();
@@ -206,7 +207,8 @@ impl CountFile {
             names.sort();
             names
         };
-        // Names are quoted as in lists of tables; that they come apart at commas was the rule before, and is still read.
+        // Names are quoted as in lists of tables; that they come apart at commas was the rule before, and is still
+        // read.
         let apart = |joined: &str| sorted(joined.split(',').map(|name| name.trim().to_owned()).collect());
         let wanted = sorted(attributes.iter().map(|&name| name.to_owned()).collect());
         let before = apart(&attributes.join(","));

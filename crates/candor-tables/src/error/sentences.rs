@@ -24,3 +24,12 @@ pub(super) fn did_you_mean(nearest: &Option<String>) -> String {
 pub(super) fn single_column_hint(expected: u64) -> &'static str {
     if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
 }
+
+/// Where a record stands, or the header.
+pub(super) fn header_or_row(row: u64) -> String {
+    if row == 0 { "header".to_owned() } else { format!("row {row}") }
+}
+
+pub(super) fn stratum_or_sample(stratum: &str) -> String {
+    if stratum.is_empty() { "the sample".to_owned() } else { format!("the stratum \"{stratum}\"") }
+}

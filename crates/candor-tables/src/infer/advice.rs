@@ -18,6 +18,9 @@ pub(super) fn named_again(words: &Missing) -> Option<String> {
     let unusual = words.iter().any(|word| !DEFAULT_MISSING.contains(&word.as_str()));
     unusual.then(|| {
         let words = words.join(",");
-        format!("the schema does not hold the words for what is missing: say `missing {words}` again wherever this table is read")
+        format!(
+            "the schema does not hold the words for what is missing: say `missing {words}` again wherever this \
+                 table is read"
+        )
     })
 }

@@ -41,8 +41,8 @@ pub struct InferOptions {
     pub known: Vec<Known>,
 }
 
-/// A column whose categories are known beforehand, such as one of a type that lists them: they are taken as they are, in this order,
-/// whether they occur or not.
+/// A column whose categories are known beforehand, such as one of a type that lists them: they are taken as they are,
+/// in this order, whether they occur or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The column.
@@ -105,15 +105,16 @@ fn published(name: &str, bins: &Bins) -> Option<String> {
         Bins::Width(_) => "publish its least and greatest value, to within a bin",
     };
     Some(format!(
-        "Leaks data: the edges of \"{name}\" were computed from true records, and {told}; give edges of your own with `bins \
-         {name}=edges:..`"
+        "Leaks data: the edges of \"{name}\" were computed from true records, and {told}; give edges of your own with \
+         `bins {name}=edges:..`"
     ))
 }
 
 /// Reads a whole table and describes its columns.
 ///
-/// [Words](Input::with_missing) that were named stand for what is missing in every column. Of the usual ones, all do among numbers, and R's `NA`
-/// among texts that are not all codes of two capitals like itself; others are categories. The notes say what was made of them.
+/// [Words](Input::with_missing) that were named stand for what is missing in every column. Of the usual ones, all do
+/// among numbers, and R's `NA` among texts that are not all codes of two capitals like itself; others are categories.
+/// The notes say what was made of them.
 ///
 /// The categories of the schema are those that occur: publishing it tells that somebody gave each of
 /// them (docs/explanation/threat-model.md).
@@ -158,7 +159,9 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError
         Schema::new(attributes).map_err(|error| TableError::Infer { file, problems: vec![format!("  {error}")] })?;
     let recognised = words == Missing::Usual && columns.iter().any(|column| !column.written.is_empty());
     notes.extend(recognised.then(|| {
-        "words that stand for what is missing were recognised; if one of them is a category, say `missing \"\"`, or name others".to_owned()
+        "words that stand for what is missing were recognised; if one of them is a category, say `missing \"\"`, or \
+         name others"
+            .to_owned()
     }));
     notes.extend(named_again(&words));
     Ok(Inferred { schema, records, notes })
@@ -273,7 +276,8 @@ impl Column {
                 self.see_value(&word, max_categories);
                 self.values.entry(word.clone()).and_modify(|seen| *seen += count - 1);
                 remarks.push(format!(
-                    "{count} {values} \"{word}\", which is a category like any other; if it stands for what is missing, say `missing {word}`"
+                    "{count} {values} \"{word}\", which is a category like any other; if it stands for what is \
+                     missing, say `missing {word}`"
                 ));
             }
         }
@@ -298,7 +302,8 @@ impl Column {
         let capital = |value: &String| ["TRUE", "FALSE", "True", "False"].contains(&value.as_str());
         if !self.values.is_empty() && self.values.keys().all(capital) {
             remarks.push(
-                "these are truth values in capitals, and labels as they stand; a boolean column of Parquet or of a frame has true and false"
+                "these are truth values in capitals, and labels as they stand; a boolean column of Parquet or of a \
+                 frame has true and false"
                     .to_owned(),
             );
         }
@@ -361,8 +366,8 @@ impl Column {
             let bins = suggested(self.values.keys().filter_map(|value| value.trim().parse().ok()));
             return Err(format!(
                 "holds numbers with {more}{} distinct values; put them into bins, for instance with `bins \
-                 {name}=edges:{}`, or leave it out with `drop {name}`. The edges are published: choose them by the question, \
-                 not by the data",
+                 {name}=edges:{}`, or leave it out with `drop {name}`. The edges are published: choose them by the \
+                 question, not by the data",
                 distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES)),
                 bins.as_deref().unwrap_or("18,65")
             ));

@@ -9,10 +9,12 @@ use super::table::{Columns, Input, Reader, check_header};
 use crate::{BATCH_ROWS, TableError};
 
 impl Input {
-    /// A table of record batches of one schema, such as an Arrow `RecordBatchReader` and its schema. What the schema's metadata
-    /// say of responses is believed as in a Parquet file. Text may be `Utf8`, `LargeUtf8`, `Utf8View` or a dictionary of those.
+    /// A table of record batches of one schema, such as an Arrow `RecordBatchReader` and its schema. What the schema's
+    /// metadata say of responses is believed as in a Parquet file. Text may be `Utf8`, `LargeUtf8`, `Utf8View` or a
+    /// dictionary of those.
     ///
-    /// Batches of more than [`BATCH_ROWS`] rows are cut, but none are joined: with a seed, answers depend on where batches end.
+    /// Batches of more than [`BATCH_ROWS`] rows are cut, but none are joined: with a seed, answers depend on where
+    /// batches end.
     ///
     /// # Errors
     /// If two columns have one name, or there are too many.

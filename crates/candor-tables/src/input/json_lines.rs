@@ -37,7 +37,8 @@ struct JsonLines {
     first: Option<(Record, usize)>,
 }
 
-/// Reads the first line of a table: its fields are the columns, but for the fingerprint of a plan, which must be the same in every line.
+/// Reads the first line of a table: its fields are the columns, but for the fingerprint of a plan, which must be the
+/// same in every line.
 ///
 /// # Errors
 /// If there is none, or it is no object.
@@ -208,7 +209,8 @@ mod tests {
 
     #[test]
     fn lines_are_rows_and_the_fingerprint_travels_beside() {
-        let text = "{\"b\": [\"x\", 1], \"a\": \"1,5\", \"candor_fingerprint\": \"sha256:0\"}\n\n { \"a\": null, \"b\": null, \"candor_fingerprint\": \"sha256:0\"}";
+        let text = "{\"b\": [\"x\", 1], \"a\": \"1,5\", \"candor_fingerprint\": \"sha256:0\"}\n\n { \"a\": \
+                    null, \"b\": null, \"candor_fingerprint\": \"sha256:0\"}";
         let input = Input::from_bytes("lines", text, None).unwrap();
         assert_eq!(
             (input.header(), input.metadata(FINGERPRINT_KEY)),

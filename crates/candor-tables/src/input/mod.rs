@@ -1,4 +1,5 @@
-//! Reading tables: CSV, Parquet, JSON lines and Arrow record batches behind one iterator of batches; one table, or several one after another.
+//! Reading tables: CSV, Parquet, JSON lines and Arrow record batches behind one iterator of batches; one table, or
+//! several one after another.
 
 mod location;
 mod table;

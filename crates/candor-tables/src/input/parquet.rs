@@ -139,7 +139,8 @@ fn with_dictionaries(metadata: &ArrowReaderMetadata, positions: &[usize]) -> Arr
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).unwrap_or_else(|_| metadata.clone())
 }
 
-/// Whether an array is made of what its type says, all the way down: with a damaged file, a dictionary of texts may hold bytes.
+/// Whether an array is made of what its type says, all the way down: with a damaged file, a dictionary of texts may
+/// hold bytes.
 fn is_sound(array: &ArrayRef) -> bool {
     let child_is = |child: &ArrayRef, data_type: &DataType| child.data_type() == data_type && is_sound(child);
     match array.data_type() {

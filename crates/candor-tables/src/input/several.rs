@@ -21,7 +21,8 @@ enum Kind {
 }
 
 impl Inputs {
-    /// The tables at these places, to be opened when their turn comes; `delimiter` is that of CSV files, `None` to find out.
+    /// The tables at these places, to be opened when their turn comes; `delimiter` is that of CSV files, `None` to find
+    /// out.
     ///
     /// # Errors
     /// If a file is given twice, by whatever names, or standard input is: its records would count twice.
@@ -54,8 +55,8 @@ impl Inputs {
         Inputs(self.0.into_iter().map(table).collect())
     }
 
-    /// The same tables; if `vouched`, the user vouches that those without a mark are responses made under the plan that they
-    /// are read with. Otherwise reading them as responses, or as counts of responses, is an error.
+    /// The same tables; if `vouched`, the user vouches that those without a mark are responses made under the plan that
+    /// they are read with. Otherwise reading them as responses, or as counts of responses, is an error.
     #[must_use]
     pub fn unmarked(self, vouched: bool) -> Inputs {
         Inputs(self.0.into_iter().map(|table| Table { vouched, ..table }).collect())

@@ -22,7 +22,8 @@ pub struct Input {
 
 /// Reads the rows of a table in some format.
 pub(super) trait Reader: Send {
-    /// The columns at these positions, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS) rows, none of them empty.
+    /// The columns at these positions, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS) rows, none of them
+    /// empty.
     fn read(self: Box<Self>, positions: &[usize]) -> Result<Columns, TableError>;
 }
 
@@ -72,8 +73,8 @@ impl Input {
         })
     }
 
-    /// As [`Input::batches`], but an attribute `a*b` that is no column is made of the columns `a` and `b`: the values of a
-    /// cross-classification. Other columns follow, and are never made of anything.
+    /// As [`Input::batches`], but an attribute `a*b` that is no column is made of the columns `a` and `b`: the values
+    /// of a cross-classification. Other columns follow, and are never made of anything.
     ///
     /// # Errors
     /// If a column, or one of an attribute's parts, is missing.

@@ -65,7 +65,8 @@ fn has_text(data_type: &DataType) -> bool {
     }
 }
 
-/// A column as it can be shown. A time in a named zone is shown in UTC: the instant is the same, and it takes no table of zones.
+/// A column as it can be shown. A time in a named zone is shown in UTC: the instant is the same, and it takes no table
+/// of zones.
 pub(crate) fn as_shown(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Dictionary(_, values) if matches!(**values, DataType::Timestamp(_, Some(_))) => {

@@ -50,7 +50,8 @@ impl CellLabels {
         self.values.clone()
     }
 
-    /// The labels of all cells of all answers, by place among [`CellLabels::values`]; without tags there is one channel.
+    /// The labels of all cells of all answers, by place among [`CellLabels::values`]; without tags there is one
+    /// channel.
     pub(crate) fn keys(&self, tags: &[u16], sets: &Sets) -> Vec<i32> {
         let mut keys = Vec::with_capacity(sets.codes().len());
         for (row, set) in sets.iter().enumerate() {

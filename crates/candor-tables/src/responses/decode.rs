@@ -103,8 +103,8 @@ impl Decoder {
         sets.map(AnswerColumn::Set)
     }
 
-    /// The codes of one response whose values, by the names of columns, are labels of one category each, as under most plans; `None`
-    /// where [`Decoder::decode`] has to look closer.
+    /// The codes of one response whose values, by the names of columns, are labels of one category each, as under most
+    /// plans; `None` where [`Decoder::decode`] has to look closer.
     pub(super) fn labels<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<ResponseBatch> {
         let plain = |content: &Content| match content {
             Content::Public { .. } => true,
@@ -311,7 +311,8 @@ pub(crate) const NOT_AN_ANSWER: &str = "cannot be answered under this plan";
 /// What the number of a channel of a lottery is called.
 pub(crate) const A_TAG: &str = "a tag of the plan";
 
-/// Whole numbers, 0 or more, of a column of numbers or text, `None` where a value is none; `None` if the column cannot hold any.
+/// Whole numbers, 0 or more, of a column of numbers or text, `None` where a value is none; `None` if the column cannot
+/// hold any.
 fn whole_numbers(array: &ArrayRef) -> Option<Vec<Option<u64>>> {
     if !array.data_type().is_floating() {
         return Some(cast(array, &DataType::UInt64)?.as_primitive::<UInt64Type>().iter().collect());
@@ -330,7 +331,8 @@ pub(crate) fn tags_are(channels: u64) -> String {
 /// The weights that a response can have beside 0: sums of their squares neither overflow nor vanish.
 const WEIGHTS: RangeInclusive<f64> = 1e-15..=1e15;
 
-/// Sets as lists of labels, each different label looked up once (`place`) and then for each row (`code`); `None` if the items are no text.
+/// Sets as lists of labels, each different label looked up once (`place`) and then for each row (`code`); `None` if the
+/// items are no text.
 fn sets_of_lists<E, P: Copy>(
     list: &ListArray,
     place: impl Fn(&str) -> Option<P>,

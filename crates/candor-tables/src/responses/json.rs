@@ -12,7 +12,8 @@ use crate::escape_control::is_hidden;
 use crate::input::{Batch, batch_of};
 use crate::metadata_keys::FINGERPRINT_FIELD;
 
-/// Reads responses under one plan, one at a time, as clients send them: an object with the plan's fingerprint and every column.
+/// Reads responses under one plan, one at a time, as clients send them: an object with the plan's fingerprint and every
+/// column.
 pub struct ResponseReader {
     decoder: Decoder,
     names: Vec<String>,
@@ -29,7 +30,8 @@ impl ResponseReader {
     /// A response as codes, in a batch of one.
     ///
     /// # Errors
-    /// Another fingerprint or none; a column that is missing, or that responses do not have; a value that cannot be answered.
+    /// Another fingerprint or none; a column that is missing, or that responses do not have; a value that cannot be
+    /// answered.
     pub fn read(&self, response: Map<String, Value>) -> Result<ResponseBatch, TableError> {
         const NAME: &str = "the response";
         let found = response.get(FINGERPRINT_FIELD).and_then(Value::as_str).unwrap_or("no fingerprint");
@@ -58,8 +60,8 @@ impl ResponseReader {
     }
 }
 
-/// The response in a row of a batch, as one line of JSON: the fingerprint, then the columns in their order; null where the channel
-/// drawn does not answer.
+/// The response in a row of a batch, as one line of JSON: the fingerprint, then the columns in their order; null where
+/// the channel drawn does not answer.
 pub fn response_line(plan: &Plan, batch: &ResponseBatch, row: usize) -> String {
     let tag = |block: usize| {
         let column = plan.columns().iter().position(|column| column.content == Content::Tag { block });
@@ -184,7 +186,8 @@ mod tests {
     fn a_response_is_read_and_written_in_one_form() {
         let plan = plan();
         let print = plan.fingerprint().as_str();
-        let given = json!({"candor_tag": 1, "smokes": null, "diet": ["plants", "meat"], "region": "south", "candor_fingerprint": print});
+        let given = json!({"candor_tag": 1, "smokes": null, "diet": ["plants", "meat"], "region": "south",
+            "candor_fingerprint": print});
         let line = read(&plan, given).unwrap();
         let expected = r#""region":"south","diet":["meat","plants"],"smokes":"","candor_tag":1}"#;
         assert_eq!(line, format!("{{\"candor_fingerprint\":\"{print}\",{expected}"));
@@ -195,7 +198,8 @@ mod tests {
     fn each_fault_has_its_own_message() {
         let plan = plan();
         let print = plan.fingerprint().as_str();
-        let good = json!({"candor_fingerprint": print, "region": "south", "diet": ["meat", "fish"], "smokes": "no", "candor_tag": 0});
+        let good = json!({"candor_fingerprint": print, "region": "south", "diet": ["meat", "fish"], "smokes": "no",
+            "candor_tag": 0});
         let with = |name: &str, value: Value| {
             let mut fields = good.clone();
             fields[name] = value;

@@ -46,7 +46,8 @@ pub struct Provenance {
     pub records: Option<(u64, String)>,
 }
 
-/// Opens a table, with what travels with it if it is one of responses: both of one run, even while another replaces them.
+/// Opens a table, with what travels with it if it is one of responses: both of one run, even while another replaces
+/// them.
 ///
 /// # Errors
 /// If the table cannot be opened, or a file beside it cannot be understood or says that it was being replaced.
@@ -118,7 +119,8 @@ pub enum Format {
     Csv {
         /// What stands between fields.
         delimiter: u8,
-        /// Whether cells that a spreadsheet would run get a quote before them ([`safe_cell`](crate::spreadsheet::safe_cell)).
+        /// Whether cells that a spreadsheet would run get a quote before them
+        /// ([`safe_cell`](crate::spreadsheet::safe_cell)).
         safe_cells: bool,
     },
     /// Parquet, compressed with zstd.

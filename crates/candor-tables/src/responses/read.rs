@@ -38,11 +38,12 @@ pub struct ReadSummary {
     pub repeated: Option<u64>,
 }
 
-/// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it made, in
-/// order, and `progress` is told how many there are up to there.
+/// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it
+/// made, in order, and `progress` is told how many there are up to there.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a value cannot be a response, there are none at all, or whoever watches ends it.
+/// If a table was made under another plan or cannot be read, a value cannot be a response, there are none at all, or
+/// whoever watches ends it.
 pub(crate) fn read_batches<T: Send + 'static>(
     plan: &Plan,
     inputs: Inputs,
@@ -54,7 +55,8 @@ pub(crate) fn read_batches<T: Send + 'static>(
     read_batches_beside(plan, inputs, weights, Columns::default(), progress, |_, batch| Ok(map(batch)), take)
 }
 
-/// The same with further columns that stand beside the responses: `map` finds them, by name, in the batch that was decoded.
+/// The same with further columns that stand beside the responses: `map` finds them, by name, in the batch that was
+/// decoded.
 ///
 /// # Errors
 /// As [`read_batches`], if a column is missing, or what `map` says of a batch.
@@ -125,7 +127,8 @@ impl Responses {
     /// Opens a table of responses made under the plan; `weights` names a column of weights.
     ///
     /// # Errors
-    /// If it was made under another plan, a column is missing, or the plan [protects](candor_base::schema::Schema::protects) that of weights.
+    /// If it was made under another plan, a column is missing, or the plan
+    /// [protects](candor_base::schema::Schema::protects) that of weights.
     pub fn open(plan: &Plan, table: Table, weights: Option<&str>) -> Result<Responses, TableError> {
         Responses::open_beside(plan, table, weights, Columns::default())
     }

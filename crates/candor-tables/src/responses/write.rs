@@ -268,7 +268,8 @@ fn push_cell(line: &mut Vec<u8>, text: &str, format: Format) {
     }
 }
 
-/// Appends the name of a column. Whoever reads the header finds the delimiter out by it, so anything that could be one is in quotes.
+/// Appends the name of a column. Whoever reads the header finds the delimiter out by it, so anything that could be one
+/// is in quotes.
 fn push_name(line: &mut Vec<u8>, name: &str, format: Format) {
     let delimiter = match name.bytes().find(|byte| DELIMITERS.contains(byte)) {
         Some(like_a_delimiter) => like_a_delimiter,
@@ -299,7 +300,8 @@ pub(crate) enum ResponseWriter {
 }
 
 impl ResponseWriter {
-    /// Begins a table; `metadata` are keys and values that travel with it in Parquet. One of responses will get a sidecar in CSV.
+    /// Begins a table; `metadata` are keys and values that travel with it in Parquet. One of responses will get a
+    /// sidecar in CSV.
     pub(crate) fn new(
         target: &Target,
         layout: &Layout,

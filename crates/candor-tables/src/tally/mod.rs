@@ -43,7 +43,8 @@ pub struct Tallied {
 /// Reads responses once and counts them for every table.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever watches ends it.
+/// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not
+/// public, or whoever watches ends it.
 pub fn tally(job: &TallyJob<'_>, inputs: Inputs, progress: ProgressSink<'_>) -> Result<Tallied, TableError> {
     tally_with(job, Keep::Counts, inputs, progress)
 }

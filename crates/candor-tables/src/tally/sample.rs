@@ -22,7 +22,8 @@ use crate::responses::{
 };
 use crate::types::cast;
 
-/// The columns that say how respondents were drawn; none that the plan [protects](candor_base::schema::Schema::protects).
+/// The columns that say how respondents were drawn; none that the plan
+/// [protects](candor_base::schema::Schema::protects).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SampleColumns {
     /// Labels of strata.
@@ -51,7 +52,8 @@ impl SampleColumns {
 /// Reads responses once and counts them for every table, with what the survey's design needs for errors.
 ///
 /// # Errors
-/// As [`tally`](super::tally()); or if a column of the design is missing or protected, a value of it is none, or the design tells no errors.
+/// As [`tally`](super::tally()); or if a column of the design is missing or protected, a value of it is none, or the
+/// design tells no errors.
 pub fn tally_sample(
     job: &TallyJob<'_>,
     columns: &SampleColumns,
@@ -145,7 +147,8 @@ fn counted(
     Ok(Counted { file, groups, rows, units, of_units, replicates, replicate_weights })
 }
 
-/// The counts of every group by units. A unit with rows in several groups is one unit in each of them, so all groups are counted in one pass.
+/// The counts of every group by units. A unit with rows in several groups is one unit in each of them, so all groups
+/// are counted in one pass.
 fn count_grouped_units(
     plan: &Plan,
     layouts: &[CountLayout],

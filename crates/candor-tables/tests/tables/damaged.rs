@@ -1,4 +1,5 @@
-//! Tables whose columns are of types that candor does not take, or not what they say: errors, whatever they are used for.
+//! Tables whose columns are of types that candor does not take, or not what they say: errors, whatever they are used
+//! for.
 
 use std::sync::Arc;
 

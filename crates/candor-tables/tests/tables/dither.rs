@@ -1,4 +1,5 @@
-//! Numbers on a grid are rounded as docs/reference/sampling-algorithm.md says, to the byte: the vectors are those of the JavaScript client.
+//! Numbers on a grid are rounded as docs/reference/sampling-algorithm.md says, to the byte: the vectors are those of
+//! the JavaScript client.
 
 use std::convert::Infallible;
 

@@ -13,7 +13,8 @@ use candor_tables::missing::Missing;
 use candor_tables::true_records::Records;
 use parquet::arrow::ArrowWriter;
 
-/// The same people in both formats: numbers, texts, codes of countries with Namibia, and a number that somebody wrote for what is missing.
+/// The same people in both formats: numbers, texts, codes of countries with Namibia, and a number that somebody wrote
+/// for what is missing.
 const PEOPLE: &str = "\
 age,smokes,country,income,mood
 31,yes,DE,10,good

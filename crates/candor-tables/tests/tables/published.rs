@@ -77,8 +77,8 @@ fn table(columns: &[String]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is crossed with whatever: no column that an answer is made of, and no combination with one, is kept or weighs
-    /// responses, and nobody is grouped by what is not public. A column that has nothing to do with them is.
+    /// Whatever is crossed with whatever: no column that an answer is made of, and no combination with one, is kept or
+    /// weighs responses, and nobody is grouped by what is not public. A column that has nothing to do with them is.
     #[test]
     fn no_way_to_name_a_source_of_an_answer(
         crossings in prop::collection::vec(prop::collection::vec("[a-d]{1,2}(\\*[a-d]{1,2})?", 1..4), 1..4),
@@ -97,7 +97,8 @@ proptest! {
         let public = Attribute::new("public", vec!["0".to_owned(), "1".to_owned()]).unwrap().public();
         attributes.push(public);
         let plan = plan(attributes);
-        let mut columns: Vec<String> = crossings.iter().flatten().flat_map(|column| column.split('*')).map(str::to_owned).collect();
+        let mut columns: Vec<String> = crossings.iter().flatten().flat_map(|column| column.split('*'))
+            .map(str::to_owned).collect();
         columns.extend(["public".to_owned(), "free".to_owned()]);
         columns.sort();
         columns.dedup();
@@ -113,12 +114,14 @@ proptest! {
         let mut text = table(&columns);
         if literal {
             // The table also has columns of combinations, with values that are none: they are not needed.
-            let more: Vec<String> = runs.iter().filter(|run| run.contains('*') && plan.schema().position(run).is_err()).cloned().collect();
+            let more: Vec<String> = runs.iter().filter(|run| run.contains('*') && plan.schema().position(run).is_err())
+                .cloned().collect();
             text = table(&columns.iter().cloned().chain(more).collect::<Vec<_>>());
         }
         fs::write(&input, text).unwrap();
         kept(&plan, &input, &output, &["free"]).unwrap();
-        prop_assert_eq!(counted(&plan, &output, &[plan.schema().attributes().len() - 1], Some("free")).unwrap().read.responses, 2);
+        prop_assert_eq!(counted(&plan, &output, &[plan.schema().attributes().len() - 1], Some("free"))
+            .unwrap().read.responses, 2);
         fs::remove_file(&output).unwrap();
         for run in &runs {
             for name in [run.clone(), format!("{run}*free"), format!("free*{run}")] {
@@ -159,8 +162,8 @@ fn secret() -> HashMap<String, String> {
     HashMap::from([("ARROW:extension:name".to_owned(), SECRET.to_owned()), ("note".to_owned(), SECRET.to_owned())])
 }
 
-/// A Parquet table with a randomized column `HIV`, a kept column of numbers, one of lists of records with a field `inside`, and metadata wherever there
-/// can be some.
+/// A Parquet table with a randomized column `HIV`, a kept column of numbers, one of lists of records with a field
+/// `inside`, and metadata wherever there can be some.
 fn parquet_with_metadata(path: &Path, inside: &str) {
     let number = Field::new(inside, DataType::Int32, false).with_metadata(secret());
     let records = StructArray::new(Fields::from(vec![number]), vec![Arc::new(Int32Array::from(vec![5, 6, 7]))], None);

@@ -19,8 +19,8 @@ use candor_tables::randomize::{RandomizeJob, randomize, randomize_to};
 use candor_tables::responses::{Format, one_response, response_line};
 use candor_tables::tally::{self, tally};
 
-/// Two public regions; smoking with a missing category, schooling and a third question together, by strips and patterns; a
-/// further question by one strip of its own.
+/// Two public regions; smoking with a missing category, schooling and a third question together, by strips and
+/// patterns; a further question by one strip of its own.
 fn plan(patterns: bool) -> Plan {
     let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect::<Vec<String>>();
     let schema = Schema::new(vec![

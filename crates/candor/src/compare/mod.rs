@@ -1,4 +1,5 @@
-//! The methods side by side: every one at the same record epsilon, by the errors to expect; or, for one attribute, at the same variance.
+//! The methods side by side: every one at the same record epsilon, by the errors to expect; or, for one attribute, at
+//! the same variance.
 
 mod told;
 mod figure;
@@ -37,7 +38,8 @@ const USELESS: f64 = 0.25;
 pub struct CompareOptions<'a> {
     /// For how many respondents errors are told; 10,000, or the records of the simulation, if `None`.
     pub respondents: Option<f64>,
-    /// The tables whose error decides, such as `pairs` or `a,b;c`; `pairs` if `None`, or `marginals` where there is one attribute.
+    /// The tables whose error decides, such as `pairs` or `a,b;c`; `pairs` if `None`, or `marginals` where there is one
+    /// attribute.
     pub tables: Option<String>,
     /// Attributes that clusters keep together, by name; found in the records of the simulation if `None`.
     pub clusters: Option<Vec<Vec<String>>>,
@@ -45,7 +47,8 @@ pub struct CompareOptions<'a> {
     pub time_limit: f64,
     /// True records to be randomized under every plan, so that estimates can be compared with the truth.
     pub simulate: Option<Simulate<'a>>,
-    /// What is anticipated of people: the best method is then the one with the least error of the tables for these. Designs do not change.
+    /// What is anticipated of people: the best method is then the one with the least error of the tables for these.
+    /// Designs do not change.
     pub shares: Option<Shares>,
 }
 
@@ -88,7 +91,8 @@ pub struct MethodComparison {
     pub optimality: Option<Verdict>,
     /// What the other randomized attributes cost each of them under the recommended method; none if there is but one.
     pub attributes: Vec<ComparedAttribute>,
-    /// What the lists of tables are called whose errors are shown: one-way, two-way and, if they are others, those asked for. Not in JSON.
+    /// What the lists of tables are called whose errors are shown: one-way, two-way and, if they are others, those
+    /// asked for. Not in JSON.
     #[serde(skip)]
     pub lists: Vec<String>,
     /// The clusters of several attributes, by name. Not in JSON: they are in the request for them.
@@ -129,13 +133,14 @@ pub struct ComparedMethod {
     pub conditional_error: Option<f64>,
     /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
     pub anticipated_error: Option<f64>,
-    /// The root mean square error of constrained estimates of the tables asked for, if the truth is as anticipated, or else uniform; `None`
-    /// if it is not worked out.
+    /// The root mean square error of constrained estimates of the tables asked for, if the truth is as anticipated, or
+    /// else uniform; `None` if it is not worked out.
     pub constrained_error: Option<f64>,
-    /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked out.
+    /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked
+    /// out.
     pub worst_error: Option<f64>,
-    /// The squared error of the tables asked for, over a lower bound for all methods of this epsilon (delta 0) with unbiased
-    /// estimates, for a uniform population or in their worst case.
+    /// The squared error of the tables asked for, over a lower bound for all methods of this epsilon (delta 0) with
+    /// unbiased estimates, for a uniform population or in their worst case.
     pub times_the_bound: Option<f64>,
     /// Whether the tables asked for can be estimated; `None` if it was left out.
     pub identifiable: Option<bool>,
@@ -324,7 +329,8 @@ fn other_truths(
     candidates.iter().map(of).collect()
 }
 
-/// The root mean square error to expect of constrained estimates of the tables asked for; `None` if it is not worked out.
+/// The root mean square error to expect of constrained estimates of the tables asked for; `None` if it is not worked
+/// out.
 fn constrained(
     candidate: &Candidate,
     other: Option<ErrorScenarios>,
@@ -462,7 +468,8 @@ impl MethodComparison {
         self.methods.iter().find(|method| Some(method.method) == self.recommended)
     }
 
-    /// How many times as many respondents independent randomization would take as the best method; `None` if that is the best itself.
+    /// How many times as many respondents independent randomization would take as the best method; `None` if that is
+    /// the best itself.
     pub fn times_as_many_respondents(&self) -> Option<f64> {
         let best = self.best().filter(|best| best.asks() != Some(Method::Independent))?;
         let alone = self.methods.iter().find(|method| method.asks() == Some(Method::Independent))?;

@@ -31,7 +31,8 @@ pub fn what_happens(made: &CandidatePlan) -> String {
         Request::LDiversity(_) => {
             let least = answer_sizes(&made.plan).min().unwrap_or(1);
             format!(
-                "each question is answered with a list that has yours on it, so that at least {least} answers fit equally well"
+                "each question is answered with a list that has yours on it, so that at least {least} answers fit \
+                 equally well"
             )
         }
         _ => "one draw decides which answers are kept".to_owned(),

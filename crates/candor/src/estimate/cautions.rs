@@ -20,22 +20,22 @@ impl Estimates {
         let mut cautions = Vec::new();
         if self.tables.iter().any(|table| table.implausible) {
             cautions.push(
-                "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
-                 wrong file, or answers edited"
+                "warning: these responses can hardly have come from this plan (chance below one in a million): wrong \
+                 plan, wrong file, or answers edited"
                     .to_owned(),
             );
         }
         if self.unlikely_channels.is_some() {
             cautions.push(
-                "warning: the channels of these responses do not come as often as the plan draws them (chance below one in a \
-                 million): some responses may be invented"
+                "warning: the channels of these responses do not come as often as the plan draws them (chance below \
+                 one in a million): some responses may be invented"
                     .to_owned(),
             );
         }
         cautions.extend(self.repeated_response.map(|times| {
             format!(
-                "warning: {} responses are identical, more than any population would give (chance below one in a million): some \
-                 responses may be invented",
+                "warning: {} responses are identical, more than any population would give (chance below one in a \
+                 million): some responses may be invented",
                 count(times)
             )
         }));
@@ -43,8 +43,8 @@ impl Estimates {
         let condition = self.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
         if condition > ILL_CONDITIONED {
             cautions.push(format!(
-                "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
-                 much, and standard errors will be large"
+                "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may \
+                 grow by as much, and standard errors will be large"
             ));
         }
         cautions

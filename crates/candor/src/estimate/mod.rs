@@ -71,11 +71,13 @@ impl EstimateOptions {
                 "strata, sampling clusters and replicates are about a population; they do not go with `target table`",
             )),
             (_, _, Interval::Bootstrap) => Err(StudyError::Needs(
-                "`interval bootstrap` resamples single responses; strata, sampling clusters and replicates tell the errors themselves",
+                "`interval bootstrap` resamples single responses; strata, sampling clusters and replicates tell the \
+                 errors themselves",
             )),
             (Method::Unbiased | Method::PlugIn, ..) => Ok(()),
             _ => Err(StudyError::Needs(
-                "strata, sampling clusters and replicates are about standard errors, which the methods unbiased and plug-in have",
+                "strata, sampling clusters and replicates are about standard errors, which the methods unbiased and \
+                 plug-in have",
             )),
         }
     }
@@ -123,12 +125,12 @@ pub struct Estimates {
     /// The files that can hardly have come from the plan: wrong, or edited; or people did not follow the rules.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implausible: Vec<String>,
-    /// The p-value of a test that channels come as often as the plan draws them, where it is below one in a million: some responses may
-    /// be invented.
+    /// The p-value of a test that channels come as often as the plan draws them, where it is below one in a million:
+    /// some responses may be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlikely_channels: Option<f64>,
-    /// How often one response was given, if it was more often than any population would (chance below one in a million): some responses
-    /// may be invented.
+    /// How often one response was given, if it was more often than any population would (chance below one in a
+    /// million): some responses may be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated_response: Option<u64>,
     /// How many people one invented response can count for in one of these tables, from ten on.
@@ -155,7 +157,8 @@ pub struct Table {
     pub attributes: Vec<String>,
     /// Those of them, from the first, that say among whom the shares are; empty for shares of everybody.
     pub given: Vec<String>,
-    /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an object.
+    /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an
+    /// object.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// The number of responses, or the sum of their weights.
@@ -186,7 +189,8 @@ pub struct Cell {
     pub categories: Vec<String>,
     /// The estimated share.
     pub estimate: f64,
-    /// Its standard error; unbiased and plug-in estimates have one. Of constrained estimates the root mean square error, with their bias.
+    /// Its standard error; unbiased and plug-in estimates have one. Of constrained estimates the root mean square
+    /// error, with their bias.
     pub standard_error: Option<f64>,
     /// The interval's lower end.
     pub low: Option<f64>,
@@ -194,7 +198,8 @@ pub struct Cell {
     pub high: Option<f64>,
     /// The share as it may be published, within its interval; `None` where only an upper limit, or nothing, may be.
     pub shown_estimate: Option<f64>,
-    /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an interval.
+    /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an
+    /// interval.
     pub reliability: Option<&'static str>,
 }
 
@@ -230,7 +235,8 @@ pub fn estimate_with_progress(
 /// the [numbers](MomentQuery::tables).
 ///
 /// # Errors
-/// If the options do not go together, or other tables were counted. A table that cannot be estimated is no error: it says why.
+/// If the options do not go together, or other tables were counted. A table that cannot be estimated is no error: it
+/// says why.
 pub fn estimate_query(
     plan: &Plan,
     counts: &Counts,
@@ -258,7 +264,8 @@ pub fn estimate_query_with_progress(
     let how = Options { method, target, interval, confidence };
     if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
         return Err(StudyError::Needs(
-            "shares among others and numbers go with the unbiased method and with intervals other than `interval bootstrap`",
+            "shares among others and numbers go with the unbiased method and with intervals other than `interval \
+             bootstrap`",
         ));
     }
     let expected: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
@@ -419,7 +426,8 @@ impl Estimates {
     /// Checks that something was found, as tests and queries do.
     ///
     /// # Errors
-    /// Returns [`EstimateError::NotIdentifiable`] if the plan collects nothing of all that was asked for, however many respond.
+    /// Returns [`EstimateError::NotIdentifiable`] if the plan collects nothing of all that was asked for, however many
+    /// respond.
     pub fn check_found(&self) -> Result<(), StudyError> {
         let silent =
             |row: &NumberRow| matches!(row.why, Some(EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(_))));
@@ -432,8 +440,9 @@ impl Estimates {
         }
     }
 
-    /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be of the same names and
-    /// categories. Respondents of the two are taken for different people, or at least for people who answered anew.
+    /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be
+    /// of the same names and categories. Respondents of the two are taken for different people, or at least for people
+    /// who answered anew.
     ///
     /// # Errors
     /// If the tables are others.

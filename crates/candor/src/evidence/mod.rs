@@ -1,5 +1,6 @@
-//! The evidence that whoever approves a survey asks for: an impact assessment, the questions of NIST SP 800-226, a registry entry, what
-//! respondents read, a threat model and the certificate. Every statement names the facts that it rests on.
+//! The evidence that whoever approves a survey asks for: an impact assessment, the questions of NIST SP 800-226, a
+//! registry entry, what respondents read, a threat model and the certificate. Every statement names the facts that it
+//! rests on.
 
 mod facts;
 mod markdown;

@@ -1,5 +1,5 @@
-//! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the reader's light or
-//! dark mode; tables that are too wide scroll on their own.
+//! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the
+//! reader's light or dark mode; tables that are too wide scroll on their own.
 
 use candor_analysis::reliability::Reliability;
 use plotters::style::RGBColor;
@@ -26,8 +26,9 @@ impl Page {
         let turned = if self.language.direction() == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
         let sheet = if self.sheet { " class=\"sheet\"" } else { "" };
         format!(
-            "<!DOCTYPE html>\n<html lang=\"{language}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-             content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
+            "<!DOCTYPE html>\n<html lang=\"{language}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta \
+             name=\"viewport\" content=\"width=device-width, \
+             initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
              <body{sheet}>\n<main>\n<h1>{heading}</h1>\n{body}</main>\n{}</body>\n</html>\n",
             if self.sheet { String::new() } else { self.script() }
         )

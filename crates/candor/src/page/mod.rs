@@ -20,8 +20,8 @@ use crate::html_escape::unmarked;
 pub use crate::texts::Direction;
 use crate::texts::Language;
 
-/// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and columns are
-/// isolated by the page.
+/// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and
+/// columns are isolated by the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// What it is called.

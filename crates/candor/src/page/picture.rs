@@ -34,12 +34,14 @@ impl Picture {
         let (width, height) = (ROW * 15, PEOPLE / ROW * 28);
         let key = |class: &str, text: &str| {
             format!(
-                "<li><svg aria-hidden=\"true\" viewBox=\"0 0 14 26\"><use href=\"#person\" class=\"{class}\"/></svg> {}</li>\n",
+                "<li><svg aria-hidden=\"true\" viewBox=\"0 0 14 26\"><use href=\"#person\" class=\"{class}\"/></svg> \
+                 {}</li>\n",
                 escaped(text)
             )
         };
         format!(
-            "<figure>\n<svg class=\"people\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {width} {height}\">{PERSON}{people}</svg>\n\
+            "<figure>\n<svg class=\"people\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {width} \
+             {height}\">{PERSON}{people}</svg>\n\
              <ul class=\"key\">\n{}{}</ul>\n</figure>\n",
             attribute(&self.name),
             key("yes", &self.key[0]),

@@ -47,7 +47,8 @@ impl Scrolling<'_> {
         };
         let label = attribute(self.caption);
         format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table{class}{data}>\n<caption>{caption}</caption>\n\
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+             aria-label=\"{label}\">\n<table{class}{data}>\n<caption>{caption}</caption>\n\
              <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
         )
     }

@@ -2,8 +2,8 @@
 
 use plotters::style::RGBColor;
 
-/// Colours of series, in their order: after Okabe and Ito, moved until neighbours differ in every simulation and in grey, and each can be
-/// seen on white.
+/// Colours of series, in their order: after Okabe and Ito, moved until neighbours differ in every simulation and in
+/// grey, and each can be seen on white.
 pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(233, 108, 17),
@@ -102,7 +102,8 @@ mod tests {
 
     type Linear = [f64; 3];
 
-    /// Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB: colour vision as it is, protanopia, deuteranopia, tritanopia.
+    /// Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB: colour vision as it is, protanopia,
+    /// deuteranopia, tritanopia.
     const VISIONS: [(&str, [[f64; 3]; 3]); 4] = [
         ("all", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         ("protan", [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),

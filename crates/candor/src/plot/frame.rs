@@ -1,5 +1,5 @@
-//! What figures have around them: a title that states the finding, what is measured below it, and notes at the end. In places of a figure
-//! that is not enlarged.
+//! What figures have around them: a title that states the finding, what is measured below it, and notes at the end. In
+//! places of a figure that is not enlarged.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;

@@ -43,8 +43,8 @@ pub(crate) fn axis(range: (f64, f64), written: impl Fn(&str) -> String) -> Strin
     )
 }
 
-/// An estimate and its interval on a line: a dot on a bar, with lines at the numbers of the axis and a stronger one at zero. `title`
-/// is what is read instead of it (HTML).
+/// An estimate and its interval on a line: a dot on a bar, with lines at the numbers of the axis and a stronger one at
+/// zero. `title` is what is read instead of it (HTML).
 pub(crate) fn drawn(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
     let lines: String = ticks(range).0.iter().map(|&value| format!("M{:.1} 0V20", place(value, range))).collect();
     let [dot, low, high, zero] = [estimate, low, high, 0.0].map(|value| place(value, range));

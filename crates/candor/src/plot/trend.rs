@@ -4,8 +4,9 @@ const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 44.0;
 const ROOM: f64 = 6.0;
 
-/// Dots with whiskers from left to right, joined by a line where two neighbours are known. Each point is an estimate and the ends of its
-/// interval. The range is drawn in the middle of so wide a `span`; `title` is what is read instead of it (HTML).
+/// Dots with whiskers from left to right, joined by a line where two neighbours are known. Each point is an estimate
+/// and the ends of its interval. The range is drawn in the middle of so wide a `span`; `title` is what is read instead
+/// of it (HTML).
 pub(crate) fn drawn(points: &[Option<[f64; 3]>], (least, most): (f64, f64), span: f64, title: &str) -> String {
     let across = |at: usize| match points.len() {
         0 | 1 => WIDTH / 2.0,

@@ -205,7 +205,8 @@ fn readability(text: &str) -> (f64, f64) {
 #[test]
 fn the_english_sheet_can_be_read_at_twelve() {
     // The scale itself, on a text that is known to be hard.
-    let hard = "The identifiability of multidimensional contingency tables necessitates invertibility of the randomization operator.";
+    let hard = "The identifiability of multidimensional contingency tables necessitates invertibility of the \
+                randomization operator.";
     assert!(readability(hard).1 > 12.0);
     let texts = sheet_texts("en").unwrap();
     let prose: Vec<&str> = texts.values().map(String::as_str).filter(|text| text.split(' ').count() > 4).collect();

@@ -277,7 +277,8 @@ fn a_question_with_three_follow_ups() {
     let mut text = "[[attribute]]\nname = \"Drug use\"\ncategories = [\"no\", \"yes\"]\n".to_owned();
     for number in 1..4 {
         text += &format!(
-            "[[attribute]]\nname = \"Follow-up {number}\"\nasked_if = \"'Drug use' = yes\"\ncategories = [\"a\", \"b\"]\n"
+            "[[attribute]]\nname = \"Follow-up {number}\"\nasked_if = \"'Drug use' = yes\"\ncategories = \
+             [\"a\", \"b\"]\n"
         );
     }
     let schema = Schema::from_toml(&text).unwrap();

@@ -36,7 +36,8 @@ fn so_many_respondents_reach_the_margin_and_one_fewer_do_not() {
     assert!(all.tables[1].respondents > found.tables[1].respondents);
 }
 
-/// Truths that are anticipated: the uniform one gives the uniform size, none gives more than the worst case, and errors at the size are the margin.
+/// Truths that are anticipated: the uniform one gives the uniform size, none gives more than the worst case, and errors
+/// at the size are the margin.
 #[test]
 fn anticipated_shares_give_sizes_between() {
     let plan = Survey::independent().plan;
@@ -59,8 +60,8 @@ fn anticipated_shares_give_sizes_between() {
     }
 }
 
-/// Constrained estimates take fewer respondents where shares are close to zero for their errors, and elsewhere as many as unbiased ones;
-/// their errors in a comparison fall with the same numbers.
+/// Constrained estimates take fewer respondents where shares are close to zero for their errors, and elsewhere as many
+/// as unbiased ones; their errors in a comparison fall with the same numbers.
 #[test]
 fn constrained_estimates_take_no_more_respondents() {
     let schema = Schema::with_sizes(&[6, 5]).unwrap();
@@ -217,7 +218,8 @@ fn effects_take_respondents() {
     assert_eq!((one.method, one.effects.len(), one.shares[1].share), ("ml", 1, 0.5));
     assert!(one.notes[0].contains("nothing about smokes, region"), "{:?}", one.notes);
     assert!((0.8..0.81).contains(&one.effects[0].power));
-    // A fifth of the effect takes about 25 times as many, a little less as shares are less extreme; a rare response takes more.
+    // A fifth of the effect takes about 25 times as many, a little less as shares are less extreme; a rare response
+    // takes more.
     let small = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.14"]).unwrap();
     assert!((23.0..25.5).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
     let rare = Shares::read(

@@ -35,11 +35,13 @@ fn one_select_for_each_table() {
     let tables = TableList::parse("smokes;smokes,school", plan.schema()).unwrap();
     let expected = format!(
         "-- Counts for: candor estimate PLAN --counts FILE (plan {})\n\
-         SELECT 'smokes' AS \"candor_table\", CAST(\"smokes\" AS VARCHAR) AS \"smokes\", CAST(NULL AS VARCHAR) AS \"school\", COUNT(*) AS \"count\"\n\
+         SELECT 'smokes' AS \"candor_table\", CAST(\"smokes\" AS VARCHAR) AS \"smokes\", CAST(NULL AS VARCHAR) \
+         AS \"school\", COUNT(*) AS \"count\"\n\
          FROM answers\n\
          GROUP BY \"smokes\"\n\
          UNION ALL\n\
-         SELECT 'smokes,school' AS \"candor_table\", CAST(\"smokes\" AS VARCHAR) AS \"smokes\", CAST(\"school\" AS VARCHAR) AS \"school\", COUNT(*) AS \"count\"\n\
+         SELECT 'smokes,school' AS \"candor_table\", CAST(\"smokes\" AS VARCHAR) AS \"smokes\", CAST(\"school\" AS \
+         VARCHAR) AS \"school\", COUNT(*) AS \"count\"\n\
          FROM answers\n\
          GROUP BY \"smokes\", \"school\";\n",
         plan.fingerprint()
@@ -63,10 +65,12 @@ fn sets_are_counted_by_what_they_hold() {
     let query = |dialect, sets| sql(&plan, &TableList::marginals(&schema), "answers", dialect, sets);
     let expected = format!(
         "-- Counts for: candor estimate PLAN --counts FILE (plan {})\n\
-         SELECT 'a1' AS \"candor_table\", 'responses' AS \"candor_holds\", CAST(NULL AS VARCHAR) AS \"a1\", COUNT(*) AS \"count\"\n\
+         SELECT 'a1' AS \"candor_table\", 'responses' AS \"candor_holds\", CAST(NULL AS VARCHAR) AS \"a1\", COUNT(*) \
+         AS \"count\"\n\
          FROM answers\n\
          UNION ALL\n\
-         SELECT 'a1' AS \"candor_table\", 'cells' AS \"candor_holds\", CAST(candor_set_1.candor_label AS VARCHAR) AS \"a1\", COUNT(*) AS \"count\"\n\
+         SELECT 'a1' AS \"candor_table\", 'cells' AS \"candor_holds\", CAST(candor_set_1.candor_label AS VARCHAR) \
+         AS \"a1\", COUNT(*) AS \"count\"\n\
          FROM answers,\n  UNNEST(\"a1\") AS candor_set_1(candor_label)\n\
          GROUP BY candor_set_1.candor_label;\n",
         plan.fingerprint()

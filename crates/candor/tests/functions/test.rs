@@ -60,8 +60,9 @@ fn what_cannot_be_estimated_is_an_error() {
     assert!(refused.to_string().starts_with("not identifiable: "), "{refused}");
 }
 
-/// How often differences are found at level 0.05 in 400 surveys of 1,000 people: of mean schooling between the randomized groups of smoking, of
-/// shares of schooling between regions, and of smoking between two waves. `linked` says how much more school smokers have.
+/// How often differences are found at level 0.05 in 400 surveys of 1,000 people: of mean schooling between the
+/// randomized groups of smoking, of shares of schooling between regions, and of smoking between two waves. `linked`
+/// says how much more school smokers have.
 fn found_in_400_surveys(linked: f64) -> [usize; 3] {
     let survey = Survey::new(r#"{"method": "independent", "epsilon": 5}"#);
     let plan = &survey.plan;

@@ -111,7 +111,8 @@ fn of_strip(strip: &Strip, shape: &Shape) -> Vec<Vec<f64>> {
     sets.iter().map(|set| (0..shape.cells()).map(|record| likelihood(set, record)).collect()).collect()
 }
 
-/// How likely each category of an attribute is after this was sent, all being equally likely before; and how often it is sent.
+/// How likely each category of an attribute is after this was sent, all being equally likely before; and how often it
+/// is sent.
 pub fn posterior(plan: &Plan, block: &Block, place: usize, sent: &Sent) -> (f64, Vec<f64>) {
     let shape = Shape::new(block.attributes().iter().map(|&a| plan.schema().size(a)).collect());
     let mut sums = vec![0.0; shape.sizes()[place]];

@@ -1,7 +1,8 @@
 //! How likely an answer is under one truth and under another: record and conditional epsilons.
 //!
-//! Three ways to look at the likelihoods of all patterns, by what the number of attributes allows: exact numbers, floats with a proven
-//! error, or the shape of the sets alone. Every way gives upper bounds of the losses; the first is exact.
+//! Three ways to look at the likelihoods of all patterns, by what the number of attributes allows: exact numbers,
+//! floats with a proven error, or the shape of the sets alone. Every way gives upper bounds of the losses; the first is
+//! exact.
 
 use std::collections::HashSet;
 
@@ -50,8 +51,8 @@ impl Pattern {
         parity(&largest, &smallest)
     }
 
-    /// Whether likelihoods are too many for exact numbers, but known to fall with every miss: no set loses a pattern when misses are
-    /// taken away, and no answer is resampled.
+    /// Whether likelihoods are too many for exact numbers, but known to fall with every miss: no set loses a pattern
+    /// when misses are taken away, and no answer is resampled.
     fn falls(&self) -> bool {
         let closed = || self.parts.iter().all(|part| part.set.is_down_closed());
         self.axes.len() > MAX_EXACT && !self.is_resampled() && closed()
@@ -158,8 +159,8 @@ impl Pattern {
         Some(Likelihoods { seen, class, values, denominator })
     }
 
-    /// The same after resampling of these attributes, and whether all of it is within the range of floats: a positive number below it
-    /// has no relative error that could be told.
+    /// The same after resampling of these attributes, and whether all of it is within the range of floats: a positive
+    /// number below it has no relative error that could be told.
     fn resampled_floats(&self, attributes: &[usize], mut values: Vec<f64>) -> (Vec<f64>, bool) {
         let mut in_range = true;
         for (at, &i) in attributes.iter().enumerate().filter(|&(_, &i)| self.resampling[i] > 0 && !self.cannot_miss(i))
@@ -177,8 +178,8 @@ impl Pattern {
         (values, in_range)
     }
 
-    /// `X(S)` of every pattern of the attributes that make a difference, after resampling. Where floats do not reach, before it: no
-    /// loss is smaller then.
+    /// `X(S)` of every pattern of the attributes that make a difference, after resampling. Where floats do not reach,
+    /// before it: no loss is smaller then.
     fn floats(&self) -> Floats {
         let seen = self.seen();
         let before = self.relative_floats(&seen);
@@ -187,7 +188,8 @@ impl Pattern {
         Floats { values: if in_range { after } else { before }, seen, error }
     }
 
-    /// Floats that agree may stand for numbers that do not: only if no set tells apart whether the attribute misses is there no loss.
+    /// Floats that agree may stand for numbers that do not: only if no set tells apart whether the attribute misses is
+    /// there no loss.
     fn conditional_by_floats(&self, floats: &Floats, attribute: usize) -> Epsilon {
         let Some(at) = floats.seen.iter().position(|&seen| seen == attribute) else { return Epsilon::ZERO };
         match floats.conditional_parity(at) {
@@ -197,8 +199,8 @@ impl Pattern {
         }
     }
 
-    /// Whether no set tells apart whether the attribute at this place among those seen misses: then no likelihood depends on it, before or
-    /// after resampling.
+    /// Whether no set tells apart whether the attribute at this place among those seen misses: then no likelihood
+    /// depends on it, before or after resampling.
     fn ignores(&self, seen: &[usize], at: usize) -> bool {
         let alike = |part: &Part| {
             let members = part.set.members_over(seen);
@@ -319,8 +321,8 @@ impl Floats {
         (Bounds::around(high, self.error).high, Bounds::around(low, self.error).low)
     }
 
-    /// The largest ratio of likelihoods between patterns that differ in the attribute at this place; `None` if infinite. It is that
-    /// of the floats, without their error.
+    /// The largest ratio of likelihoods between patterns that differ in the attribute at this place; `None` if
+    /// infinite. It is that of the floats, without their error.
     fn conditional_parity(&self, at: usize) -> Option<f64> {
         let bit = 1usize << at;
         let pairs = (0..self.values.len()).filter(|pattern| pattern & bit == 0);
@@ -368,8 +370,8 @@ impl Likelihoods {
         Epsilon::of_worst(self.pairs(attribute).into_iter())
     }
 
-    /// The different likelihoods with the attribute hitting and missing, everything else alike, up to a factor; none if it makes no
-    /// difference.
+    /// The different likelihoods with the attribute hitting and missing, everything else alike, up to a factor; none if
+    /// it makes no difference.
     pub fn pairs(&self, attribute: usize) -> Vec<(&BigUint, &BigUint)> {
         let Some(at) = self.seen.iter().position(|&seen| seen == attribute) else { return Vec::new() };
         let bit = 1usize << at;
@@ -387,7 +389,8 @@ impl Likelihoods {
         pairs.into_iter().map(values).collect()
     }
 
-    /// `X` of the pattern without a miss and of the one in which all miss that can, up to the factor that counts leave out.
+    /// `X` of the pattern without a miss and of the one in which all miss that can, up to the factor that counts leave
+    /// out.
     pub fn ends(&self) -> [Rational; 2] {
         let value = |class: u32| Rational::new(self.values[class as usize].clone(), self.denominator.clone());
         [value(self.class[0]), value(self.class[self.class.len() - 1])]

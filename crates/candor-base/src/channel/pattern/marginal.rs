@@ -71,7 +71,8 @@ impl Pattern {
         nearest_quotient(&sum, &(low.denom() * high.denom() * self.total_weight() * 2u32))
     }
 
-    /// [`Pattern::marginal_epsilon`] and [`Pattern::keep_probability`] of every attribute, for little more than one of them.
+    /// [`Pattern::marginal_epsilon`] and [`Pattern::keep_probability`] of every attribute, for little more than one of
+    /// them.
     pub(crate) fn marginals(&self) -> Vec<(Epsilon, f64)> {
         let rates = self.counted_rates();
         let of = |attribute: usize| {
@@ -84,9 +85,9 @@ impl Pattern {
     /// The law of the pattern over the given attributes alone. By symmetry a marginal of a
     /// pattern channel is a pattern channel again: this is it.
     ///
-    /// Cost: `2^t` per part for `t` given attributes. With thresholds or bitmaps `2^k` for up to [`MAX_ENUMERATED`] attributes (and `2^k` per
-    /// part the first time), beyond for each threshold one measure for the first attribute of any pair, `2^t` for
-    /// `t > 2`.
+    /// Cost: `2^t` per part for `t` given attributes. With thresholds or bitmaps `2^k` for up to [`MAX_ENUMERATED`]
+    /// attributes (and `2^k` per part the first time), beyond for each threshold one measure for the first attribute of
+    /// any pair, `2^t` for `t > 2`.
     ///
     /// # Panics
     /// If an attribute is out of range or repeated, or more than [`MAX_ENUMERATED`] are given.

@@ -64,8 +64,9 @@ impl Axis {
         [q / a, (a - q) / a]
     }
 
-    /// Hits and misses as [`Axis::choices`] up to a factor that both share, so that `C(a-1, q-1) : C(a-1, q)` are the small numbers
-    /// `q : a - q`. The factor cancels in every ratio of likelihoods: certificates need no long binomials, drawing does.
+    /// Hits and misses as [`Axis::choices`] up to a factor that both share, so that `C(a-1, q-1) : C(a-1, q)` are the
+    /// small numbers `q : a - q`. The factor cancels in every ratio of likelihoods: certificates need no long
+    /// binomials, drawing does.
     fn odds(self) -> Choices {
         let (hit, miss) = (self.answer, self.categories - self.answer);
         let shared = hit.gcd(&miss);
@@ -201,10 +202,10 @@ impl Pattern {
     /// largest certified epsilon that does not exceed the one asked for.
     ///
     /// With one attribute and answer size 1 this is k-ary randomized response (Warner; UP and
-    /// FRAPP of Huang and Du 2008, Theorem 2); with several attributes RR-Joint of Domingo-Ferrer and Soria-Comas 2020; with answer
-    /// size `q` subset selection of Nayak and Zhai 2019. The ratio of likelihoods is
-    /// `1 + (W / W_all) N(all) / N(no miss)`; the integer `W` is found by bisection on the
-    /// certificate itself. Several such channels together do not exceed the sum of what was asked.
+    /// FRAPP of Huang and Du 2008, Theorem 2); with several attributes RR-Joint of Domingo-Ferrer and Soria-Comas 2020;
+    /// with answer size `q` subset selection of Nayak and Zhai 2019. The ratio of likelihoods is `1 + (W / W_all)
+    /// N(all) / N(no miss)`; the integer `W` is found by bisection on the certificate itself. Several such channels
+    /// together do not exceed the sum of what was asked.
     ///
     /// # Errors
     /// If epsilon is negative, infinite or not a number, or as [`Pattern::new`].

@@ -1,5 +1,5 @@
-//! What each part adds to the likelihood of an answer in its set, `W / N(D)`: as integers over a common denominator, and as
-//! floats summed for all patterns at once.
+//! What each part adds to the likelihood of an answer in its set, `W / N(D)`: as integers over a common denominator,
+//! and as floats summed for all patterns at once.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -40,8 +40,9 @@ impl Pattern {
         Rates { numerators: self.parts.iter().zip(counts).map(rate).collect(), denominator }
     }
 
-    /// How much likelier an answer of each pattern over these attributes, where no other misses, is than under a uniformly
-    /// random answer, before resampling: sums of one rounded rate per part. Floats of ordinary size, whatever the number of answers.
+    /// How much likelier an answer of each pattern over these attributes, where no other misses, is than under a
+    /// uniformly random answer, before resampling: sums of one rounded rate per part. Floats of ordinary size, whatever
+    /// the number of answers.
     ///
     /// Cost: one comparison and one sum for each part and pattern.
     pub(super) fn relative_floats(&self, attributes: &[usize]) -> Vec<f64> {

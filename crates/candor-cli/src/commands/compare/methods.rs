@@ -89,17 +89,18 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     let rows: Vec<Vec<String>> = by_error(comparison).into_iter().map(row).collect();
     text += &table(&header, &rows);
     text += &paragraph(
-        "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if the truth is \
-         uniform or, where it says so, as anticipated; above 0.5 they are useless. Constrained: root mean square errors, bias included, \
-         of constrained estimates of the tables asked for (candor estimate --method constrained). Within groups: the margin of error of percentages of \
-         the last attribute given the others, at most. Times the least: the squared error of these tables over a proven lower bound for \
-         unbiased estimates at this epsilon (delta 0). Times as likely: what is received under one answer against another, at most, for \
-         a reader who knows all other answers.",
+        "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if \
+         the truth is uniform or, where it says so, as anticipated; above 0.5 they are useless. Constrained: root mean \
+         square errors, bias included, of constrained estimates of the tables asked for (candor estimate --method \
+         constrained). Within groups: the margin of error of percentages of the last attribute given the others, at \
+         most. Times the least: the squared error of these tables over a proven lower bound for unbiased estimates at \
+         this epsilon (delta 0). Times as likely: what is received under one answer against another, at most, for a \
+         reader who knows all other answers.",
     );
     if verbose() {
         text += &paragraph(
-            "Any truth: the largest standard error of any cell of the tables asked for, whatever the truth. A respondent sends so many \
-             columns, that name so many categories and are worth so many bits.",
+            "Any truth: the largest standard error of any cell of the tables asked for, whatever the truth. A \
+             respondent sends so many columns, that name so many categories and are worth so many bits.",
         );
     }
     text += &remarks(options, comparison);
@@ -121,14 +122,14 @@ fn remarks(options: &CompareOptions<'_>, comparison: &MethodComparison) -> Strin
     let has = |method: Method| made(comparison).any(|made| made.asks() == Some(method));
     if has(Method::LDiversity) {
         text += &paragraph(
-            "l-diversity has no epsilon: it is shown with the numbers of categories that add as much variance as minimax, \
-             as nearly as whole numbers can.",
+            "l-diversity has no epsilon: it is shown with the numbers of categories that add as much variance as \
+             minimax, as nearly as whole numbers can.",
         );
     }
     if has(Method::Optimal) {
         text += &paragraph(
-            "optimal has its name from the largest attribute epsilons at this record epsilon: it is not made for tables, and can be the \
-             worst for them.",
+            "optimal has its name from the largest attribute epsilons at this record epsilon: it is not made for \
+             tables, and can be the worst for them.",
         );
     }
     if has(Method::Clusters) {
@@ -240,8 +241,9 @@ fn simulated(args: &CompareArgs, comparison: &MethodComparison) -> String {
         false => "; those above are for a population and another number of respondents",
     };
     text + &paragraph(&format!(
-        "These are errors against the truth in this very table: only the randomization is uncertain{smaller}. Predicted is for a \
-         uniform truth; the table's own may have other errors, under a lottery (sampling, workload) mostly smaller ones."
+        "These are errors against the truth in this very table: only the randomization is uncertain{smaller}. \
+         Predicted is for a uniform truth; the table's own may have other errors, under a lottery (sampling, workload) \
+         mostly smaller ones."
     ))
 }
 
@@ -258,9 +260,9 @@ fn alone(comparison: &MethodComparison) -> String {
     format!("\nWhat the others cost: errors of {} with this attribute\n\n", comparison.tables)
         + &short_table(&["attribute", "all randomized", "it alone", "times fewer"], &rows)
         + &paragraph(
-            "If no other attribute were randomized, its tables would have the error of the third column, or the same error from as \
-             many times fewer respondents as the last column says. Randomize only what is sensitive: an attribute that \
-             everybody may know is better made public in the schema.",
+            "If no other attribute were randomized, its tables would have the error of the third column, or the same \
+             error from as many times fewer respondents as the last column says. Randomize only what is sensitive: an \
+             attribute that everybody may know is better made public in the schema.",
         )
 }
 
@@ -284,8 +286,8 @@ fn recommendation(comparison: &MethodComparison) -> String {
             " Those left out because they take long may be much better: candor design --method workload makes one.";
     }
     if comparison.tells_nothing() {
-        reason += " But so large an error tells nothing: ask for fewer attributes or smaller tables, more respondents, or a \
-                   larger epsilon.";
+        reason += " But so large an error tells nothing: ask for fewer attributes or smaller tables, more respondents, \
+                   or a larger epsilon.";
     }
     format!("\nBest for {}: {}\n", comparison.tables, best.method)
         + &paragraph(&capital(&reason))

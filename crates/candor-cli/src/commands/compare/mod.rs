@@ -37,7 +37,12 @@ pub struct CompareArgs {
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
     /// Statistic whose error is minimized: mean:NAME, for an attribute with a grid
-    #[arg(long = "for", value_name = "mean:NAME", requires = "epsilon", conflicts_with_all = ["tables", "clusters", "simulate"])]
+    #[arg(
+        long = "for",
+        value_name = "mean:NAME",
+        requires = "epsilon",
+        conflicts_with_all = ["tables", "clusters", "simulate"]
+    )]
     wanted: Option<String>,
     /// Attribute clusters, such as "a,b;c" [default: found in the records of --simulate, at most 100 cells each,
     /// association at least 0.2]
@@ -70,14 +75,26 @@ pub struct CompareArgs {
     #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true, requires = "simulate")]
     missing: Option<Vec<String>>,
     /// Number of simulated randomizations
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "simulate", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        requires = "simulate",
+        value_parser = clap::value_parser!(u64).range(1..=100_000)
+    )]
     repeats: u64,
     /// Seed of the simulation
     #[arg(long, default_value_t = 1, requires = "simulate")]
     seed: u64,
     /// Time limit in seconds for each search, and for the errors of its plan; returns the best plan found [default:
     /// 10]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true, conflicts_with_all = ["wanted", "added_variance", "l"])]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = parse_limit,
+        allow_negative_numbers = true,
+        conflicts_with_all = ["wanted", "added_variance", "l"]
+    )]
     time_limit: Option<f64>,
     /// Plot of the errors of all methods: a .svg or .png file; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["wanted", "added_variance", "l"])]

@@ -39,9 +39,9 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     text += &worst_reply(plan).map_or(String::new(), |sentence| paragraph(&sentence));
     if verbose() && guarantee.attributes().iter().any(|a| a.marginal != Some(a.conditional)) {
         text += &paragraph(
-            "The marginal epsilon is for a reader of that attribute's answer alone; the conditional one is for a reader \
-             of the whole response who knows all other attributes that are not tied to it. Respondents are told the \
-             conditional one.",
+            "The marginal epsilon is for a reader of that attribute's answer alone; the conditional one is for a \
+             reader of the whole response who knows all other attributes that are not tied to it. Respondents are told \
+             the conditional one.",
         );
     }
     if guarantee.epsilon().value().is_none() {
@@ -88,15 +88,16 @@ pub fn describe_expectations(expected: &[Expectation], respondents: f64, anticip
         .collect();
     text += &widest_first(&header, &expected.iter().map(shown).collect::<Vec<Vec<String>>>());
     text += &paragraph(&format!(
-        "Margin of error: half of the 95% interval of a percentage; of tables of several attributes, of one within a group of average \
-         size (the last attribute given the others), at most. Standard errors are of shares of everybody: root mean square over the \
-         cells for a uniform population{}, and the largest of any cell in the worst case.",
+        "Margin of error: half of the 95% interval of a percentage; of tables of several attributes, of one within a \
+         group of average size (the last attribute given the others), at most. Standard errors are of shares of \
+         everybody: root mean square over the cells for a uniform population{}, and the largest of any cell in the \
+         worst case.",
         if anticipated { " or one as expected" } else { "" }
     ));
     if verbose() {
         text += &paragraph(
-            "e_abs and e_rel are how far the observed shares of answers may be off, all at once with confidence 0.95, before the \
-             randomization is taken out.",
+            "e_abs and e_rel are how far the observed shares of answers may be off, all at once with confidence 0.95, \
+             before the randomization is taken out.",
         );
     }
     text
@@ -129,15 +130,17 @@ pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {
             format!("{among} this plan can answer none; --method workload --tables pairs makes one that can.")
         }
         (None, unknown) => format!(
-            "{among} this plan cannot answer {unknown}, such as {pair}; --method workload --tables pairs makes one that can."
+            "{among} this plan cannot answer {unknown}, such as {pair}; --method workload --tables pairs makes one \
+             that can."
         ),
         (Some(error), _) if error > USELESS => format!(
-            "{among} it tells least about {pair}. With {people} respondents the share in a cell of a pair table would have a \
-             standard error of up to {error:.2}: this plan cannot answer all pairs in practice; --method workload --tables pairs \
-             makes one that can."
+            "{among} it tells least about {pair}. With {people} respondents the share in a cell of a pair table would \
+             have a standard error of up to {error:.2}: this plan cannot answer all pairs in practice; --method \
+             workload --tables pairs makes one that can."
         ),
         (Some(error), _) => format!(
-            "{among} it tells least about {pair}; with {people} respondents none has a larger standard error than {error:.4}."
+            "{among} it tells least about {pair}; with {people} respondents none has a larger standard error than \
+             {error:.4}."
         ),
     };
     "\n".to_owned() + &paragraph(&sentence)

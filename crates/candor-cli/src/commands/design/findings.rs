@@ -18,8 +18,8 @@ pub fn findings(designed: &Design) -> String {
         let bound = (bound * 1e4).floor() / 1e4;
         let gap = ((certified - bound).max(0.0) * 1e4).ceil() / 1e4;
         text += &paragraph(&format!(
-            "No channel with these marginal attribute epsilons has a record epsilon below {bound:.4}: this plan is within \
-             {gap:.4} of the best possible."
+            "No channel with these marginal attribute epsilons has a record epsilon below {bound:.4}: this plan is \
+             within {gap:.4} of the best possible."
         ));
     }
     if designed.out_of_time {
@@ -60,8 +60,8 @@ pub fn recommendation(designed: &Design) -> String {
     if !designed.recommends_workload() {
         return String::new();
     }
-    let sentence = "For tables of several attributes --method workload usually has smaller errors at the same epsilon: it designs \
-                    for the --tables you name.";
+    let sentence = "For tables of several attributes --method workload usually has smaller errors at the same epsilon: \
+                    it designs for the --tables you name.";
     "\n".to_owned() + &paragraph(sentence)
 }
 
@@ -73,8 +73,8 @@ fn describe_standing(designed: &Design) -> String {
         return paragraph(&format!("{} Proven for unbiased estimates.", verdict::standing(standing.times())));
     }
     let mut text = paragraph(&format!(
-        "No method of this epsilon (delta 0) with unbiased estimates has a squared error smaller than this plan's by more than \
-         {percent:.2}%, for a uniform population or in its worst case (proven, for the tables named)."
+        "No method of this epsilon (delta 0) with unbiased estimates has a squared error smaller than this plan's by \
+         more than {percent:.2}%, for a uniform population or in its worst case (proven, for the tables named)."
     ));
     if let Some((least, kind)) = designed.choice.as_ref().and_then(|choice| choice.of_its_kind) {
         let among = OptimalityGap { bound: least, ..standing }.percent();

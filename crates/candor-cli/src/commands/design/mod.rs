@@ -95,8 +95,9 @@ pub struct DesignArgs {
         allow_negative_numbers = true
     )]
     parity: Option<Vec<f64>>,
-    /// Instead of an epsilon, two probabilities, the smaller one first: nothing as likely as the first becomes likelier than the
-    /// second, and nothing as likely as the second falls below the first [methods with --epsilon; minimax of one attribute]
+    /// Instead of an epsilon, two probabilities, the smaller one first: nothing as likely as the first becomes likelier
+    /// than the second, and nothing as likely as the second falls below the first [methods with --epsilon; minimax of
+    /// one attribute]
     #[arg(long, value_delimiter = ',', value_name = "RHO1,RHO2", allow_negative_numbers = true)]
     rho: Option<Vec<f64>>,
     /// Instead of an epsilon, the largest factor by which a probability may grow or shrink [as --rho]

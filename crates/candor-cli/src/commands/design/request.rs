@@ -213,8 +213,8 @@ fn read_clusters(path: &str) -> Result<Clusters, Failure> {
         .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
     if found["protocol"] == "secure-sum" {
         remark(
-            "note: finding the clusters published exact tables of all pairs, which the epsilon of this plan does not cover for \
-             those who took part",
+            "note: finding the clusters published exact tables of all pairs, which the epsilon of this plan does not \
+             cover for those who took part",
         );
     }
     Ok(Clusters { names, spent: found["epsilon"].as_f64() })

@@ -49,7 +49,13 @@ pub struct EstimateArgs {
     #[command(flatten)]
     asked: AskedArgs,
     /// Earlier responses to compare with; adds differences and ratios
-    #[arg(long = "baseline", alias = "against", num_args = 1.., value_name = "FILE", conflicts_with_all = ["compare", "counts"])]
+    #[arg(
+        long = "baseline",
+        alias = "against",
+        num_args = 1..,
+        value_name = "FILE",
+        conflicts_with_all = ["compare", "counts"]
+    )]
     against: Vec<String>,
     /// Plan of the earlier responses [default: the same plan]
     #[arg(long = "baseline-plan", alias = "against-plan", value_name = "PLAN", requires = "against")]
@@ -221,8 +227,8 @@ fn estimates(args: &EstimateArgs, plan: &Plan, options: &EstimateOptions) -> Res
         let before = wave(args, other.as_ref().unwrap_or(plan), (&args.against, &[]), options)?;
         now.against(&before)?;
         remark(
-            "note: the two are compared as answers given anew; people whose clients repeat a stored response show no change, however \
-             much has changed",
+            "note: the two are compared as answers given anew; people whose clients repeat a stored response show no \
+             change, however much has changed",
         );
     }
     Ok(now)

@@ -4,8 +4,8 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::moments::Entry;
 
-/// Maximize `objective w` such that every `constant + sum of w_i A_i` is positive semidefinite, every `constant + row w` is not
-/// negative, and the equations hold.
+/// Maximize `objective w` such that every `constant + sum of w_i A_i` is positive semidefinite, every `constant + row
+/// w` is not negative, and the equations hold.
 pub struct Program {
     pub objective: Vec<f64>,
     pub blocks: Vec<Matrix>,
@@ -106,8 +106,8 @@ struct Elimination {
 }
 
 impl Program {
-    /// The best multipliers found from positive unknowns strictly inside all conditions; `None` if these are not. It ends where they
-    /// differ from the objective by `gap`, relatively.
+    /// The best multipliers found from positive unknowns strictly inside all conditions; `None` if these are not. It
+    /// ends where they differ from the objective by `gap`, relatively.
     ///
     /// Moments differ by many powers of ten: unknowns, rows and matrices are scaled such that they begin with ones.
     pub fn solve(&self, start: &[f64], gap: f64) -> Option<Solution> {
@@ -436,7 +436,8 @@ fn sandwich(left: &DMatrix<f64>, entries: &[(usize, usize, f64)], right: &DMatri
     }
 }
 
-/// The factor of a positive definite matrix, of which only the lower half is given; its diagonal is raised where rounding needs it.
+/// The factor of a positive definite matrix, of which only the lower half is given; its diagonal is raised where
+/// rounding needs it.
 fn factored(matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     let mut raise = 1e-15;
     for _ in 0..4 {

@@ -161,8 +161,9 @@ impl Objective<'_> {
 
 /// The program of a range of sizes.
 ///
-/// The unknowns are all moments but the first. Of a range of several sizes the first moment is split into that of the smallest and that of
-/// the largest size, scaled such that `kappa` times these sums to the middle of both `kappa`; the larger is an unknown, too.
+/// The unknowns are all moments but the first. Of a range of several sizes the first moment is split into that of the
+/// smallest and that of the largest size, scaled such that `kappa` times these sums to the middle of both `kappa`; the
+/// larger is an unknown, too.
 struct Range<'a> {
     objective: &'a Objective<'a>,
     first: u64,
@@ -213,8 +214,8 @@ impl Range<'_> {
         weights
     }
 
-    /// How many rows of a matrix of moments are left out. For a single size the sum of all rows of the first matrix by the numbers of
-    /// records is a multiple of its first row: so that row follows from the others.
+    /// How many rows of a matrix of moments are left out. For a single size the sum of all rows of the first matrix by
+    /// the numbers of records is a multiple of its first row: so that row follows from the others.
     fn left_out(&self, block: usize) -> usize {
         usize::from(block == 0 && self.is_single())
     }
@@ -246,8 +247,8 @@ impl Range<'_> {
         self.moments().blocks.iter().enumerate().map(matrix).filter(|matrix| matrix.constant.nrows() > 0).collect()
     }
 
-    /// Moments are not negative, and the mean over the third record is the density times the pair moment: for several sizes, between
-    /// those of the smallest and the largest density.
+    /// Moments are not negative, and the mean over the third record is the density times the pair moment: for several
+    /// sizes, between those of the smallest and the largest density.
     fn conditions(&self) -> (Vec<Row>, Vec<Equation>) {
         let moments = self.moments();
         let mut rows: Vec<Row> = (0..moments.count - 1).map(|i| (0.0, vec![(i, 1.0)])).collect();

@@ -7,8 +7,8 @@ const GAP: f64 = 1e-11;
 
 /// The mean information by type of the mixture of columns with the least `sum of cost_U / I_U`.
 ///
-/// A barrier method in the weights `w >= 0`. The error is homogeneous of degree -1, so instead of fixing their sum the error plus
-/// that sum is minimized: at the end the weights are scaled.
+/// A barrier method in the weights `w >= 0`. The error is homogeneous of degree -1, so instead of fixing their sum the
+/// error plus that sum is minimized: at the end the weights are scaled.
 pub fn mixture(costs: &[f64], columns: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     let held: Vec<usize> = (0..costs.len()).filter(|&u| costs[u] > 0.0).collect();
     let count = columns.len();

@@ -1,7 +1,7 @@
 //! Theorem 4: what moments of three records prove, for at most six attributes or few kinds of them.
 //!
-//! The search works in floats and is trusted with nothing: its numbers are rounded to a [`Certificate`] of integers, and the
-//! bound is what the check of that certificate gives.
+//! The search works in floats and is trusted with nothing: its numbers are rounded to a [`Certificate`] of integers,
+//! and the bound is what the check of that certificate gives.
 
 mod verify;
 mod moments;
@@ -27,8 +27,8 @@ const MAX_MOMENTS: f64 = 1500.0;
 /// Most sets of records: sizes are exact in floats.
 const MAX_RECORDS: f64 = 1e15;
 
-/// About how many operations a search takes at most for each second of its time limit. It is so few that the count ends a search,
-/// not the deadline, also on a busy machine: the same bound on every run.
+/// About how many operations a search takes at most for each second of its time limit. It is so few that the count ends
+/// a search, not the deadline, also on a busy machine: the same bound on every run.
 const WORK: f64 = 1.7e8;
 
 /// Steps of one solution, about.
@@ -40,7 +40,8 @@ const SOLVES: (f64, f64) = (60.0, 800.0);
 /// Operations in a second, about: a search that would not end in time is not begun.
 const SPEED: f64 = 1e9;
 
-/// The best certificate found; `None` if there are too many moments or there is no time. `costs` are sums by type, `excess` is `exp(epsilon) - 1`.
+/// The best certificate found; `None` if there are too many moments or there is no time. `costs` are sums by type,
+/// `excess` is `exp(epsilon) - 1`.
 pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, deadline: &Deadline<'_>) -> Option<Certificate> {
     let records: f64 = kinds.iter().map(|kind| (kind.size as f64).powi(kind.members.len() as i32)).product();
     if moments::estimate(kinds) > MAX_MOMENTS || !(2.0..MAX_RECORDS).contains(&records) {
@@ -119,8 +120,9 @@ mod tests {
         a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap()
     }
 
-    /// Certificates made and checked by other code, with matrices that hold means where ours hold sums over `C(d, v)` places: the same
-    /// multiplier has `1/C(d, v)` times the factor. All is times 60 squared, so that it stays in integers.
+    /// Certificates made and checked by other code, with matrices that hold means where ours hold sums over `C(d, v)`
+    /// places: the same multiplier has `1/C(d, v)` times the factor. All is times 60 squared, so that it stays in
+    /// integers.
     fn golden(text: &str, n: usize) -> Certificate {
         let value: Value = serde_json::from_str(text).unwrap();
         let integer = |value: &Value, by: u64| -> BigInt { value.to_string().parse::<BigInt>().unwrap() * by };

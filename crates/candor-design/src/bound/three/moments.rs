@@ -1,7 +1,8 @@
 //! Moments of three records of a set, and the conditions that they satisfy.
 //!
-//! For three records each attribute has a type: 0 all equal, 1 only the third differs, 2 only the second, 3 only the first, 4 all
-//! different. Attributes of one kind are exchangeable, so a moment is known by how many attributes of each kind have each type.
+//! For three records each attribute has a type: 0 all equal, 1 only the third differs, 2 only the second, 3 only the
+//! first, 4 all different. Attributes of one kind are exchangeable, so a moment is known by how many attributes of each
+//! kind have each type.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +39,8 @@ pub struct Moments {
     pub distinct: Vec<bool>,
     /// Matrices that are positive semidefinite; the first row of the first is that of equal records.
     pub blocks: Vec<Block>,
-    /// By type of a set `S`, the mean over the third record if the first two differ on `S`: it is the density times the pair moment.
+    /// By type of a set `S`, the mean over the third record if the first two differ on `S`: it is the density times the
+    /// pair moment.
     pub means: Vec<Vec<(usize, f64)>>,
     /// By type of a set `U`, then of `S`: the weight of the pair moment of `S` in `m_U`.
     pub spectrum: Vec<Vec<f64>>,
@@ -154,7 +156,8 @@ fn mean_of_third(size: usize, n: usize, s: usize) -> Polynomial {
     times(&power(&linear(same), n - s), &power(&linear(other), s))
 }
 
-/// Entry `(v, w)` of the matrix of `j` attributes in the standard representation, `r` pairs antisymmetric and the rest symmetric.
+/// Entry `(v, w)` of the matrix of `j` attributes in the standard representation, `r` pairs antisymmetric and the rest
+/// symmetric.
 fn matrix_of_kind(size: usize, n: usize, j: usize, r: usize) -> Vec<Vec<Polynomial>> {
     let a = size as f64;
     let unit = |t: usize| linear(std::array::from_fn(|at| f64::from(u8::from(at == t))));

@@ -16,7 +16,8 @@ pub struct Found {
     pub pieces: Vec<Piece>,
 }
 
-/// How far the proofs may be from the best at their prices, relatively: the search ends with the smallest that it has time for.
+/// How far the proofs may be from the best at their prices, relatively: the search ends with the smallest that it has
+/// time for.
 const TOLERANCES: [f64; 4] = [3e-2, 1e-3, 2e-5, 1e-9];
 
 /// With more moments than this the last tolerance is left out.
@@ -161,8 +162,8 @@ impl Search<'_> {
         Some(most)
     }
 
-    /// Proofs for all sizes at the best prices, within a tolerance of the largest value of a single size; nothing if a size is found
-    /// that the prices must take into account first. `None` if there is no time left.
+    /// Proofs for all sizes at the best prices, within a tolerance of the largest value of a single size; nothing if a
+    /// size is found that the prices must take into account first. `None` if there is no time left.
     fn cover(&mut self, tolerance: f64) -> Option<Option<(f64, Found)>> {
         let prices = self.best.as_ref()?.1.clone();
         let objective = Objective::new(self.moments, &prices, self.excess, accuracy(tolerance));

@@ -1,4 +1,5 @@
-//! The judge of a proof by moments of three records: integers only. It shares nothing with the search that found the proof.
+//! The judge of a proof by moments of three records: integers only. It shares nothing with the search that found the
+//! proof.
 
 use std::collections::BTreeMap;
 
@@ -139,7 +140,8 @@ impl Conditions {
         Conditions { records, others, pairs, means, blocks }
     }
 
-    /// The least and the largest density of a proof, with its value there: between them the value is below the line through both.
+    /// The least and the largest density of a proof, with its value there: between them the value is below the line
+    /// through both.
     fn proven(&self, proof: &Proof, objective: &[BigRational]) -> Option<[(BigRational, BigRational); 2]> {
         let (constant, sums) = self.sums(proof, objective)?;
         let value = |size: u64| {
@@ -164,7 +166,8 @@ impl Conditions {
         Some([proof.first, proof.last].map(|size| (place(size), value(size))))
     }
 
-    /// The coefficient of every moment in objective and multipliers together, but for the densities: first that of equal records.
+    /// The coefficient of every moment in objective and multipliers together, but for the densities: first that of
+    /// equal records.
     fn sums(&self, proof: &Proof, objective: &[BigRational]) -> Option<(BigRational, BTreeMap<Key, BigRational>)> {
         if proof.multipliers.len() != self.means.len() || proof.factors.len() != self.blocks.len() {
             return None;
@@ -204,8 +207,8 @@ impl Conditions {
     }
 }
 
-/// The largest `kappa(p) (alpha + beta p)` between two densities, with the values there: in `z = F p / (1 + F p)` it is the quadratic
-/// `F alpha z (1 - z) + beta z^2`.
+/// The largest `kappa(p) (alpha + beta p)` between two densities, with the values there: in `z = F p / (1 + F p)` it is
+/// the quadratic `F alpha z (1 - z) + beta z^2`.
 fn largest(
     (p, low): &(BigRational, BigRational),
     (q, high): &(BigRational, BigRational),
@@ -255,7 +258,8 @@ fn all_digits(kinds: &[Kind]) -> Vec<Vec<usize>> {
     kinds.iter().fold(vec![Vec::new()], extend)
 }
 
-/// `a^n` times the weight, in `m_U` for `u` members in `U`, of the moment of two records that differ in `s` members: all `S` together.
+/// `a^n` times the weight, in `m_U` for `u` members in `U`, of the moment of two records that differ in `s` members:
+/// all `S` together.
 fn pair_weight(kind: &Kind, u: usize, s: usize) -> BigInt {
     let n = kind.members.len();
     let both = |h: usize| {

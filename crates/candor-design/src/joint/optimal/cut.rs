@@ -78,7 +78,8 @@ pub struct Pricer<'a> {
 }
 
 impl<'a> Pricer<'a> {
-    /// With weights so fine that rounding does not matter; `None` if there are too many patterns to tell apart for that.
+    /// With weights so fine that rounding does not matter; `None` if there are too many patterns to tell apart for
+    /// that.
     pub fn fine(levels: &'a EpsilonTargets) -> Option<Pricer<'a>> {
         Orbits::new(levels).map(|orbits| Pricer { levels, orbits: Some(Rc::new(orbits)), resolution: FINE })
     }
@@ -165,7 +166,8 @@ mod tests {
             let levels = EpsilonTargets::new(sizes, attributes.iter().map(|a| a.1).collect()).unwrap();
             let y: Vec<f64> = attributes.iter().map(|a| a.2 + 1e-3).collect();
             let priced = Pricer::fine(&levels).unwrap().price(&y, |_| 0.5);
-            let value = |gain: &dyn Fn(usize) -> f64| (0..levels.len()).map(|i| priced.prices[i] * gain(i)).sum::<f64>();
+            let value = |gain: &dyn Fn(usize) -> f64| (0..levels.len()).map(|i| priced.prices[i] * gain(i))
+                .sum::<f64>();
             let best = value(&|i| priced.cut.gain(&levels, i));
             prop_assert!((best - priced.best_gain).abs() < 1e-9 * priced.best_gain.abs().max(1.0));
             // Any set of patterns, not only thresholds: here the bits of a number decide.
@@ -173,7 +175,8 @@ mod tests {
             let gain = |i: usize| {
                 let member = |s: usize| other.rotate_left(s as u32 * 7) & 1 == 1;
                 (0..1usize << k).filter(|&s| member(s)).map(|s| {
-                    let p: f64 = (0..k).map(|j| if s >> j & 1 == 1 { levels.miss(j) } else { 1.0 - levels.miss(j) }).product();
+                    let p: f64 = (0..k).map(|j| if s >> j & 1 == 1 { levels.miss(j) } else { 1.0 - levels.miss(j) })
+                        .product();
                     if s >> i & 1 == 1 { p - levels.weight_of_price(i) * p } else { p }
                 }).sum::<f64>()
             };

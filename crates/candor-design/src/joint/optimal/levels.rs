@@ -8,7 +8,8 @@ use crate::DesignError;
 /// *need* is `b = (exp(e) - 1) / a`: a channel `x = 1 + sum of lambda_D over the sets D that hold the
 /// pattern` has that marginal epsilon if the gains of its sets, weighted by `lambda`, sum to `b`.
 ///
-/// Attributes with the same numbers are exchangeable: [`EpsilonTargets::in_classes`] lists them once, with how many they are.
+/// Attributes with the same numbers are exchangeable: [`EpsilonTargets::in_classes`] lists them once, with how many
+/// they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpsilonTargets {
     sizes: Vec<usize>,

@@ -39,8 +39,8 @@ pub struct Master {
 /// How much a reduced cost may be on the wrong side.
 const TOLERANCE: f64 = 1e-12;
 
-/// Pivots after which the inverse is computed afresh. With few rows that costs little, and attributes that are nearly alike
-/// make bases nearly singular: every time.
+/// Pivots after which the inverse is computed afresh. With few rows that costs little, and attributes that are nearly
+/// alike make bases nearly singular: every time.
 fn refresh_after(rows: usize) -> usize {
     match rows {
         0..=32 => 1,
@@ -134,8 +134,8 @@ impl Master {
     /// Solves with the columns there are; gives the dual prices. Cost: `rows^2` per pivot.
     pub fn solve(&mut self) -> Vec<f64> {
         let limit = 50 * (self.rows + self.columns.len());
-        // Pivots without any gain: first those that cannot cycle; but nearly alike columns can take turns for ever by rounding
-        // alone, and then the prices are as good as they get.
+        // Pivots without any gain: first those that cannot cycle; but nearly alike columns can take turns for ever by
+        // rounding alone, and then the prices are as good as they get.
         let patience = 20 + self.rows;
         let (mut best, mut in_vain) = (f64::INFINITY, 0);
         for round in 0..limit {

@@ -102,7 +102,8 @@ fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<EpsilonTargets, Des
 
 /// The plan with the largest attribute epsilons in the given ratio whose record epsilon does not exceed `total`.
 ///
-/// The optimum grows with the scale of the ratio, so the scale is found by regula falsi on the design itself. Cost: some ten designs.
+/// The optimum grows with the scale of the ratio, so the scale is found by regula falsi on the design itself. Cost:
+/// some ten designs.
 ///
 /// # Errors
 /// If the total is not a privacy loss, or the ratio is not one.
@@ -144,11 +145,11 @@ pub fn optimal_within(
     Err(DesignError::Epsilon(total))
 }
 
-/// The largest scale that was tried, 1 or more, whose record epsilon is not above the total, and what was found there: regula falsi, where an
-/// end that stays counts half (the Illinois rule).
+/// The largest scale that was tried, 1 or more, whose record epsilon is not above the total, and what was found there:
+/// regula falsi, where an end that stays counts half (the Illinois rule).
 ///
-/// It ends where epsilon is the total or up to the tolerance less, or up to a tenth of what the bounds leave open, because so much is chance;
-/// or where the search has no steps left, and what it finds gets worse.
+/// It ends where epsilon is the total or up to the tolerance less, or up to a tenth of what the bounds leave open,
+/// because so much is chance; or where the search has no steps left, and what it finds gets worse.
 fn largest_scale(
     total: f64,
     tolerance: f64,
@@ -291,7 +292,8 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
 mod tests {
     use super::*;
 
-    /// Where bounds stay apart, chance decides which scale is just within the total: that is not chased until no steps are left.
+    /// Where bounds stay apart, chance decides which scale is just within the total: that is not chased until no steps
+    /// are left.
     #[test]
     fn the_largest_scale_is_found_through_noise() {
         for (open, exact) in [(0.2, false), (0.0, true)] {

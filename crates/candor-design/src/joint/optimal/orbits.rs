@@ -127,8 +127,8 @@ impl Orbits {
         fits.then(|| Orbits { low: Half::new(levels, 0..middle), high: Half::new(levels, middle..levels.len()) })
     }
 
-    /// The probability that the misses weigh at most `limit`, and of each class that besides one particular attribute of it
-    /// misses. Cost: [`Orbits::steps`].
+    /// The probability that the misses weigh at most `limit`, and of each class that besides one particular attribute
+    /// of it misses. Cost: [`Orbits::steps`].
     pub fn measure(&self, weights: &[u64], limit: u64) -> (f64, Vec<f64>) {
         let middle = self.low.counts.len();
         let low = self.low.sorted(&weights[..middle], limit);

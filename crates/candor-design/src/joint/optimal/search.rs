@@ -25,7 +25,8 @@ impl<'a> SearchLimits<'a> {
     }
 
     /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds,
-    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said; whoever watches is told how many are over.
+    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said; whoever
+    /// watches is told how many are over.
     pub fn within(attributes: usize, seconds: Option<f64>, progress: ProgressSink<'a>) -> SearchLimits<'a> {
         SearchLimits {
             gap: if attributes <= 20 { 1e-9 } else { 1e-7 },
@@ -58,8 +59,8 @@ pub struct Found {
     pub steps: u64,
 }
 
-/// What a search over the same attributes at other levels found. Its sets keep their probabilities whatever the levels are, and the
-/// best prices change little.
+/// What a search over the same attributes at other levels found. Its sets keep their probabilities whatever the levels
+/// are, and the best prices change little.
 #[derive(Clone, Debug, Default)]
 pub struct WarmStart {
     cuts: Vec<ThresholdSet>,
@@ -78,7 +79,8 @@ impl WarmStart {
         WarmStart { total: Some(total), ..WarmStart::default() }
     }
 
-    /// From here on with weights so small that plans can hold the sets however rare they are; `false` if they were already.
+    /// From here on with weights so small that plans can hold the sets however rare they are; `false` if they were
+    /// already.
     pub fn coarsen(&mut self) -> bool {
         self.cuts.clear();
         !std::mem::replace(&mut self.is_coarse, true)
@@ -201,8 +203,8 @@ impl<'a> Search<'a> {
 /// Attributes with equal numbers have equal prices: there is one row for each class of them.
 /// A small linear program over the sets found so far proposes prices; the best set there is a
 /// threshold. Pricing between the best prices so far and the proposed ones keeps the search from
-/// swinging. Cost: per set some orbits of half the classes (`orbits`) if these are few enough, at most `2^(k/2)` up to 30
-/// attributes; else `k` times a few thousand.
+/// swinging. Cost: per set some orbits of half the classes (`orbits`) if these are few enough, at most `2^(k/2)` up to
+/// 30 attributes; else `k` times a few thousand.
 pub fn search(levels: &EpsilonTargets, effort: SearchLimits) -> Found {
     search_from(levels, &mut WarmStart::default(), effort)
 }
@@ -347,7 +349,8 @@ fn propose(search: &mut Search) -> Option<(f64, Vec<f64>)> {
     Some((upper, search.normalised(&proposed)))
 }
 
-/// Prices between the best and the proposed prices until a set turns up that the linear program can use; whether one did.
+/// Prices between the best and the proposed prices until a set turns up that the linear program can use; whether one
+/// did.
 fn find_useful(search: &mut Search, upper: f64, proposed: &[f64], nudge: impl Fn(usize) -> f64) -> bool {
     // At the proposed prices every set of the program is worth at most this.
     let limit = 1.0 / upper;

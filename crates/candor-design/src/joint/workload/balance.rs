@@ -26,8 +26,8 @@ pub const SINGLE: f64 = 2.0;
 /// gives_cU`, to a relative gap of `gap`; `start` is thought to be within `known` of it.
 ///
 /// The function is convex where all totals are positive, as they must be at `start`. A barrier method: Newton steps on
-/// the error minus `barrier` times the sum of the logarithms of the weights, with the barrier lowered until what it can hide is
-/// below the gap. Cost: the cube of the number of components per step, and a few dozen steps.
+/// the error minus `barrier` times the sum of the logarithms of the weights, with the barrier lowered until what it can
+/// hide is below the gap. Cost: the cube of the number of components per step, and a few dozen steps.
 pub fn balance(
     costs: &[f64],
     gives: &[Information],
@@ -85,8 +85,8 @@ const MAX_WORK: usize = 1 << 27;
 const MIN_GAP: f64 = 1e-4;
 
 /// The same by `weight *= (price / mean price)^(1 / (1 + power))`, which never raises the error where channels give
-/// nothing negative, and is exact at once where no two channels give the same component; it ends when no price exceeds the mean
-/// by more than the gap, or after some thousand rounds.
+/// nothing negative, and is exact at once where no two channels give the same component; it ends when no price exceeds
+/// the mean by more than the gap, or after some thousand rounds.
 fn by_multiplying(costs: &[f64], gives: &[Information], power: f64, start: DVector<f64>, gap: f64) -> WeightSolution {
     let mut weights: Vec<f64> = start.iter().copied().collect();
     let mut total = totals(costs, gives, &weights);
@@ -128,8 +128,8 @@ pub fn totals(costs: &[f64], gives: &[Information], weights: &[f64]) -> Vec<f64>
 
 /// The Newton step within the plane of constant sum, and how much it promises.
 ///
-/// With weights as units the second derivative is `barrier + M' M`, one row of `M` for each component; its inverse comes from
-/// that of `barrier + M M'`, which is small however many channels there are (Woodbury's identity).
+/// With weights as units the second derivative is `barrier + M' M`, one row of `M` for each component; its inverse
+/// comes from that of `barrier + M M'`, which is small however many channels there are (Woodbury's identity).
 fn newton_step(
     costs: &[f64],
     gives: &[Information],

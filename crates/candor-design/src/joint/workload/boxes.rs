@@ -1,7 +1,8 @@
 //! Boxes of tables: all combinations of a few categories of each of two to four attributes, found by their price.
 //!
-//! A strip tells about one table. A box tells about all tables inside its own at once, less about each: between the epsilons at which
-//! strips and whole records are best, tables of few categories are best answered with boxes (docs/mathematics/workload.md).
+//! A strip tells about one table. A box tells about all tables inside its own at once, less about each: between the
+//! epsilons at which strips and whole records are best, tables of few categories are best answered with boxes
+//! (docs/mathematics/workload.md).
 
 use candor_base::channel::Cells;
 
@@ -41,8 +42,8 @@ struct Table {
 }
 
 impl<'a> Boxes<'a> {
-    /// Boxes of all tables of two and of three attributes, and of small tables of four, that name about `1/(1 + e^epsilon)` of the cells. If
-    /// these are too many, of three attributes at most; then of two; then none.
+    /// Boxes of all tables of two and of three attributes, and of small tables of four, that name about `1/(1 +
+    /// e^epsilon)` of the cells. If these are too many, of three attributes at most; then of two; then none.
     pub fn new(costs: &'a Costs, epsilon: f64) -> Boxes<'a> {
         let mut boxes = Boxes { costs, spread: 1.0 / epsilon.exp_m1(), tables: Vec::new() };
         let (k, mut room) = (costs.sizes.len(), MAX_BOXES);
@@ -67,7 +68,8 @@ impl<'a> Boxes<'a> {
         boxes
     }
 
-    /// The box of each table that is worth most at these prices of information, with its price, if it is worth more than a limit.
+    /// The box of each table that is worth most at these prices of information, with its price, if it is worth more
+    /// than a limit.
     pub fn best(&self, worth: &[f64], limit: f64) -> Vec<(f64, SubsetCandidate)> {
         let mut found = Vec::new();
         for table in &self.tables {
@@ -91,8 +93,9 @@ impl<'a> Boxes<'a> {
         SubsetCandidate { table: table.attributes.clone(), cells: Cells::Box(sides.to_vec()), gives }
     }
 
-    /// What a box tells about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)` as every set of cells, where `q_V` is the
-    /// product of `r (1 - r)` over the attributes in `V` and of `r^2` over the others, `r` the share of an attribute's categories.
+    /// What a box tells about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)` as every set of
+    /// cells, where `q_V` is the product of `r (1 - r)` over the attributes in `V` and of `r^2` over the others, `r`
+    /// the share of an attribute's categories.
     fn told(&self, table: &Table, sides: &[usize]) -> impl Iterator<Item = f64> {
         let mut told = [0.0; 16];
         told[0] = 1.0;
@@ -140,7 +143,8 @@ impl Table {
     }
 }
 
-/// How many of so many categories a side may have: all numbers up to a limit, then about every fourth root of two as many again.
+/// How many of so many categories a side may have: all numbers up to a limit, then about every fourth root of two as
+/// many again.
 fn choices(size: usize) -> Vec<usize> {
     let mut choices = Vec::new();
     let mut side = 1;

@@ -1,14 +1,14 @@
 //! Workload-optimal plans: at a given total epsilon, the least expected error of the tables an analyst will
 //! ask for. No paper has this.
 //!
-//! Among all channels of one epsilon over the same attributes, those with two levels of likelihood are the extreme points, and
-//! relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Three kinds of sets are easy to draw: *strips*, which tell nearly
-//! all they can about one table, *boxes*, which tell about the tables inside one, and *patterns*, which tell about many tables at once; of
-//! tables of up to 16 cells all sets are tried. Small
-//! epsilons are best spent on strips, large ones on patterns, those between on all. Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
-//! response carries which one was drawn, adds their information up instead and costs no privacy, because
-//! the draw does not look at the truth. So a lottery is the default, and one channel the alternative for those who cannot carry
-//! a tag.
+//! Among all channels of one epsilon over the same attributes, those with two levels of likelihood are the extreme
+//! points, and relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Three
+//! kinds of sets are easy to draw: *strips*, which tell nearly all they can about one table, *boxes*, which tell about
+//! the tables inside one, and *patterns*, which tell about many tables at once; of tables of up to 16 cells all sets
+//! are tried. Small epsilons are best spent on strips, large ones on patterns, those between on all. Hidden mixtures of
+//! them average their eigenvalues; a *public* lottery, in which the response carries which one was drawn, adds their
+//! information up instead and costs no privacy, because the draw does not look at the truth. So a lottery is the
+//! default, and one channel the alternative for those who cannot carry a tag.
 
 mod balance;
 mod space;
@@ -43,8 +43,8 @@ use space::{Space, Support};
 pub struct Workload {
     /// The plan.
     pub plan: Plan,
-    /// The error that was minimised: the expected squared error of all cells of all tables, by the weights of the tables, times
-    /// the number of respondents, if the truth is uniform. It is what is predicted from the plan
+    /// The error that was minimised: the expected squared error of all cells of all tables, by the weights of the
+    /// tables, times the number of respondents, if the truth is uniform. It is what is predicted from the plan
     /// ([`squared_error`](crate::bound::squared_error)) but for the rounding to integers.
     pub error: f64,
     /// No plan of this kind (one category for each attribute and answer; for [`single`] also one channel for all) has a
@@ -81,11 +81,12 @@ const MANY: usize = 1_000;
 
 /// A public lottery of strips, boxes and two-level pattern channels that minimises the expected error of the tables.
 ///
-/// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel `c` tells
-/// of component `U`. Strips of every component as a table take part from the beginning; boxes of two
-/// to four attributes and sets of cells of tables of at most 16 (with at most [`MAX_LISTED`] attributes in all) and pattern channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
-/// linearisation from many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only
-/// the sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
+/// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel
+/// `c` tells of component `U`. Strips of every component as a table take part from the beginning; boxes of two to four
+/// attributes and sets of cells of tables of at most 16 (with at most [`MAX_LISTED`] attributes in all) and pattern
+/// channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated linearisation from
+/// many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only the
+/// sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
 /// answered at once.
 ///
 /// # Errors
@@ -102,10 +103,11 @@ pub fn lottery(
     setting.workload(schema, &found, epsilon)
 }
 
-/// The same for so many respondents: about 30 of them at least tell about each component of each table, whatever that costs.
+/// The same for so many respondents: about 30 of them at least tell about each component of each table, whatever that
+/// costs.
 ///
-/// Tickets that too few would draw are made likelier. Where patterns alone are better then, because each tells about many
-/// tables, they take the place of the strips.
+/// Tickets that too few would draw are made likelier. Where patterns alone are better then, because each tells about
+/// many tables, they take the place of the strips.
 ///
 /// # Errors
 /// As [`lottery`], and if there are too few respondents for these tables: then with how many would do.
@@ -206,7 +208,8 @@ impl Found {
     }
 }
 
-/// Searches for patterns and boxes beside what a pool holds; gives the weights, and what the prices found do not exclude.
+/// Searches for patterns and boxes beside what a pool holds; gives the weights, and what the prices found do not
+/// exclude.
 fn searched(
     setting: &Setting,
     pool: &mut CandidatePool,
@@ -219,7 +222,8 @@ fn searched(
     if setting.is_small() || setting.is_large() || pool.weight_of_patterns() < PATTERNS_MATTER {
         return found;
     }
-    // Each search ends where it finds no better channel. Where patterns matter, what several found is better than what one did.
+    // Each search ends where it finds no better channel. Where patterns matter, what several found is better than what
+    // one did.
     for run in 1..=RUNS {
         let mut alone = CandidatePool::new(space, costs, square);
         starts(setting).into_iter().for_each(|support| alone.add_pattern(support));
@@ -241,11 +245,12 @@ const TICKETS: f64 = (1u64 << 32) as f64;
 /// One channel, a hidden mixture of two-level channels, that minimises the expected error of the tables.
 ///
 /// `minimise sum over U of cost_U / lambda_U^2`, a convex program in the probabilities of the patterns where all
-/// `lambda_U` are positive; two-level channels come in by a linear price, whose maximum is found exactly, so the lower bound is
-/// proven.
+/// `lambda_U` are positive; two-level channels come in by a linear price, whose maximum is found exactly, so the lower
+/// bound is proven.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss, a table has no randomized attribute, or there are more than 20 attributes.
+/// If epsilon is not a positive privacy loss, a table has no randomized attribute, or there are more than 20
+/// attributes.
 pub fn single(
     schema: &Schema,
     epsilon: f64,
@@ -316,9 +321,10 @@ pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f6
 /// How often costs are taken anew at the information that is best for them.
 const STRUCTURE_ROUNDS: usize = 5;
 
-/// The costs for estimates that know which cells cannot be. They depend on the information about the components, and that on the costs: each round takes the best
-/// lottery of strips, tables and the whole record for the costs so far, and the costs at its information. The error falls in every round, since the costs are an upper
-/// bound that holds with equality there.
+/// The costs for estimates that know which cells cannot be. They depend on the information about the components, and
+/// that on the costs: each round takes the best lottery of strips, tables and the whole record for the costs so far,
+/// and the costs at its information. The error falls in every round, since the costs are an upper bound that holds with
+/// equality there.
 fn knowing(
     schema: &Schema,
     tables: &TableList,
@@ -347,7 +353,8 @@ struct Setting {
     tables: Vec<Vec<usize>>,
     costs: Costs,
     space: Space,
-    /// Randomized attributes with an empty label, such as that of missing values: a set of their categories alone cannot be written as cells.
+    /// Randomized attributes with an empty label, such as that of missing values: a set of their categories alone
+    /// cannot be written as cells.
     unnamed: Vec<usize>,
 }
 

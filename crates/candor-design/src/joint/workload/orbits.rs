@@ -1,7 +1,8 @@
 //! All sets of cells of small tables, up to relabelling, found by their price.
 //!
-//! Relabelled, a set tells as much as before: so of each orbit under permutations of the categories of every attribute one set is enough,
-//! and of sets that tell the same one. Strips and boxes are nearly all that is needed; these are the rest.
+//! Relabelled, a set tells as much as before: so of each orbit under permutations of the categories of every attribute
+//! one set is enough, and of sets that tell the same one. Strips and boxes are nearly all that is needed; these are the
+//! rest.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -36,7 +37,8 @@ struct Table {
 }
 
 impl Orbits {
-    /// Of all small tables of several attributes. Binary attributes alone have none: there all sets are sets of patterns.
+    /// Of all small tables of several attributes. Binary attributes alone have none: there all sets are sets of
+    /// patterns.
     pub fn new(costs: &Costs, epsilon: f64) -> Orbits {
         let excess = epsilon.exp_m1();
         let mut known: HashMap<Vec<usize>, Rc<Vec<Told>>> = HashMap::new();
@@ -61,7 +63,8 @@ impl Orbits {
         Orbits { tables }
     }
 
-    /// The set of each table that is worth most at these prices of information, with its price, if it is worth more than a limit.
+    /// The set of each table that is worth most at these prices of information, with its price, if it is worth more
+    /// than a limit.
     pub fn best(&self, prices: &[f64], limit: f64) -> Vec<(f64, SubsetCandidate)> {
         let best = |table: &Table| {
             let priced = table.gives.iter().enumerate().map(|(at, gives)| (worth(gives, prices), at));

@@ -182,7 +182,10 @@ impl<'a> CandidatePool<'a> {
     pub fn keep_one_strip_of_each_table(&mut self) {
         let heaviest: Vec<CandidateChannel> = self.heaviest().cloned().collect();
         let mut seen = HashSet::new();
-        let is_first = |ticket: &&CandidateChannel| matches!(ticket, CandidateChannel::Strip { table, .. } if seen.insert(table.clone()));
+        let is_first = |ticket: &&CandidateChannel| {
+            matches!(ticket, CandidateChannel::Strip { table, .. } if seen
+            .insert(table.clone()))
+        };
         let kept: HashSet<&CandidateChannel> = heaviest.iter().filter(is_first).collect();
         self.retain(|ticket, _| matches!(ticket, CandidateChannel::Pattern(_)) || kept.contains(ticket));
     }

@@ -5,8 +5,9 @@ use super::balance::Information;
 /// So many respondents must tell about each component.
 const ENOUGH: f64 = 30.0;
 
-/// For each component the share of respondents who tell about it, as if all of these told the same: `(sum w I)^2 / sum w I^2`,
-/// one over the relative variance of the information, by the draw of the channels, times the number of respondents.
+/// For each component the share of respondents who tell about it, as if all of these told the same: `(sum w I)^2 / sum
+/// w I^2`, one over the relative variance of the information, by the draw of the channels, times the number of
+/// respondents.
 fn shares(gives: &[Information], weights: &[f64], components: usize) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); components];
     for (gives, weight) in gives.iter().zip(weights) {
@@ -18,8 +19,8 @@ fn shares(gives: &[Information], weights: &[f64], components: usize) -> Vec<f64>
     sums.into_iter().map(|(once, twice)| if twice > 0.0 { once * once / twice } else { 0.0 }).collect()
 }
 
-/// The weights as they are if enough of so many respondents tell about each component; else with the tickets raised that tell
-/// most of those that lack. `None` if there are too few respondents for that.
+/// The weights as they are if enough of so many respondents tell about each component; else with the tickets raised
+/// that tell most of those that lack. `None` if there are too few respondents for that.
 pub fn raised(gives: &[Information], weights: &[f64], components: usize, respondents: f64) -> Option<Vec<f64>> {
     let share = ENOUGH / respondents;
     let mut floors = vec![0.0; weights.len()];

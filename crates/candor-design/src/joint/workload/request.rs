@@ -33,7 +33,8 @@ pub struct WorkloadRequest {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub single: bool,
-    /// Stop searching after so many seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Stop searching after so many seconds;
+    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
     /// The number of respondents, if it is known: then about 30 of them at least tell about each table.
@@ -103,7 +104,8 @@ impl Design for SamplingRequest {
 const ONE_CHANNEL: &str = "one channel for everybody";
 
 /// What kind of plans a lottery is of.
-const LOTTERY: &str = "a lottery of strips and boxes of about these sizes and of channels that answer with one category of each attribute";
+const LOTTERY: &str = "a lottery of strips and boxes of about these sizes and of channels that answer with one \
+                       category of each attribute";
 
 /// Which tables a lottery with strips answers, in a sentence; `None` if it has no strips.
 fn what_it_answers(plan: &Plan) -> Option<String> {
@@ -117,13 +119,14 @@ fn what_it_answers(plan: &Plan) -> Option<String> {
     let name = "name every table that you will want";
     Some(match of_strips < 1.0 {
         true => format!(
-            "{asked}. {:.0}% of the respondents are asked about a few attributes only; of other tables the rest tell little or \
-             nothing: {name}.",
+            "{asked}. {:.0}% of the respondents are asked about a few attributes only; of other tables the rest tell \
+             little or nothing: {name}.",
             100.0 * of_strips
         ),
         false => {
             format!(
-                "{asked}: every respondent is asked about a few attributes. It says little or nothing of other tables: {name}."
+                "{asked}: every respondent is asked about a few attributes. It says little or nothing of other tables: \
+                 {name}."
             )
         }
     })

@@ -23,8 +23,8 @@ const ONE_ROUND: usize = 1_000_000;
 /// How many channels come in at a time.
 const AT_ONCE: usize = 12;
 
-/// Adds pattern channels, and boxes and sets of cells if there are any, as long as better ones are found; gives the weights, and the value that the best price found does not
-/// exclude.
+/// Adds pattern channels, and boxes and sets of cells if there are any, as long as better ones are found; gives the
+/// weights, and the value that the best price found does not exclude.
 pub fn grow(
     setting: &Setting,
     pool: &mut CandidatePool,
@@ -76,8 +76,9 @@ pub fn slopes(costs: &Costs, information: &[f64]) -> Vec<f64> {
 /// The most cells of four attributes that the search begins with.
 const MAX_CELLS_OF_FOUR: usize = 256;
 
-/// The sets the search begins with: the whole record, every table, every attribute; with few attributes also up to three of
-/// them, and four of few categories, whatever the tables are. Of four binary attributes also the sets of two opposite cells.
+/// The sets the search begins with: the whole record, every table, every attribute; with few attributes also up to
+/// three of them, and four of few categories, whatever the tables are. Of four binary attributes also the sets of two
+/// opposite cells.
 pub fn starts(setting: &Setting) -> Vec<Support> {
     let k = setting.space.attributes();
     let mut hits = setting.tables.clone();
@@ -107,8 +108,8 @@ fn antipodal(k: usize, attributes: &[usize]) -> Support {
     Support::Listed((0..1usize << k).map(|pattern| pattern & all == 0 || pattern & all == all).collect())
 }
 
-/// Every set of patterns that holds the empty one (a set and its complement are worth the same up to what the total allows;
-/// both are listed).
+/// Every set of patterns that holds the empty one (a set and its complement are worth the same up to what the total
+/// allows; both are listed).
 fn all_sets(space: &Space) -> Vec<Support> {
     let patterns = 1usize << space.attributes();
     (1..(1u64 << patterns) - 1).map(|set| Support::Listed((0..patterns).map(|p| set >> p & 1 == 1).collect())).collect()
@@ -159,7 +160,8 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
     });
     let mut starts: Vec<Vec<(usize, f64)>> =
         patterns.take(2 * most).map(|support| space.eigenvalues(support, &costs.components)).collect();
-    // Directions of either sign for every component (only squares count), other ones in every round, the same on every run.
+    // Directions of either sign for every component (only squares count), other ones in every round, the same on every
+    // run.
     for trial in round * most..(round + 1) * most {
         let place = |u: usize| (trial as f64 * 0.754_877_666_246_693 + (u * u) as f64 * 0.569_840_290_998_053).fract();
         let direction = |u: usize| match trial % 3 {
@@ -180,7 +182,8 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
     listed
 }
 
-/// "None of these misses" with attributes added or taken away as long as that pays. Cost: one look at all components per step.
+/// "None of these misses" with attributes added or taken away as long as that pays. Cost: one look at all components
+/// per step.
 ///
 /// The price of hits `H` with probability `p` is `(p / (1/F + p))^2` times what all components inside `H` are worth.
 fn grown(setting: &Setting, start: &[usize], worth: &[f64]) -> Vec<usize> {

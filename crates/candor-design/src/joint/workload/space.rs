@@ -59,8 +59,8 @@ impl Space {
         probability / (1.0 / self.excess + probability)
     }
 
-    /// The eigenvalue of the two-level channel for each component, but for those that are zero: `lambda_U = exc * sum over S in D
-    /// of P_S chi_U(S) / (1 + exc P(D))`, `chi_U(S) = prod over i in both of -1/(a_i - 1)`.
+    /// The eigenvalue of the two-level channel for each component, but for those that are zero: `lambda_U = exc * sum
+    /// over S in D of P_S chi_U(S) / (1 + exc P(D))`, `chi_U(S) = prod over i in both of -1/(a_i - 1)`.
     pub fn eigenvalues(&self, support: &Support, components: &[Vec<usize>]) -> Vec<(usize, f64)> {
         let scale = 1.0 / (1.0 / self.excess + self.probability(support));
         match support {
@@ -176,7 +176,8 @@ mod tests {
             let mut found = vec![0.0; components.len()];
             space.eigenvalues(&support, &components).into_iter().for_each(|(u, value)| found[u] = value);
             for (u, found) in found.into_iter().enumerate() {
-                prop_assert!((found - expected[u + 1]).abs() < 1e-8, "{:?}: {} for {}", components[u], found, expected[u + 1]);
+                prop_assert!((found - expected[u + 1]).abs() < 1e-8, "{:?}: {} for {}", components[u], found,
+                    expected[u + 1]);
             }
         }
 

@@ -21,11 +21,11 @@ pub struct SubsetCandidate {
 /// How many margins of how many cells are counted at most, for all strips together: about a second.
 const MAX_WORK: f64 = 2e8;
 
-/// The strips that a lottery for these tables may need: of every component as a table, in the sizes next to `1/(1 + e^epsilon)`
-/// of its cells.
+/// The strips that a lottery for these tables may need: of every component as a table, in the sizes next to `1/(1 +
+/// e^epsilon)` of its cells.
 ///
-/// A strip tells, for every `V` inside its table, with `q_V` the mean square of the component `V` of its indicator and `p` the
-/// share of the cells that it names,
+/// A strip tells, for every `V` inside its table, with `q_V` the mean square of the component `V` of its indicator and
+/// `p` the share of the cells that it names,
 ///
 /// ```text
 /// I_V = F^2 q_V / ( d_V (1 + F p)^2 ),    F = e^epsilon - 1
@@ -71,7 +71,8 @@ fn sizes_near(cells: usize, epsilon: f64) -> std::ops::RangeInclusive<usize> {
     clipped(ideal.floor() - 1.0)..=clipped(ideal.ceil() + 1.0)
 }
 
-/// For each of the [sizes](sizes_near) what a strip of a table tells, by set of axes. Cost: `2^axes` times the largest size.
+/// For each of the [sizes](sizes_near) what a strip of a table tells, by set of axes. Cost: `2^axes` times the largest
+/// size.
 fn informations(sizes: &[usize], epsilon: f64) -> Vec<(usize, Vec<f64>)> {
     let shape = Shape::new(sizes.to_vec());
     let near = sizes_near(shape.cells(), epsilon);

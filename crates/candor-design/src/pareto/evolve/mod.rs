@@ -1,7 +1,7 @@
 //! The search of Huang and Du 2008, section V: SPEA2 over square matrices, with the large optimal set Omega.
 //!
-//! Several islands run the paper's loop side by side and meet in Omega every [`EPOCH`] generations; one island is the paper's own
-//! algorithm. The result depends on the seed and the parameters, never on the number of threads.
+//! Several islands run the paper's loop side by side and meet in Omega every [`EPOCH`] generations; one island is the
+//! paper's own algorithm. The result depends on the seed and the parameters, never on the number of threads.
 
 mod omega;
 mod random;
@@ -146,10 +146,11 @@ pub struct Evolved {
     pub evaluations: usize,
 }
 
-/// Searches; `progress` is told the generation and the front so far after every epoch, and may end the search, which gives the best so far.
+/// Searches; `progress` is told the generation and the front so far after every epoch, and may end the search, which
+/// gives the best so far.
 ///
-/// Each generation costs `O((N_Q + N_V)^2)` for fitness and selection (the paper's is cubic) and an `O(n^3)` evaluation per child. Every
-/// matrix returned is a channel within the bound.
+/// Each generation costs `O((N_Q + N_V)^2)` for fitness and selection (the paper's is cubic) and an `O(n^3)` evaluation
+/// per child. Every matrix returned is a channel within the bound.
 ///
 /// # Errors
 /// If a parameter is out of its range.

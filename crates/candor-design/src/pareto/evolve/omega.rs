@@ -14,7 +14,8 @@ impl Omega {
         Omega { places: vec![None; size] }
     }
 
-    /// Compares a candidate with the one in its place: the more useful of the two is then in both. Says whether the set changed.
+    /// Compares a candidate with the one in its place: the more useful of the two is then in both. Says whether the set
+    /// changed.
     pub fn exchange(&mut self, candidate: &mut Candidate) -> bool {
         let size = self.places.len();
         let number = ((candidate.measures.privacy.max(0.0) * size as f64) as usize).min(size - 1);
@@ -80,7 +81,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_front_is_pareto_consistent(points in prop::collection::vec((0.0f64..1.0, 0.5f64..50.0), 1..200), size in 1usize..100) {
+        fn the_front_is_pareto_consistent(
+            points in prop::collection::vec((0.0f64..1.0, 0.5f64..50.0), 1..200), size in 1usize..100,
+        ) {
             let (mut omega, mut other) = (Omega::new(size), Omega::new(size));
             for (i, &(p, v)) in points.iter().enumerate() {
                 let set = if i % 2 == 0 { &mut omega } else { &mut other };

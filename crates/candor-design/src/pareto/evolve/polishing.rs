@@ -1,7 +1,8 @@
 //! The last step of a search: local optimisation of every kept matrix, again and again from new places.
 //!
-//! A local optimum is rarely the best one. Each round, every privacy tries what its neighbours found if they found something new, and a shaken copy of its own
-//! best: either most of it replaced by noise, or a few entries exchanged within their columns.
+//! A local optimum is rarely the best one. Each round, every privacy tries what its neighbours found if they found
+//! something new, and a shaken copy of its own best: either most of it replaced by noise, or a few entries exchanged
+//! within their columns.
 
 use candor_base::randomness::Source;
 use candor_runtime::parallel;
@@ -19,8 +20,10 @@ const NOISE: f64 = 0.6;
 /// How many pairs of entries a shaken matrix exchanges.
 const EXCHANGES: usize = 6;
 
-/// For each privacy the best square matrix found, beginning at the members of the front; `None` where a privacy leaves no room. `progress` is told what was found
-/// after each round, and may end it; `goes_on` is asked before each matrix. What was found until then is valid. Unless it is ended, the result depends on the seed, not on the number of threads.
+/// For each privacy the best square matrix found, beginning at the members of the front; `None` where a privacy leaves
+/// no room. `progress` is told what was found after each round, and may end it; `goes_on` is asked before each matrix.
+/// What was found until then is valid. Unless it is ended, the result depends on the seed, not on the number of
+/// threads.
 pub fn polish_front(
     goal: &Goal,
     evolved: &Evolved,
@@ -72,8 +75,8 @@ pub fn polish_front(
     best
 }
 
-/// Polished matrices for `between` further privacies in each gap of those given, and beyond the last: a front is then no staircase
-/// of a few steps. Each begins at the nearest more private one, or at the last.
+/// Polished matrices for `between` further privacies in each gap of those given, and beyond the last: a front is then
+/// no staircase of a few steps. Each begins at the nearest more private one, or at the last.
 pub fn fill_in(
     goal: &Goal,
     privacies: &[f64],

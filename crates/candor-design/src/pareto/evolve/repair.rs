@@ -1,10 +1,11 @@
 //! Meeting the posterior bound (Huang and Du 2008, section V-G).
 //!
-//! The paper repairs column by column: what makes a posterior too large is taken away, and given to the other elements of the column
-//! in proportion to what each could take. But changing a column moves the posteriors of all others in the same rows, so this
-//! may go on for ever, or find no element that can take anything. As `M_zj pi_j <= delta sum_l M_zl pi_l` is *linear* in the matrix, any mixture
-//! with the channel that tells nothing (every column equal to the law of the answers) goes straight towards the bound: after a few sweeps of
-//! the paper's repair, what is still too large is brought within by exactly the mixture that it takes.
+//! The paper repairs column by column: what makes a posterior too large is taken away, and given to the other elements
+//! of the column in proportion to what each could take. But changing a column moves the posteriors of all others in the
+//! same rows, so this may go on for ever, or find no element that can take anything. As `M_zj pi_j <= delta sum_l M_zl
+//! pi_l` is *linear* in the matrix, any mixture with the channel that tells nothing (every column equal to the law of
+//! the answers) goes straight towards the bound: after a few sweeps of the paper's repair, what is still too large is
+//! brought within by exactly the mixture that it takes.
 
 const SWEEPS: usize = 3;
 
@@ -92,7 +93,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_bound_is_met_and_columns_sum_to_one(n in 2usize..12, seed in any::<u64>(), over in 0.0f64..1.0, skew in 0.0f64..3.0) {
+        fn the_bound_is_met_and_columns_sum_to_one(
+            n in 2usize..12, seed in any::<u64>(), over in 0.0f64..1.0, skew in 0.0f64..3.0,
+        ) {
             let mut rng = Source::from_seed(seed).stream(0);
             let counts: Vec<f64> = (0..n).map(|i| (-skew * i as f64).exp() + 1e-4).collect();
             let prior = Prior::from_counts(&counts).unwrap();

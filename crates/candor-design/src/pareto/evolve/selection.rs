@@ -1,8 +1,8 @@
 //! SPEA2: fitness, environmental selection, binary tournaments (Huang and Du 2008, sections V-B to V-D).
 //!
-//! Distances are between points (privacy, decimal logarithm of variance / 6): the paper does not say how it makes the two objectives
-//! comparable, and variances span orders of magnitude. (Section V-B says that a dominated matrix has "worse fitness (higher
-//! quality)"; fitness is minimised, so lower quality is meant.)
+//! Distances are between points (privacy, decimal logarithm of variance / 6): the paper does not say how it makes the
+//! two objectives comparable, and variances span orders of magnitude. (Section V-B says that a dominated matrix has
+//! "worse fitness (higher quality)"; fitness is minimised, so lower quality is meant.)
 
 use rand_core::Rng;
 
@@ -18,8 +18,9 @@ fn squared(a: (f64, f64), b: (f64, f64)) -> f64 {
     (a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)
 }
 
-/// The fitness of every member of a set (eq. 11): the strengths of those that dominate it, plus its density `1/(sigma + 2)`
-/// with `sigma` the distance to its `neighbour`-th nearest. Below 1 exactly for those that nothing dominates. `O(m^2)`.
+/// The fitness of every member of a set (eq. 11): the strengths of those that dominate it, plus its density `1/(sigma +
+/// 2)` with `sigma` the distance to its `neighbour`-th nearest. Below 1 exactly for those that nothing dominates.
+/// `O(m^2)`.
 pub fn fitness(members: &[Measures], neighbour: usize) -> Vec<f64> {
     let m = members.len();
     let mut strength = vec![0u32; m];
@@ -48,8 +49,8 @@ pub fn fitness(members: &[Measures], neighbour: usize) -> Vec<f64> {
     (0..m).map(&mut of).collect()
 }
 
-/// The places of the members that survive into the archive (eq. 12): all that nothing dominates, filled up with the fittest
-/// of the others, or thinned by repeatedly removing the one nearest to its neighbours.
+/// The places of the members that survive into the archive (eq. 12): all that nothing dominates, filled up with the
+/// fittest of the others, or thinned by repeatedly removing the one nearest to its neighbours.
 pub fn survivors(members: &[Measures], fitness: &[f64], size: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|&a, &b| fitness[a].total_cmp(&fitness[b]).then(a.cmp(&b)));
@@ -62,11 +63,12 @@ pub fn survivors(members: &[Measures], fitness: &[f64], size: usize) -> Vec<usiz
     thin(members, order, size)
 }
 
-/// Removes, one by one, the member with the smallest distance to its nearest neighbour, ties by the second nearest and so on.
+/// Removes, one by one, the member with the smallest distance to its nearest neighbour, ties by the second nearest and
+/// so on.
 ///
-/// Undominated points form a chain: sorted by privacy their variances are sorted too, so that neighbours in the chain are the
-/// nearest. Comparing distances outwards along the chain costs `O(1)` but for ties, and the whole `O(m^2)` instead of the
-/// paper's `O(m^3)`.
+/// Undominated points form a chain: sorted by privacy their variances are sorted too, so that neighbours in the chain
+/// are the nearest. Comparing distances outwards along the chain costs `O(1)` but for ties, and the whole `O(m^2)`
+/// instead of the paper's `O(m^3)`.
 fn thin(members: &[Measures], mut chain: Vec<usize>, size: usize) -> Vec<usize> {
     chain.sort_by(|&a, &b| members[a].privacy.total_cmp(&members[b].privacy).then(a.cmp(&b)));
     let mut places: Vec<(f64, f64)> = chain.iter().map(|&i| place(&members[i])).collect();
@@ -181,7 +183,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn selection_keeps_the_undominated_and_its_size(points in prop::collection::vec((0.0f64..1.0, 1.0f64..50.0), 2..60), size in 1usize..40, k in 1usize..6) {
+        fn selection_keeps_the_undominated_and_its_size(
+            points in prop::collection::vec((0.0f64..1.0, 1.0f64..50.0), 2..60), size in 1usize..40, k in 1usize..6,
+        ) {
             let members: Vec<Measures> = points.iter().map(|&(p, v)| member(p, v)).collect();
             let fit = fitness(&members, k);
             for (i, f) in fit.iter().enumerate() {

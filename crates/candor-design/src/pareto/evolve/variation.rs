@@ -1,4 +1,5 @@
-//! New matrices from old ones: random beginnings, column crossover, proportional column mutation (Huang and Du 2008, sections V-A, V-E, V-F).
+//! New matrices from old ones: random beginnings, column crossover, proportional column mutation (Huang and Du 2008,
+//! sections V-A, V-E, V-F).
 //!
 //! Matrices are held column by column: `columns[j n + z] = P(answer z | truth j)`.
 
@@ -6,8 +7,8 @@ use rand_core::Rng;
 
 use super::random::{below, unit};
 
-/// A random matrix: `a I + (1 - a) R` with `a` uniform and each column of `R` uniform on the simplex, so that the first population
-/// spreads from telling everything to telling nothing.
+/// A random matrix: `a I + (1 - a) R` with `a` uniform and each column of `R` uniform on the simplex, so that the first
+/// population spreads from telling everything to telling nothing.
 pub fn random(n: usize, rng: &mut impl Rng) -> Vec<f64> {
     let kept = unit(rng);
     let mut matrix = Vec::with_capacity(n * n);
@@ -25,8 +26,9 @@ pub fn crossover(a: &mut [f64], b: &mut [f64], n: usize, rng: &mut impl Rng) {
     a[line..].swap_with_slice(&mut b[line..]);
 }
 
-/// Adds or subtracts a random value at a random element of a random column. The others of the column make up for it: in proportion to themselves
-/// after an addition, in proportion to one minus themselves after a subtraction. `step` bounds the value.
+/// Adds or subtracts a random value at a random element of a random column. The others of the column make up for it: in
+/// proportion to themselves after an addition, in proportion to one minus themselves after a subtraction. `step` bounds
+/// the value.
 pub fn mutate(matrix: &mut [f64], n: usize, step: f64, rng: &mut impl Rng) {
     let column = &mut matrix[below(rng, n) * n..][..n];
     let place = below(rng, n);

@@ -129,8 +129,8 @@ impl Atoms {
 
     /// The cheapest `most` atoms, cheapest first.
     ///
-    /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`, and the first is the cheapest of all. Beyond,
-    /// they come from a beam search.
+    /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`, and the first is
+    /// the cheapest of all. Beyond, they come from a beam search.
     pub fn price(&self, prices: &Prices<'_>, most: usize) -> Vec<(f64, Atom)> {
         let mut shortlist = Shortlist { most, found: Vec::new(), limit: f64::INFINITY };
         if self.n <= MAX_ENUMERATED {
@@ -289,7 +289,9 @@ mod tests {
     proptest! {
         /// The Gray code against every atom on its own; the beam finds the cheapest of few.
         #[test]
-        fn prices(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0) {
+        fn prices(
+            n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0,
+        ) {
             let atoms = Atoms { n, bound: bound.max(1.0 / n as f64 + 0.01) };
             let root = DMatrix::from_fn(n, n, |i, j| cells[i * n + j]);
             let slope = root.transpose() * root;

@@ -1,13 +1,15 @@
 //! Lower bounds that hold for every channel, for any number of categories.
 //!
-//! As `K 1 = pi`, the variance is `tr(G L^+)` with `L = K - pi pi'` and `G = (I - pi 1') diag(pi^2) (I - 1 pi')`, and `G` is the square of
-//! `H = diag(pi) - pi pi'`. For every symmetric `B` with `H B H >= 0`, `tr(G L^+) + tr(B L) >= 2 tr((H B H)^(1/2))`; and with `psi' B psi <= nu . psi + mu max psi` for
-//! every atom, `tr(B L) <= nu . pi + mu A - pi' B pi`. Taken at the best multiple of `B`:
+//! As `K 1 = pi`, the variance is `tr(G L^+)` with `L = K - pi pi'` and `G = (I - pi 1') diag(pi^2) (I - 1 pi')`, and
+//! `G` is the square of `H = diag(pi) - pi pi'`. For every symmetric `B` with `H B H >= 0`, `tr(G L^+) + tr(B L) >= 2
+//! tr((H B H)^(1/2))`; and with `psi' B psi <= nu . psi + mu max psi` for every atom, `tr(B L) <= nu . pi + mu A - pi'
+//! B pi`. Taken at the best multiple of `B`:
 //!
 //! `variance >= tr((H B H)^(1/2))^2 / (nu . pi + mu A - pi' B pi)`.
 //!
-//! `B = I` gives a closed form. Others are taken from a [`Class`] in which the cheapest of all atoms is found by sorting: any diagonal, and rows that the
-//! commonest categories share in groups. A linear part `a_i + a_j` would add nothing: `sum psi = 1` and `H 1 = 0`.
+//! `B = I` gives a closed form. Others are taken from a [`Class`] in which the cheapest of all atoms is found by
+//! sorting: any diagonal, and rows that the commonest categories share in groups. A linear part `a_i + a_j` would add
+//! nothing: `sum psi = 1` and `H 1 = 0`.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -31,7 +33,8 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Sets have `|psi|^2 = max psi`, uneven atoms less: between the smallest sets and those the largest sum is on a line.
+    /// Sets have `|psi|^2 = max psi`, uneven atoms less: between the smallest sets and those the largest sum is on a
+    /// line.
     pub fn new(family: &Atoms, accuracy: f64) -> Reach {
         let smallest = 1.0 / family.smallest() as f64;
         match family.uneven() {
@@ -46,7 +49,8 @@ impl Reach {
     }
 }
 
-/// `(1 - q)^2 / (S - q)`, with `q = sum pi^2` and `S` the largest `sum w |psi|^2` at this accuracy: `A` itself, if sets can give it.
+/// `(1 - q)^2 / (S - q)`, with `q = sum pi^2` and `S` the largest `sum w |psi|^2` at this accuracy: `A` itself, if sets
+/// can give it.
 ///
 /// It is the bound of `B = I`, as `tr H = 1 - q`.
 pub(super) fn closed_bound(goal: &Goal, accuracy: f64) -> f64 {
@@ -58,12 +62,14 @@ pub(super) fn closed_bound(goal: &Goal, accuracy: f64) -> f64 {
     if left > 0.0 { (1.0 - squares).powi(2) / left * (1.0 - 1e-12) } else { 0.0 }
 }
 
-/// The matrices `B = D + sum over groups of (1_g r_g' + r_g 1_g')`, with a diagonal `D` and one row `r_g` for each group of categories, with the multipliers
-/// that go with them: `n` numbers for the diagonal, `n` for each row, `n` for `nu`, and `mu` at the end.
+/// The matrices `B = D + sum over groups of (1_g r_g' + r_g 1_g')`, with a diagonal `D` and one row `r_g` for each
+/// group of categories, with the multipliers that go with them: `n` numbers for the diagonal, `n` for each row, `n` for
+/// `nu`, and `mu` at the end.
 pub(super) struct Class<'a> {
     goal: &'a Goal,
     pub family: Atoms,
-    /// Groups of the commonest categories, those of a group almost equally common; the others come last, and have no row.
+    /// Groups of the commonest categories, those of a group almost equally common; the others come last, and have no
+    /// row.
     groups: Vec<Vec<usize>>,
     /// The group of each category, if it is in one with a row.
     group: Vec<Option<usize>>,
@@ -148,7 +154,8 @@ impl<'a> Class<'a> {
         if left > 0.0 { roots * roots / left * (1.0 - 1e-12) } else { 0.0 }
     }
 
-    /// The cheapest atom of each kind: by how many members each group has, and by size or by the category with the rest. One of them is the cheapest of all.
+    /// The cheapest atom of each kind: by how many members each group has, and by size or by the category with the
+    /// rest. One of them is the cheapest of all.
     pub fn cheapest(&self, x: &DVector<f64>) -> Vec<(f64, Atom)> {
         let n = self.family.n;
         let mut found = Vec::new();
@@ -172,8 +179,9 @@ impl<'a> Class<'a> {
         found
     }
 
-    /// The cheapest atom with `p` on `size` categories, `counts` of them in the groups, and the rest on another; none, if there are too few.
-    /// How much of the posterior is in each group is known then, so that the price is a sum over its members: the cheapest of each group are taken.
+    /// The cheapest atom with `p` on `size` categories, `counts` of them in the groups, and the rest on another; none,
+    /// if there are too few. How much of the posterior is in each group is known then, so that the price is a sum over
+    /// its members: the cheapest of each group are taken.
     fn cheapest_of(
         &self,
         x: &DVector<f64>,
@@ -226,7 +234,13 @@ mod tests {
     proptest! {
         /// By sorting or one by one: the smallest price is the same.
         #[test]
-        fn the_smallest_price_is_that_of_an_atom(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0, spread in 0.0f64..0.5) {
+        fn the_smallest_price_is_that_of_an_atom(
+            n in 2usize..9,
+            bound in 0.13f64..1.0,
+            cells in prop::collection::vec(-1.0f64..1.0, 100),
+            mu in 0.0f64..3.0,
+            spread in 0.0f64..0.5,
+        ) {
             let shares: Vec<f64> = cells[80..80 + n].iter().map(|x| 2.0 + spread * x).collect();
             let prior = Prior::from_counts(&shares).unwrap();
             let goal = Goal::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
@@ -236,7 +250,8 @@ mod tests {
             let nu = &x.as_slice()[x.len() - 1 - n..x.len() - 1];
             let price = |atom: &Atom| {
                 let psi = atom.posterior(goal.bound(), n);
-                let quadratic: f64 = (0..n).map(|i| psi[i] * (0..n).map(|j| matrix[(i, j)] * psi[j]).sum::<f64>()).sum();
+                let quadratic: f64 = (0..n).map(|i| psi[i] * (0..n).map(|j| matrix[(i, j)] * psi[j]).sum::<f64>())
+                    .sum();
                 let linear: f64 = psi.iter().zip(nu).map(|(p, nu)| p * nu).sum();
                 (-quadratic + linear + mu * atom.largest(goal.bound()), psi)
             };
@@ -246,13 +261,20 @@ mod tests {
             prop_assert!((found - least).abs() < 1e-12, "{found} {least}");
             for (told, atom) in &cheapest {
                 let (known, psi) = price(atom);
-                prop_assert!((told - known).abs() < 1e-12 && (class.price(&psi, atom.largest(goal.bound())).dot(&x) - known).abs() < 1e-12);
+                prop_assert!((told - known).abs() < 1e-12 && (class.price(&psi, atom.largest(goal.bound()))
+                    .dot(&x) - known).abs() < 1e-12);
             }
         }
 
         /// No bound is above the optimum, whatever the prior and the matrix.
         #[test]
-        fn bounds_hold(counts in prop::collection::vec(0.05f64..1.0, 3..8), bound in 0.5f64..1.0, part in 0.05f64..0.95, cells in prop::collection::vec(-0.1f64..0.1, 64), mu in 0.5f64..1.5) {
+        fn bounds_hold(
+            counts in prop::collection::vec(0.05f64..1.0, 3..8),
+            bound in 0.5f64..1.0,
+            part in 0.05f64..0.95,
+            cells in prop::collection::vec(-0.1f64..0.1, 64),
+            mu in 0.5f64..1.5,
+        ) {
             let prior = Prior::from_counts(&counts).unwrap();
             let n = prior.len();
             let goal = Goal::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
@@ -261,7 +283,8 @@ mod tests {
             let best = exact(&goal, privacy).unwrap().measures.variance * (1.0 + 1e-9);
             prop_assert!(closed_bound(&goal, 1.0 - privacy) <= best);
             let class = Class::new(&goal);
-            let x = DVector::from_fn(class.len(), |i, _| if i < n { 1.0 + cells[i] } else if i + 1 < class.len() { cells[i] } else { mu });
+            let x = DVector::from_fn(class.len(), |i, _| if i < n { 1.0 + cells[i] } else if i + 1 < class
+                .len() { cells[i] } else { mu });
             prop_assert!(class.bound(&x, 1.0 - privacy) <= best);
             prop_assert!(climb(&goal, 1.0 - privacy, &[]) <= best);
         }

@@ -1,8 +1,9 @@
 //! The best lower bound of a class of matrices.
 //!
-//! `2 tr((H B H)^(1/2)) + pi' B pi - nu . pi - mu A` is concave, and that no atom has a negative price is linear: a convex program with one condition for each atom.
-//! It is solved over few atoms by a primal-dual interior-point method; then those that it prices below nothing join, and so on. The cheapest of all atoms is found by
-//! sorting, so that every step gives a bound that holds ([`Class::bound`]), however well the program was solved.
+//! `2 tr((H B H)^(1/2)) + pi' B pi - nu . pi - mu A` is concave, and that no atom has a negative price is linear: a
+//! convex program with one condition for each atom. It is solved over few atoms by a primal-dual interior-point method;
+//! then those that it prices below nothing join, and so on. The cheapest of all atoms is found by sorting, so that
+//! every step gives a bound that holds ([`Class::bound`]), however well the program was solved.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -16,7 +17,8 @@ const ROUNDS: usize = 25;
 /// Newton's steps between, at most.
 const STEPS: usize = 30;
 
-/// What the gap of the first program is brought below, relative to the bound; each further one to half of it, down to [`FINEST`].
+/// What the gap of the first program is brought below, relative to the bound; each further one to half of it, down to
+/// [`FINEST`].
 const FIRST: f64 = 0.03;
 const FINEST: f64 = 5e-4;
 
@@ -42,7 +44,8 @@ struct Climb<'a> {
     weights: DVector<f64>,
 }
 
-/// `2 tr((H B H)^(1/2))` with its slope by the numbers of the class, and the eigenvalues' roots and `H` in the eigenvectors' coordinates, for its curvature.
+/// `2 tr((H B H)^(1/2))` with its slope by the numbers of the class, and the eigenvalues' roots and `H` in the
+/// eigenvectors' coordinates, for its curvature.
 struct Value {
     value: f64,
     slope: DVector<f64>,
@@ -143,7 +146,8 @@ impl<'a> Climb<'a> {
         self.weights /= self.weights.sum();
     }
 
-    /// Brings gap and residuals below `tolerance`, if it can; what the program comes to, about. `None` if there is nothing to go by.
+    /// Brings gap and residuals below `tolerance`, if it can; what the program comes to, about. `None` if there is
+    /// nothing to go by.
     fn solve(&mut self, tolerance: f64) -> Option<f64> {
         let mut here = self.value(&self.x)?;
         for _ in 0..STEPS {
@@ -246,7 +250,8 @@ impl<'a> Climb<'a> {
         Some(Value { value: 2.0 * roots.iter().sum::<f64>(), slope, roots, images })
     }
 
-    /// The second derivative of `-2 tr((H B H)^(1/2))`: `E, F -> sum_ab E_ab F_ab / (s_a s_b (s_a + s_b))` in the eigenvectors' coordinates, `s` the roots.
+    /// The second derivative of `-2 tr((H B H)^(1/2))`: `E, F -> sum_ab E_ab F_ab / (s_a s_b (s_a + s_b))` in the
+    /// eigenvectors' coordinates, `s` the roots.
     fn curvature(&self, here: &Value) -> DMatrix<f64> {
         let (n, r) = (self.class.family.n, &here.roots);
         let weight = DMatrix::from_fn(r.len(), r.len(), |a, b| 1.0 / (r[a] * r[b] * (r[a] + r[b])));

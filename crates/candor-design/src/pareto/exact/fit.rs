@@ -1,10 +1,11 @@
 //! Atoms for many categories, without a program.
 //!
 //! The closed bound ([`closed_bound`](super::bound::closed_bound)) is attained by every mixture of atoms with
-//! `sum w psi psi' = K = k diag(pi) + (1 - k) pi pi'`: what "tell the truth with probability `k`, else say nothing" tells, at less accuracy. Close to it the
-//! variance exceeds the bound by `sum E_ij^2 / (k^3 pi_j)`, `E` being what is missing of `K`, as long as `E 1 = 0`: a sum of squares, which atoms
-//! found one at a time bring down quickly. Each is the set that takes most of it, grown from one category and improved by exchanges; then all weights are
-//! adjusted in turn, as in matching pursuit. Nothing here is trusted: the channel that comes of it is measured.
+//! `sum w psi psi' = K = k diag(pi) + (1 - k) pi pi'`: what "tell the truth with probability `k`, else say nothing"
+//! tells, at less accuracy. Close to it the variance exceeds the bound by `sum E_ij^2 / (k^3 pi_j)`, `E` being what is
+//! missing of `K`, as long as `E 1 = 0`: a sum of squares, which atoms found one at a time bring down quickly. Each is
+//! the set that takes most of it, grown from one category and improved by exchanges; then all weights are adjusted in
+//! turn, as in matching pursuit. Nothing here is trusted: the channel that comes of it is measured.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use super::super::Goal;
 use super::atoms::{Atom, Atoms};
 use super::bound::Reach;
 
-/// How much the prior, `E 1 = 0`, counts beside the sum of squares, relative to the squared accuracy: less, where sets are large.
+/// How much the prior, `E 1 = 0`, counts beside the sum of squares, relative to the squared accuracy: less, where sets
+/// are large.
 const PRIOR: f64 = 1.5;
 
 /// Exchanges of one category for another, at most, for each set.
@@ -64,7 +66,8 @@ impl Candidate {
     }
 }
 
-/// At most `most` atoms, and no more than a best channel needs, with weights that come close to the closed bound at this accuracy.
+/// At most `most` atoms, and no more than a best channel needs, with weights that come close to the closed bound at
+/// this accuracy.
 pub(super) fn fit(goal: &Goal, accuracy: f64, most: usize) -> Vec<(Atom, f64)> {
     let shares = goal.prior().shares();
     let (n, squares) = (shares.len(), goal.prior().squares());

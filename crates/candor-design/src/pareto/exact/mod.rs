@@ -54,8 +54,8 @@ impl ExactPoint {
 /// The best channel with at least this privacy.
 ///
 /// Less privacy than `1 - delta` is not useful: there the bound alone decides. Time is polynomial up to the pricing of
-/// atoms, which looks at all `2^n` sets up to 22 categories and beyond uses a beam search. The lower bound holds in either
-/// case; beyond 22 categories it is that of `bound`, and the search ends when it is close enough.
+/// atoms, which looks at all `2^n` sets up to 22 categories and beyond uses a beam search. The lower bound holds in
+/// either case; beyond 22 categories it is that of `bound`, and the search ends when it is close enough.
 ///
 /// # Errors
 /// If no channel has this privacy, or the program could not be solved.
@@ -77,7 +77,8 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
     ask.many()
 }
 
-/// The best channels at several privacies, on all cores. Each is [`exact`]; the order is that of `privacies`. `progress` is told how many are begun.
+/// The best channels at several privacies, on all cores. Each is [`exact`]; the order is that of `privacies`.
+/// `progress` is told how many are begun.
 pub fn front(goal: &Goal, privacies: &[f64], progress: ProgressSink<'_>) -> Vec<Result<ExactPoint, FrontError>> {
     let (begun, total) = (AtomicU64::new(0), Some(privacies.len() as u64));
     parallel::map(privacies.len(), parallel::threads(), |i| {
@@ -95,7 +96,8 @@ mod tests {
     use super::weights::assemble;
     use super::*;
 
-    /// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, `A = 1 - privacy`.
+    /// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, `A = 1 -
+    /// privacy`.
     fn uniform_variance(n: usize, privacy: f64) -> f64 {
         let (n, accuracy) = (n as f64, 1.0 - privacy);
         (n - 1.0).powi(2) / (n * (n * accuracy - 1.0))
@@ -183,7 +185,8 @@ mod tests {
         }
     }
 
-    /// Sixteen categories, from half of all down to one in six hundred (education in the Adult data): atoms on rare categories are far from the prior.
+    /// Sixteen categories, from half of all down to one in six hundred (education in the Adult data): atoms on rare
+    /// categories are far from the prior.
     #[test]
     fn rare_categories() {
         let counts = [

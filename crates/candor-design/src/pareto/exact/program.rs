@@ -1,9 +1,9 @@
 //! The convex program over atoms, by a primal-dual interior-point method.
 //!
-//! Minimise `tr(diag(pi^2) K^-1)`, `K = sum w_i psi_i psi_i'`, subject to `sum w_i psi_i = pi`, `sum w_i max psi_i <= A`,
-//! `w >= 0`: an A-optimal design. Everything is scaled by the roots of the shares (`phi = psi/sqrt(pi)`), so that rare
-//! categories weigh like common ones. The Hessian by the weights is `V' F V` with `F` of order `n(n+1)/2`, whatever the
-//! number of atoms: with more atoms than that, Newton's equations are solved through it (Woodbury).
+//! Minimise `tr(diag(pi^2) K^-1)`, `K = sum w_i psi_i psi_i'`, subject to `sum w_i psi_i = pi`, `sum w_i max psi_i <=
+//! A`, `w >= 0`: an A-optimal design. Everything is scaled by the roots of the shares (`phi = psi/sqrt(pi)`), so that
+//! rare categories weigh like common ones. The Hessian by the weights is `V' F V` with `F` of order `n(n+1)/2`,
+//! whatever the number of atoms: with more atoms than that, Newton's equations are solved through it (Woodbury).
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -73,7 +73,8 @@ impl Program {
         Program { n, phi, constraints, right, shares: shares.to_vec(), features }
     }
 
-    /// Iterates until the gap is below `tolerance` times the value, from weights that are about right, if there are any; `None` if it gets nowhere.
+    /// Iterates until the gap is below `tolerance` times the value, from weights that are about right, if there are
+    /// any; `None` if it gets nowhere.
     pub fn solve(&self, tolerance: f64, weights: Option<&[f64]>) -> Option<Solved> {
         let m = self.phi.ncols();
         let mut state = match weights {
@@ -126,7 +127,8 @@ impl Program {
         Some(State { w, z, y: DVector::zeros(self.n + 1) })
     }
 
-    /// A start from weights that are about right: multipliers that make heavy atoms cost nothing, and the same complementarity for all.
+    /// A start from weights that are about right: multipliers that make heavy atoms cost nothing, and the same
+    /// complementarity for all.
     fn near(&self, weights: &[f64]) -> Option<State> {
         let m = self.phi.ncols();
         let heaviest = weights.iter().copied().fold(0.0, f64::max);

@@ -18,20 +18,23 @@ const CLOSED: f64 = 3e-8;
 /// How often atoms may be added, where they can be looked at one by one.
 const MAX_ROUNDS: usize = 40;
 
-/// Up to this many categories fitted atoms go through the program if their channel is not good enough; beyond, only if they have none.
+/// Up to this many categories fitted atoms go through the program if their channel is not good enough; beyond, only if
+/// they have none.
 const BY_PROGRAM: usize = 40;
 
 /// Relative gap that is good enough beyond the categories whose sets can be looked at one by one.
 const FINE: f64 = 2e-3;
 
-/// Relative gap that is good enough beyond the categories whose atoms go through the program: no more atoms are fitted then.
+/// Relative gap that is good enough beyond the categories whose atoms go through the program: no more atoms are fitted
+/// then.
 const ENOUGH: f64 = 0.03;
 
 /// How many atoms are fitted for many categories at first, and at most.
 const FITTED: usize = 1200;
 const MAX_FITTED: usize = 4800;
 
-/// The weight that atoms begin with when they come to others; and that posteriors of Warner's schemes have beside fitted atoms.
+/// The weight that atoms begin with when they come to others; and that posteriors of Warner's schemes have beside
+/// fitted atoms.
 const NEWCOMERS: f64 = 0.1;
 
 /// What is asked for.
@@ -66,7 +69,8 @@ impl Ask<'_> {
         }
     }
 
-    /// Atoms to begin with, and the best channel of fitted atoms alone where they are too many to be looked at one by one: more are fitted until it is good enough.
+    /// Atoms to begin with, and the best channel of fitted atoms alone where they are too many to be looked at one by
+    /// one: more are fitted until it is good enough.
     fn fitted(&self) -> (Vec<(Atom, f64)>, Option<ExactPoint>) {
         let n = self.family.n;
         let few = FITTED.min(12 * n).max(3 * n);
@@ -223,8 +227,9 @@ pub(super) fn column(family: &Atoms, atom: Atom) -> Column {
     ((atom.posterior(family.bound, family.n), atom.largest(family.bound)), Some(atom))
 }
 
-/// Posteriors to begin with, and their weights, when all atoms would be too many: fitted atoms, those of Warner's schemes within the bound, and the prior
-/// itself. The latter are mixtures of atoms, so they change nothing, and fade as atoms come; but with them there is always a channel.
+/// Posteriors to begin with, and their weights, when all atoms would be too many: fitted atoms, those of Warner's
+/// schemes within the bound, and the prior itself. The latter are mixtures of atoms, so they change nothing, and fade
+/// as atoms come; but with them there is always a channel.
 fn first(goal: &Goal, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>, Vec<f64>) {
     let shares = goal.prior().shares();
     let n = shares.len();
@@ -256,10 +261,10 @@ fn first(goal: &Goal, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>,
 /// A lower bound for every channel with this accuracy and bound, from the channel and the multipliers alone; and the
 /// atoms that would lower the value most.
 ///
-/// The variance is convex in `K`: `f(K') >= f(K) - tr(B (K' - K))` with `tr(B K) = f(K)`. For every channel `K' = sum w psi psi'` with
-/// weights that sum to one, so with any `nu` and `mu >= 0`:
-/// `f(K') >= 2 f(K) - nu . pi - mu A + min over atoms of (-psi' B psi + nu . psi + mu max psi)`.
-/// Where atoms are too many for that minimum, the bound is another: see [`bound`].
+/// The variance is convex in `K`: `f(K') >= f(K) - tr(B (K' - K))` with `tr(B K) = f(K)`. For every channel `K' = sum w
+/// psi psi'` with weights that sum to one, so with any `nu` and `mu >= 0`: `f(K') >= 2 f(K) - nu . pi - mu A + min over
+/// atoms of (-psi' B psi + nu . psi + mu max psi)`. Where atoms are too many for that minimum, the bound is another:
+/// see [`bound`].
 fn certify(
     goal: &Goal,
     accuracy: f64,

@@ -1,8 +1,8 @@
 //! Fewer answers for the same information.
 //!
-//! Weights that keep `K = sum w psi psi'` and the accuracy keep everything that counts. They are the solutions of a linear
-//! program with `n(n+1)/2 + 1` equations, so some basic solution has at most that many answers. It is
-//! reached by pivoting from the interior solution: each further atom is driven out against the basis.
+//! Weights that keep `K = sum w psi psi'` and the accuracy keep everything that counts. They are the solutions of a
+//! linear program with `n(n+1)/2 + 1` equations, so some basic solution has at most that many answers. It is reached by
+//! pivoting from the interior solution: each further atom is driven out against the basis.
 
 use nalgebra::DMatrix;
 

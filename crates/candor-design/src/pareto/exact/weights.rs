@@ -33,8 +33,8 @@ pub(super) fn assemble(goal: &Goal, posteriors: &[(Vec<f64>, f64)], weights: &[f
     FrontChannel::new(goal.prior(), cells).within(goal, aim)
 }
 
-/// Weights that make up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max <= A`, the heavy ones moved most; `None` if these atoms
-/// cannot.
+/// Weights that make up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max <= A`, the heavy ones
+/// moved most; `None` if these atoms cannot.
 fn settled(scaled: &[(Vec<f64>, f64)], weights: &[f64], roots: &[f64], accuracy: f64) -> Option<Vec<f64>> {
     let (n, m) = (roots.len(), weights.len());
     let constraints = DMatrix::from_fn(n + 1, m, |i, a| if i < n { scaled[a].0[i] } else { scaled[a].1 });
