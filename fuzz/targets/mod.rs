@@ -74,7 +74,7 @@ fn answer(plan: &Plan) {
         let values = finding.details.iter().filter_map(|detail| detail.value).chain(finding.value);
         assert!({ values }.all(|value| !value.is_nan()), "{}", finding.name());
     }
-    assert_eq!(exclusion(plan) == Exclusion::Nothing, plan.guarantee().epsilon().value().is_some());
+    assert_eq!(exclusion(plan) == Exclusion::Nothing, plan.guarantee().epsilon().finite().is_some());
     let attributes = plan.schema().attributes();
     let first = vec![0u16; attributes.len()];
     let last: Vec<u16> = attributes.iter().map(|attribute| attribute.categories().len() as u16 - 1).collect();

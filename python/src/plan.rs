@@ -135,7 +135,7 @@ impl Plan {
     fn guarantee(&self) -> String {
         let plan = &self.0;
         json(&Guaranteed {
-            epsilon: plan.guarantee().epsilon().value(),
+            epsilon: plan.guarantee().epsilon().finite(),
             attributes: certified(plan),
             for_prior: for_prior(plan),
             method: plan.origin().method.clone(),

@@ -7,7 +7,7 @@ use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Cell, Interval, Method, Options, TableEstimator, Target, Uncertainty};
 use candor_analysis::estimate::{analyse, analyse_all};
-use candor_analysis::moments::{Values, numbers};
+use candor_analysis::moments::{Values, group_moments};
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, answer_codes, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
@@ -242,8 +242,9 @@ fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
                 held[1][at - rows] += part * f64::from(holds(between, among(column, row) - among(0, row)));
             }
         }
-        let mean =
-            numbers(plan, &count(plan, &[0], &answers), &values, &[], &options).expect("an invertible plan").remove(0);
+        let mean = group_moments(plan, &count(plan, &[0], &answers), &values, &[], &options)
+            .expect("an invertible plan")
+            .remove(0);
         held[2][0] += part * f64::from(holds(mean.mean.uncertainty, truth));
     }
     held
@@ -318,8 +319,8 @@ fn constrained_held(plan: &Plan, tables: &[Vec<usize>], skewed: bool, people: us
     let truths: Vec<Vec<f64>> = tables
         .iter()
         .map(|table| {
-            let mut truth = vec![0.0; shape.of(table).cells()];
-            shape.cells_of(table).zip(&shares).for_each(|(cell, share)| truth[cell] += share);
+            let mut truth = vec![0.0; shape.project(table).cells()];
+            shape.project_all(table).zip(&shares).for_each(|(cell, share)| truth[cell] += share);
             truth
         })
         .collect();

@@ -203,7 +203,7 @@ impl Slice<'_> {
     /// For each cell the number of the group that it belongs to: its categories of the attributes that say among whom.
     fn groups(&self, shape: &Shape) -> Vec<usize> {
         let places: Vec<usize> = (0..self.given).collect();
-        (0..shape.cells()).map(|cell| shape.cell_of(cell, &places)).collect()
+        (0..shape.cells()).map(|cell| shape.project_cell(cell, &places)).collect()
     }
 }
 

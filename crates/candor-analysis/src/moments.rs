@@ -75,7 +75,7 @@ impl Values {
     pub fn new(attribute: &Attribute) -> Result<Values, ValuesError> {
         let name = || attribute.name().to_owned();
         if let (Some(first), Some(last)) = (attribute.edges().next(), attribute.edges().last()) {
-            return Err(ValuesError::OpenBins { name: name(), first, last, bins: attribute.numbers() });
+            return Err(ValuesError::OpenBins { name: name(), first, last, bins: attribute.numeric_len() });
         }
         if attribute.grid().len() > 0 {
             let points = attribute.grid().map(Some).chain(std::iter::repeat(None));
@@ -94,7 +94,7 @@ impl Values {
     /// # Errors
     /// If they are not as many, or not finite.
     pub fn said(attribute: &Attribute, numbers: &[f64]) -> Result<Values, ValuesError> {
-        let bins = if attribute.numbers() > 0 { attribute.numbers() } else { usize::MAX };
+        let bins = if attribute.numeric_len() > 0 { attribute.numeric_len() } else { usize::MAX };
         let taking: Vec<bool> =
             (0..attribute.categories().len()).map(|at| at < bins && attribute.is_answer(at)).collect();
         let expected = taking.iter().filter(|takes| **takes).count();
@@ -108,8 +108,8 @@ impl Values {
     /// The order of bins, or of ordinal categories, which is all that quantiles need; `None` if the attribute has no
     /// order.
     pub fn ranks(attribute: &Attribute) -> Option<Values> {
-        let ordered = attribute.numbers() > 0 || attribute.kind() == Kind::Ordinal;
-        let last = if attribute.numbers() > 0 { attribute.numbers() } else { usize::MAX };
+        let ordered = attribute.numeric_len() > 0 || attribute.kind() == Kind::Ordinal;
+        let last = if attribute.numeric_len() > 0 { attribute.numeric_len() } else { usize::MAX };
         let rank = |at: usize| (at < last && attribute.is_answer(at)).then_some(at as f64);
         ordered.then(|| Values((0..attribute.categories().len()).map(rank).collect()).checked(attribute).ok()).flatten()
     }
@@ -138,9 +138,9 @@ impl Values {
     }
 }
 
-/// Numbers of one group.
+/// Mean, variance and quantiles of one group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Numbers {
+pub struct GroupMoments {
     /// The categories of the attributes that say among whom.
     pub codes: Vec<u16>,
     /// The mean.
@@ -171,13 +171,13 @@ pub struct Quantile {
 ///
 /// # Panics
 /// If the values are of another attribute.
-pub fn numbers(
+pub fn group_moments(
     plan: &Plan,
     tally: &TableCounts,
     values: &Values,
     shares: &[f64],
     options: &Options,
-) -> Result<Vec<Numbers>, EstimateUnavailable> {
+) -> Result<Vec<GroupMoments>, EstimateUnavailable> {
     let given = tally.layout().attributes.len() - 1;
     by_group(plan, tally, given, options, |codes, group| match group {
         Some((ratios, members)) => of_group(codes, ratios, members, values, shares),
@@ -197,14 +197,14 @@ fn moved(cell: Cell, scale: f64, shift: f64) -> Cell {
     }
 }
 
-fn of_nobody(codes: Vec<u16>, values: &Values, shares: &[f64]) -> Numbers {
+fn of_nobody(codes: Vec<u16>, values: &Values, shares: &[f64]) -> GroupMoments {
     let (low, high) = values.range();
     let order = values.order();
     let unknown =
         |low, high| Cell { estimate: f64::NAN, uncertainty: Some(Uncertainty { standard_error: f64::NAN, low, high }) };
     let ends = (order[0], order[order.len() - 1]);
     let quantile = |&share: &f64| Quantile { share, estimate: None, low: ends.0 as u16, high: ends.1 as u16 };
-    Numbers {
+    GroupMoments {
         codes,
         mean: unknown(low, high),
         variance: unknown(0.0, (high - low).powi(2) / 4.0),
@@ -221,7 +221,7 @@ impl Values {
     }
 }
 
-fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Values, shares: &[f64]) -> Numbers {
+fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Values, shares: &[f64]) -> GroupMoments {
     let (low, high) = values.range();
     let cells = ratios.estimate.shares.len();
     let spread = |of: &dyn Fn(f64) -> f64| -> Vec<f64> {
@@ -242,7 +242,7 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     };
     let order = values.order();
     let distribution: Vec<Cell> = (0..order.len() - 1).filter_map(|k| at(k, &order)).collect();
-    Numbers {
+    GroupMoments {
         codes,
         variance: moved(variance(ratios, &squares, &under), (high - low).powi(2), 0.0),
         mean: moved(mean, high - low, low),

@@ -79,7 +79,7 @@ pub fn share_where(
         let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
         let mut coefficients = vec![0.0; cells];
         for cell in holding {
-            coefficients[shape.cell_of(cell, part)] = 1.0;
+            coefficients[shape.project_cell(cell, part)] = 1.0;
         }
         return estimator.linear(tally, &coefficients, target);
     }
@@ -88,7 +88,7 @@ pub fn share_where(
         tables.push(TableEstimator::new(plan, &tally.layout().attributes)?.estimate(tally, target)?.shares);
     }
     let product = |cell: usize| {
-        let share = |(part, table): (&Vec<usize>, &Vec<f64>)| table[shape.cell_of(cell, part)];
+        let share = |(part, table): (&Vec<usize>, &Vec<f64>)| table[shape.project_cell(cell, part)];
         places.iter().zip(&tables).map(share).product::<f64>()
     };
     let value = holding.into_iter().map(product).sum();

@@ -172,7 +172,7 @@ impl Likeliest<'_> {
         }
         let most = || match channel {
             Channel::Pattern(pattern) => of_pattern(pattern),
-            Channel::Strip(strip) => (strip.relative()[0] / relabelings(strip)).min(1.0),
+            Channel::Strip(strip) => (strip.relative_likelihoods()[0] / relabelings(strip)).min(1.0),
             Channel::Matrix(_) => 1.0,
         };
         share * *self.blocks.entry((block, tag)).or_insert_with(most)
@@ -184,10 +184,10 @@ impl Likeliest<'_> {
 fn of_pattern(pattern: &Pattern) -> f64 {
     let ln_answers: f64 =
         pattern.axes().iter().map(|axis| ln_binomial(axis.categories as u64, axis.answer as u64)).sum();
-    let ln_most = match pattern.relative() {
+    let ln_most = match pattern.relative_likelihoods() {
         Some(relative) => relative.into_iter().fold(0.0, f64::max).ln(),
         // The mean over true records is that of a random answer, and none is likelier than this factor times another.
-        None => pattern.record_epsilon().value().unwrap_or(f64::INFINITY),
+        None => pattern.record_epsilon().finite().unwrap_or(f64::INFINITY),
     };
     (ln_most - ln_answers).exp().min(1.0)
 }

@@ -25,7 +25,7 @@ pub fn degrees(tally: &TableCounts) -> Option<f64> {
 }
 
 /// Tests whether a number is zero; `None` if its standard error is not known, or none.
-pub fn is_zero(number: &Cell, degrees: Option<f64>) -> Option<ZeroTest> {
+pub fn test_zero(number: &Cell, degrees: Option<f64>) -> Option<ZeroTest> {
     let error = number.uncertainty?.standard_error;
     let statistic = number.estimate / error;
     if !(error > 0.0 && statistic.is_finite()) {
@@ -50,7 +50,7 @@ mod tests {
     /// `2 * pnorm(-1.96)`, `2 * pt(-2.5, 8)` and `2 * pt(-2.5, 1)` of R.
     #[test]
     fn golden_numbers() {
-        let p = |statistic: f64, degrees| is_zero(&cell(0.1 * statistic, 0.1), degrees).unwrap().p_value;
+        let p = |statistic: f64, degrees| test_zero(&cell(0.1 * statistic, 0.1), degrees).unwrap().p_value;
         assert!((p(1.96, None) - 0.049_995_790_296).abs() < 1e-9);
         assert!((p(-1.96, None) - 0.049_995_790_296).abs() < 1e-9);
         assert!((p(2.5, Some(8.0)) - 0.036_942_037_7).abs() < 1e-9);
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_tested() {
-        assert_eq!(is_zero(&cell(0.2, 0.0), None), None);
-        assert_eq!(is_zero(&cell(f64::NAN, 0.1), None), None);
-        assert_eq!(is_zero(&Cell { estimate: 0.2, uncertainty: None }, None), None);
+        assert_eq!(test_zero(&cell(0.2, 0.0), None), None);
+        assert_eq!(test_zero(&cell(f64::NAN, 0.1), None), None);
+        assert_eq!(test_zero(&Cell { estimate: 0.2, uncertainty: None }, None), None);
     }
 }

@@ -165,7 +165,7 @@ mod tests {
         for table in tables {
             let shape = schema.shape(table);
             let mut expected = vec![false; shape.cells()];
-            records.iter().for_each(|&record| expected[all.cell_of(record, table)] = true);
+            records.iter().for_each(|&record| expected[all.project_cell(record, table)] = true);
             assert_eq!(possible(&schema, table).unwrap_or(vec![true; shape.cells()]), expected, "{table:?}");
         }
         assert_eq!(possible(&schema, &[4]), None);

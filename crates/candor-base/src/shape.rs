@@ -10,7 +10,7 @@
 /// assert_eq!(shape.cell(&[1usize, 0, 2]), 14);
 /// assert_eq!(shape.codes(14), [1, 0, 2]);
 /// // The cell of the third and the first attribute that holds it.
-/// assert_eq!(shape.cell_of(14, &[2, 0]), 2 * 2 + 1);
+/// assert_eq!(shape.project_cell(14, &[2, 0]), 2 * 2 + 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -75,20 +75,20 @@ impl Shape {
         (0..self.sizes.len()).map(|attribute| self.code(cell, attribute)).collect()
     }
 
-    /// The shape of some of the attributes, in this order.
-    pub fn of(&self, attributes: &[usize]) -> Shape {
+    /// Returns the shape of the table of some attributes, in the order given.
+    pub fn project(&self, attributes: &[usize]) -> Shape {
         Shape::new(attributes.iter().map(|&attribute| self.sizes[attribute]).collect())
     }
 
-    /// The cell of the table of [some of the attributes](Shape::of) that a cell is in.
+    /// Returns the cell of a [projected table](Shape::project) to which a cell adds.
     #[inline]
-    pub fn cell_of(&self, cell: usize, attributes: &[usize]) -> usize {
+    pub fn project_cell(&self, cell: usize, attributes: &[usize]) -> usize {
         attributes.iter().fold(0, |sum, &attribute| sum * self.sizes[attribute] + self.code(cell, attribute))
     }
 
-    /// For each cell in turn the cell of the table of [some of the attributes](Shape::of) that it is in.
-    pub fn cells_of(&self, attributes: &[usize]) -> impl Iterator<Item = usize> + use<> {
-        let table = self.of(attributes);
+    /// Iterates over [`Shape::project_cell`] of all cells, in order.
+    pub fn project_all(&self, attributes: &[usize]) -> impl Iterator<Item = usize> + use<> {
+        let table = self.project(attributes);
         let mut steps = vec![0; self.sizes.len()];
         attributes.iter().enumerate().for_each(|(place, &attribute)| steps[attribute] = table.strides[place]);
         let (sizes, mut codes, mut next) = (self.sizes.clone(), vec![0; self.sizes.len()], 0);
@@ -107,25 +107,28 @@ impl Shape {
         })
     }
 
-    /// The cells that differ in one attribute only: for each combination of the others, all categories of this one.
-    pub fn lines(&self, attribute: usize) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone + use<>> + use<> {
+    /// Iterates over the fibers along one attribute: the cells that differ in this attribute only.
+    pub fn fibers(
+        &self,
+        attribute: usize,
+    ) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone + use<>> + use<> {
         let (size, stride) = (self.sizes[attribute], self.strides[attribute]);
         let firsts = (0..self.cells()).filter(move |cell| (cell / stride).is_multiple_of(size));
         firsts.map(move |first| (0..size).map(move |category| first + category * stride))
     }
 
-    /// The sums of a table over all attributes but one.
+    /// Returns the one-way margin of a table.
     pub fn margin(&self, table: &[f64], attribute: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.sizes[attribute]];
         table.iter().enumerate().for_each(|(cell, share)| sums[self.code(cell, attribute)] += share);
         sums
     }
 
-    /// A table with its attributes in another order.
-    pub fn rearranged(&self, table: &[f64], order: &[usize]) -> Vec<f64> {
-        let mut rearranged = vec![0.0; table.len()];
-        self.cells_of(order).zip(table).for_each(|(cell, value)| rearranged[cell] = *value);
-        rearranged
+    /// Returns a table with its attributes in another order.
+    pub fn permuted(&self, table: &[f64], order: &[usize]) -> Vec<f64> {
+        let mut permuted = vec![0.0; table.len()];
+        self.project_all(order).zip(table).for_each(|(cell, value)| permuted[cell] = *value);
+        permuted
     }
 }
 
@@ -142,17 +145,17 @@ mod tests {
                 for c in 0..4 {
                     assert_eq!(shape.cell(&[a, b, c]), cell);
                     assert_eq!(shape.codes(cell), [a, b, c]);
-                    assert_eq!(shape.cell_of(cell, &[1, 0]), b * 2 + a);
+                    assert_eq!(shape.project_cell(cell, &[1, 0]), b * 2 + a);
                     cell += 1;
                 }
             }
         }
         assert_eq!(shape.cells(), cell);
         for attributes in [vec![], vec![1], vec![2, 0], vec![0, 1, 2]] {
-            let expected = (0..24).map(|cell| shape.cell_of(cell, &attributes));
-            assert!(shape.cells_of(&attributes).eq(expected), "{attributes:?}");
+            let expected = (0..24).map(|cell| shape.project_cell(cell, &attributes));
+            assert!(shape.project_all(&attributes).eq(expected), "{attributes:?}");
         }
-        assert_eq!(shape.of(&[2, 1]).sizes(), [4, 3]);
+        assert_eq!(shape.project(&[2, 1]).sizes(), [4, 3]);
         assert_eq!(shape.cell_at(&[&[0, 1], &[0, 2], &[0, 3]], 1), 23);
         let none = Shape::new(Vec::new());
         assert_eq!((none.cells(), none.cell::<u16>(&[])), (1, 0));
@@ -162,13 +165,13 @@ mod tests {
     #[test]
     fn lines_margins_and_other_orders() {
         let shape = Shape::new(vec![2, 3]);
-        let lines = |attribute| shape.lines(attribute).map(Iterator::collect).collect::<Vec<Vec<usize>>>();
+        let lines = |attribute| shape.fibers(attribute).map(Iterator::collect).collect::<Vec<Vec<usize>>>();
         assert_eq!(lines(0), [[0, 3], [1, 4], [2, 5]]);
         assert_eq!(lines(1), [[0, 1, 2], [3, 4, 5]]);
         let table = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
         assert_eq!(shape.margin(&table, 0), [7.0, 56.0]);
         assert_eq!(shape.margin(&table, 1), [9.0, 18.0, 36.0]);
-        assert_eq!(shape.rearranged(&table, &[1, 0]), [1.0, 8.0, 2.0, 16.0, 4.0, 32.0]);
+        assert_eq!(shape.permuted(&table, &[1, 0]), [1.0, 8.0, 2.0, 16.0, 4.0, 32.0]);
     }
 
     #[test]

@@ -188,13 +188,13 @@ fn certified(sizes: &[usize], lottery: Vec<(u64, Channel)>, truths: &[Truth]) {
     let file: serde_json::Value = serde_json::from_str(&plan.to_json()).unwrap();
     let guarantee = &file["guarantee"];
     let record = worst(truths.iter().map(|truth| truth.record.clone()));
-    check(plan.guarantee().epsilon().value(), guarantee["epsilon"].as_str(), &record, "record");
+    check(plan.guarantee().epsilon().finite(), guarantee["epsilon"].as_str(), &record, "record");
     for (i, found) in plan.guarantee().attributes().iter().enumerate() {
         let stated = &guarantee["attributes"][i];
         let conditional = worst(truths.iter().map(|truth| truth.conditional[i].clone()));
-        check(found.conditional.value(), stated["conditional_epsilon"].as_str(), &conditional, "conditional");
+        check(found.conditional.finite(), stated["conditional_epsilon"].as_str(), &conditional, "conditional");
         let marginal = worst(truths.iter().map(|truth| truth.marginal[i].clone()));
-        let value = found.marginal.and_then(|epsilon| epsilon.value());
+        let value = found.marginal.and_then(|epsilon| epsilon.finite());
         check(value, stated["marginal_epsilon"].as_str(), &marginal, "marginal");
     }
     assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
@@ -333,7 +333,7 @@ fn losses_below_the_last_digit_of_floats_are_not_stated_as_none() {
         let faint = vec![part(PatternSet::Hits(vec![0]), 300), part(PatternSet::All, u64::MAX - 400)];
         let drawn = Pattern::new(axes.clone(), faint).unwrap().resampled(resampling);
         // Nobody asks about attribute 1, and that is told as it is.
-        assert_eq!(drawn.conditional_epsilons()[1].get(), 0.0);
+        assert_eq!(drawn.conditional_epsilons()[1].as_f64(), 0.0);
         let exact =
             Pattern::new(axes.clone(), vec![part(PatternSet::Hits(vec![0]), 50), part(PatternSet::All, 1 << 63)]);
         check_lottery(&axes, vec![drawn, exact.unwrap()]);
@@ -352,11 +352,11 @@ fn likelihoods_at_the_end_of_the_floats() {
         let drawn = no_miss(k).resampled(vec![resampled; k]);
         // Attributes are independent of each other: one attribute's exact ratio, to the power of k.
         let one = truth_of_pattern(&no_miss(1).resampled(vec![resampled])).record.unwrap();
-        check(drawn.record_epsilon().value(), None, &Some(&one * k), "record");
-        assert_eq!(drawn.record_epsilon().value().is_some(), told, "{resampled}");
+        check(drawn.record_epsilon().finite(), None, &Some(&one * k), "record");
+        assert_eq!(drawn.record_epsilon().finite().is_some(), told, "{resampled}");
         for found in drawn.conditional_epsilons() {
-            check(found.value(), None, &Some(one.clone()), "conditional");
-            assert_eq!(found.value().is_some(), told, "{resampled}");
+            check(found.finite(), None, &Some(one.clone()), "conditional");
+            assert_eq!(found.finite().is_some(), told, "{resampled}");
         }
     }
 }

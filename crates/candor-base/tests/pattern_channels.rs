@@ -50,7 +50,7 @@ impl Oracle {
         for (members, z) in groups.values().flat_map(|members| (0..self.answers.len()).map(move |z| (members, z))) {
             worst = worst.max(largest_ratio(members.iter().map(|&t| &self.probability[t][z])));
         }
-        worst.get()
+        worst.as_f64()
     }
 
     /// The same for the answer of attribute `i` alone; also checks that it depends on nothing else.
@@ -70,7 +70,7 @@ impl Oracle {
             }
             worst = worst.max(largest_ratio(by_category.iter().flatten()));
         }
-        worst.get()
+        worst.as_f64()
     }
 
     /// For every truth, the mean of a function of exactly these attributes that sums to zero along each.
@@ -103,14 +103,14 @@ fn agrees_with_definition(pattern: &Pattern) {
     let oracle = Oracle::new(pattern);
     let k = oracle.axes.len();
     let record = oracle.epsilon(|_| vec![]);
-    assert!(close(pattern.record_epsilon().get(), record), "{pattern:?}: {record}");
+    assert!(close(pattern.record_epsilon().as_f64(), record), "{pattern:?}: {record}");
     let conditionals = pattern.conditional_epsilons();
     for i in 0..k {
         let all_but_i = |x: &[usize]| [&x[..i], &x[i + 1..]].concat();
         let conditional = oracle.epsilon(all_but_i);
-        assert!(close(conditionals[i].get(), conditional), "{pattern:?} {i}: {conditional}");
+        assert!(close(conditionals[i].as_f64(), conditional), "{pattern:?} {i}: {conditional}");
         let marginal = oracle.marginal_epsilon(i);
-        assert!(close(pattern.marginal_epsilon(i).get(), marginal), "{pattern:?} {i}: {marginal}");
+        assert!(close(pattern.marginal_epsilon(i).as_f64(), marginal), "{pattern:?} {i}: {marginal}");
         let kept = oracle.expectation(0, |answer| f64::from(answer[i] & 1));
         assert!(close(pattern.keep_probability(i), kept), "{pattern:?} {i}: {kept}");
     }
@@ -226,7 +226,7 @@ proptest! {
     #[test]
     fn k_ary_is_tight(axes in small_axes(), epsilon in 0.0f64..12.0) {
         let pattern = Pattern::k_ary(axes.clone(), epsilon).unwrap();
-        let certified = pattern.record_epsilon().get();
+        let certified = pattern.record_epsilon().as_f64();
         let silent = axes.iter().all(|axis| axis.answer == axis.categories);
         prop_assert!(certified <= epsilon);
         prop_assert!(silent || certified >= epsilon - 1e-9, "{certified} for {epsilon}");
@@ -241,13 +241,13 @@ fn k_ary_at_the_edge_of_the_promise() {
             let kept = 1.0 - rarest * (categories - 1) as f64;
             let epsilon = (kept / rarest).ln();
             let pattern = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
-            let certified = pattern.record_epsilon().get();
+            let certified = pattern.record_epsilon().as_f64();
             assert!(certified <= epsilon && certified >= epsilon - 1e-9, "{categories} {rarest}: {certified}");
         }
     }
     for epsilon in [0.0, 1e-300, 1e-12, 1e-6] {
         let pattern = Pattern::k_ary(vec![Axis::single(4)], epsilon).unwrap();
-        assert!(pattern.record_epsilon().get() <= epsilon && pattern.record_epsilon().get() >= epsilon - 1e-9);
+        assert!(pattern.record_epsilon().as_f64() <= epsilon && pattern.record_epsilon().as_f64() >= epsilon - 1e-9);
     }
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         assert!(Pattern::k_ary(vec![Axis::single(4)], bad).is_err());
@@ -257,12 +257,12 @@ fn k_ary_at_the_edge_of_the_promise() {
 #[test]
 fn large_subsets_and_large_joints_are_exact_too() {
     let subsets = Pattern::k_ary(vec![Axis::set(10_000, 5_000)], 1.0).unwrap();
-    assert!((subsets.record_epsilon().get() - 1.0).abs() < 1e-9);
+    assert!((subsets.record_epsilon().as_f64() - 1.0).abs() < 1e-9);
     let joint = Pattern::k_ary([9, 16, 7, 15, 6, 5, 2, 2].map(Axis::single).to_vec(), 4.0).unwrap();
-    assert!(joint.record_epsilon().get() <= 4.0 && joint.record_epsilon().get() > 4.0 - 1e-9);
+    assert!(joint.record_epsilon().as_f64() <= 4.0 && joint.record_epsilon().as_f64() > 4.0 - 1e-9);
     for i in 0..8 {
         assert_eq!(joint.conditional_epsilons()[i], joint.record_epsilon());
-        assert!(joint.marginal_epsilon(i).get() < 1e-3);
+        assert!(joint.marginal_epsilon(i).as_f64() < 1e-3);
     }
 }
 
@@ -284,10 +284,10 @@ fn structure_agrees_with_enumeration() {
     let axes = |k: usize| (0..k).map(|i| Axis::single(sizes.get(i).copied().unwrap_or(2))).collect();
     let few = Pattern::new(axes(20), parts(20)).unwrap();
     let many = Pattern::new(axes(21), parts(21)).unwrap();
-    assert!(close(many.record_epsilon().get(), few.record_epsilon().get()));
+    assert!(close(many.record_epsilon().as_f64(), few.record_epsilon().as_f64()));
     let (exact, bounds) = (few.conditional_epsilons(), many.conditional_epsilons());
     for i in 0..20 {
-        assert!(close(many.marginal_epsilon(i).get(), few.marginal_epsilon(i).get()));
+        assert!(close(many.marginal_epsilon(i).as_f64(), few.marginal_epsilon(i).as_f64()));
         assert!(bounds[i] >= exact[i], "an upper bound");
         assert!(bounds[i] <= many.record_epsilon());
     }
@@ -310,8 +310,8 @@ fn structure_agrees_with_enumeration() {
     weights[3] = 1 << 62;
     let (few, many) = (few.resampled(weights[..20].to_vec()), many.resampled(weights));
     assert!(few.record_epsilon() <= many.record_epsilon());
-    assert!(close(many.marginal_epsilon(3).get(), few.marginal_epsilon(3).get()));
-    assert!(few.marginal_epsilon(3).get() < 0.8 * exact[3].get());
+    assert!(close(many.marginal_epsilon(3).as_f64(), few.marginal_epsilon(3).as_f64()));
+    assert!(few.marginal_epsilon(3).as_f64() < 0.8 * exact[3].as_f64());
     let (a, b) = (few.marginal(&[3, 7]), many.marginal(&[3, 7]));
     for (x, y) in a.probabilities().iter().zip(b.probabilities()) {
         assert!(close(*x, *y));
@@ -325,7 +325,7 @@ fn structure_agrees_with_enumeration() {
     let heuristic = Pattern::new(vec![Axis::single(2); 30], parts).unwrap();
     // X of {29} is the largest: 39 + 2^40/2^30, against 2^40/2^30.
     let expected = ((39.0 + 1024.0) / 1024.0f64).ln();
-    assert!(close(heuristic.record_epsilon().get(), expected));
+    assert!(close(heuristic.record_epsilon().as_f64(), expected));
 }
 
 #[test]

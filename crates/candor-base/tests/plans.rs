@@ -68,7 +68,7 @@ fn an_edited_plan_is_refused_and_its_true_guarantee_shown() {
     let error = Plan::from_json(&edited).unwrap_err();
     let PlanError::Fingerprint { actual: Some(actual), stated } = &error else { panic!("{error}") };
     assert_eq!(stated, "1");
-    assert!(actual.get() > 2.8, "{actual}");
+    assert!(actual.as_f64() > 2.8, "{actual}");
     assert!(error.to_string().contains(&format!("guarantees epsilon {actual}")));
     // Renaming a category changes what the plan is about.
     let renamed = good("k-ary.json").replacen("\"4\"", "\"four\"", 1);
@@ -149,8 +149,8 @@ fn losses_add_over_blocks_and_the_worst_channel_of_a_lottery_counts() {
     let blocks = vec![Block::lottery(vec![0, 1], lottery), Block::new(vec![2], k_ary(&[4], 2.0))];
     let plan = Plan::new(schema, blocks).unwrap();
     let guarantee = plan.guarantee();
-    assert!((guarantee.epsilon().get() - 3.5).abs() < 1e-9);
-    let conditional: Vec<f64> = guarantee.attributes().iter().map(|a| a.conditional.get()).collect();
+    assert!((guarantee.epsilon().as_f64() - 3.5).abs() < 1e-9);
+    let conditional: Vec<f64> = guarantee.attributes().iter().map(|a| a.conditional.as_f64()).collect();
     for (found, expected) in conditional.iter().zip([1.5, 1.5, 2.0]) {
         assert!((found - expected).abs() < 1e-9, "{conditional:?}");
     }
@@ -180,7 +180,7 @@ fn columns_of_responses() {
     assert_eq!(columns[1].content, Content::Public { attribute: 1 });
     assert!(matches!(&columns[3].content, Content::Answer { set: true, block: 2, place: 0, .. }));
     assert_eq!(columns[4].content, Content::Tag { block: 1 });
-    assert!(plan.guarantee().epsilon().get() > 0.0);
+    assert!(plan.guarantee().epsilon().as_f64() > 0.0);
     assert_eq!(plan.guarantee().attributes()[0].marginal, None);
     assert_eq!(plan.guarantee().attributes()[0].conditional, Epsilon::ZERO);
 }

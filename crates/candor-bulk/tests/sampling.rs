@@ -190,7 +190,7 @@ fn prove_samplers(samplers: &[(&str, Draw)], name: &str, lottery: Vec<(u64, Chan
             fits(seen, &law(&plan.blocks()[0], truth), &format!("{name}, {sampler}, truth {truth:?}"));
         }
         if let Some(response) = &telling {
-            let certified = plan.guarantee().epsilon().get();
+            let certified = plan.guarantee().epsilon().as_f64();
             let black_box = epsilon_seen(response, &seen[0], &seen[1]);
             assert!(
                 black_box <= certified,
@@ -452,5 +452,5 @@ fn a_wrong_sampler_is_found_out() {
     let caught = std::panic::catch_unwind(|| fits(&x, &law(&claimed.blocks()[0], &[0]), "wrong"));
     assert!(caught.is_err(), "half a percent went unnoticed");
     let weaker = patterns(&[Axis::single(4)], &[(PatternSet::no_miss(), 900), (PatternSet::All, 1_000)]);
-    assert!(epsilon_seen(&response(0, &[vec![0]]), &x, &y) > plan(weaker).guarantee().epsilon().get());
+    assert!(epsilon_seen(&response(0, &[vec![0]]), &x, &y) > plan(weaker).guarantee().epsilon().as_f64());
 }

@@ -209,7 +209,7 @@ fn large_tables() {
         let truth = strip.table().cells() - 1;
         let beside = truth - 1;
         // P(cell in A | truth) = p + F (P(both in a uniform answer) - p^2) / (1 + F p).
-        let (p, excess) = (strip.density(), strip.excess());
+        let (p, excess) = (strip.subset_fraction(), strip.excess_ratio());
         let pairs = |cell: usize| both(&strip, truth, cell);
         let expected = |cell: usize| p + excess * (pairs(cell) - p * p) / (1.0 + excess * p);
         let bulk = batch(&plan, &record, draws, 10).remove(0).cells.unwrap();

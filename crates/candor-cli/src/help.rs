@@ -60,7 +60,7 @@ fn method_named(words: &[String]) -> Option<Method> {
         Some(name) => name,
         None => words.get(place + 1)?,
     };
-    Method::of_name(name).ok()
+    name.parse().ok()
 }
 
 /// `-h` shows what every method takes, and what the named one takes besides; `--help` shows everything.

@@ -116,7 +116,7 @@ fn found(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<Va
         "title": survey.wording.first.title,
         "responses": tallies.responses(),
         "fingerprint": plan.fingerprint().as_str(),
-        "epsilon": plan.guarantee().epsilon().value(),
+        "epsilon": plan.guarantee().epsilon().finite(),
         "questions": survey.wording.first.questions,
     });
     if let Some(counts) = tallies.counts(plan).filter(|_| tallies.responses() > 0) {

@@ -152,7 +152,8 @@ impl Store {
         Ok(self.pool.begin().await?)
     }
 
-    /// A connection. A failed transaction leaves something behind: [detach](PoolConnection::detach) it then, and drop it.
+    /// A connection. A failed transaction leaves something behind: [detach](PoolConnection::detach) it then, and drop
+    /// it.
     ///
     /// # Errors
     /// If the database is not to be had.

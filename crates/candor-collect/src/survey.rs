@@ -116,7 +116,7 @@ impl Survey {
         if self.wording.invitations && self.wording.tokens_until.is_none() {
             notes.push(INVITATIONS_TRUST.to_owned());
         }
-        if self.plan.guarantee().epsilon().value().is_none() {
+        if self.plan.guarantee().epsilon().finite().is_none() {
             notes.push("this plan has no finite epsilon: answers can rule truths out, and the page says so".to_owned());
         }
         let sizes = attributes.iter().map(|a| a.categories().len());

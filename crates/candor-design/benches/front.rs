@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use candor_design::pareto::Goal;
+use candor_design::pareto::FrontProblem;
 use candor_design::pareto::evolve::polishing::{fill_in, polish_front};
 use candor_design::pareto::evolve::{Parameters, evolve};
 use candor_design::pareto::hypervolume::hypervolume;
@@ -24,8 +24,8 @@ fn main() {
     divan::main();
 }
 
-fn goal(n: usize) -> Goal {
-    Goal::new(Prior::normal(n).unwrap(), 0.75).unwrap()
+fn goal(n: usize) -> FrontProblem {
+    FrontProblem::new(Prior::normal(n).unwrap(), 0.75).unwrap()
 }
 
 /// CPU seconds of this process so far, or the clock's where the system does not say.
@@ -109,7 +109,7 @@ fn certificates(start: Instant) {
         ];
         for (name, prior) in priors {
             for (bound, part) in [0.6, 0.75, 0.9, 1.0].into_iter().flat_map(|b| [0.1, 0.5, 0.9, 0.97].map(|p| (b, p))) {
-                let goal = Goal::new(prior.clone().unwrap(), bound).unwrap();
+                let goal = FrontProblem::new(prior.clone().unwrap(), bound).unwrap();
                 let (least, most) = goal.range();
                 let before = cpu_seconds(start);
                 let found = exact::exact(&goal, least + part * (most - least));

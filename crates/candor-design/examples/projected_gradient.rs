@@ -49,7 +49,7 @@ fn gram(sizes: &[usize], tables: &TableList, weights: &[f64]) -> DMatrix<f64> {
     let records = shape.cells();
     let mut gram = DMatrix::zeros(records, records);
     for (table, weight) in tables.lists().iter().zip(weights) {
-        let cells: Vec<usize> = shape.cells_of(table).collect();
+        let cells: Vec<usize> = shape.project_all(table).collect();
         gram += DMatrix::from_fn(records, records, |x, y| if cells[x] == cells[y] { *weight } else { 0.0 });
     }
     let centre = DMatrix::identity(records, records) - DMatrix::from_element(records, records, 1.0 / records as f64);

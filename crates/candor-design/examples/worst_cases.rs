@@ -205,7 +205,7 @@ fn judged(schema: &Schema, request: &Request) -> Result<DesignOutcome, Box<dyn s
 
 /// How far the plan may be from the best one, in percent of its epsilon, or of its squared error.
 fn gap(designed: &DesignOutcome) -> Option<f64> {
-    let certified = designed.plan.guarantee().epsilon().get();
+    let certified = designed.plan.guarantee().epsilon().as_f64();
     let of_epsilon = designed.lower_bound.map(|bound| 100.0 * (certified - bound) / certified);
     of_epsilon.or(designed.standing.map(|standing| standing.percent()))
 }

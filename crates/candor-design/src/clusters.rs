@@ -17,13 +17,13 @@ use crate::budget::Budget;
 use crate::joint::optimal::search::SearchLimits;
 use crate::joint::optimal::{optimal, optimal_within};
 use crate::joint::workload::lottery;
-use crate::method::{Candidates, Design, Goal, NotApplicable};
+use crate::method::{Candidates, ComparisonTarget, Design, NotApplicable};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, randomized_attributes};
 
 /// How the attributes of a cluster are randomized together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum ClusterDesign {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons.
     Joint,
     /// The least epsilon that gives each attribute its own; less than the sum.
@@ -37,7 +37,7 @@ pub enum Inside {
 /// How the attributes of a cluster are randomized together, in a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Together {
+pub enum ClusterMethod {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
     #[default]
     Joint,
@@ -76,7 +76,7 @@ pub struct ClustersRequest {
         default,
         skip_serializing_if = "is_joint"
     )]
-    pub inside: Together,
+    pub inside: ClusterMethod,
     /// The epsilon that those who took part in finding the clusters have spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
@@ -86,17 +86,17 @@ pub struct ClustersRequest {
     pub time_limit: Option<f64>,
 }
 
-fn is_joint(inside: &Together) -> bool {
-    *inside == Together::Joint
+fn is_joint(inside: &ClusterMethod) -> bool {
+    *inside == ClusterMethod::Joint
 }
 
 impl Design for ClustersRequest {
     fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let inside = match self.inside {
-            Together::Joint => Inside::Joint,
-            Together::Optimal if self.epsilon.is_some() => Inside::OptimalWithin,
-            Together::Optimal => Inside::Optimal,
-            Together::Workload => Inside::Workload,
+            ClusterMethod::Joint => ClusterDesign::Joint,
+            ClusterMethod::Optimal if self.epsilon.is_some() => ClusterDesign::OptimalWithin,
+            ClusterMethod::Optimal => ClusterDesign::Optimal,
+            ClusterMethod::Workload => ClusterDesign::Workload,
         };
         let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
         let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
@@ -105,11 +105,11 @@ impl Design for ClustersRequest {
         let together = self.clusters.iter().map(positions).collect::<Result<Vec<_>, _>>()?;
         let effort = SearchLimits::within(schema.randomized().len(), self.time_limit, progress);
         let plan = clusters(schema, &together, &budget.epsilons(schema)?, inside, effort)?;
-        let notes = self.spent.map(|spent| spent_note(spent, plan.guarantee().epsilon().get()));
+        let notes = self.spent.map(|spent| spent_note(spent, plan.guarantee().epsilon().as_f64()));
         Ok(DesignOutcome { notes: notes.into_iter().collect(), stopped: effort.stopped(), ..DesignOutcome::from(plan) })
     }
 
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let name = |&attribute: &usize| schema.attributes()[attribute].name().to_owned();
         let request = |together: &[Vec<usize>]| {
             let several = together.iter().filter(|cluster| cluster.len() > 1);
@@ -149,7 +149,7 @@ pub fn clusters(
     schema: &Schema,
     clusters: &[Vec<usize>],
     epsilons: &[f64],
-    inside: Inside,
+    inside: ClusterDesign,
     effort: SearchLimits,
 ) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
@@ -164,11 +164,11 @@ pub fn clusters(
         let places: Vec<usize> = cluster.iter().map(place).collect();
         let own: Vec<f64> = places.iter().map(|&place| epsilons[place]).collect();
         let total: f64 = own.iter().sum();
-        if cluster.len() == 1 || inside == Inside::Optimal {
+        if cluster.len() == 1 || inside == ClusterDesign::Optimal {
             places.iter().for_each(|&place| requested[place] = Some(epsilons[place]));
         }
         let axes = || places.iter().map(|&place| Axis::single(private[place].1)).collect();
-        if cluster.len() == 1 || inside == Inside::Joint {
+        if cluster.len() == 1 || inside == ClusterDesign::Joint {
             blocks.push(Block::new(cluster, Pattern::k_ary(axes(), total)?));
             continue;
         }
@@ -179,9 +179,9 @@ pub fn clusters(
         };
         let part = Schema::new(cluster.iter().map(member).collect())?;
         let designed = match inside {
-            Inside::Optimal => optimal(&part, &own, effort)?.plan,
-            Inside::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,
-            Inside::Joint | Inside::Workload => {
+            ClusterDesign::Optimal => optimal(&part, &own, effort)?.plan,
+            ClusterDesign::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,
+            ClusterDesign::Joint | ClusterDesign::Workload => {
                 let pairs = TableList::parse("pairs", &part).expect("two attributes or more");
                 lottery(&part, total, &pairs, &vec![1.0; pairs.lists().len()], effort)?.plan
             }
@@ -236,7 +236,7 @@ mod tests {
 
     const EFFORT: SearchLimits = SearchLimits::to(1e-9);
 
-    fn made(of: &[Vec<usize>], epsilons: &[f64], inside: Inside) -> Plan {
+    fn made(of: &[Vec<usize>], epsilons: &[f64], inside: ClusterDesign) -> Plan {
         clusters(&Schema::with_sizes(&SIZES).unwrap(), of, epsilons, inside, EFFORT).unwrap()
     }
 
@@ -269,9 +269,9 @@ mod tests {
         for (cluster, at_seven, at_three) in cases {
             for (p, golden) in [(0.7, at_seven), (0.3, at_three)] {
                 let epsilons = up(p);
-                let plan = made(std::slice::from_ref(&cluster), &epsilons, Inside::Joint);
+                let plan = made(std::slice::from_ref(&cluster), &epsilons, ClusterDesign::Joint);
                 assert!((kept(&plan, &cluster) - golden).abs() < 1e-8, "{cluster:?} {p}: {}", kept(&plan, &cluster));
-                let (certified, total) = (plan.guarantee().epsilon().get(), epsilons.iter().sum::<f64>());
+                let (certified, total) = (plan.guarantee().epsilon().as_f64(), epsilons.iter().sum::<f64>());
                 assert!(certified <= total && certified > total - 1e-7, "{certified} for {total}");
             }
         }
@@ -282,7 +282,10 @@ mod tests {
         for (cluster, golden) in
             [vec![4, 6, 7], vec![1, 7], vec![2, 4, 6], vec![0, 3], vec![2, 4, 6, 7]].into_iter().zip(golden)
         {
-            assert!((kept(&made(std::slice::from_ref(&cluster), &grr, Inside::Joint), &cluster) - golden).abs() < 1e-8);
+            assert!(
+                (kept(&made(std::slice::from_ref(&cluster), &grr, ClusterDesign::Joint), &cluster) - golden).abs()
+                    < 1e-8
+            );
         }
     }
 
@@ -291,25 +294,27 @@ mod tests {
         let epsilons = [1.0, 0.5, 0.8, 1.0, 0.5, 0.5, 0.7, 1.0];
         let of = [vec![4, 6, 7], vec![0, 2]];
         let total: f64 = epsilons.iter().sum();
-        for inside in [Inside::Joint, Inside::Optimal, Inside::OptimalWithin, Inside::Workload] {
+        for inside in
+            [ClusterDesign::Joint, ClusterDesign::Optimal, ClusterDesign::OptimalWithin, ClusterDesign::Workload]
+        {
             let plan = made(&of, &epsilons, inside);
             assert_eq!(plan.blocks().len(), 5, "{inside:?}");
-            let certified = plan.guarantee().epsilon().get();
+            let certified = plan.guarantee().epsilon().as_f64();
             assert!(certified <= total, "{inside:?}");
             match inside {
-                Inside::Optimal => {
+                ClusterDesign::Optimal => {
                     assert!(certified < total - 0.3, "{certified} of {total}");
                     for (attribute, epsilon) in plan.guarantee().attributes().iter().zip(epsilons) {
-                        assert!((attribute.marginal.unwrap().get() - epsilon).abs() < 1e-8);
+                        assert!((attribute.marginal.unwrap().as_f64() - epsilon).abs() < 1e-8);
                     }
                 }
-                Inside::OptimalWithin => {
+                ClusterDesign::OptimalWithin => {
                     assert!(certified > total - 1e-6, "{certified} of {total}");
                     for (attribute, epsilon) in plan.guarantee().attributes().iter().zip(epsilons) {
-                        assert!(attribute.marginal.unwrap().get() > epsilon - 1e-8);
+                        assert!(attribute.marginal.unwrap().as_f64() > epsilon - 1e-8);
                     }
                 }
-                Inside::Joint | Inside::Workload => assert!(certified > total - 1e-7),
+                ClusterDesign::Joint | ClusterDesign::Workload => assert!(certified > total - 1e-7),
             }
         }
     }
@@ -318,14 +323,14 @@ mod tests {
     fn clusters_must_not_overlap() {
         let schema = Schema::with_sizes(&[2, 3, 4]).unwrap();
         let refused =
-            |of: &[Vec<usize>]| clusters(&schema, of, &[1.0; 3], Inside::Joint, EFFORT).unwrap_err().to_string();
+            |of: &[Vec<usize>]| clusters(&schema, of, &[1.0; 3], ClusterDesign::Joint, EFFORT).unwrap_err().to_string();
         assert_eq!(
             refused(&[vec![0, 1], vec![1, 2]]),
             "clusters: \"a2\" is named twice; each attribute belongs to one cluster"
         );
         assert_eq!(refused(&[vec![2, 2]]), "clusters: \"a3\" is named twice; each attribute belongs to one cluster");
-        assert!(clusters(&schema, &[], &[1.0; 2], Inside::Joint, EFFORT).is_err());
+        assert!(clusters(&schema, &[], &[1.0; 2], ClusterDesign::Joint, EFFORT).is_err());
         // None at all: every attribute on its own.
-        assert_eq!(clusters(&schema, &[], &[1.0; 3], Inside::Joint, EFFORT).unwrap().blocks().len(), 3);
+        assert_eq!(clusters(&schema, &[], &[1.0; 3], ClusterDesign::Joint, EFFORT).unwrap().blocks().len(), 3);
     }
 }

@@ -150,7 +150,7 @@ mod tests {
             planned(&schema, &["a1", "a3"], r#"{"method": "workload", "epsilon": 2, "tables": "pairs"}"#),
             planned(&schema, &["a2"], r#"{"method": "warner", "p": 0.7}"#),
         ]);
-        let epsilon = mixed.unwrap().plan.guarantee().epsilon().get();
+        let epsilon = mixed.unwrap().plan.guarantee().epsilon().as_f64();
         let sum = 3f64.ln() + 2.0 + 7f64.ln();
         assert!(epsilon <= sum + 1e-9 && epsilon > sum - 1e-6, "{epsilon} for {sum}");
     }

@@ -109,8 +109,8 @@ mod tests {
             let plain = Plan::new(schema.clone(), vec![Block::new(vec![0], plain)]).unwrap();
             let shifted = Block::lottery(vec![0], k_ary(&labels, epsilon).unwrap());
             let shifted = Plan::new(schema, vec![shifted]).unwrap();
-            prop_assert!(shifted.guarantee().epsilon().get() <= epsilon);
-            prop_assert!(shifted.guarantee().epsilon().get() > epsilon - 1e-8);
+            prop_assert!(shifted.guarantee().epsilon().as_f64() <= epsilon);
+            prop_assert!(shifted.guarantee().epsilon().as_f64() > epsilon - 1e-8);
             let error = |plan: &Plan| {
                 TableEstimator::new(plan, &[0]).unwrap().predict(1.0, Target::Population).unwrap().standard_errors[0]
             };
@@ -130,8 +130,8 @@ mod tests {
             let labels: Vec<&[String]> = schema.attributes().iter().map(|attribute| attribute.categories()).collect();
             let shifted = Block::lottery(all.clone(), joint(&labels, epsilon).unwrap());
             let shifted = Plan::new(schema.clone(), vec![shifted]).unwrap();
-            prop_assert!(shifted.guarantee().epsilon().get() <= epsilon);
-            prop_assert!(shifted.guarantee().epsilon().get() > epsilon - 1e-6);
+            prop_assert!(shifted.guarantee().epsilon().as_f64() <= epsilon);
+            prop_assert!(shifted.guarantee().epsilon().as_f64() > epsilon - 1e-6);
             let tables = all.iter().map(|&at| vec![at]).chain([all.clone()]);
             for table in tables {
                 let error = |plan: &Plan| {

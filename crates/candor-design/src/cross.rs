@@ -24,7 +24,7 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
     if let Some(public) = parts.iter().find(|part| part.is_public()) {
         return refuse(format!("\"{}\" is public, and not randomized", public.name()));
     }
-    if let Some(binned) = parts.iter().find(|part| part.numbers() > 0) {
+    if let Some(binned) = parts.iter().find(|part| part.numeric_len() > 0) {
         return refuse(format!(
             "\"{}\" has bins of numbers; give its bins as labels in the table first",
             binned.name()

@@ -9,7 +9,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, compliance_check, randomized_attributes};
 
@@ -53,7 +53,7 @@ impl Design for IndependentRequest {
         Ok(DesignOutcome { recommend_workload, ..DesignOutcome::from(plan) })
     }
 
-    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(_: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         vec![(None, Ok(IndependentRequest { epsilon: Some(goal.epsilon), ..IndependentRequest::default() }))]
     }
 }
@@ -105,7 +105,7 @@ mod tests {
             let schema = Schema::with_sizes(&sizes).unwrap();
             let ratio: Vec<f64> = (0..sizes.len()).map(|i| if uneven { 1.0 + i as f64 } else { 1.0 }).collect();
             let plan = independent(&schema, &share(total, &ratio).unwrap()).unwrap();
-            let certified = plan.guarantee().epsilon().get();
+            let certified = plan.guarantee().epsilon().as_f64();
             prop_assert!(certified <= total, "{certified} for {total}");
             prop_assert!(certified >= total - 1e-8 * sizes.len() as f64, "{certified} for {total}");
             for attribute in plan.guarantee().attributes() {

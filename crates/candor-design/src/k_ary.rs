@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn epsilon(plan: &Plan) -> f64 {
-        plan.guarantee().epsilon().get()
+        plan.guarantee().epsilon().as_f64()
     }
 
     #[test]

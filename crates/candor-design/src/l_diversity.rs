@@ -11,7 +11,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, broadcast, minimax, randomized_attributes};
 
@@ -45,7 +45,7 @@ impl Design for LDiversityRequest {
     }
 
     /// It has no epsilon: it is compared at the added variance of minimax subset selection.
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let request = || {
             let added = |(&(_, size), epsilon): (&(usize, usize), &f64)| {
                 let parity = epsilon.exp();
@@ -149,7 +149,7 @@ mod tests {
     fn one_l_for_all_or_one_each() {
         let schema = Schema::with_sizes(&[4, 9]).unwrap();
         assert_eq!(l_diversity(&schema, &[3]).unwrap(), l_diversity(&schema, &[3, 3]).unwrap());
-        assert_eq!(l_diversity(&schema, &[2, 5]).unwrap().guarantee().epsilon().value(), None);
+        assert_eq!(l_diversity(&schema, &[2, 5]).unwrap().guarantee().epsilon().finite(), None);
         let message = |l: &[usize]| l_diversity(&schema, l).unwrap_err().to_string();
         assert!(message(&[1]).contains("`l` is 1; it must be 2 or more"));
         assert!(message(&[5]).contains("at most 4, the number of categories of \"a1\""));

@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(outputs(&plan), ["x", "y", "z"]);
         let first = &probabilities(&plan)[0];
         assert!(first.iter().zip([0.7, 0.2, 0.1]).all(|(p, q)| (p - q).abs() < 1e-15));
-        assert!((plan.guarantee().epsilon().get() - 7f64.ln()).abs() < 1e-9);
+        assert!((plan.guarantee().epsilon().as_f64() - 7f64.ln()).abs() < 1e-9);
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
         let plan = matrix(&schema(), &cells(text), None).unwrap();
         assert_eq!(outputs(&plan), ["says x", "says y", "says z", "silent"]);
         assert!((probabilities(&plan)[0][0] - 1.0 / 3.0).abs() < 1e-15, "columns follow their labels");
-        assert_eq!(plan.guarantee().epsilon().value(), None);
+        assert_eq!(plan.guarantee().epsilon().finite(), None);
         let numbers = Schema::with_sizes(&[2]).unwrap();
         let text = ",1,0\n10,0,1/3\n20,1/3,0\n30,2/3,2/3";
         let plan = matrix(&numbers, &cells(text), None).unwrap();

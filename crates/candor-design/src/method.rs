@@ -19,7 +19,7 @@ pub trait Design: Sized {
     fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError>;
 
     /// How the method is asked for a given record epsilon, where methods are compared. None for methods that are not.
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let _ = (schema, goal);
         Vec::new()
     }
@@ -31,7 +31,7 @@ pub type Candidates<T> = Vec<(Option<&'static str>, Result<T, NotApplicable>)>;
 
 /// What the methods are compared for.
 #[derive(Clone, Copy, Debug)]
-pub struct Goal<'a> {
+pub struct ComparisonTarget<'a> {
     /// The record epsilon, above 0.
     pub epsilon: f64,
     /// The number of respondents.
@@ -44,7 +44,7 @@ pub struct Goal<'a> {
     pub time_limit: Option<Duration>,
 }
 
-impl Goal<'_> {
+impl ComparisonTarget<'_> {
     /// An equal share of epsilon for each attribute.
     pub(crate) fn shares(&self, schema: &Schema) -> Result<Vec<f64>, NotApplicable> {
         Ok(budget::share(self.epsilon, &vec![1.0; randomized_attributes(schema)?.len()])?)

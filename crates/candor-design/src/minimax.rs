@@ -20,7 +20,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, broadcast, randomized_attributes};
 
@@ -106,7 +106,7 @@ impl Design for MinimaxRequest {
         }
     }
 
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let shares = goal.shares(schema);
         vec![(
             None,
@@ -206,8 +206,8 @@ mod tests {
         fn what_is_asked_is_never_exceeded(k in 2usize..60, g in 1.0f64..200.0) {
             let plan = minimax_by_parity(&Schema::with_sizes(&[k, 3]).unwrap(), &[g]).unwrap();
             for attribute in plan.guarantee().attributes() {
-                prop_assert!(attribute.conditional.get() <= g.ln());
-                prop_assert!(attribute.conditional.get() >= g.ln() - 1e-8);
+                prop_assert!(attribute.conditional.as_f64() <= g.ln());
+                prop_assert!(attribute.conditional.as_f64() >= g.ln() - 1e-8);
             }
         }
     }
@@ -217,7 +217,7 @@ mod tests {
         let plan = minimax_by_parity(&Schema::with_sizes(&[20]).unwrap(), &[14.19]).unwrap();
         assert_eq!(size_of(&plan, 0), 1);
         assert!((hit_probability(20, 1, 14.19) - 0.4275).abs() < 5e-5);
-        assert!((plan.guarantee().epsilon().get() - 2.6525).abs() < 5e-5);
+        assert!((plan.guarantee().epsilon().as_f64() - 2.6525).abs() < 5e-5);
         let plan = minimax(&Schema::with_sizes(&[50]).unwrap(), &[18.023_183f64.ln()]).unwrap();
         assert_eq!(size_of(&plan, 0), 3);
         assert!((guessing(50, 3, 18.023_183) - 0.1783).abs() < 5e-5);

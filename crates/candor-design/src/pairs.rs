@@ -45,7 +45,7 @@ impl Pairs {
         // Beyond, the two with the smallest epsilons.
         let mut chosen: Vec<usize> = (0..k).collect();
         if k > MAX_ALL_PAIRS {
-            let epsilon = |&i: &usize| plan.guarantee().attributes()[i].marginal.map_or(0.0, |e| e.get());
+            let epsilon = |&i: &usize| plan.guarantee().attributes()[i].marginal.map_or(0.0, |e| e.as_f64());
             chosen.sort_by(|a, b| epsilon(a).total_cmp(&epsilon(b)));
             chosen.truncate(2);
             chosen.sort_unstable();
@@ -95,7 +95,7 @@ fn information(plan: &Plan, pair: &[usize]) -> f64 {
                 let Some(axes) = axes else { return 0.0 };
                 let set = axes.iter().fold(0, |set, axis| set | 1usize << axis);
                 let dimension: f64 = axes.iter().map(|&axis| strip.table().sizes()[axis] as f64 - 1.0).product();
-                let scale = strip.excess() / (1.0 + strip.excess() * strip.density());
+                let scale = strip.excess_ratio() / (1.0 + strip.excess_ratio() * strip.subset_fraction());
                 *weight as f64 / total * scale * scale * strip.mean_squares()[set] / dimension
             }
             Channel::Matrix(_) => 0.0,

@@ -26,7 +26,7 @@ fn check(request: &Value, designed: &DesignOutcome) -> Result<(), DesignError> {
         false => Err(DesignError::GuaranteesLess { what: what(), asked, certified }),
     };
     if let Some(asked) = request["epsilon"].as_f64() {
-        within(&|| "the record".to_owned(), asked, plan.guarantee().epsilon().get())?;
+        within(&|| "the record".to_owned(), asked, plan.guarantee().epsilon().as_f64())?;
     }
     if request["allow_weaker"] == true {
         return Ok(());
@@ -37,7 +37,7 @@ fn check(request: &Value, designed: &DesignOutcome) -> Result<(), DesignError> {
         };
         let name = || format!("\"{}\"", plan.schema().name(attribute.attribute));
         // An attribute without an answer of its own is known by all answers.
-        within(&name, asked, attribute.marginal.unwrap_or(attribute.conditional).get())?;
+        within(&name, asked, attribute.marginal.unwrap_or(attribute.conditional).as_f64())?;
     }
     Ok(())
 }
@@ -81,12 +81,12 @@ mod tests {
     #[test]
     fn broken_promises_are_errors() {
         let made = designed(&json!({"method": "independent", "attribute_epsilon": [1.0, 0.5]}));
-        let certified = made.plan.guarantee().epsilon().get();
+        let certified = made.plan.guarantee().epsilon().as_f64();
         for (asked, holds) in [(certified, true), (certified.next_down(), false), (0.1, false)] {
             let told = kept(&json!({"method": "joint", "epsilon": asked}), made.clone());
             assert_eq!(told.is_ok(), holds, "{asked}");
         }
-        let marginal = made.plan.guarantee().attributes()[1].marginal.unwrap().get();
+        let marginal = made.plan.guarantee().attributes()[1].marginal.unwrap().as_f64();
         for method in ["optimal", "clusters"] {
             let less = json!({"method": method, "attribute_epsilon": [1.0, marginal.next_down()]});
             let error = kept(&less, made.clone()).map(|_| ()).unwrap_err();

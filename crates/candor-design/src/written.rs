@@ -71,7 +71,7 @@ pub fn of_blocks(
         fits(whole.answers.len().saturating_mul(part.answers.len()))?;
         let place = |attribute: &usize| attributes.iter().position(|other| other == attribute).unwrap_or(0);
         let places: Vec<usize> = block.attributes().iter().map(place).collect();
-        for (input, column) in shape.cells_of(&places).zip(&mut whole.columns) {
+        for (input, column) in shape.project_all(&places).zip(&mut whole.columns) {
             *column = column.iter().flat_map(|p| part.columns[input].iter().map(move |q| p * q)).collect();
         }
         let joined = |label: &String| {
@@ -176,7 +176,7 @@ fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Res
                 if set.binary_search(&truth).is_ok() { most.clone() } else { least.clone() }
             };
             let column = |cell| sets.iter().map(|set| likelihood(set, cell)).collect();
-            let columns = shape.cells_of(strip.places()).map(column).collect();
+            let columns = shape.project_all(strip.places()).map(column).collect();
             let answers = sets.iter().map(|set| listed(set.iter().map(|&cell| labels[cell].as_str()))).collect();
             Ok(Written { answers, columns })
         }
@@ -402,8 +402,8 @@ mod tests {
             let row = |z: usize| columns.iter().map(move |column| &column[z]);
             let ratio = |z: usize| row(z).max().unwrap() / row(z).min().unwrap();
             let parity = (0..answers.len()).map(ratio).max().unwrap();
-            let epsilon = candor_base::channel::Epsilon::of_parity(Some(&parity)).get();
-            let certified = plan.guarantee().epsilon().get();
+            let epsilon = candor_base::channel::Epsilon::of_parity(Some(&parity)).as_f64();
+            let certified = plan.guarantee().epsilon().as_f64();
             assert!(
                 certified >= epsilon && certified - epsilon < 1e-11 * (1.0 + epsilon),
                 "{request}: {certified} {epsilon}"

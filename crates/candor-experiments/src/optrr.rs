@@ -15,7 +15,7 @@ use candor_design::pareto::hypervolume::hypervolume;
 use candor_design::pareto::measure::Measures;
 use candor_design::pareto::prior::Prior;
 use candor_design::pareto::warner::{self, STEPS, WarnerPoint};
-use candor_design::pareto::{FrontError, Goal};
+use candor_design::pareto::{FrontError, FrontProblem};
 use candor_runtime::progress::ProgressSink;
 
 use crate::adult::Adult;
@@ -172,7 +172,7 @@ fn education() -> Result<Prior, FrontError> {
 
 /// The fronts of one subject.
 struct Fronts {
-    goal: Goal,
+    goal: FrontProblem,
     warner: Vec<WarnerPoint>,
     evolved: Evolved,
     exact: Vec<ExactPoint>,
@@ -180,7 +180,7 @@ struct Fronts {
 
 impl Fronts {
     fn of(subject: &Subject, generations: usize, seed: u64) -> Result<Fronts, FrontError> {
-        let goal = Goal::new(subject.prior.clone()?, subject.bound)?;
+        let goal = FrontProblem::new(subject.prior.clone()?, subject.bound)?;
         let parameters = Parameters { generations, islands: 1, seed, ..Parameters::default() };
         let evolved = evolve(&goal, &parameters, |_, _| Ok(()))?;
         let exact = exact::front(&goal, &goal.spread(subject.points), ProgressSink::default())

@@ -122,7 +122,7 @@ fn of_block<'a>(block: &'a Block) -> Distance {
 
 /// `(eta - 1)/(eta + 1)` is the most that any channel of parity `eta` has.
 fn by_parity(block: &Block) -> Distance {
-    let worst = block.channels().iter().map(|(_, channel)| channel.record_epsilon().get()).fold(0.0, f64::max);
+    let worst = block.channels().iter().map(|(_, channel)| channel.record_epsilon().as_f64()).fold(0.0, f64::max);
     Distance { half: (worst / 2.0).tanh(), exact: false }
 }
 
@@ -155,7 +155,7 @@ fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
             both[without | 1 << axis] = constant - deviation / (size as f64 - 1.0);
         }
     }
-    let [with, without] = strip.relative();
+    let [with, without] = strip.relative_likelihoods();
     let scale = weight * (with - without);
     for (differ, half) in half.iter_mut().enumerate() {
         let bit = |(axis, &place): (usize, &usize)| (differ >> place & 1) << axis;
@@ -167,7 +167,7 @@ fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
 /// both or neither, for the others it hits or misses both; the likelihoods depend on nothing else.
 fn add_pattern(pattern: &Pattern, weight: f64, half: &mut [f64]) -> Option<()> {
     let k = pattern.axes().len();
-    let relative = pattern.relative()?;
+    let relative = pattern.relative_likelihoods()?;
     let value = |p: usize| relative[p];
     let same: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
     // Of uniformly random answers about an attribute in which they differ: both in the set, one, neither.

@@ -42,7 +42,7 @@ impl Exclusion {
 /// From the plan's integers; beyond 20 attributes in one channel it may say more than is so, like the epsilon. Cost:
 /// nothing with a finite epsilon, else about that of the certificate.
 pub fn exclusion(plan: &Plan) -> Exclusion {
-    if plan.guarantee().epsilon().value().is_some() {
+    if plan.guarantee().epsilon().finite().is_some() {
         return Exclusion::Nothing;
     }
     let of_channel = |channel: &Channel| match channel {
@@ -61,7 +61,7 @@ fn of_matrix(matrix: &Matrix) -> Exclusion {
             let possible = inputs.iter().filter(|&&input| matrix.columns()[input][output] > 0);
             Exclusion::leaving(possible.count(), inputs.len())
         };
-        let lines = matrix.shape().lines(place);
+        let lines = matrix.shape().fibers(place);
         lines.flat_map(|line| (0..matrix.labels().len()).map(move |output| left(line.clone().collect(), output))).max()
     };
     (0..matrix.sizes().len()).filter_map(of_attribute).max().unwrap_or(Exclusion::Nothing)
@@ -72,7 +72,7 @@ fn of_pattern(pattern: &Pattern) -> Exclusion {
     let places = 0..pattern.axes().len();
     let Some(possible) = pattern.possible() else {
         let conditional = pattern.conditional_epsilons();
-        let unbounded = |&place: &usize| conditional[place].value().is_none();
+        let unbounded = |&place: &usize| conditional[place].finite().is_none();
         let of_attribute = |place: usize| {
             let (q, a) = axis(place);
             let closed = pattern.parts().iter().all(|part| part.set.is_down_closed() || !part.set.looks_at(place));

@@ -10,7 +10,7 @@ pub(crate) const ROUNDING: f64 = 1e-12;
 ///
 /// It is "1" only for an epsilon of 0.
 pub fn times(epsilon: Epsilon) -> Option<String> {
-    let factor = epsilon.value()?.exp();
+    let factor = epsilon.finite()?.exp();
     if !factor.is_finite() {
         return None;
     }

@@ -139,7 +139,7 @@ fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
     let a = categories as f64;
     let Some(axis) = strip.axis_of(place) else { return 1.0 / a };
     let most = strip.margin(&[axis]).into_iter().max().unwrap_or(0);
-    let [with, without] = strip.relative();
+    let [with, without] = strip.relative_likelihoods();
     let inside = f64::from(most) * a / strip.table().cells() as f64;
     (without + (with - without) * inside) / a
 }

@@ -71,7 +71,7 @@ fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) 
     let inside = |a: &usize| component.is_some_and(|component| component.attributes().contains(a));
     let mixed = |block: &Block| block.attributes().iter().any(inside) && !block.attributes().iter().all(inside);
     let conditional = plan.guarantee().attributes().iter().find(|a| a.attribute == attribute);
-    let bound = View::Bounded { epsilon: conditional.map_or(f64::INFINITY, |a| a.conditional.get()) };
+    let bound = View::Bounded { epsilon: conditional.map_or(f64::INFINITY, |a| a.conditional.as_f64()) };
     let knowing = if plan.blocks().iter().any(mixed) { bound.guess(uniform).max(own) } else { own };
     (Some(own), Some(knowing))
 }
@@ -100,7 +100,7 @@ fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f6
         Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), true), uniform)),
         Channel::Matrix(matrix) => Some(of_matrix(matrix, place)),
         Channel::Pattern(pattern) => {
-            let relative = pattern.relative()?;
+            let relative = pattern.relative_likelihoods()?;
             let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
             let bit = 1usize << place;
             let mut sum = 0.0;
@@ -121,21 +121,21 @@ fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
         let most = |output: usize| inputs.iter().map(|&input| matrix.probability(output, input)).fold(0.0, f64::max);
         (0..matrix.labels().len()).map(most).sum::<f64>() / size as f64
     };
-    matrix.shape().lines(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
+    matrix.shape().fibers(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
 }
 
 /// Blocks are independent, so their probabilities multiply: of each the sum over all answers of the largest likelihood,
 /// over the number of records.
 fn whole_record(plan: &Plan) -> Option<f64> {
     let largest = |channel: &Channel| match channel {
-        Channel::Strip(strip) => Some(strip.relative()[0]),
+        Channel::Strip(strip) => Some(strip.relative_likelihoods()[0]),
         Channel::Matrix(matrix) => {
             let all = |output: usize| {
                 (0..matrix.columns().len()).map(|input| matrix.probability(output, input)).fold(0.0, f64::max)
             };
             Some((0..matrix.labels().len()).map(all).sum::<f64>())
         }
-        Channel::Pattern(pattern) => Some(pattern.relative()?.into_iter().fold(0.0, f64::max)),
+        Channel::Pattern(pattern) => Some(pattern.relative_likelihoods()?.into_iter().fold(0.0, f64::max)),
     };
     plan.blocks().iter().try_fold(1.0, |product, block| {
         let sizes = block.attributes().iter().map(|&attribute| plan.schema().size(attribute) as f64);

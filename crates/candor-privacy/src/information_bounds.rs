@@ -63,7 +63,7 @@ fn at(question: &AuditRequest<'_>, required: Option<&Requirement>) -> CriterionR
 /// this epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
 pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
-    let inverse = (-epsilon.get()).exp();
+    let inverse = (-epsilon.as_f64()).exp();
     let after = |p: f64| if p > 0.0 { p / (inverse + (1.0 - inverse) * p) } else { 0.0 };
     ((1.0 - after(1.0 - before)).max(0.0), after(before))
 }

@@ -109,7 +109,8 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
 /// Those of a line of the table that are in the answer, if some are and some are not.
 fn of_strip(strip: &Strip, place: usize, categories: usize) -> usize {
     let Some(axis) = strip.axis_of(place) else { return categories };
-    let partly = strip.lines(axis).into_iter().map(|line| line as usize).filter(|line| (1..categories).contains(line));
+    let partly =
+        strip.fiber_sizes(axis).into_iter().map(|line| line as usize).filter(|line| (1..categories).contains(line));
     partly.min().unwrap_or(categories)
 }
 
@@ -122,5 +123,5 @@ fn of_matrix(matrix: &Matrix, place: usize) -> usize {
         if most == 0 { size } else { entries().filter(|&entry| entry == most).count() }
     };
     let fewest = |inputs: Vec<usize>| (0..matrix.labels().len()).map(|output| tied(&inputs, output)).min();
-    matrix.shape().lines(place).filter_map(|inputs| fewest(inputs.collect())).min().unwrap_or(size)
+    matrix.shape().fibers(place).filter_map(|inputs| fewest(inputs.collect())).min().unwrap_or(size)
 }

@@ -26,6 +26,6 @@ fn local_differential_privacy(question: &AuditRequest<'_>) -> CriterionResult {
         None => "Some responses are possible under some records and impossible under others: there is no epsilon."
             .to_owned(),
     };
-    CriterionResult::new(&LDP, epsilon.value(), sentence)
-        .judged(question, |required| matches!(*required, [limit] if epsilon.get() <= limit))
+    CriterionResult::new(&LDP, epsilon.finite(), sentence)
+        .judged(question, |required| matches!(*required, [limit] if epsilon.as_f64() <= limit))
 }

@@ -119,7 +119,7 @@ fn of_record(plan: &Plan) -> Option<f64> {
     let of_channel = |channel: &Channel| match channel {
         Channel::Pattern(pattern) => of_pattern(pattern),
         Channel::Strip(strip) => {
-            let ([with, without], p) = (strip.relative(), strip.density());
+            let ([with, without], p) = (strip.relative_likelihoods(), strip.subset_fraction());
             Some((p * with * with.log2() + (1.0 - p) * without * without.log2()).max(0.0))
         }
         Channel::Matrix(matrix) => {
@@ -136,7 +136,7 @@ fn of_record(plan: &Plan) -> Option<f64> {
 
 /// Every answer is equally likely if every record is: `sum over S of mass(S) log2( X(S) * number of answers )`.
 fn of_pattern(pattern: &Pattern) -> Option<f64> {
-    let relative = pattern.relative()?;
+    let relative = pattern.relative_likelihoods()?;
     let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
     let of_pattern = |(p, &ratio): (usize, &f64)| {
         let share: f64 = shares.iter().enumerate().map(|(i, shares)| shares[p >> i & 1]).product();

@@ -39,7 +39,7 @@ fn parity(question: &AuditRequest<'_>) -> CriterionResult {
 /// `e^epsilon`, unless unbounded or beyond the floats.
 pub(crate) fn factor(epsilon: Epsilon) -> Option<f64> {
     // The logarithm was rounded up by a few units of its last place, and so is this; an exact 3 stays 3.
-    epsilon.value().map(f64::exp).filter(|eta| eta.is_finite())
+    epsilon.finite().map(f64::exp).filter(|eta| eta.is_finite())
 }
 
 /// Whether the exact parity does not exceed a factor.

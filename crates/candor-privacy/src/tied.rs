@@ -32,7 +32,7 @@ pub(crate) fn views(plan: &Plan, component: &Component) -> Vec<(usize, View)> {
     let conditional = |attribute: usize| {
         let of = |a: &&candor_base::plan::AttributeGuarantee| a.attribute == attribute;
         let certified = plan.guarantee().attributes().iter().find(of).filter(|_| !public);
-        certified.map_or(f64::INFINITY, |a| a.conditional.get())
+        certified.map_or(f64::INFINITY, |a| a.conditional.as_f64())
     };
     let view = |(at, &attribute): (usize, &usize)| {
         let view = match &listed {
@@ -202,7 +202,7 @@ fn of_strip(
     let shape = plan
         .schema()
         .shape(&axes.iter().map(|&(axis, _)| block.attributes()[strip.places()[axis]]).collect::<Vec<_>>());
-    let (cells, [with, without]) = (strip.table().cells() as f64 / shape.cells() as f64, strip.relative());
+    let (cells, [with, without]) = (strip.table().cells() as f64 / shape.cells() as f64, strip.relative_likelihoods());
     let mut labels: Vec<Vec<Vec<u16>>> = vec![Vec::new()];
     for &(axis, _) in &axes {
         let orders = orders(size(axis));

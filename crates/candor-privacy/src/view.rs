@@ -31,7 +31,7 @@ pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bo
         size => View::Set { categories, size, hit: if size == categories { 1.0 } else { hit } },
     };
     let Some(axis) = strip.axis_of(place) else { return vec![(1.0, set(0, 1.0))] };
-    let (a, [with, without]) = (categories as f64, strip.relative());
+    let (a, [with, without]) = (categories as f64, strip.relative_likelihoods());
     // If so many of a set of cells are in the answer and one of them is the truth.
     let relative = |inside: f64| without + (with - without) * inside;
     if let Some((&most, &size)) =
@@ -45,7 +45,7 @@ pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bo
         let chance = count as f64 * a / strip.table().cells() as f64 * relative(inside);
         (chance, set(size as usize, with * inside / relative(inside)))
     };
-    levels(strip.lines(axis)).into_iter().map(of_size).collect()
+    levels(strip.fiber_sizes(axis)).into_iter().map(of_size).collect()
 }
 
 /// Whether the categories of the attribute have at most two different numbers of cells in an answer.

@@ -148,7 +148,7 @@ fn few() {
         println!(
             "{} different rows, 24 hidden combinations, {}, with tests and effects: {:.2} s ({} coefficients)",
             rows.distinct(),
-            method.called(),
+            method.name(),
             started.elapsed().as_secs_f64(),
             fit.coefficients.len()
         );

@@ -6,7 +6,7 @@ use candor_base::schema::Schema;
 
 use crate::TableError;
 use crate::codes::codes;
-use crate::error::BadValue;
+use crate::error::InvalidValue;
 use crate::input::{Batch, Input};
 use crate::skip_logic::unsettled;
 use crate::stochastic_rounding::fixed;
@@ -16,7 +16,7 @@ use crate::stochastic_rounding::fixed;
 ///
 /// # Errors
 /// If the table cannot be read, a column is missing, or a column's type holds no categories.
-pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(BadValue)) -> Result<u64, TableError> {
+pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(InvalidValue)) -> Result<u64, TableError> {
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;
     let mut suggested = vec![false; names.len()];

@@ -9,15 +9,15 @@ use candor_base::schema::{Attribute, CROSS};
 use rand_core::CryptoRng;
 
 use crate::TableError;
-use crate::error::BadValue;
+use crate::error::InvalidValue;
 use crate::input::Batch;
-use crate::invalid_value::{InvalidValue, list_missing, misfit};
+use crate::invalid_value::{Diagnosis, diagnose, list_missing};
 use crate::missing::Missing;
 use crate::stochastic_rounding::dithered;
 use crate::types::{cast, for_each_text, is_categorical, text_dictionary};
 
 /// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
-pub struct Unfit<'a> {
+pub struct UncodableRow<'a> {
     batch: &'a Batch,
     column: usize,
     attribute: &'a Attribute,
@@ -25,31 +25,31 @@ pub struct Unfit<'a> {
     value: &'a str,
 }
 
-impl Unfit<'_> {
+impl UncodableRow<'_> {
     /// Its number in its table, from 1.
     pub fn row(&self) -> u64 {
         self.batch.before + self.index as u64 + 1
     }
 
     /// What is wrong, and what may have been meant.
-    pub fn told(&self) -> BadValue {
+    pub fn told(&self) -> InvalidValue {
         self.described(true)
     }
 
     /// What is wrong, for a list of many.
-    pub fn listed(&self) -> BadValue {
+    pub fn listed(&self) -> InvalidValue {
         self.described(false)
     }
 
-    fn described(&self, suggest: bool) -> BadValue {
+    fn described(&self, suggest: bool) -> InvalidValue {
         let parts = self.batch.parts(self.column, self.index);
-        let InvalidValue { column, value, mut hint } =
-            misfit(self.attribute, parts.as_deref().unwrap_or(&[self.value]), suggest);
+        let Diagnosis { column, value, mut hint } =
+            diagnose(self.attribute, parts.as_deref().unwrap_or(&[self.value]), suggest);
         if self.batch.missing.is(value) {
             hint = format!("stands for a missing value; {}", list_missing(column));
         }
         let (column, value) = (column.to_owned(), value.to_owned());
-        BadValue { file: self.batch.file.clone(), row: self.row(), column, value, hint }
+        InvalidValue { file: self.batch.file.clone(), row: self.row(), column, value, hint }
     }
 }
 
@@ -64,19 +64,19 @@ pub fn codes(
     column: usize,
     attribute: &Attribute,
     rng: &mut impl CryptoRng,
-    mut bad: impl FnMut(Unfit<'_>),
+    mut bad: impl FnMut(UncodableRow<'_>),
 ) -> Result<Vec<u16>, TableError> {
     let array = batch.columns.column(column);
     let otherwise = |row: usize, value: &str| {
         missing_place(batch, column, row, attribute, value).map_or_else(
             || {
-                bad(Unfit { batch, column, attribute, index: row, value });
+                bad(UncodableRow { batch, column, attribute, index: row, value });
                 0
             },
             |(code, _)| code,
         )
     };
-    let coded = if attribute.numbers() > 0 && array.data_type().is_numeric() {
+    let coded = if attribute.numeric_len() > 0 && array.data_type().is_numeric() {
         of_numbers(array, attribute, &batch.missing, rng, otherwise)
     } else if let Some(dictionary) = text_dictionary(array) {
         Some(of_dictionary(&dictionary, attribute, &batch.missing, rng, otherwise))
@@ -163,8 +163,8 @@ fn of_texts(
     let missing = attribute.place_of_value("");
     // The schema's own table guards against labels made to collide, which takes a while; labels of a schema are not.
     let labels = attribute.categories().iter().map(String::as_str).zip((0..).map(|code| (code, 0.0)));
-    let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numbers() == 0).collect();
-    let place = |value: &str| match attribute.numbers() {
+    let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numeric_len() == 0).collect();
+    let place = |value: &str| match attribute.numeric_len() {
         0 => labels.get(value).copied().or_else(|| missing.filter(|_| value.is_empty())),
         _ if words.hides(attribute, value) => None,
         _ => attribute.place_of_value(value),

@@ -8,7 +8,7 @@ use sentences::{by_hand, did_you_mean, given_twice, header_or_row, single_column
 
 pub use occupied::Occupied;
 
-pub use crate::bad_value::{BadValue, shown};
+pub use crate::invalid_value::{InvalidValue, shown};
 
 mod not_utf8;
 mod occupied;
@@ -160,7 +160,7 @@ pub enum TableError {
     },
     /// A value that does not fit the schema.
     #[error("{file}, {0}", file = .0.file)]
-    Value(BadValue),
+    Value(InvalidValue),
     /// A column of a type that has no categories.
     #[error("{file}, column \"{}\" holds {}; it must hold text, numbers or booleans", shown(column), shown(found))]
     Type {

@@ -51,7 +51,7 @@ pub(crate) fn check_release(
     let (file, epsilon) = (output.name(), plan.guarantee().epsilon());
     let occupied = match marked {
         Some(Provenance { simulation: None, fingerprint, .. }) => {
-            Occupied::Released { file, fingerprint, epsilon: epsilon.value().map(|_| epsilon.to_string()) }
+            Occupied::Released { file, fingerprint, epsilon: epsilon.finite().map(|_| epsilon.to_string()) }
         }
         Some(Provenance { simulation: Some(_), .. }) if simulated => return Ok(Existing::Replace),
         Some(Provenance { simulation: Some(seed), .. }) => {

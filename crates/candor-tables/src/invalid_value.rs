@@ -1,10 +1,58 @@
-//! Values that are no category: told without telling more of the record than the one value that is wrong.
+//! Values that do not fit the schema: errors that name the invalid part of a record and nothing else of it.
+
+use std::fmt;
 
 use candor_base::schema::{Attribute, CROSS, nearest, parts};
 
+use crate::escape_control::visible;
+
+/// A value that does not fit the schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidValue {
+    /// The file's name.
+    pub file: String,
+    /// Which row.
+    pub row: u64,
+    /// Which column.
+    pub column: String,
+    /// The value; empty if missing.
+    pub value: String,
+    /// What would be right.
+    pub hint: String,
+}
+
+impl InvalidValue {
+    /// The same, of a value that is not `what` it should be by a rule; if it is missing, the rule is all there is to
+    /// say.
+    pub(crate) fn not(mut self, what: &str, rule: &str) -> InvalidValue {
+        self.hint = if self.value.is_empty() { rule.to_owned() } else { format!("is not {what}; {rule}") };
+        self
+    }
+}
+
+impl fmt::Display for InvalidValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InvalidValue { row, column, value, hint, .. } = self;
+        match value.as_str() {
+            "" => write!(f, "row {row}, column \"{column}\": the value is missing; {hint}"),
+            value => write!(f, "row {row}, column \"{column}\": \"{}\" {hint}", shown(value)),
+        }
+    }
+}
+
+/// A value as it may be shown: short, on one line, and nothing hidden in it. Whatever a table of true records says is
+/// shown like this, also names and types of its columns: it may lack its header, and types hold whatever their fields
+/// are called.
+pub fn shown(value: &str) -> String {
+    const MAX: usize = 60;
+    let short: String = value.chars().take(MAX).collect();
+    let text = visible(&short).replace('\n', "\\n");
+    if value.chars().nth(MAX).is_some() { text + "..." } else { text }
+}
+
 /// A value that does not fit its attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidValue<'a> {
+pub struct Diagnosis<'a> {
     /// The column it stands in: the attribute's own, or one of the parts of a cross-classification.
     pub column: &'a str,
     /// The value, empty if missing. Only what is wrong of it: of a combination, one part.
@@ -19,10 +67,10 @@ pub struct InvalidValue<'a> {
 ///
 /// # Panics
 /// If there is neither one value nor one for each part.
-pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -> InvalidValue<'a> {
+pub fn diagnose<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -> Diagnosis<'a> {
     let columns = parts(attribute.name());
     if let ([value], [column]) = (values, &columns[..]) {
-        return InvalidValue { column, value, hint: hint(attribute, value, suggest) };
+        return Diagnosis { column, value, hint: hint(attribute, value, suggest) };
     }
     let (values, own): (Vec<&str>, bool) = match values {
         [whole] => (whole.split(CROSS).collect(), true),
@@ -30,7 +78,7 @@ pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -
     };
     let wrong = wrong_part(attribute, &values);
     let column = if own { attribute.name() } else { columns[wrong] };
-    InvalidValue {
+    Diagnosis {
         column,
         value: values[wrong],
         hint: hint_of_part(attribute, wrong, columns[wrong.min(columns.len() - 1)], values[wrong], suggest),
@@ -42,7 +90,7 @@ fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
     if value.is_empty() {
         return list_missing(attribute.name());
     }
-    if attribute.numbers() > 0 {
+    if attribute.numeric_len() > 0 {
         return number_hint(attribute);
     }
     let nearest = suggest.then(|| nearest(value, attribute.categories().iter().map(String::as_str))).flatten();
@@ -58,7 +106,7 @@ fn number_hint(attribute: &Attribute) -> String {
         (Some(first), Some(last)) => format!("a number from {first} to {last}"),
         _ => "a number".to_owned(),
     };
-    let beside = attribute.categories()[attribute.numbers()..].iter();
+    let beside = attribute.categories()[attribute.numeric_len()..].iter();
     let beside = beside.map(|label| match label.as_str() {
         "" => " or nothing (missing)".to_owned(),
         label => format!(" or \"{label}\""),
@@ -145,13 +193,13 @@ mod tests {
             (&["yes"], "Sex*State", "yes", "is not a category of this part"),
         ];
         for (values, column, value, hint) in cases {
-            let found = misfit(&crossed, values, true);
+            let found = diagnose(&crossed, values, true);
             assert_eq!((found.column, found.value), (column, value), "{values:?}");
             assert!(found.hint.contains(hint), "{}", found.hint);
-            assert!(!misfit(&crossed, values, false).hint.contains("did you mean"));
+            assert!(!diagnose(&crossed, values, false).hint.contains("did you mean"));
         }
         // A label may hold the sign without being a combination.
         let plain = Attribute::new("Dose", vec!["1*2".to_owned(), "2*2".to_owned()]).unwrap();
-        assert_eq!(misfit(&plain, &["3*2"], true).value, "3*2");
+        assert_eq!(diagnose(&plain, &["3*2"], true).value, "3*2");
     }
 }

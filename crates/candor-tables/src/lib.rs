@@ -10,7 +10,6 @@ pub mod escape_control;
 pub mod metadata_keys;
 mod guard;
 mod types;
-mod bad_value;
 pub mod error;
 pub mod limits;
 mod cross;

@@ -39,7 +39,7 @@ pub(crate) type Stream = Box<dyn Read + Send>;
 
 /// Lets a CSV table through as long as its records keep to the limits, and notes whether what went through ends inside
 /// quotes: in a well-formed table quotes come in pairs, doubled ones too.
-pub(crate) struct Watch {
+pub(crate) struct RecordLimiter {
     reader: Stream,
     delimiter: u8,
     unclosed: Arc<AtomicBool>,
@@ -60,11 +60,12 @@ pub(crate) enum Excess {
     Quote,
 }
 
-impl Watch {
+impl RecordLimiter {
     /// A watched table, and whether what was read of it ends inside quotes.
-    pub(crate) fn new(reader: Stream, delimiter: u8) -> (Watch, Arc<AtomicBool>) {
+    pub(crate) fn new(reader: Stream, delimiter: u8) -> (RecordLimiter, Arc<AtomicBool>) {
         let unclosed = Arc::new(AtomicBool::new(false));
-        let watch = Watch { reader, delimiter, unclosed: Arc::clone(&unclosed), bytes: 0, fields: 0, header: true };
+        let watch =
+            RecordLimiter { reader, delimiter, unclosed: Arc::clone(&unclosed), bytes: 0, fields: 0, header: true };
         (watch, unclosed)
     }
 
@@ -109,7 +110,7 @@ impl Watch {
     }
 }
 
-impl Read for Watch {
+impl Read for RecordLimiter {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.check(&buffer[..read]).map_err(io::Error::other)?;
@@ -189,7 +190,7 @@ mod tests {
                 Ok(buffer.iter_mut().zip(&mut self.0).map(|(place, byte)| *place = byte).count())
             }
         }
-        let mut watch = Watch::new(Box::new(Endless(table)), b',').0;
+        let mut watch = RecordLimiter::new(Box::new(Endless(table)), b',').0;
         let (mut buffer, mut through) = (vec![0; piece], 0);
         loop {
             match watch.read(&mut buffer) {

@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use crate::TableError;
 use crate::input::{Batch, Inputs};
 use crate::model::{column, texts};
-use crate::responses::{bad_value, unsupported, written};
+use crate::responses::{invalid_value, unsupported, written};
 use crate::types::cast;
 
 /// How many of a population have a category, or which share of it.
@@ -61,7 +61,7 @@ pub fn shares(batch: &Batch) -> Result<Vec<f64>, TableError> {
     let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
     let one = |(row, share): (usize, Option<f64>)| {
         share.filter(|share| (0.0..=1e15).contains(share)).ok_or_else(|| {
-            let bad = bad_value(batch, row, name, &written(array, row));
+            let bad = invalid_value(batch, row, name, &written(array, row));
             TableError::Value(bad.not("a share", "it is a share of the people, or how many they are: 0 or more"))
         })
     };

@@ -45,7 +45,7 @@ impl Missing {
     /// Whether a word that was named hides the number that it is, or the bin that this falls into.
     pub(crate) fn hides(&self, attribute: &Attribute, value: &str) -> bool {
         // The label of a bin, or of a point, is not a value.
-        let listed = || attribute.code_of_label(value).is_some_and(|code| usize::from(code) >= attribute.numbers());
+        let listed = || attribute.code_of_label(value).is_some_and(|code| usize::from(code) >= attribute.numeric_len());
         matches!(self, Missing::Named(_)) && self.is(value) && !listed()
     }
 

@@ -13,7 +13,7 @@ use candor_runtime::progress::ProgressSink;
 use crate::TableError;
 use crate::input::{Batch, Inputs};
 use crate::responses::{
-    Columns, ReadSummary, ResponseBatch, bad_value, matches, read_batches_beside, unsupported, weights_of, written,
+    Columns, ReadSummary, ResponseBatch, invalid_value, matches, read_batches_beside, unsupported, weights_of, written,
 };
 use crate::types::cast;
 
@@ -129,7 +129,7 @@ pub fn numbers(batch: &Batch, name: &str, rule: &str) -> Result<Vec<f64>, TableE
     let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
     let one = |(row, number): (usize, Option<f64>)| {
         number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| {
-            let bad = bad_value(batch, row, name, &written(array, row));
+            let bad = invalid_value(batch, row, name, &written(array, row));
             TableError::Value(bad.not("a number", rule))
         })
     };

@@ -128,7 +128,7 @@ fn publish_with(
     if existing == Existing::Keep && is_taken(place) {
         return Err(untouched(io::Error::other("another program has written it meanwhile")));
     }
-    let Some(mut beside) = Beside::prepare(place, sidecar)? else {
+    let Some(mut beside) = SidecarSwap::prepare(place, sidecar)? else {
         let mut held = Uninterrupted::hold();
         return before(Step::Table).and_then(|()| table.put(place, &mut held)).map_err(untouched);
     };
@@ -151,16 +151,16 @@ fn publish_with(
 }
 
 /// What is needed to replace a sidecar, all of it on the disk.
-struct Beside {
+struct SidecarSwap {
     path: PathBuf,
     replacing: Unfinished,
     new: Option<Unfinished>,
     old: Option<Unfinished>,
 }
 
-impl Beside {
+impl SidecarSwap {
     /// `None` if there is no sidecar, and none is to be.
-    fn prepare(place: &Path, sidecar: Option<&Sidecar>) -> Result<Option<Beside>, TableError> {
+    fn prepare(place: &Path, sidecar: Option<&Sidecar>) -> Result<Option<SidecarSwap>, TableError> {
         let path = Sidecar::path(place);
         let old = match (Sidecar::find(&path), sidecar) {
             // Whatever it is, it is not ours and says nothing about this table.
@@ -176,7 +176,7 @@ impl Beside {
             Ok((hold(REPLACING)?, new, old.as_deref().map(hold).transpose()?))
         };
         match prepared() {
-            Ok((replacing, new, old)) => Ok(Some(Beside { path, replacing, new, old })),
+            Ok((replacing, new, old)) => Ok(Some(SidecarSwap { path, replacing, new, old })),
             Err(error) => Err(TableError::Write { file: place.display().to_string(), error }),
         }
     }

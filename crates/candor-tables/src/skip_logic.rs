@@ -3,12 +3,12 @@
 use candor_analysis::structural_zeros::{SkipViolation, rules};
 use candor_base::schema::Schema;
 
-use crate::error::BadValue;
+use crate::error::InvalidValue;
 use crate::input::Batch;
 
 /// Marks those who were not asked, one column of codes for each attribute; rows that contradict a condition are
 /// reported to `bad`.
-pub(crate) fn unsettled(batch: &Batch, schema: &Schema, codes: &mut [Vec<u16>], mut bad: impl FnMut(BadValue)) {
+pub(crate) fn unsettled(batch: &Batch, schema: &Schema, codes: &mut [Vec<u16>], mut bad: impl FnMut(InvalidValue)) {
     for rule in rules(schema) {
         let attribute = &schema.attributes()[rule.attribute];
         let mut own = std::mem::take(&mut codes[rule.attribute]);
@@ -22,7 +22,7 @@ pub(crate) fn unsettled(batch: &Batch, schema: &Schema, codes: &mut [Vec<u16>], 
                     };
                     let (file, row) = (batch.file.clone(), batch.before + index as u64 + 1);
                     let hint = rule.hint(schema, breach);
-                    bad(BadValue { file, row, column: attribute.name().to_owned(), value, hint });
+                    bad(InvalidValue { file, row, column: attribute.name().to_owned(), value, hint });
                 }
             }
         }

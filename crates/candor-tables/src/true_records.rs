@@ -8,7 +8,7 @@ use rand_core::CryptoRng;
 
 use crate::TableError;
 use crate::codes::codes;
-use crate::error::BadValue;
+use crate::error::InvalidValue;
 use crate::input::{Batch, Inputs};
 use crate::parallel::in_order;
 use crate::responses::{self, Provenance};
@@ -113,7 +113,7 @@ impl Records<'_> {
 /// The first row that does not fit.
 pub(crate) fn truths(batch: &Batch, schema: &Schema, rng: &mut impl CryptoRng) -> Result<Vec<Vec<u16>>, TableError> {
     let mut truths = Vec::with_capacity(schema.attributes().len());
-    let mut first: Option<BadValue> = None;
+    let mut first: Option<InvalidValue> = None;
     for (column, attribute) in schema.attributes().iter().enumerate() {
         truths.push(codes(batch, column, attribute, rng, |unfit| {
             if first.as_ref().is_none_or(|first| unfit.row() < first.row) {

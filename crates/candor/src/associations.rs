@@ -102,7 +102,7 @@ pub fn cluster(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Clu
         standard_error: d.standard_error,
     };
     Ok(Clusters {
-        protocol: learned.protocol.called(),
+        protocol: learned.protocol.name(),
         records: learned.records,
         epsilon: learned.epsilon,
         simulation: None,

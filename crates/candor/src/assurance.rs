@@ -72,7 +72,7 @@ pub(crate) fn what_is_guaranteed(plan: &Plan, respondents: u64, language: &Langu
 
 /// An epsilon as it is written.
 pub(crate) fn epsilon(epsilon: Epsilon, language: &Language) -> String {
-    match epsilon.value() {
+    match epsilon.finite() {
         Some(_) => language.decimal(&epsilon.to_string()),
         None => language.report("unbounded", &[]),
     }
@@ -140,7 +140,7 @@ fn all_together(plan: &Plan, respondents: u64, language: &Language) -> Vec<Strin
     let options = ShuffleOptions { respondents, ..ShuffleOptions::default() };
     let Ok(found) = shuffled(plan, &options) else { return Vec::new() };
     let factor = |epsilon: f64| language.number(up(epsilon.exp()), 3);
-    let sentence = match (found.value, plan.guarantee().epsilon().value()) {
+    let sentence = match (found.value, plan.guarantee().epsilon().finite()) {
         (Some(all), Some(own)) => {
             let (n, delta) = (language.whole(respondents), language.decimal(&format!("{:e}", found.delta)));
             let (all, own) = (factor(all), factor(own));
@@ -162,7 +162,7 @@ fn for_its_prior(plan: &Plan, language: &Language) -> Vec<Part> {
         language.report("prior_map", &[("value", &map)]),
         language.report("prior_posterior", &[("value", &posterior)]),
     ];
-    if plan.guarantee().epsilon().value().is_none() {
+    if plan.guarantee().epsilon().finite().is_none() {
         sentences.push(language.report("prior_only", &[]));
     }
     let heading = language.report("prior", &[("name", &isolated(&known.attribute))]);

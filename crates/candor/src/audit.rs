@@ -138,7 +138,7 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
         fingerprint: plan.fingerprint().as_str().to_owned(),
         version: plan.version(),
         prior_fingerprinted: plan.for_prior().map(|_| plan.fingerprints_prior()),
-        epsilon: plan.guarantee().epsilon().value(),
+        epsilon: plan.guarantee().epsilon().finite(),
         attributes: certified(plan),
         made_by: made_by(plan),
         criteria,
@@ -291,13 +291,13 @@ pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Res
     let one = |(name, plan): &(&str, &Plan)| OneOfSeveral {
         plan: (*name).to_owned(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
-        epsilon: plan.guarantee().epsilon().value(),
+        epsilon: plan.guarantee().epsilon().finite(),
     };
     let ldp = Criterion {
         name: "ldp",
-        value: epsilon.value(),
+        value: epsilon.finite(),
         required: required.cloned(),
-        holds: required.map(|required| required.numbers().iter().all(|&limit| epsilon.get() <= limit)),
+        holds: required.map(|required| required.numbers().iter().all(|&limit| epsilon.as_f64() <= limit)),
         sentence,
         details: Vec::new(),
         warning: None,
@@ -305,12 +305,12 @@ pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Res
     };
     let attributes = composition.attributes.iter().map(|(name, epsilon, plans)| AttributeTogether {
         name: name.clone(),
-        conditional_epsilon: epsilon.value(),
+        conditional_epsilon: epsilon.finite(),
         plans: *plans,
     });
     Ok(AuditTogether {
         plans: plans.iter().map(one).collect(),
-        epsilon: epsilon.value(),
+        epsilon: epsilon.finite(),
         attributes: attributes.collect(),
         criteria: vec![ldp],
         composition,

@@ -27,7 +27,7 @@ pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, lang
     if counts.responses() < FEW {
         warnings.push(language.report("few", &[("n", &language.whole(counts.responses()))]));
     }
-    if plan.guarantee().epsilon().value().is_none() {
+    if plan.guarantee().epsilon().finite().is_none() {
         warnings.push(say("no_epsilon"));
     }
     for table in &estimates.tables {

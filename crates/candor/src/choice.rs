@@ -36,7 +36,7 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 
     /// What it is called.
-    fn called(self) -> &'static str {
+    fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
     }
 }

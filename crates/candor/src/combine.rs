@@ -67,14 +67,14 @@ pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, S
         return Err(StudyError::Parameter { name, value: options.max_epsilon, range });
     }
     let found = combined(plans)?;
-    let epsilon = found.plan.guarantee().epsilon().value();
+    let epsilon = found.plan.guarantee().epsilon().finite();
     if let Some(epsilon) = epsilon.filter(|epsilon| *epsilon > options.max_epsilon) {
         return Err(StudyError::ProtectsNobody { epsilon, limit: options.max_epsilon });
     }
     let part = |plan: &Plan| CombinedPart {
         method: plan.origin().method.clone(),
         attributes: plan.schema().randomized().iter().map(|&place| plan.schema().name(place).to_owned()).collect(),
-        epsilon: plan.guarantee().epsilon().value(),
+        epsilon: plan.guarantee().epsilon().finite(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
     };
     let unstated = (!found.unstated.is_empty()).then(|| {

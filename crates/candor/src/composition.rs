@@ -1,5 +1,7 @@
 //! Several plans answered by the same people: what holds for somebody who answers all of them.
 
+use std::ops::Add;
+
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 
@@ -30,10 +32,10 @@ pub fn compose(plans: &[&Plan]) -> Composition {
     for (part, group) in parts.iter().zip(&groups) {
         let of_plan = |number: usize| {
             let own = parts.iter().zip(&groups).filter(|(part, other)| part.plan == number && *other == group);
-            let sum = own.fold(Epsilon::ZERO, |sum, (part, _)| sum.plus(part.conditional));
+            let sum = own.fold(Epsilon::ZERO, |sum, (part, _)| sum + part.conditional);
             sum.min(plans[number].guarantee().epsilon())
         };
-        let together = (0..plans.len()).map(of_plan).fold(Epsilon::ZERO, Epsilon::plus);
+        let together = (0..plans.len()).map(of_plan).fold(Epsilon::ZERO, Add::add);
         for name in &part.names {
             if attributes.iter().any(|(known, ..)| known == name) {
                 continue;
@@ -112,16 +114,16 @@ mod tests {
         let first = plan(&[3, 4], vec![Block::new(vec![0], k_ary(3, 1.0)), Block::new(vec![1], k_ary(4, 0.5))]);
         let second = plan(&[3], vec![Block::new(vec![0], k_ary(3, 0.25))]);
         let together = compose(&[&first, &second]);
-        assert!((together.epsilon.get() - 1.75).abs() < 1e-9);
+        assert!((together.epsilon.as_f64() - 1.75).abs() < 1e-9);
         assert_eq!(together.attributes.len(), 2);
-        assert!((together.attributes[0].1.get() - 1.25).abs() < 1e-9 && together.attributes[0].2 == 2);
+        assert!((together.attributes[0].1.as_f64() - 1.25).abs() < 1e-9 && together.attributes[0].2 == 2);
         // Of both responses, written out.
         let kept = k_ary(3, 0.25).keep_probability(0);
         let ratio = (kept * kept) / ((1.0 - kept) / 2.0 * (1.0 - kept) / 2.0);
-        assert!((compose(&[&second, &second]).epsilon.get() - ratio.ln()).abs() < 1e-9);
+        assert!((compose(&[&second, &second]).epsilon.as_f64() - ratio.ln()).abs() < 1e-9);
         let no_miss = vec![Part { set: PatternSet::no_miss(), weight: 1 }];
         let diverse = plan(&[3], vec![Block::new(vec![0], Pattern::new(vec![Axis::set(3, 2)], no_miss).unwrap())]);
-        assert_eq!(compose(&[&first, &diverse]).epsilon.value(), None);
+        assert_eq!(compose(&[&first, &diverse]).epsilon.finite(), None);
         assert_eq!(compose(&[]).epsilon, Epsilon::ZERO);
     }
 
@@ -138,7 +140,7 @@ mod tests {
         let second = Plan::new(crossed, vec![Block::new(vec![0], k_ary(4, 2.0))]).unwrap();
         let together = compose(&[&first, &second]);
         for (name, epsilon, plans) in &together.attributes {
-            assert!((epsilon.get() - 3.0).abs() < 1e-9 && *plans == 2, "{name}: {epsilon} in {plans}");
+            assert!((epsilon.as_f64() - 3.0).abs() < 1e-9 && *plans == 2, "{name}: {epsilon} in {plans}");
         }
         assert_eq!(together.attributes.len(), 2);
     }

@@ -186,7 +186,7 @@ fn described(designed: DesignOutcome, expected: Vec<Expectation>, respondents: f
     Design {
         verdict,
         method: plan.origin().method.clone(),
-        epsilon: RecordEpsilon { certified: plan.guarantee().epsilon().value(), lower_bound: designed.lower_bound },
+        epsilon: RecordEpsilon { certified: plan.guarantee().epsilon().finite(), lower_bound: designed.lower_bound },
         attributes: certified(plan),
         worst_reply: worst_reply(plan),
         expected,
@@ -276,7 +276,7 @@ fn told_tables(
 }
 
 fn refuse_what_protects_nobody(plan: &Plan, request: &Request, options: &DesignOptions) -> Result<(), StudyError> {
-    let certified = plan.guarantee().epsilon().value();
+    let certified = plan.guarantee().epsilon().finite();
     let asked = request.parameters().get("epsilon").and_then(|epsilon| epsilon.as_f64());
     if let Some((asked, certified)) = asked.zip(certified)
         && !budget::is_met(asked, certified)

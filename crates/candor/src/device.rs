@@ -111,7 +111,7 @@ pub fn devices(schema: &Schema, options: &DeviceOptions<'_>) -> Result<Devices, 
         margin: options.margin,
         confidence: options.confidence,
         questions,
-        record_epsilon: plan.guarantee().epsilon().value(),
+        record_epsilon: plan.guarantee().epsilon().finite(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         warnings: warnings(&plan, &chosen),
         plan,
@@ -155,7 +155,7 @@ fn question(
 
 fn listed(device: &Device, labels: &[String], options: &DeviceOptions<'_>) -> Result<ListedDevice, StudyError> {
     let channel: Channel = device::channel(device).map_err(candor_design::DesignError::from)?;
-    let epsilon = channel.record_epsilon().value();
+    let epsilon = channel.record_epsilon().finite();
     let reach = Interval::Wald.reach(options.confidence, 1);
     let share = 1.0 / labels.len() as f64;
     let variances: Option<Vec<f64>> = (0..labels.len()).map(|category| device.variance(category, share)).collect();
@@ -196,7 +196,7 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
     if devices.iter().any(|device| device.gadget() == DeviceKind::Sum) {
         said.push("The sum of two dice is not uniform: 7 comes up six times as often as 2 or 12.".to_owned());
     }
-    if plan.guarantee().epsilon().value().is_none() {
+    if plan.guarantee().epsilon().finite().is_none() {
         said.push("This device has no finite epsilon: some answers rule out some truths.".to_owned());
     }
     said

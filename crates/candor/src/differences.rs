@@ -6,7 +6,7 @@ use candor_analysis::conditional_shares::shares_among;
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Cell, Options, Uncertainty};
 use candor_analysis::moments::Values;
-use candor_analysis::significance::{degrees, is_zero};
+use candor_analysis::significance::{degrees, test_zero};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
@@ -261,7 +261,7 @@ fn nothing(of: &'static str, attributes: Vec<String>, group: &[(String, String)]
 impl Difference {
     /// The same with the test of a difference, or why there is none.
     fn tested(self, difference: Option<Interval>, degrees: Option<f64>) -> Difference {
-        let test = difference.and_then(|one| is_zero(&cell(&one), degrees));
+        let test = difference.and_then(|one| test_zero(&cell(&one), degrees));
         let reason =
             || "it is not known how far chance alone may move it: nobody, or everybody alike, is in a group".to_owned();
         Difference {

@@ -131,8 +131,8 @@ pub fn effects(
     Ok(EffectPowers {
         model: asked.text().to_owned(),
         response: model.response().to_owned(),
-        family: model.family().called(),
-        method: method.called(),
+        family: model.family().name(),
+        method: method.name(),
         alpha: options.alpha,
         effects: found.into_iter().map(|one| power_of(one, options)).collect(),
         shares: categories.zip(of_response).map(|(category, share)| ResponseShare { category, share }).collect(),

@@ -61,8 +61,8 @@ pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
         name: plan.schema().name(a.attribute).to_owned(),
         categories: plan.schema().size(a.attribute),
         requested: requested.get(i).copied().flatten(),
-        marginal_epsilon: a.marginal.and_then(Epsilon::value),
-        conditional_epsilon: a.conditional.value(),
+        marginal_epsilon: a.marginal.and_then(Epsilon::finite),
+        conditional_epsilon: a.conditional.finite(),
         keep_probability: a.keep_probability,
         guess_probability: guesses[i].probability,
         worst_posterior: guesses[i].worst_posterior,
@@ -154,7 +154,7 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
             (known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6
         ),
     ];
-    if plan.guarantee().epsilon().value().is_none() {
+    if plan.guarantee().epsilon().finite().is_none() {
         sentences.push(
             "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees \
              nothing."
@@ -174,7 +174,7 @@ pub(crate) fn has_ties(plan: &Plan) -> bool {
 }
 
 /// What to tell respondents; `name` is how attributes are called.
-pub fn told(plan: &Plan, findings: &[CriterionResult], name: impl Fn(&str) -> String) -> Vec<String> {
+pub fn respondent_statements(plan: &Plan, findings: &[CriterionResult], name: impl Fn(&str) -> String) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let mut sentences = vec![format!(
         "About any one question, even for somebody who knows {}: {}",

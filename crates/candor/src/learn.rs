@@ -152,7 +152,7 @@ pub fn from_responses(
         protocol: Protocol::Attribute,
         dependences,
         records: counts.responses(),
-        epsilon: plan.guarantee().epsilon().value(),
+        epsilon: plan.guarantee().epsilon().finite(),
         traffic: None,
         attenuated: as_answered,
         notes,

@@ -1,7 +1,7 @@
 //! Means, variances and quantiles of attributes that stand for numbers.
 
 use candor_analysis::estimate::{self, EstimateUnavailable, Options};
-use candor_analysis::moments::{Quantile, Values, ValuesError, numbers};
+use candor_analysis::moments::{Quantile, Values, ValuesError, group_moments};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
@@ -217,7 +217,7 @@ fn rows(
         reason: None,
         why: None,
     };
-    let found = match numbers(plan, tally, &wanted.values, &wanted.quantiles, options) {
+    let found = match group_moments(plan, tally, &wanted.values, &wanted.quantiles, options) {
         Ok(found) => found,
         Err(why) => {
             return vec![NumberRow { reason: Some(why.to_string()), why: Some(why), ..row(group.to_vec()) }];
@@ -233,7 +233,7 @@ fn rows(
         low: label(attribute, q.low),
         high: label(attribute, q.high),
     };
-    let one = |numbers: candor_analysis::moments::Numbers| {
+    let one = |numbers: candor_analysis::moments::GroupMoments| {
         let own = given.iter().zip(&numbers.codes).map(|(&a, &code)| (schema.name(a).to_owned(), label(a, code)));
         NumberRow {
             mean: of(numbers.mean),

@@ -11,7 +11,7 @@ use candor_design::pareto::polish::Polished;
 use candor_design::pareto::prior::Prior;
 use candor_design::pareto::search::{Search, Searched, search};
 use candor_design::pareto::warner::{self, STEPS, WarnerPoint};
-use candor_design::pareto::{FrontError, Goal};
+use candor_design::pareto::{FrontError, FrontProblem};
 use candor_runtime::progress::{Cancelled, Deadline, Progress, ProgressSink, Stopped};
 use serde::Serialize;
 
@@ -175,7 +175,7 @@ pub struct FrontRow {
 /// If a parameter is out of its range, or a privacy cannot be reached.
 pub fn front(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
     check(options)?;
-    let goal = Goal::new(prior, options.posterior_bound)?;
+    let goal = FrontProblem::new(prior, options.posterior_bound)?;
     let privacies = options.privacy.clone().unwrap_or_else(|| goal.spread(options.points));
     privacies.iter().try_for_each(|&privacy| goal.check_privacy(privacy))?;
     if options.method != FrontMethod::Exact {
@@ -220,7 +220,7 @@ fn check(options: &FrontOptions) -> Result<(), StudyError> {
 /// The best channels, with any number of outputs or so many at most; `None` where there was no time for one. What there
 /// was time for is spread over the privacies.
 fn best_channels(
-    goal: &Goal,
+    goal: &FrontProblem,
     privacies: &[f64],
     options: &FrontOptions,
     deadline: Deadline<'_>,
@@ -253,7 +253,7 @@ fn best_channels(
 
 /// What was computed.
 struct Found {
-    goal: Goal,
+    goal: FrontProblem,
     respondents: f64,
     privacies: Vec<f64>,
     warner: Vec<WarnerPoint>,

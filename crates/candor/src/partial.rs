@@ -192,7 +192,7 @@ fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result
         groups.insert(tags, Group { total: total.0, squares: squares.0, counts, square_counts });
     }
     let tally = TableCounts::from_groups(plan, layout, groups);
-    match tally.misfit(plan) {
+    match tally.inconsistency(plan) {
         Some((_, misfit)) => Err(StudyError::Refused(format!("the counts do not fit together: {misfit}"))),
         None => Ok(tally),
     }

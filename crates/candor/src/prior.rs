@@ -4,7 +4,7 @@
 use candor_base::schema::Attribute;
 use candor_design::pareto::prior::Prior;
 use candor_tables::TableError;
-use candor_tables::codes::{Unfit, codes};
+use candor_tables::codes::{UncodableRow, codes};
 use candor_tables::infer::{Bins, InferOptions, infer};
 use candor_tables::input::Input;
 use candor_tables::stochastic_rounding::fixed;
@@ -68,7 +68,7 @@ pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableErr
     let mut counts = vec![0.0; attribute.categories().len()];
     let mut bad = None;
     for (batch, number) in input.batches_with_crosses(&[attribute.name().to_owned()], &[])?.zip(0..) {
-        let report = |unfit: Unfit<'_>| bad = bad.take().or_else(|| Some(unfit.told()));
+        let report = |unfit: UncodableRow<'_>| bad = bad.take().or_else(|| Some(unfit.told()));
         for code in codes(&batch?, 0, attribute, &mut fixed(number), report)? {
             counts[usize::from(code)] += 1.0;
         }

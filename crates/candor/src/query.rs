@@ -67,7 +67,7 @@ impl Choice for QueryMethods {
 
 impl QueryMethod {
     /// What it is called.
-    fn called(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             QueryMethod::Joint => "joint",
             QueryMethod::Clusters => "clusters",
@@ -446,7 +446,7 @@ fn answers(
     let schema = question.plan.schema();
     let found = question.methods.iter().map(|&method| question.answer(method, tallies, records));
     let (answers, compared): (Vec<Answer>, Vec<Vec<ComparedAnswer>>) = found.unzip();
-    let judged = answers.iter().find(|answer| answer.method == QueryMethod::Joint.called());
+    let judged = answers.iter().find(|answer| answer.method == QueryMethod::Joint.name());
     let judged = judged.filter(|_| question.mean.is_none() && question.compare.is_none());
     let implausible = !counts.provenance().implausible.is_empty();
     Answers {
@@ -464,7 +464,7 @@ fn answers(
 }
 
 fn answer(method: QueryMethod, number: Result<analysis::Cell, String>) -> Answer {
-    let method = method.called();
+    let method = method.name();
     match number {
         Err(reason) => {
             let reason = Some(reason);

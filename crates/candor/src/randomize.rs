@@ -10,7 +10,7 @@ use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::error::shown;
 use candor_tables::input::Inputs;
-use candor_tables::invalid_value::misfit;
+use candor_tables::invalid_value::diagnose;
 use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{self as tables, RandomizeJob};
 use candor_tables::responses::Format;
@@ -143,7 +143,7 @@ fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) ->
         let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
         let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
         let place = attribute.place_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
-            let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>(), true);
+            let wrong = diagnose(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>(), true);
             let no_category = if wrong.value.is_empty() { "is not a category; " } else { "" };
             format!("the field \"{}\" is \"{}\", which {no_category}{}", wrong.column, shown(wrong.value), wrong.hint)
         });

@@ -71,7 +71,7 @@ pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refi
     let n = prior.len() as f64;
     let refined = refine_plan(plan, prior, options.posterior_bound)?;
     let (was, is) = (plan.guarantee().epsilon(), refined.plan.guarantee().epsilon());
-    if let (Some(epsilon), None, false) = (was.value(), is.value(), options.allow_unbounded) {
+    if let (Some(epsilon), None, false) = (was.finite(), is.finite(), options.allow_unbounded) {
         return Err(StudyError::LosesEpsilon { epsilon });
     }
     let utility = |m: &Measures| Some(m.variance / (options.respondents * n)).filter(|utility| utility.is_finite());
@@ -83,8 +83,8 @@ pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refi
         epsilon,
     };
     Ok(Refinement {
-        before: side(&refined.before, refined.outputs.0, was.value()),
-        after: side(&refined.after, refined.outputs.1, is.value()),
+        before: side(&refined.before, refined.outputs.0, was.finite()),
+        after: side(&refined.after, refined.outputs.1, is.finite()),
         fingerprint: refined.plan.fingerprint().as_str().to_owned(),
         epsilons: (was, is),
         plan: refined.plan,

@@ -223,7 +223,7 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, odds));
     let contrasts = regression::coefficients(&found, &found.contrasts, odds);
     let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
-    let test = tested.map_or(regress::Test::Score, |one| one.test).called();
+    let test = tested.map_or(regress::Test::Score, |one| one.test).name();
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
     let predictions = predictions(&found, &options.questions, &modeled, model.family());
@@ -235,8 +235,8 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         response: asked.model.response().to_owned(),
         modeled,
         reference,
-        family: asked.model.family().called(),
-        method: found.method.called(),
+        family: asked.model.family().name(),
+        method: found.method.name(),
         respondents,
         people_modelled: found.modelled,
         left_out: asked.model.left_out().into_iter().map(|at| rows.schema.name(at).to_owned()).collect(),

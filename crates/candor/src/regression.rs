@@ -286,14 +286,14 @@ pub(crate) fn coefficients(found: &regress::Regression, all: &[regress::Coeffici
             term: own.term.clone(),
             category: own.category.clone(),
             estimate: own.estimate,
-            estimate_kind: own.kind.called(),
+            estimate_kind: own.kind.name(),
             standard_error: own.standard_error,
             low: own.low,
             high: own.high,
             statistic: own.statistic,
             df: own.df,
             p_value: own.p_value,
-            test: own.test.called(),
+            test: own.test.name(),
             odds_ratio: ratio(own.estimate),
             odds_ratio_low: own.low.and_then(ratio),
             odds_ratio_high: own.high.and_then(ratio),
@@ -307,7 +307,7 @@ pub(crate) fn coefficients(found: &regress::Regression, all: &[regress::Coeffici
 
 pub(crate) fn joint_test(found: regress::JointTest) -> JointTest {
     let regress::JointTest { term, statistic, df, denominator_df, p_value, test, .. } = found;
-    JointTest { term, statistic, df, denominator_df, p_value, test: test.called() }
+    JointTest { term, statistic, df, denominator_df, p_value, test: test.name() }
 }
 
 /// Predictions for the kinds of people that were asked for; of two categories one says it all.

@@ -177,7 +177,7 @@ pub fn report(
     parts.extend(how_to_repeat(plan, counts, &title, options));
     Ok(Report {
         respondents: counts.responses(),
-        epsilon: plan.guarantee().epsilon().value(),
+        epsilon: plan.guarantee().epsilon().finite(),
         attributes: certified(plan),
         warnings: warnings.iter().map(|warning| unmarked(warning)).collect(),
         estimates,

@@ -288,7 +288,7 @@ impl SamplingDesign {
                 strata: units.sample().strata().len(),
             },
             VarianceMethod::Replicates(method, tallies) => {
-                Circumstance::Replicates { replicates: tallies.len(), method: method.method().called() }
+                Circumstance::Replicates { replicates: tallies.len(), method: method.method().name() }
             }
         });
         let condition = self.condition.as_ref().map(|(text, _)| Circumstance::Where(text.trim().to_owned()));
@@ -307,7 +307,7 @@ impl SamplingDesign {
     pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize) -> Option<String> {
         let SampleColumns { strata, clusters, population, .. } = &self.columns;
         let errors = match (self.replicates(), clusters, strata) {
-            (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.method.called())),
+            (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.method.name())),
             (_, Some(clusters), Some(strata)) => Some(format!("errors by clusters ({clusters}) in strata ({strata})")),
             (_, Some(clusters), None) => Some(format!("errors by clusters ({clusters})")),
             (_, None, Some(strata)) => Some(format!("errors by strata ({strata})")),

@@ -133,7 +133,7 @@ pub fn scan(plan: &Plan, outcome: &str, counts: &Counts, adjust: Adjust, top: us
     Ok(Scan {
         respondents: counts.responses(),
         outcome: outcome.to_owned(),
-        adjust: adjust.called(),
+        adjust: adjust.name(),
         tested: found.len(),
         top,
         tests: found.into_iter().enumerate().map(test).collect(),

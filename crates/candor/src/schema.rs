@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_base::schema::{Attribute, Kind, Schema};
 use candor_tables::TableError;
 use candor_tables::check;
-use candor_tables::error::{BadValue, shown};
+use candor_tables::error::{InvalidValue, shown};
 use candor_tables::infer::{self, Bins, InferOptions};
 use candor_tables::input::{Input, Inputs};
 use serde::Serialize;
@@ -150,8 +150,8 @@ pub struct Problem {
     pub message: String,
 }
 
-impl From<BadValue> for Problem {
-    fn from(bad: BadValue) -> Problem {
+impl From<InvalidValue> for Problem {
+    fn from(bad: InvalidValue) -> Problem {
         let message = bad.to_string();
         Problem { value: shown(&bad.value), file: bad.file, row: bad.row, column: bad.column, message }
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use candor_analysis::regress::normal_points;
 use candor_base::schema::{Attribute, Schema, nearest};
 use candor_tables::TableError;
-use candor_tables::codes::{Unfit, codes};
-use candor_tables::error::BadValue;
+use candor_tables::codes::{UncodableRow, codes};
+use candor_tables::error::InvalidValue;
 use candor_tables::input::{Batch, Input};
 use candor_tables::margins::{MARGIN_COLUMNS, MarginRow, margin_rows, shares};
 use candor_tables::model::numbers;
@@ -189,7 +189,13 @@ impl Part {
 
 fn bad(batch: &Batch, row: usize, column: &str, value: &str, hint: &str) -> TableError {
     let (file, row) = (batch.file.clone(), batch.before + row as u64 + 1);
-    TableError::Value(BadValue { file, row, column: column.to_owned(), value: value.to_owned(), hint: hint.to_owned() })
+    TableError::Value(InvalidValue {
+        file,
+        row,
+        column: column.to_owned(),
+        value: value.to_owned(),
+        hint: hint.to_owned(),
+    })
 }
 
 fn read_categories(schema: &Schema, input: Input) -> Result<Shares, TableError> {
@@ -242,7 +248,7 @@ fn read_kinds(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares
         let batch = batch?;
         let mut unfit = None;
         let coded = all.attributes.iter().enumerate().map(|(column, &at)| {
-            let report = |bad: Unfit<'_>| unfit = unfit.take().or_else(|| Some(bad.told()));
+            let report = |bad: UncodableRow<'_>| unfit = unfit.take().or_else(|| Some(bad.told()));
             codes(&batch, column, &schema.attributes()[at], &mut fixed(column as u64), report)
         });
         let coded = coded.collect::<Result<Vec<_>, _>>()?;

@@ -100,7 +100,7 @@ pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, Stud
         ),
         None => format!("the {} responses as they are published, shuffled,", count(respondents)),
     };
-    let sentence = in_words(&what, value, own.value(), delta, colluding);
+    let sentence = in_words(&what, value, own.finite(), delta, colluding);
     let holds = required.map(|limit| value.is_some_and(|value| value <= limit));
     let warning = warning(plan);
     let by_pairs = parts.is_none() && whole.is_some_and(|whole| whole.by_pairs);

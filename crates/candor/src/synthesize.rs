@@ -154,11 +154,11 @@ pub fn synthesize(
     if let Parts::Tree | Parts::Entropy = parts {
         let (pairs, recipe) = recipe(plan, parts, counts)?;
         let columns = recipe.draw(plan.schema(), records, &mut source.stream(0));
-        return Ok(by_recipe(plan, &pairs, &recipe, made(plan, parts.called(), counts.responses(), columns)));
+        return Ok(by_recipe(plan, &pairs, &recipe, made(plan, parts.name(), counts.responses(), columns)));
     }
     let estimated = estimated_tables(plan, tallies).map_err(|error| parts.refuse(plan, error))?;
     let columns = from_tables(plan.schema(), &estimated, records, &mut source.stream(0));
-    Ok(made(plan, parts.called(), counts.responses(), columns))
+    Ok(made(plan, parts.name(), counts.responses(), columns))
 }
 
 /// What pair tables tell, and how records are made from them.
@@ -211,7 +211,7 @@ pub fn weigh(
     let columns = recipe.draw(plan.schema(), records, &mut Source::from_seed(0).stream(0));
     let (distinct, raked) = recipe.weigh(plan.schema(), &columns, options).map_err(AdjustError::from)?;
     let tables = recipe.tables.iter().chain(&recipe.public).map(|part| part.attributes.clone());
-    let mut adjustment = adjustment(plan, parts.called(), &distinct, raked, &tables.collect::<Vec<_>>(), options);
+    let mut adjustment = adjustment(plan, parts.name(), &distinct, raked, &tables.collect::<Vec<_>>(), options);
     adjustment.reason = adjustment.reason.map(|_| {
         format!(
             "the records that were drawn lack combinations with small shares: tables of the weights stay up to {:.1e} \

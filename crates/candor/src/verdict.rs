@@ -308,7 +308,7 @@ pub fn protection(epsilon: Epsilon, required: &[String], broken: &[String]) -> V
     if !required.is_empty() {
         return Verdict::new(Code::Meets, format!("Meets {}.", required.join(", and ")));
     }
-    match (epsilon.value(), times(epsilon)) {
+    match (epsilon.finite(), times(epsilon)) {
         (Some(value), Some(ratio)) if value > WEAK => {
             let text = format!("Weak protection: epsilon {epsilon} allows a likelihood ratio of {ratio}.");
             Verdict::new(Code::Weak, text)

@@ -35,7 +35,7 @@ pub fn design(
 ) -> PyResult<(Plan, String)> {
     let mut options = Options::read(options)?;
     let method = match method {
-        Some(name) => Method::of_name(name).map_err(Failure::from)?,
+        Some(name) => name.parse::<Method>().map_err(Failure::from)?,
         None => Method::by_default(&options.names().filter(|name| !NOT_OF_METHODS.contains(name)).collect::<Vec<_>>()),
     };
     let mut note = None;
@@ -155,7 +155,7 @@ fn of_all(options: &mut Options) -> Result<DesignOptions, Failure> {
 /// The parser's words for what a method cannot do without.
 fn needed(error: RequestError) -> Failure {
     let missing = match &error {
-        RequestError::Value(message) => message.strip_prefix("missing field ").map(str::to_owned),
+        RequestError::Malformed(message) => message.strip_prefix("missing field ").map(str::to_owned),
         _ => None,
     };
     match missing {

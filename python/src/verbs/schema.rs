@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candor::schema::{check, infer};
-use candor_tables::infer::{Bins, InferOptions, Known};
+use candor_tables::infer::{Bins, InferOptions, FixedCategories};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Deserialize;
@@ -23,9 +23,9 @@ struct Declared {
     ordinal: bool,
 }
 
-impl From<Declared> for Known {
-    fn from(Declared { name, categories, ordinal }: Declared) -> Known {
-        Known { name, categories, ordinal }
+impl From<Declared> for FixedCategories {
+    fn from(Declared { name, categories, ordinal }: Declared) -> FixedCategories {
+        FixedCategories { name, categories, ordinal }
     }
 }
 
@@ -50,7 +50,7 @@ fn wishes(options: &mut Options) -> Result<InferOptions, Failure> {
     wishes.public = options.or("public", wishes.public)?;
     wishes.drop = options.or("drop", wishes.drop)?;
     wishes.max_categories = options.or("max_categories", wishes.max_categories)?;
-    wishes.known = options.or("known", Vec::<Declared>::new())?.into_iter().map(Known::from).collect();
+    wishes.known = options.or("known", Vec::<Declared>::new())?.into_iter().map(FixedCategories::from).collect();
     for text in options.or("bins", Vec::<String>::new())? {
         let parse = |bins: &str| Bins::parse(bins).map_err(|error| parameter(format!("`bins`: {error}")));
         match text.rsplit_once('=') {

@@ -127,7 +127,7 @@ impl Parties<'_> {
                 Codes::Set(_) => unreachable!("single answers"),
             }));
             // Rounded up, like every epsilon.
-            spent = f64::next_up(spent + plan.guarantee().epsilon().get());
+            spent = f64::next_up(spent + plan.guarantee().epsilon().as_f64());
             plans.push(plan);
         }
         let columns: Vec<[&[u16]; 2]> = answered.iter().map(|[a, b]| [&a[..], &b[..]]).collect();

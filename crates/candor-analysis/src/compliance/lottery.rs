@@ -138,7 +138,7 @@ impl Lottery {
             for (cell, &count) in group.counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
                 let mut place = Some(0);
                 for &axis in &order {
-                    let code = shape.cell_of(cell, &[axis]);
+                    let code = shape.project_cell(cell, &[axis]);
                     let (code, size) = match layout.axes[axis] {
                         CountAxis::Attribute { categories, .. } => (Some(code), categories),
                         CountAxis::Outputs { block, outputs } => {
@@ -222,7 +222,7 @@ fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, 
             let entry = |answer: usize, truth: usize| {
                 let (mut pattern, mut ways) = (0, 1.0);
                 for (axis, size) in sizes.iter().enumerate() {
-                    if shape.cell_of(answer, &[axis]) != shape.cell_of(truth, &[axis]) {
+                    if shape.project_cell(answer, &[axis]) != shape.project_cell(truth, &[axis]) {
                         pattern |= 1 << axis;
                         ways *= *size as f64 - 1.0;
                     }
@@ -247,8 +247,8 @@ fn rows_of(block: &Block, table: &[usize]) -> Option<(Vec<usize>, usize)> {
         return Some(((0..outputs).collect(), outputs));
     }
     let combinations = outputs == matrix.shape().cells();
-    let row = |output: usize| matrix.shape().cell_of(output, &places);
-    combinations.then(|| ((0..outputs).map(row).collect(), matrix.shape().of(&places).cells()))
+    let row = |output: usize| matrix.shape().project_cell(output, &places);
+    combinations.then(|| ((0..outputs).map(row).collect(), matrix.shape().project(&places).cells()))
 }
 
 /// What a matrix over several attributes is for some of them, if their answers depend on their truth alone.
@@ -256,12 +256,12 @@ fn part_of(matrix: &Matrix, block: &Block, table: &[usize], places: &[usize]) ->
     /// Integers are rounded; what they stand for is as good as equal.
     const EQUAL: f64 = 1e-6;
     let (rows, count) = rows_of(block, table)?;
-    let truths = matrix.shape().of(places);
+    let truths = matrix.shape().project(places);
     let mut found: Vec<Option<Vec<f64>>> = vec![None; truths.cells()];
     for input in 0..matrix.shape().cells() {
         let mut column = vec![0.0; count];
         rows.iter().enumerate().for_each(|(output, &row)| column[row] += matrix.probability(output, input));
-        let known = found[matrix.shape().cell_of(input, places)].get_or_insert_with(|| column.clone());
+        let known = found[matrix.shape().project_cell(input, places)].get_or_insert_with(|| column.clone());
         if known.iter().zip(&column).any(|(a, b)| (a - b).abs() > EQUAL) {
             return None;
         }

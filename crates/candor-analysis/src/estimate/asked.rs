@@ -42,8 +42,8 @@ impl Asked {
             dims: theirs.iter().map(|&axis| strip.table().sizes()[axis]).collect(),
             means: counts.iter().map(|&count| f64::from(count) / others).collect(),
             others,
-            excess: strip.excess(),
-            density: strip.density(),
+            excess: strip.excess_ratio(),
+            density: strip.subset_fraction(),
             squares: (0..1 << theirs.len()).map(square).collect(),
         }
     }

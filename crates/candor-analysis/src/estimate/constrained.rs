@@ -350,8 +350,8 @@ mod tests {
             let tables: Vec<Vec<f64>> = lists
                 .iter()
                 .map(|list| {
-                    let own = shape.of(list);
-                    (0..own.cells()).map(|cell| f64::from(u8::from(cell == shape.cell_of(corner, list)))).collect()
+                    let own = shape.project(list);
+                    (0..own.cells()).map(|cell| f64::from(u8::from(cell == shape.project_cell(corner, list)))).collect()
                 })
                 .collect();
             let towards: Vec<f64> = values(&tables).iter().zip(&found).map(|(p, x)| p - x).collect();

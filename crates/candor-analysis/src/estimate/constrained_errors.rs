@@ -327,7 +327,7 @@ impl Population {
                 continue;
             }
             let axes: Vec<usize> = given.iter().chain(&drawn).copied().collect();
-            let mut sums = schema.shape(table).rearranged(&shares[number], &axes);
+            let mut sums = schema.shape(table).permuted(&shares[number], &axes);
             let attributes = |axes: &[usize]| axes.iter().map(|&axis| table[axis]).collect::<Vec<usize>>();
             let [given, drawn] = [attributes(&given), attributes(&drawn)].map(|list| (schema.shape(&list), list));
             for line in sums.chunks_mut(drawn.0.cells()) {

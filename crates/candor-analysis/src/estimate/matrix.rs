@@ -59,11 +59,11 @@ impl MatrixAxis {
         let wanted: Vec<usize> = table.iter().copied().filter(|a| content.attributes().contains(a)).collect();
         let places: Vec<usize> =
             wanted.iter().filter_map(|a| content.attributes().iter().position(|b| b == a)).collect();
-        let table_shape = shape.of(&places);
+        let table_shape = shape.project(&places);
         let cells = table_shape.cells();
         let mut reduced = DMatrix::zeros(cells, channel.nrows());
         for input in 0..inputs {
-            let mut row = reduced.row_mut(shape.cell_of(input, &places));
+            let mut row = reduced.row_mut(shape.project_cell(input, &places));
             row += inverse.row(input);
         }
         let squared = reduced.map(|entry| entry * entry);
@@ -71,7 +71,7 @@ impl MatrixAxis {
         let whole = (wanted.len() == shape.sizes().len()).then(|| {
             let order: Vec<usize> =
                 (0..places.len()).filter_map(|p| places.iter().position(|&place| place == p)).collect();
-            let input = |cell: usize| table_shape.cell_of(cell, &order);
+            let input = |cell: usize| table_shape.project_cell(cell, &order);
             DMatrix::from_fn(channel.nrows(), cells, |output, cell| channel[(output, input(cell))])
         });
         Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole, condition })

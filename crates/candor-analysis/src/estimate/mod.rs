@@ -452,7 +452,7 @@ impl<'a> TableEstimator<'a> {
         }
         let dims = self.layout.dims();
         let kept: Vec<usize> = (0..dims.len()).filter(|&axis| law.asked.get(axis) != Some(&false)).collect();
-        Shape::new(dims).cells_of(&kept).map(|cell| counts[cell] / scale).collect()
+        Shape::new(dims).project_all(&kept).map(|cell| counts[cell] / scale).collect()
     }
 
     /// The estimate, in the order of the table's own attributes.
@@ -476,19 +476,19 @@ impl<'a> TableEstimator<'a> {
 
     /// Puts cells into the order of the table's own attributes.
     fn to_order(&self, cells: Vec<f64>) -> Vec<f64> {
-        self.rearranged(cells, &self.held(), &self.layout.attributes)
+        self.permuted(cells, &self.held(), &self.layout.attributes)
     }
 
     /// Puts cells in the order of the table's own attributes into the one they are held in here.
     fn held_order(&self, cells: &[f64]) -> Vec<f64> {
-        self.rearranged(cells.to_vec(), &self.layout.attributes, &self.held())
+        self.permuted(cells.to_vec(), &self.layout.attributes, &self.held())
     }
 
-    fn rearranged(&self, cells: Vec<f64>, from: &[usize], to: &[usize]) -> Vec<f64> {
+    fn permuted(&self, cells: Vec<f64>, from: &[usize], to: &[usize]) -> Vec<f64> {
         if from == to || cells.is_empty() {
             return cells;
         }
         let order: Vec<usize> = to.iter().filter_map(|a| from.iter().position(|f| f == a)).collect();
-        self.plan.schema().shape(from).rearranged(&cells, &order)
+        self.plan.schema().shape(from).permuted(&cells, &order)
     }
 }

@@ -195,7 +195,7 @@ impl BlockAnswers {
     fn new(plan: &Plan, number: usize, inside: &[(usize, usize)], all: &Shape) -> Result<BlockAnswers, RegressError> {
         let block = &plan.blocks()[number];
         let (axes, places): (Vec<usize>, Vec<usize>) = inside.iter().copied().unzip();
-        let shape = all.of(&axes);
+        let shape = all.project(&axes);
         let law = |channel: &Channel| match channel {
             Channel::Pattern(pattern) => Ok(pattern_law(pattern, &places)),
             Channel::Matrix(matrix) if places.len() == block.attributes().len() => {
@@ -337,7 +337,7 @@ impl Law {
 
     fn of_counts(&self, shape: &Shape, counts: &[u16]) -> Vec<f64> {
         let Law::Strip { places, slope, level, .. } = self else { return Vec::new() };
-        let count = |cell: usize| f64::from(counts[shape.cell_of(cell, places)]);
+        let count = |cell: usize| f64::from(counts[shape.project_cell(cell, places)]);
         (0..shape.cells()).map(|cell| level + slope * count(cell)).collect()
     }
 }
@@ -380,7 +380,7 @@ fn inverse(laws: &[(f64, Law)], shape: &Shape) -> Inverse {
 
 /// For each combination of all attributes that of some.
 fn projection(all: &Shape, axes: &[usize]) -> Vec<u32> {
-    (0..all.cells()).map(|cell| all.cell_of(cell, axes) as u32).collect()
+    (0..all.cells()).map(|cell| all.project_cell(cell, axes) as u32).collect()
 }
 
 fn pattern_law(pattern: &Pattern, places: &[usize]) -> Law {
@@ -406,11 +406,11 @@ fn strip_law(strip: &Strip, places: &[usize], shape: &Shape) -> Law {
     let asked: Vec<(usize, usize)> =
         places.iter().enumerate().filter_map(|(i, &place)| Some((i, strip.axis_of(place)?))).collect();
     let (axes, theirs): (Vec<usize>, Vec<usize>) = asked.into_iter().unzip();
-    let level = 1.0 / (1.0 + strip.excess() * strip.density());
-    let asked = shape.of(&axes);
+    let level = 1.0 / (1.0 + strip.excess_ratio() * strip.subset_fraction());
+    let asked = shape.project(&axes);
     let others = (strip.table().cells() / asked.cells()) as f64;
     let own = strip.margin(&theirs);
-    let slope = level * strip.excess() / others;
+    let slope = level * strip.excess_ratio() / others;
     // Likelihoods are relative to an answer that tells nothing; a probability is never above 1, whether or not all
     // answers are counted.
     let most = level + slope * own.iter().copied().max().map_or(0.0, f64::from);
@@ -418,7 +418,7 @@ fn strip_law(strip: &Strip, places: &[usize], shape: &Shape) -> Law {
         log_answers: (count_answers(&asked, &own) as f64).max(most).ln(),
         slope,
         level,
-        cells: (0..strip.table().cells()).map(|cell| strip.table().cell_of(cell, &theirs) as u16).collect(),
+        cells: (0..strip.table().cells()).map(|cell| strip.table().project_cell(cell, &theirs) as u16).collect(),
         own,
         places: axes,
         asked,

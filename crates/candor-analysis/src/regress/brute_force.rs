@@ -156,7 +156,7 @@ fn check(plan: &Plan, formula: &str) {
         let (likelihood, log) = answers.likelihood(record);
         let weights = answers.weights(record);
         let share = if shares.len() > 1 { shares[usize::from(record[0])] } else { 1.0 };
-        let hidden = |truth: usize| all.cell_of(truth, &model.hidden);
+        let hidden = |truth: usize| all.project_cell(truth, &model.hidden);
         let scale = share * log.exp();
         for (truth, p) in by_truth.iter().enumerate() {
             let found = likelihood[hidden(truth)] * scale;
@@ -169,14 +169,14 @@ fn check(plan: &Plan, formula: &str) {
     for (record, factor) in possible {
         let likelihood = answers.likelihood(&record).0;
         for (truth, p) in records[&record].iter().enumerate() {
-            let found = factor * likelihood[all.cell_of(truth, &model.hidden)];
+            let found = factor * likelihood[all.project_cell(truth, &model.hidden)];
             assert!((found - p).abs() < 1e-12, "{formula}: {record:?} given {truth}: {found}, {p} by definition");
         }
     }
     assert_eq!(answers.possible(records.len() - 1), None);
     for (truth, means) in expected.iter().enumerate() {
         for (cell, mean) in means.iter().enumerate() {
-            let is = f64::from(u8::from(cell == all.cell_of(truth, &model.hidden)));
+            let is = f64::from(u8::from(cell == all.project_cell(truth, &model.hidden)));
             assert!((mean - is).abs() < 1e-9, "{formula}: weight of {cell} given {truth} is {mean}");
         }
     }

@@ -212,7 +212,7 @@ fn walks(climb: &Climb<'_>, asked: Asked<'_>, column: Option<usize>) -> Result<V
 
 fn by_jeffreys(problem: &Problem<'_>, possible: Option<&Possible>, first: &[f64]) -> Result<Fit, RegressError> {
     let message = "there are too many different answers to go through them all";
-    let refused = RegressError::Method { method: Method::Jeffreys.called(), message };
+    let refused = RegressError::Method { method: Method::Jeffreys.name(), message };
     jeffreys::maximise(problem, possible.ok_or_else(|| refused.clone())?, first).ok_or(refused)
 }
 

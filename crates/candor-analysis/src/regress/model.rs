@@ -24,7 +24,7 @@ pub enum Family {
 
 impl Family {
     /// What it is called.
-    pub fn called(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Family::Binary => "binary",
             Family::Multinomial => "multinomial",
@@ -313,7 +313,7 @@ fn family(
         return match asked {
             None | Some(Family::Linear) => Ok(Family::Linear),
             Some(other) => Err(RegressError::Family {
-                family: other.called(),
+                family: other.name(),
                 message: format!(
                     "\"{name}\" is no attribute of the plan; a numeric column is a `family linear` response"
                 ),
@@ -327,7 +327,7 @@ fn family(
     };
     let refused = |family: Family, message: &str| {
         Err(RegressError::Family {
-            family: family.called(),
+            family: family.name(),
             message: format!("\"{name}\" has {} categories; {message}", kept.len()),
         })
     };

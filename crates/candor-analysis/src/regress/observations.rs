@@ -185,7 +185,7 @@ impl Observations {
         }
         let responses = model.hidden_responses();
         let predictors: Vec<usize> = (responses..answers.shape.sizes().len()).collect();
-        let shape = answers.shape.of(&predictors);
+        let shape = answers.shape.project(&predictors);
         let mut data = Observations {
             design: model.design.clone(),
             outcomes: if responses == 1 { answers.shape.sizes()[0] } else { 1 },

@@ -146,7 +146,7 @@ fn check_method(
     data: &Observations,
     leaves_out: bool,
 ) -> Result<(), RegressError> {
-    let refused = |method: Method, message| Err(RegressError::Method { method: method.called(), message });
+    let refused = |method: Method, message| Err(RegressError::Method { method: method.name(), message });
     match method {
         Some(other) if data.ignoring && other != Method::MaximumLikelihood => {
             refused(other, "people who ignore the device are told apart by maximum likelihood only")

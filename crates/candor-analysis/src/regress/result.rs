@@ -19,7 +19,7 @@ pub enum Method {
 
 impl Method {
     /// What it is called.
-    pub fn called(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Method::MaximumLikelihood => "ml",
             Method::Jeffreys => "jeffreys",
@@ -158,7 +158,7 @@ pub enum EstimateKind {
 
 impl EstimateKind {
     /// What it is called.
-    pub fn called(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             EstimateKind::MaximumLikelihood => "ml",
             EstimateKind::Corrected => "corrected",
@@ -185,7 +185,7 @@ pub enum Test {
 
 impl Test {
     /// What it is called.
-    pub fn called(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Test::Score => "score",
             Test::OneStepCr2 => "one-step-cr2",

@@ -107,8 +107,8 @@ fn public_shares(schema: &Schema, pairs: &PairTables, some: &[usize]) -> Vec<f64
 
 /// A table summed over all but some of its attributes.
 fn summed(table: &[f64], shape: &Shape, places: &[usize]) -> Vec<f64> {
-    let mut sums = vec![0.0; shape.of(places).cells()];
-    shape.cells_of(places).zip(table).for_each(|(cell, share)| sums[cell] += share);
+    let mut sums = vec![0.0; shape.project(places).cells()];
+    shape.project_all(places).zip(table).for_each(|(cell, share)| sums[cell] += share);
     sums
 }
 
@@ -132,12 +132,12 @@ impl Table {
             true => vec![1.0; shape.cells()],
             false => {
                 let of_public = public_shares(schema, pairs, &own);
-                shape.cells_of(&places).map(|cell| of_public[cell]).collect()
+                shape.project_all(&places).map(|cell| of_public[cell]).collect()
             }
         };
         for (place, attribute) in clique.nodes.iter().enumerate() {
             let Some(one_way) = pairs.one_way.get(attribute) else { continue };
-            shares.iter_mut().zip(shape.cells_of(&[place])).for_each(|(share, code)| *share *= one_way[code]);
+            shares.iter_mut().zip(shape.project_all(&[place])).for_each(|(share, code)| *share *= one_way[code]);
         }
         Table { clique, shape, shares, margins: Vec::new(), links: Vec::new() }
     }
@@ -145,7 +145,7 @@ impl Table {
     /// One more table that it is to have.
     fn add(&mut self, link: Option<usize>, attributes: &[usize], shares: Vec<f64>) {
         let places = self.places(attributes);
-        let cells = self.shape.cells_of(&places).map(|cell| cell as u32).collect();
+        let cells = self.shape.project_all(&places).map(|cell| cell as u32).collect();
         self.margins.push(Margin { cells, shares });
         self.links.push(link);
     }
@@ -166,7 +166,7 @@ impl Table {
         let factor = |(now, share): (&f64, &f64)| if *now > 0.0 { share / now } else { 0.0 };
         let factors: Vec<f64> = now.iter().zip(shares).map(factor).collect();
         let places = self.places(attributes);
-        self.shares.iter_mut().zip(self.shape.cells_of(&places)).for_each(|(share, cell)| *share *= factors[cell]);
+        self.shares.iter_mut().zip(self.shape.project_all(&places)).for_each(|(share, cell)| *share *= factors[cell]);
     }
 
     /// Fits it to its tables.

@@ -49,7 +49,7 @@ fn follow(
         for link in kept.iter().map(|&at| &pairs.links[at]) {
             let (to, shares) = match link.attributes {
                 [a, b] if a == from => (b, link.shares.clone()),
-                [a, b] if b == from => (a, schema.shape(&[a, b]).rearranged(&link.shares, &[1, 0])),
+                [a, b] if b == from => (a, schema.shape(&[a, b]).permuted(&link.shares, &[1, 0])),
                 _ => continue,
             };
             if !there[to] {

@@ -111,8 +111,8 @@ fn count_one(sizes: &[usize], columns: &[&[u16]], table: &[usize]) -> Vec<u64> {
 fn summed_out(sizes: &[usize], cover: &[usize], counts: &[u64], table: &[usize]) -> Vec<u64> {
     let shape = Shape::new(cover.iter().map(|&column| sizes[column]).collect());
     let places: Vec<usize> = table.iter().filter_map(|c| cover.iter().position(|held| held == c)).collect();
-    let mut result = vec![0; shape.of(&places).cells()];
-    shape.cells_of(&places).zip(counts).for_each(|(cell, count)| result[cell] += count);
+    let mut result = vec![0; shape.project(&places).cells()];
+    shape.project_all(&places).zip(counts).for_each(|(cell, count)| result[cell] += count);
     result
 }
 

@@ -164,7 +164,7 @@ impl CountLayout {
         let kept: Vec<usize> = (0..after.sizes().len()).filter(|&axis| after.sizes()[axis] > 1).collect();
         let summed = |counts: &[f64]| {
             let mut sums = vec![0.0; if counts.is_empty() { 0 } else { after.cells() }];
-            let cells = counts.iter().zip(before.cells_of(&kept));
+            let cells = counts.iter().zip(before.project_all(&kept));
             cells.for_each(|(count, cell)| sums[cell] += count * share);
             sums
         };

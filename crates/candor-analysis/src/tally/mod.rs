@@ -229,7 +229,7 @@ impl TableCounts {
 
     /// The tags of the first group of which the counts of cells do not fit the number of responses, and why. Only
     /// counts made elsewhere can be wrong.
-    pub fn misfit(&self, plan: &Plan) -> Option<(&[u16], InconsistentCounts)> {
+    pub fn inconsistency(&self, plan: &Plan) -> Option<(&[u16], InconsistentCounts)> {
         let above = |a: f64, b: f64| a - b > ROUNDING * a;
         self.groups.iter().find_map(|(key, group)| {
             let (cells, most) = self.layout.cells_of_one(plan, key);
@@ -296,7 +296,7 @@ impl TableCounts {
                 _ if matches!(rows_are, Rows::Tagged(_)) => continue,
                 ([margin], true) => {
                     let steps = steps(margin, &Shape::new(frame.dims.clone()), plan);
-                    let Codes::Set(sets) = sources.cells_of(margin.block) else { continue };
+                    let Codes::Set(sets) = sources.block_codes(margin.block) else { continue };
                     let support = run.support(margin.block, steps.len(), rows, sets, rows_are);
                     group.add_support(&steps, support);
                     continue;

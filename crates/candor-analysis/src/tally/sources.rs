@@ -57,7 +57,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The cells that strips of a block answer with.
-    pub(super) fn cells_of(&self, block: usize) -> Codes<'a> {
+    pub(super) fn block_codes(&self, block: usize) -> Codes<'a> {
         self.cells.iter().find(|(known, _)| *known == block).expect("a block with strips has cells").1
     }
 }
@@ -79,7 +79,7 @@ impl<'s, 'a> Places<'s, 'a> {
         let by_strip = |axis: usize| frame.strips.iter().any(|margin| margin.axes.iter().any(|(own, _)| *own == axis));
         let axes = sources.axes.iter().enumerate().filter(|(axis, _)| frame.dims[*axis] > 1 && !by_strip(*axis));
         let axes = axes.map(|(axis, source)| (source, shape.stride(axis))).collect();
-        let strip = |margin: &&StripMargin| (sources.cells_of(margin.block), steps(margin, &shape, plan));
+        let strip = |margin: &&StripMargin| (sources.block_codes(margin.block), steps(margin, &shape, plan));
         Places { axes, strips: frame.strips.iter().map(strip).collect() }
     }
 

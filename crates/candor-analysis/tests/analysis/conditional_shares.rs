@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use candor_analysis::conditional_shares::{ConditionalShare, Conditioning, shares_among};
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Options, TableEstimator, Target, analyse};
-use candor_analysis::moments::{Values, numbers};
+use candor_analysis::moments::{Values, group_moments};
 use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
@@ -330,7 +330,7 @@ fn means_and_quantiles_hold() {
         for seed in 0..1000 {
             let people = people(300, &mut Source::from_seed(12).stream(seed));
             let tally = survey(&plan, &people, seed, &[0], |_| true);
-            let found = numbers(&plan, &tally, &values, &[0.5], &Options::default()).unwrap().remove(0);
+            let found = group_moments(&plan, &tally, &values, &[0.5], &Options::default()).unwrap().remove(0);
             let inside = |cell: candor_analysis::estimate::Cell, truth: f64| {
                 let u = cell.uncertainty.unwrap();
                 u64::from(u.low <= truth && truth <= u.high)

@@ -36,8 +36,8 @@ fn joint() -> Vec<f64> {
 
 fn margin(joint: &[f64], attributes: &[usize]) -> Vec<f64> {
     let shape = Shape::new(SIZES.to_vec());
-    let mut sums = vec![0.0; shape.of(attributes).cells()];
-    shape.cells_of(attributes).zip(joint).for_each(|(cell, share)| sums[cell] += share);
+    let mut sums = vec![0.0; shape.project(attributes).cells()];
+    shape.project_all(attributes).zip(joint).for_each(|(cell, share)| sums[cell] += share);
     sums
 }
 
@@ -63,11 +63,11 @@ fn implied(recipe: &Recipe) -> Vec<f64> {
     let share = |cell: usize| {
         let steps = recipe.steps.iter().map(|step| {
             let all = [&step.given[..], &step.drawn].concat();
-            let width = shape.of(&step.drawn).cells();
-            let at = shape.cell_of(cell, &all);
+            let width = shape.project(&step.drawn).cells();
+            let at = shape.project_cell(cell, &all);
             step.shares[at] / step.shares[at / width * width..][..width].iter().sum::<f64>()
         });
-        public.shares[shape.cell_of(cell, &public.attributes)] * steps.product::<f64>()
+        public.shares[shape.project_cell(cell, &public.attributes)] * steps.product::<f64>()
     };
     (0..shape.cells()).map(share).collect()
 }
@@ -98,7 +98,7 @@ fn written_out(joint: &[f64], tables: &[&[usize]]) -> Vec<f64> {
     for _ in 0..2000 {
         for &table in tables {
             let (now, wanted) = (margin(&shares, table), margin(joint, table));
-            let cells = shape.cells_of(table);
+            let cells = shape.project_all(table);
             shares.iter_mut().zip(cells).for_each(|(share, cell)| *share *= wanted[cell] / now[cell]);
         }
     }
@@ -165,7 +165,7 @@ fn drawn_records_have_the_shares_and_public_attributes_stay() {
     let shares = margin(&joint(), &[0, 3]);
     let people = systematic_counts(&shares, records);
     let whole = |(share, cell): (&f64, usize)| share * people[cell] as f64 / records as f64 / shares[cell];
-    let joint: Vec<f64> = joint().iter().zip(Shape::new(SIZES.to_vec()).cells_of(&[0, 3])).map(whole).collect();
+    let joint: Vec<f64> = joint().iter().zip(Shape::new(SIZES.to_vec()).project_all(&[0, 3])).map(whole).collect();
     let pairs = pair_tables(&joint, &[[1, 4], [3, 1], [0, 2], [2, 4]]);
     for recipe in [tree(&schema, &pairs), entropy(&schema, &pairs, &Options::default()).unwrap()] {
         let columns = recipe.draw(&schema, records, &mut Source::from_seed(1).stream(0));

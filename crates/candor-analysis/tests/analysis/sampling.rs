@@ -365,7 +365,7 @@ fn answered(people: &People, plan: &Plan, cells: &[usize]) -> TableCounts {
 fn finite_populations_by_brute_force() {
     let plan = plan(1.0);
     let estimator = TableEstimator::new(&plan, &XY).unwrap();
-    let ratio = plan.guarantee().epsilon().get().exp();
+    let ratio = plan.guarantee().epsilon().as_f64().exp();
     let truths = [0, 4, 4, 2];
     let of = |members: &[usize], weights: Vec<f64>, units: Vec<(u32, u32)>, population: Vec<f64>| {
         let people = People { truths: Vec::new(), weights, units, population: Some(population), replicates: None };

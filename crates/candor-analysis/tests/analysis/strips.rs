@@ -62,9 +62,9 @@ fn law(channel: &Channel, tag: u16, truth: &[usize]) -> Vec<(Given, f64)> {
             let own: Vec<usize> = strip.places().iter().map(|&place| truth[place]).collect();
             let truth = strip.table().cell(&own) as u16;
             let sets = orbit(strip);
-            let whole = sets.len() as f64 * (1.0 + strip.excess() * strip.density());
+            let whole = sets.len() as f64 * (1.0 + strip.excess_ratio() * strip.subset_fraction());
             let one = |cells: Vec<u16>| {
-                let p = if cells.contains(&truth) { 1.0 + strip.excess() } else { 1.0 } / whole;
+                let p = if cells.contains(&truth) { 1.0 + strip.excess_ratio() } else { 1.0 } / whole;
                 (Given { tag, answers: Vec::new(), cells }, p)
             };
             sets.into_iter().map(one).collect()
@@ -290,7 +290,7 @@ fn estimates_are_unbiased_and_their_standard_errors_exact() {
                 found => found.unwrap(),
             };
             let mut expected = vec![0.0; found.shares.len()];
-            truth.iter().enumerate().for_each(|(cell, share)| expected[shape.cell_of(cell, &table)] += share);
+            truth.iter().enumerate().for_each(|(cell, share)| expected[shape.project_cell(cell, &table)] += share);
             for (cell, (share, expected)) in found.shares.iter().zip(&expected).enumerate() {
                 assert!((share - expected).abs() < 1e-9, "{number} {table:?} cell {cell}: {share} for {expected}");
             }
@@ -460,7 +460,7 @@ fn counts_of_inclusions_are_counts_of_responses() {
         for table in tables(plan) {
             let layout = CountLayout::new(plan, &table);
             let expected = tally(plan, &table, &codes(&columns), &counts);
-            assert_eq!(expected.misfit(plan), None);
+            assert_eq!(expected.inconsistency(plan), None);
             let (tagged, held) = counted_elsewhere(plan, &layout, &columns, &counts);
             let mut found = TableCounts::new(layout);
             let [responses, inclusions] = [&tagged, &held].map(|rows| rows.values().copied().collect::<Vec<f64>>());
@@ -470,7 +470,7 @@ fn counts_of_inclusions_are_counts_of_responses() {
             assert_eq!(found, expected, "{table:?}");
             // With rows of one kind twice, they do not fit.
             found.add(plan, &codes(&tagged), Rows::Tagged(&responses), |_| true);
-            assert!(found.misfit(plan).is_some(), "{table:?}");
+            assert!(found.inconsistency(plan).is_some(), "{table:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Epsilon as a certified number: an upper bound computed from exact ratios, always rounded outward.
 
 use std::fmt;
+use std::ops::Add;
 
 use num_bigint::BigUint;
 use num_rational::Ratio;
@@ -85,43 +86,35 @@ impl Epsilon {
         Epsilon::of_ratio(a.max(b), a.min(b))
     }
 
-    /// The value, or `None` if unbounded.
-    pub fn value(self) -> Option<f64> {
+    /// Returns the value, or `None` if it is unbounded.
+    pub fn finite(self) -> Option<f64> {
         self.0.is_finite().then_some(self.0)
     }
 
-    /// The value as a float in which infinity means unbounded.
-    pub fn get(self) -> f64 {
+    /// Returns the value as a float; infinity means unbounded.
+    pub fn as_f64(self) -> f64 {
         self.0
     }
 
-    /// The larger loss.
+    /// Returns the larger epsilon.
     #[must_use]
     pub fn max(self, other: Epsilon) -> Epsilon {
         Epsilon(self.0.max(other.0))
     }
 
-    /// The smaller of two bounds on the same loss.
+    /// Returns the smaller of two bounds on the same loss.
     #[must_use]
     pub fn min(self, other: Epsilon) -> Epsilon {
         Epsilon(self.0.min(other.0))
     }
 
-    /// The sum of two losses, rounded upward.
-    #[must_use]
-    pub fn plus(self, other: Epsilon) -> Epsilon {
-        match (self, other) {
-            (Epsilon::ZERO, loss) | (loss, Epsilon::ZERO) => loss,
-            _ => Epsilon((self.0 + other.0).next_up()),
-        }
-    }
-
-    /// The value as decimals, rounded up to twelve places, exactly: 0 only if the value is. `None` if unbounded.
+    /// Returns the value as a decimal rounded up to twelve places, or `None` if it is unbounded.
     ///
-    /// This is the form plan files state: it does not depend on the last bits of a machine's
-    /// logarithm.
+    /// The result is "0" only if the value is 0.
+    ///
+    /// Plan files state this form: it does not depend on the last bits of a machine's logarithm.
     pub fn decimal(self) -> Option<String> {
-        let units = (exact(self.value()?)? * BigUint::from(10u64.pow(12))).ceil().to_integer();
+        let units = (exact(self.finite()?)? * BigUint::from(10u64.pow(12))).ceil().to_integer();
         let digits = format!("{units:0>13}", units = units.to_string());
         let (whole, decimals) = digits.split_at(digits.len() - 12);
         let decimals = decimals.trim_end_matches('0');
@@ -129,19 +122,31 @@ impl Epsilon {
     }
 }
 
+impl Add for Epsilon {
+    type Output = Epsilon;
+
+    /// Returns the sum of two losses, rounded upward.
+    fn add(self, other: Epsilon) -> Epsilon {
+        match (self, other) {
+            (Epsilon::ZERO, loss) | (loss, Epsilon::ZERO) => loss,
+            _ => Epsilon((self.0 + other.0).next_up()),
+        }
+    }
+}
+
 impl fmt::Display for Epsilon {
-    /// Rounded up to four decimals, or to four digits of a number too small for them; or the word
-    /// "unbounded".
+    /// Writes the value rounded up to four decimals (four digits if it is below 0.001), or "unbounded".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value() {
+        match self.finite() {
             Some(value) => f.write_str(&rounded_up(value)),
             None => f.write_str("unbounded"),
         }
     }
 }
 
-/// A certified number for people: rounded up to four decimals, or to four digits if it is too small
-/// for them. (An excess of 1e-11 over a round number is the certificate's own and is let pass.)
+/// Formats a certified number for people, rounded up to four decimals, or to four digits if it is below 0.001.
+///
+/// An excess of at most 1e-11, which the certificate's own rounding causes, does not raise the last digit.
 pub fn rounded_up(value: f64) -> String {
     let up = |unit: f64| ((value - 1e-11 * value.min(1.0)) / unit).ceil() * unit;
     if value > 0.0 && value < 0.001 {
@@ -246,7 +251,7 @@ pub(crate) fn weight_within(inside: &BigUint, whole: &BigUint, epsilon: f64, mar
     // Kept back so that the certified epsilon of several blocks, rounded upward once more, does not exceed the sum of
     // what was asked of each either.
     let target = epsilon * (1.0 - 2f64.powi(-48)) - margin;
-    let fits = |weight| certified(weight).get() <= target;
+    let fits = |weight| certified(weight).as_f64() <= target;
     let (mut fitting, mut beyond) = (if fits(u64::MAX) { u64::MAX } else { 0 }, u64::MAX);
     while beyond - fitting > 1 {
         let middle = fitting + (beyond - fitting) / 2;
@@ -314,7 +319,7 @@ mod tests {
             (rational(1_000_000_000_001, 1_000_000_000_000), rational(1, 1), 9.999_999_999_995e-13),
             (Rational::from(BigUint::from(1u32) << 80), rational(1, 1), 55.451_774_444_795_625),
         ] {
-            let e = Epsilon::of_ratio(&n, &d).get();
+            let e = Epsilon::of_ratio(&n, &d).as_f64();
             assert!(e >= ln && e <= ln * (1.0 + 4e-15), "{e} against {ln}");
         }
     }
@@ -324,18 +329,18 @@ mod tests {
         let (zero, one) = (rational(0, 1), rational(1, 1));
         assert_eq!(Epsilon::of_ratio(&zero, &zero), Epsilon::ZERO);
         assert_eq!(Epsilon::of_ratio(&one, &zero), Epsilon::UNBOUNDED);
-        assert_eq!(Epsilon::UNBOUNDED.value(), None);
+        assert_eq!(Epsilon::UNBOUNDED.finite(), None);
         assert_eq!(Epsilon::between(&one, &rational(2, 1)), Epsilon::of_ratio(&rational(2, 1), &one));
     }
 
     #[test]
     fn ratios_beyond_the_floats_stay_finite() {
         let huge = Rational::from(BigUint::from(1u32) << 5000);
-        let e = Epsilon::of_ratio(&huge, &rational(1, 1)).get();
+        let e = Epsilon::of_ratio(&huge, &rational(1, 1)).as_f64();
         let ln = 5000.0 * std::f64::consts::LN_2;
         assert!(e >= ln && e < ln + 3.0);
         let (tiny, small) = (rational(1, 3) / &huge, rational(1, 2));
-        assert!(Epsilon::of_ratio(&small, &tiny).get() >= ln);
+        assert!(Epsilon::of_ratio(&small, &tiny).as_f64() >= ln);
     }
 
     #[test]

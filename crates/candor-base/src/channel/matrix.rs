@@ -28,7 +28,7 @@ pub const COLUMN_TOLERANCE: f64 = 1e-9;
 /// let columns = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
 /// let labels = ["a", "b", "c"].map(String::from).to_vec();
 /// let matrix = Matrix::rounded(vec![3], labels, &columns)?;
-/// let certified = matrix.record_epsilon().value().unwrap();
+/// let certified = matrix.record_epsilon().finite().unwrap();
 /// assert!(certified <= 7f64.ln() && certified > 7f64.ln() - 1e-9);
 /// # Ok::<(), candor_base::channel::ChannelError>(())
 /// ```
@@ -66,7 +66,7 @@ impl Matrix {
     /// // 1 to 4: the truth, 5: yes, 6: no.
     /// let labels = ["no", "yes"].map(String::from).to_vec();
     /// let die = Matrix::with_total(vec![2], labels, 6, vec![vec![5, 1], vec![1, 5]])?;
-    /// assert!((die.record_epsilon().get() - 5f64.ln()).abs() < 1e-12);
+    /// assert!((die.record_epsilon().as_f64() - 5f64.ln()).abs() < 1e-12);
     /// # Ok::<(), candor_base::channel::ChannelError>(())
     /// ```
     ///
@@ -134,7 +134,7 @@ impl Matrix {
         loop {
             let columns = ideal.iter().map(|column| round_column(column, bits, units)).collect();
             let matrix = Matrix::new(sizes.clone(), labels.clone(), bits, columns)?;
-            if matrix.record_epsilon().get() <= asked || units == u64::MAX {
+            if matrix.record_epsilon().as_f64() <= asked || units == u64::MAX {
                 return Ok(matrix);
             }
             units = units.saturating_mul(2).max(1);
@@ -200,7 +200,7 @@ impl Matrix {
     fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
         // Compared as products: a logarithm for each would take longer than all the rest.
         let (mut larger, mut smaller) = (1u64, 1u64);
-        for inputs in self.shape.lines(attribute) {
+        for inputs in self.shape.fibers(attribute) {
             for output in 0..self.labels.len() {
                 let entries = || inputs.clone().map(|input| self.columns[input][output]);
                 let (most, least) = (entries().max().unwrap_or(0), entries().min().unwrap_or(0));
@@ -296,10 +296,10 @@ mod tests {
                 let entry = |z, x| if z == x { hit } else { (1.0 - hit) / (size as f64 - 1.0) };
                 let columns: Vec<Vec<f64>> = (0..size).map(|x| (0..size).map(|z| entry(z, x)).collect()).collect();
                 let within = Matrix::rounded_within(vec![size], labels(size), &columns, epsilon).unwrap();
-                let certified = within.record_epsilon().get();
+                let certified = within.record_epsilon().as_f64();
                 assert!(certified <= epsilon && certified > epsilon - 1e-9, "{size} {epsilon}: {certified}");
                 let alone = Matrix::rounded(vec![size], labels(size), &columns).unwrap();
-                exceeded += usize::from(alone.record_epsilon().get() > epsilon);
+                exceeded += usize::from(alone.record_epsilon().as_f64() > epsilon);
             }
         }
         assert!(exceeded > 0, "else nothing is tested");
@@ -316,7 +316,7 @@ mod tests {
         ];
         for (columns, asked) in cases {
             let matrix = Matrix::rounded(vec![columns.len()], labels(columns[0].len()), columns).unwrap();
-            let certified = matrix.record_epsilon().get();
+            let certified = matrix.record_epsilon().as_f64();
             assert!(certified <= asked, "{certified} exceeds {asked}");
             assert!(asked.is_infinite() || certified >= asked - 1e-9, "{certified} wastes {asked}");
             for (ideal, column) in columns.iter().zip(matrix.columns()) {
@@ -335,9 +335,9 @@ mod tests {
         let p = |first: f64, second: f64| vec![first * second, first * (1.0 - second), 1.0 - first];
         let columns = [p(0.5, 0.8), p(0.5, 0.2), p(0.6, 0.8), p(0.6, 0.2)];
         let matrix = Matrix::rounded(vec![2, 2], labels(3), &columns).unwrap();
-        assert!((matrix.conditional_epsilons()[0].get() - (0.5f64 / 0.4).ln()).abs() < 1e-9);
-        assert!((matrix.conditional_epsilons()[1].get() - 4f64.ln()).abs() < 1e-9);
-        assert!((matrix.record_epsilon().get() - 4.8f64.ln()).abs() < 1e-9);
+        assert!((matrix.conditional_epsilons()[0].as_f64() - (0.5f64 / 0.4).ln()).abs() < 1e-9);
+        assert!((matrix.conditional_epsilons()[1].as_f64() - 4f64.ln()).abs() < 1e-9);
+        assert!((matrix.record_epsilon().as_f64() - 4.8f64.ln()).abs() < 1e-9);
         assert_eq!(matrix.keep_probability(), None);
     }
 

@@ -60,7 +60,7 @@ impl From<usize> for Cells {
 /// // Of a table of 3 x 4 cells, sets of 3.
 /// let strip = Strip::within(vec![0, 1], vec![3, 4], 3, 1.0)?;
 /// assert_eq!(strip.members(), [0, 7, 10]);
-/// assert!((strip.excess() - 1f64.exp_m1()).abs() < 1e-9);
+/// assert!((strip.excess_ratio() - 1f64.exp_m1()).abs() < 1e-9);
 /// # Ok::<(), candor_base::channel::ChannelError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -153,44 +153,44 @@ impl Strip {
         &self.cells
     }
 
-    /// The cells of the table that answers are relabellings of: of a strip in strip order, else by number.
+    /// Returns the set that answers relabel: in strip order if it is a strip, else in ascending order.
     pub fn members(&self) -> &[u16] {
         &self.members
     }
 
-    /// The share of all cells that an answer names, `p = m/K`.
-    pub fn density(&self) -> f64 {
+    /// Returns the fraction of all cells that an answer names, `p = m/K`.
+    pub fn subset_fraction(&self) -> f64 {
         self.members.len() as f64 / self.shape.cells() as f64
     }
 
-    /// `F`: by how much more likely than others answers with the truth in them are, less one.
-    pub fn excess(&self) -> f64 {
-        self.weights[0] as f64 / self.weights[1] as f64 / self.density()
+    /// Returns `F`: the likelihood ratio of an answer that contains the true cell to one that does not, less one.
+    pub fn excess_ratio(&self) -> f64 {
+        self.weights[0] as f64 / self.weights[1] as f64 / self.subset_fraction()
     }
 
-    /// How much likelier an answer with the truth in it, and one without, is than if nothing were told: `(1 + F)/(1 + F
-    /// p)` and `1/(1 + F p)`.
-    pub fn relative(&self) -> [f64; 2] {
-        let without = 1.0 / (1.0 + self.excess() * self.density());
-        [(1.0 + self.excess()) * without, without]
+    /// Returns the likelihoods of an answer with and without the true cell, relative to a uniformly random answer:
+    /// `(1 + F)/(1 + F p)` and `1/(1 + F p)`.
+    pub fn relative_likelihoods(&self) -> [f64; 2] {
+        let without = 1.0 / (1.0 + self.excess_ratio() * self.subset_fraction());
+        [(1.0 + self.excess_ratio()) * without, without]
     }
 
-    /// The exact ratio of the two likelihoods, `1 + F`.
+    /// Returns the exact likelihood ratio, `1 + F`.
     pub fn parity(&self) -> Rational {
         let [hit, all] = self.weights.map(BigUint::from);
         let all = all * self.members.len();
         Rational::new(&all + hit * self.shape.cells(), all)
     }
 
-    /// How many cells of the strip stand in each cell of the margin over some axes of the table.
+    /// Returns the margin of the set over some axes: its number of cells for each combination of their categories.
     pub fn margin(&self, axes: &[usize]) -> Vec<u32> {
-        let mut counts = vec![0; self.shape.of(axes).cells()];
-        self.members.iter().for_each(|&cell| counts[self.shape.cell_of(cell.into(), axes)] += 1);
+        let mut counts = vec![0; self.shape.project(axes).cells()];
+        self.members.iter().for_each(|&cell| counts[self.shape.project_cell(cell.into(), axes)] += 1);
         counts
     }
 
-    /// How many cells of the strip each line of the table along an axis holds.
-    pub fn lines(&self, axis: usize) -> Vec<u32> {
+    /// Returns the number of the set's cells in each fiber of the table along an axis.
+    pub fn fiber_sizes(&self, axis: usize) -> Vec<u32> {
         self.margin(&(0..self.places.len()).filter(|&other| other != axis).collect::<Vec<_>>())
     }
 

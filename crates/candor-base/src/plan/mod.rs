@@ -129,7 +129,7 @@ pub struct Origin {
 ///     Block::new(vec![1], Pattern::k_ary(vec![Axis::single(5)], 0.5)?),
 /// ];
 /// let plan = Plan::new(schema, blocks)?;
-/// assert!(plan.guarantee().epsilon().value().unwrap() <= 1.5);
+/// assert!(plan.guarantee().epsilon().finite().unwrap() <= 1.5);
 /// assert_eq!(Plan::from_json(&plan.to_json())?, plan);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,6 +1,7 @@
 //! What answers reveal about tied attributes: the largest loss between possible records that agree elsewhere.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Add;
 
 use super::Block;
 use crate::channel::{Change, Channel, Epsilon};
@@ -30,7 +31,7 @@ pub(super) fn conditional(schema: &Schema, blocks: &[Block], component: &Compone
     let mut known = HashMap::new();
     let losses = ways(schema, blocks, component).into_iter().map(|way| {
         let of_block = |(number, block)| loss(schema, component, (number, block), &way, &mut known);
-        blocks.iter().enumerate().map(of_block).fold(Epsilon::ZERO, Epsilon::plus)
+        blocks.iter().enumerate().map(of_block).fold(Epsilon::ZERO, Add::add)
     });
     losses.fold(Epsilon::ZERO, Epsilon::max)
 }

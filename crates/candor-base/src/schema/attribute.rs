@@ -204,19 +204,19 @@ impl Attribute {
         &self.text.categories
     }
 
-    /// The edges of its bins; empty for an attribute that is not binned.
+    /// Iterates over the edges of the bins; none if the attribute is not binned.
     pub fn edges(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
         self.text.edges.iter().map(|edge| edge.0)
     }
 
-    /// The points of its grid; empty for an attribute whose numbers are not dithered.
+    /// Iterates over the grid points of stochastic rounding; none if numbers are not rounded.
     pub fn grid(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
         self.text.grid.iter().map(|point| point.0)
     }
 
-    /// How many of its categories, the first ones, stand for numbers: its bins, or the points of its grid; 0 if values
-    /// are labels.
-    pub fn numbers(&self) -> usize {
+    /// Returns how many categories stand for numbers: the bins or grid points, which come first; 0 if values are
+    /// labels.
+    pub fn numeric_len(&self) -> usize {
         if self.text.edges.is_empty() { self.text.grid.len() } else { self.text.edges.len() + 1 }
     }
 
@@ -231,9 +231,9 @@ impl Attribute {
     /// points of a grid, which are rounded at random so that their expectation is the number. That comes before any
     /// channel, and no guarantee depends on it.
     pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
-        let number = (self.numbers() > 0).then(|| value.trim().parse().ok()).flatten();
+        let number = (self.numeric_len() > 0).then(|| value.trim().parse().ok()).flatten();
         // The label of a bin, or of a point, is not a value. Nothing is said of a question that was not asked.
-        let own = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numbers());
+        let own = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numeric_len());
         let label = || own().or_else(|| self.not_asked().filter(|_| value.is_empty()));
         number.and_then(|number| self.place_of_number(number)).or_else(|| label().map(|code| (code, 0.0)))
     }

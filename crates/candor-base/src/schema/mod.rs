@@ -198,7 +198,7 @@ mod tests {
                     [\"0\", \"25\", \"50.5\", \"\"]\n";
         let schema = Schema::from_toml(text).unwrap();
         let x = &schema.attributes()[0];
-        assert_eq!((x.numbers(), x.grid().collect::<Vec<_>>()), (3, vec![0.0, 25.0, 50.5]));
+        assert_eq!((x.numeric_len(), x.grid().collect::<Vec<_>>()), (3, vec![0.0, 25.0, 50.5]));
         for (value, place) in
             [("0", (0, 0.0)), ("5", (0, 0.2)), (" 25.0 ", (1, 0.0)), ("50.5", (2, 0.0)), ("", (3, 0.0))]
         {

@@ -64,7 +64,7 @@ fn assert_even(strip: &Strip) {
     strip.members().iter().for_each(|&cell| inside[usize::from(cell)] = true);
     for (axis, &size) in shape.sizes().iter().enumerate() {
         let (least, most) = (m * size / shape.cells(), (m * size).div_ceil(shape.cells()));
-        for line in shape.lines(axis) {
+        for line in shape.fibers(axis) {
             let held = line.filter(|&cell| inside[cell]).count();
             assert!((least..=most).contains(&held), "{:?} m {m} axis {axis}: {held}", shape.sizes());
         }
@@ -108,7 +108,7 @@ fn projected(strip: &Strip) -> Vec<f64> {
     let component = |set: usize| {
         let mut table = indicator.clone();
         for axis in 0..shape.sizes().len() {
-            for line in shape.lines(axis) {
+            for line in shape.fibers(axis) {
                 let mean = line.clone().map(|cell| table[cell]).sum::<f64>() / shape.sizes()[axis] as f64;
                 line.for_each(|cell| table[cell] = if set >> axis & 1 == 1 { table[cell] - mean } else { mean });
             }
@@ -141,7 +141,7 @@ proptest! {
         let m = 1 + (share * (table - 2) as f64) as usize;
         let places: Vec<usize> = (0..sizes.len()).collect();
         let made = Strip::within(places.clone(), sizes.clone(), m, epsilon).unwrap();
-        let certified = |strip: Strip| candor_base::channel::Channel::from(strip).record_epsilon().get();
+        let certified = |strip: Strip| candor_base::channel::Channel::from(strip).record_epsilon().as_f64();
         let [hit, all] = made.weights();
         prop_assert_eq!(u128::from(hit) + u128::from(all), 1 << 64);
         let found = certified(made);

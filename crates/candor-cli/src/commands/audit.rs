@@ -6,7 +6,7 @@ use candor::audit::{
     Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_composition, shown, shown_detail,
 };
 use candor::guarantee::{
-    ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
+    ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, respondent_statements,
 };
 use candor::made_by::made_by_sentence;
 use candor::shuffled::{CountedPart, ShuffleOptions, Shuffling};
@@ -249,7 +249,10 @@ fn findings(plan: &Plan, audit: &Audit) -> String {
         text += &made_by_sentence(plan).map_or(String::new(), |sentence| format!("\n{}", paragraph(&sentence)));
     }
     text += "\nWhat to tell respondents\n";
-    text += &told(plan, &audit.findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
+    text += &respondent_statements(plan, &audit.findings, str::to_owned)
+        .iter()
+        .map(|sentence| paragraph(sentence))
+        .collect::<String>();
     text += "\nCriteria\n";
     text += &match verbose() {
         true => audit.criteria.iter().map(describe_criterion).collect::<String>(),

@@ -88,7 +88,7 @@ impl Study {
     fn says(&self, command: &str, result: &impl Serialize) {
         let said: Value = serde_json::from_str(&self.sandbox.run(&format!("{command} --json")).fine().out).unwrap();
         let (said, mut result) = (bare(said), bare(serde_json::to_value(result).unwrap()));
-        // Numbers as text reads them.
+        // Moments as text reads them.
         result = serde_json::from_str(&result.to_string()).unwrap();
         assert_eq!(said, result, "{command}");
     }

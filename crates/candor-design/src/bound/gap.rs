@@ -41,7 +41,7 @@ impl OptimalityGap {
 
     /// The same with a deadline for the search for a bound: when it stops, the best bound found until then is taken.
     pub fn within(plan: &Plan, tables: &TableList, weights: &[f64], deadline: &Deadline<'_>) -> Option<OptimalityGap> {
-        let epsilon = plan.guarantee().epsilon().value()?;
+        let epsilon = plan.guarantee().epsilon().finite()?;
         // Of methods that know that some cells cannot be, nothing is proven.
         if !all_possible(plan.schema(), tables.lists()) {
             return None;

@@ -8,7 +8,7 @@ use candor_runtime::progress::{Progress, ProgressSink};
 
 use super::{Candidate, compare, recommended};
 use crate::DesignError;
-use crate::method::Goal;
+use crate::method::ComparisonTarget;
 use crate::predict::errors_within;
 use crate::request::design;
 
@@ -33,7 +33,7 @@ pub struct Alone {
 /// If the tables are none of the schema's, or whoever watches ends it.
 pub fn alone(
     schema: &Schema,
-    goal: &Goal<'_>,
+    goal: &ComparisonTarget<'_>,
     best: &Candidate,
     progress: ProgressSink<'_>,
 ) -> Result<Vec<Alone>, DesignError> {
@@ -60,10 +60,10 @@ pub fn alone(
 }
 
 /// The best plan that randomizes one attribute and leaves the others as they are.
-fn only_randomized(schema: &Schema, attribute: usize, goal: &Goal<'_>) -> Option<Plan> {
+fn only_randomized(schema: &Schema, attribute: usize, goal: &ComparisonTarget<'_>) -> Option<Plan> {
     let by_itself = Schema::new(vec![schema.attributes()[attribute].clone().without_condition()]).ok()?;
     let name = names::quoted(schema.name(attribute));
-    let candidates = compare(&by_itself, &Goal { tables: &name, clusters: None, ..*goal }).ok()?;
+    let candidates = compare(&by_itself, &ComparisonTarget { tables: &name, clusters: None, ..*goal }).ok()?;
     let request = &recommended(&candidates)?.made.as_ref().ok()?.request;
     let others = schema.attributes().iter().enumerate().map(|(i, other)| match i == attribute {
         true => other.clone().without_condition(),

@@ -20,7 +20,7 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::{Deadline, Progress, ProgressSink, Stopped};
 
 use crate::bound::{Bound, Costs};
-pub use crate::method::{Goal, NotApplicable};
+pub use crate::method::{ComparisonTarget, NotApplicable};
 use crate::predict::errors_within;
 use crate::request::{Method, Request, design_watched};
 use crate::{DesignError, budget, randomized_attributes};
@@ -66,7 +66,7 @@ pub struct CandidatePlan {
 ///
 /// # Errors
 /// If epsilon is not a positive privacy loss, the tables are none of the schema's, or there is nothing to randomize.
-pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, DesignError> {
+pub fn compare(schema: &Schema, goal: &ComparisonTarget<'_>) -> Result<Vec<Candidate>, DesignError> {
     compare_with_progress(schema, goal, ProgressSink::none())
 }
 
@@ -76,7 +76,7 @@ pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, Desig
 /// As [`compare`], and if whoever watches ends it.
 pub fn compare_with_progress(
     schema: &Schema,
-    goal: &Goal<'_>,
+    goal: &ComparisonTarget<'_>,
     progress: ProgressSink<'_>,
 ) -> Result<Vec<Candidate>, DesignError> {
     if !(goal.epsilon.is_finite() && goal.epsilon > 0.0) {
@@ -103,14 +103,14 @@ pub fn compare_with_progress(
 fn make(
     request: Request,
     schema: &Schema,
-    goal: &Goal<'_>,
+    goal: &ComparisonTarget<'_>,
     tables: &TableList,
     bound: Option<&Bound>,
     progress: ProgressSink<'_>,
 ) -> Result<CandidatePlan, NotApplicable> {
     let designed = design_watched(schema, &request, progress)?;
     let (plan, stopped) = (designed.plan, designed.stopped);
-    let certified = plan.guarantee().epsilon().value();
+    let certified = plan.guarantee().epsilon().finite();
     if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(NotApplicable::Short(certified));
     }
@@ -146,7 +146,7 @@ pub const EQUAL: f64 = 1e-6;
 pub fn recommended(candidates: &[Candidate]) -> Option<&Candidate> {
     let error = |candidate: &&Candidate| {
         let made = candidate.made.as_ref().ok()?;
-        made.plan.guarantee().epsilon().value().and(made.asked)
+        made.plan.guarantee().epsilon().finite().and(made.asked)
     };
     let least = candidates.iter().filter_map(|c| error(&c)).min_by(f64::total_cmp)?;
     candidates.iter().find(|candidate| error(candidate).is_some_and(|error| error <= least * (1.0 + EQUAL)))

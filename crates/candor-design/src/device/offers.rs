@@ -87,7 +87,7 @@ fn offer(categories: usize, epsilon: f64, gadget: DeviceKind) -> Option<Offer> {
     for forced in near.saturating_sub(1).max(1).. {
         let device = Device::symmetric(categories, gadget, forced as usize)?;
         let certified = channel(&device).ok()?.record_epsilon();
-        if certified.get() <= epsilon {
+        if certified.as_f64() <= epsilon {
             let truth = total - categories as u64 * forced;
             let slope = truth as f64 / total as f64;
             let efficiency = (slope / best_slope(categories, epsilon)).powi(2);

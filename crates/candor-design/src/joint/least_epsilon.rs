@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::optimal::search::SearchLimits;
 use super::optimal::{optimal, optimal_within};
 use super::single_miss;
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::{AlternativeMethod, DesignOutcome};
 use crate::{DesignError, budget, randomized_attributes};
 
@@ -63,7 +63,7 @@ impl Design for OptimalRequest {
         })
     }
 
-    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(_: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let time_limit = goal.time_limit.map(|limit| limit.as_secs_f64());
         vec![(None, Ok(OptimalRequest { epsilon: Some(goal.epsilon), time_limit, ..OptimalRequest::default() }))]
     }
@@ -83,7 +83,7 @@ fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<AlternativeMethod> {
     ];
     if let Ok(found) = single_miss::heuristic(schema, epsilons, &single_miss::by_need(schema, epsilons)) {
         let raised = found.altered.iter().filter(|&&(i, achieved)| achieved > epsilons[i]).count();
-        let epsilon = found.plan.guarantee().epsilon().get();
+        let epsilon = found.plan.guarantee().epsilon().as_f64();
         all.push(AlternativeMethod { method: "heuristic", epsilon, altered: found.altered.len(), raised });
     }
     all

@@ -6,7 +6,7 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, compliance_check, randomized_attributes};
 
@@ -33,7 +33,7 @@ impl Design for JointRequest {
         Ok(DesignOutcome { recommend_workload: schema.randomized().len() > 1, ..DesignOutcome::from(plan) })
     }
 
-    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(_: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         vec![(None, Ok(JointRequest { epsilon: goal.epsilon, mirrored: false }))]
     }
 }

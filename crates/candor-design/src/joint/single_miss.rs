@@ -111,7 +111,7 @@ pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<He
     for _ in 0..20 {
         let asked = scaled(scale);
         let found = heuristic(schema, &asked, &by_need(schema, &asked))?;
-        let excess = found.plan.guarantee().epsilon().get() - total;
+        let excess = found.plan.guarantee().epsilon().as_f64() - total;
         if excess <= 0.0 {
             return Ok(found);
         }
@@ -290,14 +290,14 @@ mod tests {
         ) {
             let schema = Schema::with_sizes(&[m, n]).unwrap();
             let plan = two_attribute(&schema, &[e1, e2]).unwrap();
-            let certified = plan.guarantee().epsilon().get();
+            let certified = plan.guarantee().epsilon().as_f64();
             prop_assert!((certified - printed(m as f64, n as f64, e1, e2).ln()).abs() < 1e-7);
             for (attribute, asked) in plan.guarantee().attributes().iter().zip([e1, e2]) {
-                let marginal = attribute.marginal.unwrap().get();
+                let marginal = attribute.marginal.unwrap().as_f64();
                 prop_assert!(marginal <= asked && marginal > asked - 1e-9, "{} for {}", marginal, asked);
             }
             let best = optimal(&schema, &[e1, e2], SearchLimits::to(1e-10)).unwrap();
-            prop_assert!((best.plan.guarantee().epsilon().get() - certified).abs() < 1e-7);
+            prop_assert!((best.plan.guarantee().epsilon().as_f64() - certified).abs() < 1e-7);
         }
 
         #[test]
@@ -308,13 +308,13 @@ mod tests {
             let (values, achieved) = algorithm_3(&sizes.iter().map(|&a| a as f64).collect::<Vec<_>>(), &epsilons);
             let schema = Schema::with_sizes(&sizes).unwrap();
             let found = heuristic(&schema, &epsilons, &(0..sizes.len()).collect::<Vec<_>>()).unwrap();
-            let certified = found.plan.guarantee().epsilon().get();
+            let certified = found.plan.guarantee().epsilon().as_f64();
             prop_assert!((certified - values[0].ln()).abs() < 1e-6, "{} for {}", certified, values[0].ln());
             let levels = EpsilonTargets::new(sizes.clone(), epsilons.clone()).unwrap();
             let (outcome, altered) = heuristic_outcome(&levels, &(0..sizes.len()).collect::<Vec<_>>());
             prop_assert!((outcome - certified).abs() < 1e-6 && altered.len() == found.altered.len());
             for (attribute, achieved) in found.plan.guarantee().attributes().iter().zip(&achieved) {
-                prop_assert!((attribute.marginal.unwrap().get() - achieved).abs() < 1e-6);
+                prop_assert!((attribute.marginal.unwrap().as_f64() - achieved).abs() < 1e-6);
             }
         }
 
@@ -322,7 +322,7 @@ mod tests {
         fn the_heuristic_keeps_within_a_total(sizes in prop::collection::vec(2usize..9, 1..9), total in 0.1f64..9.0) {
             let schema = Schema::with_sizes(&sizes).unwrap();
             let found = heuristic_within(&schema, total, &vec![1.0; sizes.len()]).unwrap();
-            let certified = found.plan.guarantee().epsilon().get();
+            let certified = found.plan.guarantee().epsilon().as_f64();
             prop_assert!(certified <= total && certified > 0.999 * total, "{} for {}", certified, total);
             let asked: Vec<f64> = found.plan.origin().requested.iter().map(|e| e.unwrap()).collect();
             let again = heuristic(&schema, &asked, &by_need(&schema, &asked)).unwrap();
@@ -339,12 +339,12 @@ mod tests {
             let heuristic = heuristic(&schema, &epsilons, &order).unwrap();
             match reduced(&schema, &epsilons) {
                 Ok(plan) => {
-                    let certified = plan.guarantee().epsilon().get();
+                    let certified = plan.guarantee().epsilon().as_f64();
                     prop_assert!(certified >= best.lower_bound - 1e-7);
-                    prop_assert!(!heuristic.altered.is_empty() || certified <= heuristic.plan.guarantee().epsilon()
-                        .get() + 1e-7);
+                    let most = heuristic.plan.guarantee().epsilon().as_f64();
+                    prop_assert!(!heuristic.altered.is_empty() || certified <= most + 1e-7);
                     for (attribute, asked) in plan.guarantee().attributes().iter().zip(&epsilons) {
-                        let marginal = attribute.marginal.unwrap().get();
+                        let marginal = attribute.marginal.unwrap().as_f64();
                         prop_assert!(marginal <= *asked && marginal > asked - 1e-9, "{} for {}", marginal, asked);
                     }
                 }

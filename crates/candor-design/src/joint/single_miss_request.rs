@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::single_miss::{Heuristic, by_need, heuristic, heuristic_within, reduced, two_attribute};
 use crate::budget::ratio;
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::{AdjustedEpsilon, DesignOutcome};
 use crate::{DesignError, randomized_attributes};
 
@@ -110,7 +110,7 @@ impl Design for HeuristicRequest {
         Ok(DesignOutcome { altered, notes: vec![note + "."], ..DesignOutcome::from(found.plan) })
     }
 
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let request = || {
             let found = heuristic_within(schema, goal.epsilon, &vec![1.0; randomized_attributes(schema)?.len()])?;
             let asked: Vec<f64> = found.plan.origin().requested.iter().copied().flatten().collect();

@@ -1,7 +1,7 @@
 //! A channel seen through a prior: the joint probabilities of answers and truths.
 
 use super::prior::Prior;
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 
 /// A channel for a prior: row `z` holds `x_zj = P(answer z | truth j) pi_j`, so that columns sum to the
 /// prior. A row is a posterior, scaled by how often its answer comes.
@@ -68,7 +68,7 @@ impl FrontChannel {
     /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound and to guess
     /// no more of the truths right than `accuracy`: for what rounding, or a program that was not solved to the end,
     /// leaves. The law of the answers stays.
-    pub(crate) fn within(mut self, goal: &Goal, accuracy: f64) -> FrontChannel {
+    pub(crate) fn within(mut self, goal: &FrontProblem, accuracy: f64) -> FrontChannel {
         let (shares, largest) = (goal.prior().shares(), goal.prior().largest());
         let guessed: f64 = self.rows().map(|row| row.iter().copied().fold(0.0, f64::max)).sum();
         let mut part = if guessed > accuracy { (guessed - accuracy) / (guessed - largest) } else { 0.0 };

@@ -104,18 +104,18 @@ pub enum FrontError {
 
 /// What is asked of every channel on a front: the prior it is for and the posterior bound it obeys.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Goal {
+pub struct FrontProblem {
     prior: prior::Prior,
     bound: f64,
 }
 
-impl Goal {
+impl FrontProblem {
     /// A goal.
     ///
     /// # Errors
     /// If the bound is no probability, or below the largest share of the prior: then no channel
     /// meets it (Huang and Du 2008, Theorem 5).
-    pub fn new(prior: prior::Prior, bound: f64) -> Result<Goal, FrontError> {
+    pub fn new(prior: prior::Prior, bound: f64) -> Result<FrontProblem, FrontError> {
         if !(bound > 0.0 && bound <= 1.0) {
             return Err(FrontError::Bound(bound));
         }
@@ -123,7 +123,7 @@ impl Goal {
         if bound < largest {
             return Err(FrontError::BoundBelowPrior { bound, largest });
         }
-        Ok(Goal { prior, bound })
+        Ok(FrontProblem { prior, bound })
     }
 
     /// What is known beforehand.

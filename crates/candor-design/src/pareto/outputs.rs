@@ -8,7 +8,7 @@ use super::evolve::polishing::shaken;
 use super::exact::{ExactPoint, exact};
 use super::measure::measure;
 use super::polish::{FAR, MAX_CELLS, Polished, polish, polish_from};
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 
 /// How many searches go on side by side, and how often each is shaken.
 const SEARCHES: usize = 8;
@@ -20,7 +20,7 @@ const HOPS: usize = 4;
 /// # Errors
 /// If there are fewer outputs than categories (then shares cannot be estimated), more joint probabilities than
 /// [`MAX_CELLS`], or as [`exact`].
-pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Result<ExactPoint, FrontError> {
+pub fn with_outputs(goal: &FrontProblem, privacy: f64, outputs: usize, seed: u64) -> Result<ExactPoint, FrontError> {
     let n = goal.prior().len();
     if outputs < n {
         let range = "there must be at least as many outputs as categories, or shares cannot be estimated";
@@ -57,7 +57,7 @@ pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Res
 
 /// Answers taken together until so many are left: the heaviest stay, each of the others joins the one it resembles
 /// most.
-fn together(goal: &Goal, channel: &FrontChannel, outputs: usize) -> FrontChannel {
+fn together(goal: &FrontProblem, channel: &FrontChannel, outputs: usize) -> FrontChannel {
     let n = goal.prior().len();
     let mut rows: Vec<Vec<f64>> = channel.rows().map(<[f64]>::to_vec).collect();
     rows.sort_by(|a, b| b.iter().sum::<f64>().total_cmp(&a.iter().sum()));
@@ -83,7 +83,7 @@ mod tests {
     /// Local-search values known for four categories: n, n + 1 and 2 n outputs.
     #[test]
     fn golden_numbers_of_outputs() {
-        let goal = Goal::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
+        let goal = FrontProblem::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
         for (privacy, outputs, golden) in [
             (0.39, 4, 2.311326),
             (0.39, 5, 2.069002),

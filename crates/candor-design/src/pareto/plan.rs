@@ -12,7 +12,7 @@ use super::measure::{Measures, measure};
 use super::outputs::with_outputs;
 use super::prior::Prior;
 use super::refine::refine;
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 use crate::cross::crossed_if_asked;
 use crate::method::Design;
 use crate::outcome::DesignOutcome;
@@ -80,7 +80,7 @@ impl Design for FrontRequest {
                 ));
             }
         };
-        let goal = Goal::new(Prior::stated_as(&self.prior)?, self.posterior_bound.unwrap_or(1.0))?;
+        let goal = FrontProblem::new(Prior::stated_as(&self.prior)?, self.posterior_bound.unwrap_or(1.0))?;
         let schema = crossed_if_asked(schema, self.cross.as_deref())?;
         Ok(plan(&schema, &goal, aim, self.outputs, 1)?.0.into())
     }
@@ -100,7 +100,7 @@ const MARGINS: [f64; 3] = [0.0, 1e-8, 1e-6];
 /// channel has what is asked.
 pub fn plan(
     schema: &Schema,
-    goal: &Goal,
+    goal: &FrontProblem,
     aim: Aim,
     outputs: Option<usize>,
     seed: u64,
@@ -113,7 +113,7 @@ pub fn plan(
         Aim::Utility { utility, respondents } => most_private(goal, utility * respondents * prior.len() as f64)?,
     };
     for margin in MARGINS {
-        let Ok(tighter) = Goal::new(prior.clone(), goal.bound() * (1.0 - margin)) else { break };
+        let Ok(tighter) = FrontProblem::new(prior.clone(), goal.bound() * (1.0 - margin)) else { break };
         let most = tighter.range().1;
         let asked = (privacy + margin).min(most).max(privacy);
         let point = match outputs {
@@ -137,7 +137,7 @@ pub fn plan(
 }
 
 /// The largest privacy at which the best channel has at most this variance, by bisection: the front rises with privacy.
-fn most_private(goal: &Goal, variance: f64) -> Result<f64, FrontError> {
+fn most_private(goal: &FrontProblem, variance: f64) -> Result<f64, FrontError> {
     let (mut low, mut high) = goal.range();
     let least = exact(goal, low)?;
     if variance.is_nan() || least.lower_bound > variance {
@@ -208,7 +208,7 @@ pub fn refine_plan(plan: &Plan, prior: Prior, bound: Option<f64>) -> Result<Refi
     check_prior(plan.schema(), attribute, &prior)?;
     let channel = FrontChannel::from_columns(&prior, &columns)?;
     let present = measure(&channel, &prior);
-    let goal = Goal::new(prior, bound.unwrap_or(present.worst_posterior.clamp(f64::MIN_POSITIVE, 1.0)))?;
+    let goal = FrontProblem::new(prior, bound.unwrap_or(present.worst_posterior.clamp(f64::MIN_POSITIVE, 1.0)))?;
     let refined = refine(&goal, &channel)?;
     let categories = goal.prior().len();
     let outputs = (channel.outputs(), refined.channel.outputs());
@@ -261,7 +261,7 @@ mod tests {
             let prior = Prior::from_counts(&counts).unwrap();
             let prior = if rounded { prior.rounded() } else { prior };
             let bound = prior.largest() + over * (1.0 - prior.largest());
-            let goal = Goal::new(prior, bound).unwrap();
+            let goal = FrontProblem::new(prior, bound).unwrap();
             let (least, most) = goal.range();
             let privacy = least + part * (most - least);
             let schema = Schema::with_sizes(&[counts.len()]).unwrap();
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn by_utility() {
-        let goal = Goal::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
+        let goal = FrontProblem::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
         let schema = Schema::with_sizes(&[4]).unwrap();
         // U* = 1.921569 at privacy 0.39 (front.md).
         let aim = Aim::Utility { utility: 1.921569 / (1000.0 * 4.0), respondents: 1000.0 };
@@ -308,8 +308,8 @@ mod tests {
     #[test]
     fn what_cannot_be_planned() {
         let schema = Schema::with_sizes(&[3]).unwrap();
-        let goal = |shares: &[f64], bound| Goal::new(Prior::new(shares).unwrap(), bound).unwrap();
-        let message = |goal: &Goal, aim| plan(&schema, goal, aim, None, 1).unwrap_err().to_string();
+        let goal = |shares: &[f64], bound| FrontProblem::new(Prior::new(shares).unwrap(), bound).unwrap();
+        let message = |goal: &FrontProblem, aim| plan(&schema, goal, aim, None, 1).unwrap_err().to_string();
         assert!(message(&goal(&[0.5, 0.5], 0.8), Aim::Privacy(0.3)).contains("2 shares, but \"a1\" has 3 categories"));
         assert!(message(&goal(&[0.5, 0.5, 0.0], 0.8), Aim::Privacy(0.3)).contains("probability 0 to 2"));
         assert!(message(&goal(&[0.98, 0.01, 0.01], 0.99), Aim::Privacy(0.5)).contains("Theorem 5"));

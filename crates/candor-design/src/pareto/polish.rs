@@ -8,7 +8,7 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::Goal;
+use super::FrontProblem;
 use super::channel::FrontChannel;
 use super::measure::{Information, Measures, measure};
 
@@ -39,13 +39,19 @@ pub struct Polished {
 /// improve; `None` if there is no room between privacy and prior, or too many joint probabilities.
 ///
 /// Costs about forty steps of `O((m n)^3 / 3)`: a hundredth of a second for 10 x 10.
-pub fn polish(goal: &Goal, privacy: f64, start: &FrontChannel) -> Option<Polished> {
+pub fn polish(goal: &FrontProblem, privacy: f64, start: &FrontChannel) -> Option<Polished> {
     polish_from(goal, privacy, start, FAR, f64::INFINITY)
 }
 
 /// As [`polish`], with the barrier's first weight: the smaller, the nearer the start is believed to be. Given up where
 /// it is not going to come below the variance `rival`.
-pub(crate) fn polish_from(goal: &Goal, privacy: f64, start: &FrontChannel, first: f64, rival: f64) -> Option<Polished> {
+pub(crate) fn polish_from(
+    goal: &FrontProblem,
+    privacy: f64,
+    start: &FrontChannel,
+    first: f64,
+    rival: f64,
+) -> Option<Polished> {
     let accuracy = (1.0 - privacy).min(goal.bound());
     if start.cells().len() > MAX_CELLS {
         return None;
@@ -75,7 +81,7 @@ pub(crate) fn polish_from(goal: &Goal, privacy: f64, start: &FrontChannel, first
 
 /// A point strictly inside all constraints, with multipliers.
 struct Inside<'a> {
-    goal: &'a Goal,
+    goal: &'a FrontProblem,
     accuracy: f64,
     outputs: usize,
     /// Joint probabilities, row by row.
@@ -89,7 +95,7 @@ struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    fn new(goal: &'a Goal, accuracy: f64, start: &FrontChannel, first: f64) -> Option<Inside<'a>> {
+    fn new(goal: &'a FrontProblem, accuracy: f64, start: &FrontChannel, first: f64) -> Option<Inside<'a>> {
         let (n, m) = (goal.prior().len(), start.outputs());
         let shares = goal.prior().shares();
         // Towards telling nothing until there is room on all sides.
@@ -335,7 +341,7 @@ mod tests {
     use super::super::{exact, warner};
     use super::*;
 
-    fn random(goal: &Goal, outputs: usize, seed: u64) -> FrontChannel {
+    fn random(goal: &FrontProblem, outputs: usize, seed: u64) -> FrontChannel {
         use rand_core::Rng;
         let mut rng = candor_base::randomness::Source::from_seed(seed).stream(0);
         let n = goal.prior().len();
@@ -351,7 +357,7 @@ mod tests {
 
     #[test]
     fn derivatives_against_differences() {
-        let goal = Goal::new(Prior::new(&[0.5, 0.3, 0.2]).unwrap(), 0.9).unwrap();
+        let goal = FrontProblem::new(Prior::new(&[0.5, 0.3, 0.2]).unwrap(), 0.9).unwrap();
         let channel = random(&goal, 4, 3);
         let x = DVector::from_column_slice(channel.cells());
         let at = |x: &DVector<f64>| Information::of(x.as_slice().chunks_exact(3), goal.prior()).unwrap();
@@ -396,7 +402,7 @@ mod tests {
             (&uniform, 1.0, 0.3, 1.75),
             (&uniform, 1.0, 0.4875, 2.788320),
         ] {
-            let goal = Goal::new(prior.clone(), bound).unwrap();
+            let goal = FrontProblem::new(prior.clone(), bound).unwrap();
             let found = (0..120).filter_map(|seed| polish(&goal, privacy, &random(&goal, 4, seed)));
             let best = found.map(|found| found.measures.variance).fold(f64::INFINITY, f64::min);
             assert!(best < golden * 1.001, "{bound} {privacy}: {best} {golden}");
@@ -406,7 +412,7 @@ mod tests {
 
     #[test]
     fn what_comes_out_is_within_and_better() {
-        let goal = Goal::new(Prior::normal(10).unwrap(), 0.75).unwrap();
+        let goal = FrontProblem::new(Prior::normal(10).unwrap(), 0.75).unwrap();
         for p in [0.3, 0.5, 0.9] {
             let start = warner::channel(goal.prior(), p);
             for privacy in [0.3, 0.5, 0.7] {

@@ -14,7 +14,7 @@ use nalgebra::{DMatrix, DVector};
 use super::channel::FrontChannel;
 use super::exact::atoms::Atoms;
 use super::measure::{Information, Measures, measure};
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 
 /// Up to this many categories all vertices are looked at.
 pub const MAX_PROGRAM: usize = 12;
@@ -44,7 +44,7 @@ pub struct Refined {
 ///
 /// # Errors
 /// If the channel has posteriors above the bound: splitting can only sharpen them. If there would be too many answers.
-pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError> {
+pub fn refine(goal: &FrontProblem, channel: &FrontChannel) -> Result<Refined, FrontError> {
     let before = measure(channel, goal.prior());
     if before.worst_posterior > goal.bound() * (1.0 + 1e-9) {
         return Err(FrontError::Channel(format!(
@@ -86,7 +86,7 @@ pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError
 }
 
 /// The channel of all pieces, those with the same posterior taken together.
-fn merged(goal: &Goal, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChannel {
+fn merged(goal: &FrontProblem, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChannel {
     let mut pieces: Vec<(f64, Vec<f64>)> = pieces.into_iter().flatten().collect();
     pieces.sort_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal));
     let mut merged: Vec<(f64, Vec<f64>)> = Vec::new();
@@ -103,7 +103,7 @@ fn merged(goal: &Goal, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChannel {
 /// Every answer split so that the variance, made linear at `present`, falls most: maximise `sum w psi' B psi` over the
 /// vertices of its own `T_i`. Splits add information only, so the true variance falls, too, though not always below the
 /// present one.
-fn by_programs(goal: &Goal, channel: &FrontChannel, present: &FrontChannel) -> Option<FrontChannel> {
+fn by_programs(goal: &FrontProblem, channel: &FrontChannel, present: &FrontChannel) -> Option<FrontChannel> {
     let n = goal.prior().len();
     let slope = Information::of(present.rows(), goal.prior())?.slope;
     let vertices: Vec<(Vec<f64>, f64)> = Atoms { n, bound: goal.bound() }
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn too_many_answers_are_refused_before_they_are_held() {
         let refined = |n: usize| {
-            let goal = Goal::new(Prior::normal(n).unwrap(), 1.0).unwrap();
+            let goal = FrontProblem::new(Prior::normal(n).unwrap(), 1.0).unwrap();
             let shares = goal.prior().shares();
             let cell = |i: usize| shares[i % n] * if i % n == i / n { 0.5 } else { 0.5 / (n - 1) as f64 };
             refine(&goal, &FrontChannel::new(goal.prior(), (0..n * n).map(cell).collect()))
@@ -257,7 +257,7 @@ mod tests {
             (&normal, 1.0, 0.45, 5.8834, 2.6821, None),
             (&normal, 0.75, 0.53, 3.8750, 2.2617, None),
         ] {
-            let goal = Goal::new(prior.clone(), bound).unwrap();
+            let goal = FrontProblem::new(prior.clone(), bound).unwrap();
             let refined = refine(&goal, &warner::channel(prior, p)).unwrap();
             assert!((refined.before.variance - before).abs() < 5e-5, "{}", refined.before.variance);
             assert!(refined.after.variance < after + 5e-5, "{p}: {} {after}", refined.after.variance);
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_is_above_the_bound_cannot_be_refined() {
-        let goal = Goal::new(Prior::uniform(4).unwrap(), 0.5).unwrap();
+        let goal = FrontProblem::new(Prior::uniform(4).unwrap(), 0.5).unwrap();
         let error = refine(&goal, &warner::channel(goal.prior(), 0.7)).unwrap_err().to_string();
         assert!(error.contains("0.700000") && error.contains("above the bound 0.5"), "{error}");
     }
@@ -289,7 +289,8 @@ mod tests {
                 .collect();
             let channel = FrontChannel::new(&prior, joint);
             let before = measure(&channel, &prior);
-            let goal = Goal::new(prior, before.worst_posterior + over * (1.0 - before.worst_posterior)).unwrap();
+            let bound = before.worst_posterior + over * (1.0 - before.worst_posterior);
+            let goal = FrontProblem::new(prior, bound).unwrap();
             let refined = refine(&goal, &channel).unwrap();
             prop_assert!((refined.after.privacy - before.privacy).abs() < 1e-9);
             prop_assert!(refined.after.worst_posterior <= goal.bound() + 1e-9);

@@ -9,7 +9,7 @@ use super::evolve::{Candidate, Parameters, evolve_while};
 use super::hypervolume::hypervolume;
 use super::measure::Measures;
 use super::polish::Polished;
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 
 /// How many further privacies are polished between two that are asked for.
 const BETWEEN: usize = 3;
@@ -55,7 +55,7 @@ pub struct Searched {
 /// # Errors
 /// If a parameter is out of its range.
 pub fn search(
-    goal: &Goal,
+    goal: &FrontProblem,
     privacies: &[f64],
     search: &Search,
     respondents: f64,

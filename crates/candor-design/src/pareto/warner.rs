@@ -5,7 +5,7 @@
 //! `privacy = 1 - sum_i max(p pi_i, q max_{j != i} pi_j)`. At `p = 1/n` nothing can be estimated; below it
 //! the truth is *less* likely than any other answer, and near the largest privacy that branch is on the front.
 
-use super::Goal;
+use super::FrontProblem;
 use super::channel::FrontChannel;
 use super::measure::Measures;
 use super::prior::Prior;
@@ -57,7 +57,7 @@ pub fn channel(prior: &Prior, p: f64) -> FrontChannel {
 /// The largest `p` whose posteriors obey the bound: `r/(r + n - 1)` with `r = delta (1 - pmax)/((1 - delta) pmax)`.
 ///
 /// The largest posterior of a truth `i` is `p pi_i/(p pi_i + q (1 - pi_i))`, which grows with `pi_i`.
-pub fn largest_p(goal: &Goal) -> f64 {
+pub fn largest_p(goal: &FrontProblem) -> f64 {
     let (delta, largest) = (goal.bound(), goal.prior().largest());
     let r = delta * (1.0 - largest) / ((1.0 - delta) * largest);
     if r.is_finite() { r / (r + goal.prior().len() as f64 - 1.0) } else { 1.0 }
@@ -65,7 +65,7 @@ pub fn largest_p(goal: &Goal) -> f64 {
 
 /// The classical front: `p = 0, 1/steps, .., 1`, without those that break the bound, tell nothing (`p = 1/n`)
 /// or are dominated by another; by increasing privacy.
-pub fn front(goal: &Goal, steps: usize) -> Vec<WarnerPoint> {
+pub fn front(goal: &FrontProblem, steps: usize) -> Vec<WarnerPoint> {
     let point = |k: usize| {
         let p = k as f64 / steps as f64;
         WarnerPoint { p, measures: warner(goal.prior(), p) }
@@ -142,20 +142,20 @@ mod tests {
             (0.8, 0.3853, 0.385311),
             (0.9, 0.2256, 0.226197),
         ] {
-            let goal = Goal::new(normal(), bound).unwrap();
+            let goal = FrontProblem::new(normal(), bound).unwrap();
             let least = warner(&normal(), largest_p(&goal));
             assert!((least.privacy - exact).abs() < 5e-5, "{bound}: {}", least.privacy);
             assert!((least.worst_posterior - bound).abs() < 1e-12);
             assert!((front(&goal, STEPS)[0].measures.privacy - grid).abs() < 1e-6, "{bound}");
         }
-        let gamma = front(&Goal::new(Prior::gamma(10, 1.0, 2.0).unwrap(), 0.75).unwrap(), STEPS);
+        let gamma = front(&FrontProblem::new(Prior::gamma(10, 1.0, 2.0).unwrap(), 0.75).unwrap(), STEPS);
         assert!((gamma[0].measures.privacy - 0.537820).abs() < 1e-6 && (gamma[0].p - 0.397).abs() < 1e-12);
         assert!((gamma[gamma.len() - 1].measures.privacy - 0.664169).abs() < 1e-6);
     }
 
     #[test]
     fn the_branch_below_one_in_n_is_on_the_front_and_the_singular_point_is_not() {
-        let points = front(&Goal::new(normal(), 0.75).unwrap(), STEPS);
+        let points = front(&FrontProblem::new(normal(), 0.75).unwrap(), STEPS);
         let low = points.iter().find(|point| (point.p - 0.003).abs() < 1e-12).expect("p = 0.003 is on the front");
         assert!((low.measures.privacy - 0.749246).abs() < 1e-6 && (low.measures.variance - 77.41).abs() < 5e-3);
         assert!(points.iter().all(|point| (point.p - 0.1).abs() > 1e-9 && point.measures.variance.is_finite()));
@@ -167,7 +167,7 @@ mod tests {
     /// 3.207 is the limit of fine steps; the paper's thousand dominate a little less.
     #[test]
     fn the_hypervolume_of_the_issue() {
-        let goal = Goal::new(normal(), 0.75).unwrap();
+        let goal = FrontProblem::new(normal(), 0.75).unwrap();
         for (steps, golden) in [(STEPS, 3.2059), (100 * STEPS, 3.2073)] {
             let points = front(&goal, steps);
             let found =
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn two_categories_and_a_common_one() {
         let prior = Prior::new(&[0.99, 0.01]).unwrap();
-        let points = front(&Goal::new(prior.clone(), 0.995).unwrap(), STEPS);
+        let points = front(&FrontProblem::new(prior.clone(), 0.995).unwrap(), STEPS);
         assert!(!points.is_empty());
         for point in points {
             let p = point.p;

@@ -11,18 +11,20 @@
 //! let schema = Schema::with_sizes(&[9, 16, 7])?;
 //! let request: Request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
 //! let designed = design(&schema, &request)?;
-//! assert!(designed.plan.guarantee().epsilon().get() <= 4.0);
+//! assert!(designed.plan.guarantee().epsilon().as_f64() <= 4.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod fields;
+
+use std::str::FromStr;
 
 use candor_base::schema::{Schema, nearest};
 use candor_runtime::progress::{Progress, ProgressSink};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::method::{Design, Goal, NotApplicable};
+use crate::method::{ComparisonTarget, Design, NotApplicable};
 use crate::outcome::DesignOutcome;
 use crate::promise::kept;
 use crate::{DesignError, clusters, independent, joint, k_ary, l_diversity, matrix, minimax, pareto};
@@ -78,9 +80,12 @@ macro_rules! methods {
                 match self { $(Method::$variant => fields_of::<$parameters>(),)+ }
             }
 
-            /// How it is asked for a given record epsilon, for [`compare`](crate::compare): the name to show, and the
-            /// request.
-            pub fn at(self, schema: &Schema, goal: &Goal<'_>) -> Vec<(&'static str, Result<Request, NotApplicable>)> {
+            /// Returns the requests that [`compare`](crate::compare) makes for a given target, with the names to show.
+            pub fn at(
+                self,
+                schema: &Schema,
+                goal: &ComparisonTarget<'_>,
+            ) -> Vec<(&'static str, Result<Request, NotApplicable>)> {
                 match self {
                     $(Method::$variant => {
                         let candidates = <$parameters>::at(schema, goal).into_iter();
@@ -160,36 +165,41 @@ methods! {
     Front(pareto::plan::FrontRequest) = "front";
 }
 
-impl Method {
-    /// The method of a name.
+impl FromStr for Method {
+    type Err = RequestError;
+
+    /// Finds a method by its name or its alias.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn of_name(name: &str) -> Result<Method, RequestError> {
+    /// Returns [`RequestError::UnknownMethod`] if no method has this name.
+    fn from_str(name: &str) -> Result<Method, RequestError> {
         let is = |method: &Method| method.name() == name || method.alias() == Some(name);
-        Method::ALL.iter().copied().find(is).ok_or_else(|| RequestError::Method {
+        Method::ALL.iter().copied().find(is).ok_or_else(|| RequestError::UnknownMethod {
             found: name.to_owned(),
             hint: nearest(name, Method::ALL.iter().map(|method| method.name()))
                 .map_or(String::new(), |near| format!("; did you mean \"{near}\"?")),
         })
     }
+}
 
-    /// The method where none is named: `workload`, made for the tables, if a total epsilon is given; else
-    /// `independent`, as for epsilons of attributes, or where a parameter is given that workload does not have.
+impl Method {
+    /// Returns the default method for the given parameters: `workload` if `epsilon` is among them and `workload` has
+    /// all of them, else `independent`.
     pub fn by_default(given: &[&str]) -> Method {
         let for_tables = given.contains(&"epsilon") && given.iter().all(|name| Method::Workload.check(name).is_ok());
         if for_tables { Method::Workload } else { Method::Independent }
     }
 
-    /// The methods that have a parameter of this name.
+    /// Iterates over the methods that have a parameter of this name.
     pub fn with_parameter(name: &str) -> impl Iterator<Item = Method> {
         Method::ALL.iter().copied().filter(move |method| method.parameters().contains(&name))
     }
 
-    /// Whether the method has a parameter of this name.
+    /// Checks that the method has a parameter of this name.
     ///
     /// # Errors
-    /// If it has not: then with the methods that have.
+    /// Returns [`RequestError::WrongMethod`] if only other methods have it, [`RequestError::UnknownParameter`] if none
+    /// has.
     pub fn check(self, parameter: &str) -> Result<(), RequestError> {
         if self.parameters().contains(&parameter) {
             return Ok(());
@@ -200,26 +210,26 @@ impl Method {
             true => {
                 let hint = nearest(&parameter, self.parameters().iter().copied())
                     .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                RequestError::Unknown { parameter, hint }
+                RequestError::UnknownParameter { parameter, hint }
             }
-            false => RequestError::OfAnother { parameter, method, methods: methods.join(" or ") },
+            false => RequestError::WrongMethod { parameter, method, methods: methods.join(" or ") },
         })
     }
 }
 
 impl Request {
-    /// A method with those of its parameters that were given.
+    /// Creates a request from a method and its parameters.
     ///
     /// # Errors
-    /// If a parameter belongs to another method, or its value is not of its kind.
+    /// If a parameter belongs to another method or to none, is missing, or has a value of the wrong type.
     pub fn new(method: Method, parameters: Map<String, Value>) -> Result<Request, RequestError> {
         parameters.keys().try_for_each(|name| method.check(name))?;
         let fields = method.fields();
         for (name, value) in &parameters {
-            // What is null was not given.
+            // Null counts as not given.
             let wrong = |field: &&Field| field.name == name && !value.is_null() && !field.kind.accepts(value);
             if let Some(field) = fields.iter().find(wrong) {
-                return Err(RequestError::Kind {
+                return Err(RequestError::InvalidValue {
                     parameter: name.clone(),
                     value: value.to_string(),
                     expected: field.kind.to_string(),
@@ -228,10 +238,10 @@ impl Request {
         }
         let mut all = parameters;
         all.insert("method".to_owned(), method.name().into());
-        serde_json::from_value(Value::Object(all)).map_err(|error| RequestError::Value(error.to_string()))
+        serde_json::from_value(Value::Object(all)).map_err(|error| RequestError::Malformed(error.to_string()))
     }
 
-    /// The parameters that are not at their default, by name.
+    /// Returns the parameters that differ from their defaults, by name.
     pub fn parameters(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(mut all)) => {
@@ -244,56 +254,56 @@ impl Request {
 }
 
 /// As JSON: `{"method": "joint", "epsilon": 4}`.
-impl std::str::FromStr for Request {
+impl FromStr for Request {
     type Err = RequestError;
 
     fn from_str(text: &str) -> Result<Request, RequestError> {
         let mut parameters: Map<String, Value> = serde_json::from_str(text)
-            .map_err(|error| RequestError::Value(format!("a request is a JSON object: {error}")))?;
+            .map_err(|error| RequestError::Malformed(format!("a request must be a JSON object: {error}")))?;
         match parameters.remove("method") {
-            Some(Value::String(name)) => Request::new(Method::of_name(&name)?, parameters),
+            Some(Value::String(name)) => Request::new(name.parse()?, parameters),
             None => {
                 let given: Vec<&str> = parameters.keys().map(String::as_str).collect();
                 Request::new(Method::by_default(&given), parameters)
             }
-            _ => Err(RequestError::Value("a request names its `method`, such as \"independent\"".to_owned())),
+            _ => Err(RequestError::Malformed("`method` must be a string, such as \"independent\"".to_owned())),
         }
     }
 }
 
-/// Why parameters are no request.
+/// Error of an invalid request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// There is no such method.
-    #[error("there is no method \"{found}\"{hint}")]
-    Method {
-        /// What was asked for.
+    /// No method has this name.
+    #[error("unknown method \"{found}\"{hint}")]
+    UnknownMethod {
+        /// The name given.
         found: String,
-        /// What may have been meant.
+        /// A suggestion, or empty.
         hint: String,
     },
     /// Other methods have this parameter.
     #[error("`{parameter}` does not go with `method {method}`; it belongs to `method {methods}`")]
-    OfAnother {
+    WrongMethod {
         /// The parameter.
         parameter: String,
-        /// The method asked for.
+        /// The requested method.
         method: &'static str,
-        /// Those that have it.
+        /// The methods that have the parameter.
         methods: String,
     },
     /// No method has this parameter.
-    #[error("there is no parameter `{parameter}`{hint}")]
-    Unknown {
+    #[error("unknown parameter `{parameter}`{hint}")]
+    UnknownParameter {
         /// The parameter.
         parameter: String,
-        /// What may have been meant.
+        /// A suggestion, or empty.
         hint: String,
     },
-    /// A value is not of its parameter's kind.
-    #[error("`{parameter}` is {value}; it must be {expected}")]
-    Kind {
+    /// A value has the wrong type for its parameter.
+    #[error("invalid `{parameter}`: {value}; it must be {expected}")]
+    InvalidValue {
         /// The parameter.
         parameter: String,
         /// Its value, as JSON.
@@ -301,7 +311,7 @@ pub enum RequestError {
         /// What it must be.
         expected: String,
     },
-    /// A request cannot be read, or lacks a parameter.
+    /// The request is not valid JSON, or lacks a parameter.
     #[error("{0}")]
-    Value(String),
+    Malformed(String),
 }

@@ -6,7 +6,8 @@ use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_design::DesignError;
 use candor_design::compare::{
-    Candidate, CandidatePlan, Goal, NotApplicable, Simulation, alone, answer, compare, recommended, simulated_errors,
+    Candidate, CandidatePlan, ComparisonTarget, NotApplicable, Simulation, alone, answer, compare, recommended,
+    simulated_errors,
 };
 use candor_design::independent::independent;
 use candor_design::predict::predicted_error;
@@ -14,8 +15,8 @@ use candor_design::request::{Method, design};
 use candor_runtime::progress::ProgressSink;
 use proptest::prelude::*;
 
-fn goal(epsilon: f64, tables: &str) -> Goal<'_> {
-    Goal { epsilon, respondents: 10_000.0, tables, clusters: None, time_limit: None }
+fn goal(epsilon: f64, tables: &str) -> ComparisonTarget<'_> {
+    ComparisonTarget { epsilon, respondents: 10_000.0, tables, clusters: None, time_limit: None }
 }
 
 fn made<'a>(candidates: &'a [Candidate], name: &str) -> &'a CandidatePlan {
@@ -40,7 +41,7 @@ const COMPARED: [&str; 10] = [
 fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
     let schema = Schema::with_sizes(&[3, 5, 4]).unwrap();
     let clusters = [vec![0, 2]];
-    let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
+    let candidates = compare(&schema, &ComparisonTarget { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
     assert_eq!(candidates.iter().map(|c| c.name).collect::<Vec<_>>(), COMPARED);
     assert_eq!(made(&candidates, "clusters").plan.blocks().len(), 2);
     for candidate in &candidates {
@@ -52,9 +53,9 @@ fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
             "{name}: the request makes the same plan again"
         );
         match candidate.method {
-            Method::LDiversity => assert_eq!(made.plan.guarantee().epsilon().value(), None),
+            Method::LDiversity => assert_eq!(made.plan.guarantee().epsilon().finite(), None),
             _ => {
-                let certified = made.plan.guarantee().epsilon().get();
+                let certified = made.plan.guarantee().epsilon().as_f64();
                 assert!(certified <= 3.0 && certified > 3.0 - 1e-6, "{name}: {certified}");
             }
         }
@@ -126,7 +127,7 @@ fn what_does_not_apply_is_left_out_with_its_reason() {
     assert!(matches!(reason(&[1000; 7], 4.0, "marginals", "joint"), NotApplicable::Short(e) if e < 1.0));
     let large = reason(&[2000, 2000, 2000], 4.0, "marginals", "sampling one pair");
     assert!(matches!(large, NotApplicable::TooLarge { .. } | NotApplicable::Short(_)), "{large}");
-    let few = Goal { respondents: 500.0, ..goal(4.0, "pairs") };
+    let few = ComparisonTarget { respondents: 500.0, ..goal(4.0, "pairs") };
     let candidates = compare(&Schema::with_sizes(&[20; 18]).unwrap(), &few).unwrap();
     let workload = candidates.into_iter().find(|c| c.name == "workload").unwrap().made.unwrap_err();
     assert!(matches!(workload, NotApplicable::Design(DesignError::Respondents { tables: 153, .. })), "{workload}");
@@ -160,7 +161,7 @@ fn simulations_agree_with_predictions() {
     let schema = Schema::with_sizes(&[3, 5, 4]).unwrap();
     let tables = TableList::parse("pairs", &schema).unwrap();
     let clusters = [vec![0, 2]];
-    let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
+    let candidates = compare(&schema, &ComparisonTarget { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
     let records = 3_000usize;
     // A truth in which every cell of every pair is about as common.
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();

@@ -60,7 +60,7 @@ fn every_device_of_the_golden_tables() {
             assert_eq!((row["truth"].as_u64(), row["forced_each"].as_u64()), (Some(offer.truth), Some(offer.forced)));
             let certified = device::channel(&offer.device).unwrap();
             assert_eq!(certified.parity(), Some(ratio(row["ratio"].as_str().unwrap())), "{key}: {name}");
-            assert!(offer.epsilon.get() <= epsilon);
+            assert!(offer.epsilon.as_f64() <= epsilon);
             assert!((offer.efficiency - row["efficiency"].as_f64().unwrap()).abs() < 1e-9, "{key}: {name}");
             assert!((offer.slope - row["c"].as_f64().unwrap()).abs() < 1e-12);
             assert!((offer.device.slope().unwrap() - offer.slope).abs() < 1e-12);
@@ -101,7 +101,7 @@ fn devices_of_the_literature() {
     assert_eq!(rows.len(), written.len());
     for (row, text) in rows.iter().zip(written) {
         let device = parse(text, &yes_no()).unwrap();
-        let epsilon = device::channel(&device).unwrap().record_epsilon().get();
+        let epsilon = device::channel(&device).unwrap().record_epsilon().as_f64();
         let number = |name: &str| row[name].as_f64().unwrap();
         assert!((epsilon - number("epsilon")).abs() < 1e-12, "{text}");
         assert!((device.slope().unwrap() - number("c")).abs() < 1e-12, "{text}");
@@ -121,9 +121,9 @@ fn other_questions_and_crosswise() {
     let row = golden["unrelated"].as_array().unwrap().iter().find(|row| row["name"] == "die 4/6, q 1/12").unwrap();
     let channel = device::channel(&device).unwrap();
     assert!(matches!(&channel, Channel::Matrix(matrix) if matrix.total() == 72));
-    assert!((channel.record_epsilon().get() - row["epsilon"].as_f64().unwrap()).abs() < 1e-12);
+    assert!((channel.record_epsilon().as_f64() - row["epsilon"].as_f64().unwrap()).abs() < 1e-12);
     assert!(
-        (device.efficiency(channel.record_epsilon().get()).unwrap() - row["own_efficiency"].as_f64().unwrap()).abs()
+        (device.efficiency(channel.record_epsilon().as_f64()).unwrap() - row["own_efficiency"].as_f64().unwrap()).abs()
             < 1e-9
     );
     assert!(!device.is_secret());
@@ -131,7 +131,7 @@ fn other_questions_and_crosswise() {
         let share = row["p"].as_f64().unwrap();
         let written = format!("crosswise: {share:.6}");
         let device = parse(&written, &yes_no()).unwrap();
-        let epsilon = device::channel(&device).unwrap().record_epsilon().get();
+        let epsilon = device::channel(&device).unwrap().record_epsilon().as_f64();
         assert!((epsilon - row["epsilon"].as_f64().unwrap()).abs() < 1e-5, "{written}");
         assert!((device.slope().unwrap() - row["c"].as_f64().unwrap()).abs() < 2e-6);
         assert!((device.variance(1, 0.1).unwrap() - row["nVar_0.1"].as_f64().unwrap()).abs() < 2e-5);
@@ -196,7 +196,7 @@ proptest! {
         let words = ["truth", "opposite", "yes", "no"];
         let rules: Vec<String> = actions.iter().enumerate().map(|(i, &a)| format!("{} {}", i + 1, words[a])).collect();
         let device = parse(&format!("twenty-sided die: {}", rules.join(", ")), &yes_no()).unwrap();
-        let Some(epsilon) = device::channel(&device).unwrap().record_epsilon().value() else { return Ok(()) };
+        let Some(epsilon) = device::channel(&device).unwrap().record_epsilon().finite() else { return Ok(()) };
         let (best, answer) = (best_slope(2, epsilon), |c: f64| (1.0 - c) / 2.0 + c * share);
         if let Some(variance) = device.variance(1, share) {
             let least = answer(best) * (1.0 - answer(best)) / (best * best);

@@ -39,7 +39,7 @@ impl Case {
         let found = lottery(&self.schema, epsilon, &self.tables, &self.weights, EFFORT).unwrap();
         let error = by_components(&found.plan, &self.costs());
         assert!((found.error / error - 1.0).abs() < 1e-6, "{} is said, {error} is so", found.error);
-        let certified = found.plan.guarantee().epsilon().get();
+        let certified = found.plan.guarantee().epsilon().as_f64();
         assert!(certified <= epsilon && certified > epsilon - 1e-6, "{certified} for {epsilon}");
         found.plan
     }

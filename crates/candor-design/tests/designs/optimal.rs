@@ -31,16 +31,16 @@ fn design(sizes: &[usize], epsilons: &[f64]) -> Bounded {
 }
 
 fn certified(plan: &Plan) -> f64 {
-    plan.guarantee().epsilon().get()
+    plan.guarantee().epsilon().as_f64()
 }
 
 /// Each level met to 1e-9 and never exceeded, the bound below the certificate.
 fn is_honest(found: &Bounded, epsilons: &[f64]) {
     assert!(found.lower_bound <= certified(&found.plan), "{} above {}", found.lower_bound, certified(&found.plan));
     for (attribute, &asked) in found.plan.guarantee().attributes().iter().zip(epsilons) {
-        let marginal = attribute.marginal.unwrap().get();
+        let marginal = attribute.marginal.unwrap().as_f64();
         assert!(marginal <= asked && marginal > asked - 1e-9, "{marginal} for {asked}");
-        assert!(attribute.conditional.get() <= certified(&found.plan) + 1e-12);
+        assert!(attribute.conditional.as_f64() <= certified(&found.plan) + 1e-12);
     }
 }
 
@@ -83,7 +83,7 @@ fn golden_optima_of_classes() {
             let schema = Schema::with_sizes(&sizes).unwrap();
             let found = optimal_within(&schema, total, &vec![1.0; sizes.len()], EFFORT).unwrap();
             assert!(certified(&found.plan) <= total && found.lower_bound > total - 1e-6);
-            let marginal = found.plan.guarantee().attributes()[0].marginal.unwrap().get();
+            let marginal = found.plan.guarantee().attributes()[0].marginal.unwrap().as_f64();
             assert!((marginal - level).abs() < 1e-6, "{marginal} for {level}");
         }
     }
@@ -217,7 +217,7 @@ fn alike_attributes_have_a_closed_form() {
     // A known value: a = 5, k = 4, levels 1: marginal 1, conditional 2.24.
     let found = design(&[5; 4], &[1.0; 4]);
     let attribute = &found.plan.guarantee().attributes()[0];
-    assert!((attribute.conditional.get() - 2.24).abs() < 0.005, "{}", attribute.conditional);
+    assert!((attribute.conditional.as_f64() - 2.24).abs() < 0.005, "{}", attribute.conditional);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn obvious_answers() {
     assert_eq!(certified(&design(&[4, 2], &[0.0, 0.0]).plan), 0.0);
     let half = design(&[4, 2, 3], &[1.0, 0.0, 0.5]);
     is_honest(&half, &[1.0, 0.0, 0.5]);
-    assert_eq!(half.plan.guarantee().attributes()[1].conditional.get(), 0.0);
+    assert_eq!(half.plan.guarantee().attributes()[1].conditional.as_f64(), 0.0);
     assert!((certified(&half.plan) - certified(&design(&[4, 3], &[1.0, 0.5]).plan)).abs() < 1e-8);
 }
 
@@ -237,7 +237,7 @@ fn huge_epsilons_are_not_exceeded() {
     for epsilons in [[20.0, 14.0], [30.0, 25.0], [40.0, 45.0], [60.0, 1.0]] {
         let found = design(&[4, 5], &epsilons);
         for (attribute, asked) in found.plan.guarantee().attributes().iter().zip(epsilons) {
-            let marginal = attribute.marginal.unwrap().get();
+            let marginal = attribute.marginal.unwrap().as_f64();
             assert!(marginal <= asked, "{marginal} for {asked}");
             assert!(asked > 22.0 || marginal > asked - 1e-6, "{marginal} for {asked}");
         }
@@ -303,7 +303,7 @@ proptest! {
         let found = optimal_within(&Schema::with_sizes(&sizes).unwrap(), total, &ratio, EFFORT).unwrap();
         let epsilon = certified(&found.plan);
         prop_assert!(epsilon <= total && epsilon > total - 1e-6, "{} for {}", epsilon, total);
-        let marginal = |i: usize| found.plan.guarantee().attributes()[i].marginal.unwrap().get();
+        let marginal = |i: usize| found.plan.guarantee().attributes()[i].marginal.unwrap().as_f64();
         for i in 1..sizes.len() {
             prop_assert!((marginal(i) / marginal(0) - ratio[i] / ratio[0]).abs() < 1e-6 * ratio[i] / ratio[0]);
         }

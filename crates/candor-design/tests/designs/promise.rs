@@ -68,14 +68,14 @@ proptest! {
             };
             made += 1;
             if let Some(epsilon) = asked["epsilon"].as_f64() {
-                prop_assert!(plan.guarantee().epsilon().get() <= epsilon, "{sizes:?} {asked}");
+                prop_assert!(plan.guarantee().epsilon().as_f64() <= epsilon, "{sizes:?} {asked}");
             }
             let alone = asked["method"] != "clusters" && asked["allow_weaker"] != true;
             for (place, attribute) in plan.guarantee().attributes().iter().enumerate().filter(|_| alone) {
                 let given = asked["attribute_epsilon"].as_array();
-                let Some(given) = given.map(|given| given[place.min(given.len() - 1)].as_f64()
-                    .unwrap()) else { continue };
-                let marginal = attribute.marginal.unwrap().get();
+                let Some(given) = given else { continue };
+                let given = given[place.min(given.len() - 1)].as_f64().unwrap();
+                let marginal = attribute.marginal.unwrap().as_f64();
                 prop_assert!(marginal <= given, "{sizes:?} {asked}: {marginal}");
             }
             let written = serde_json::to_value(&request).unwrap().to_string();

@@ -52,11 +52,11 @@ fn every_method_is_written_down_and_read_back() {
 #[test]
 fn names_are_names_of_methods() {
     for &method in Method::ALL {
-        assert_eq!(Method::of_name(method.name()), Ok(method));
+        assert_eq!(method.name().parse(), Ok(method));
         assert!(!method.about().is_empty() && !method.parameters().is_empty(), "{}", method.name());
     }
-    assert_eq!(Method::of_name("kronecker"), Ok(Method::Independent));
-    let error = Method::of_name("worklod").unwrap_err().to_string();
+    assert_eq!("kronecker".parse::<Method>(), Ok(Method::Independent));
+    let error = "worklod".parse::<Method>().unwrap_err().to_string();
     assert_eq!(error, "there is no method \"worklod\"; did you mean \"workload\"?");
 }
 
@@ -66,7 +66,7 @@ fn a_parameter_of_another_method_is_told_as_one() {
     assert_eq!(error.to_string(), "`p` does not go with `method joint`; it belongs to `method warner`");
     let error = Request::new(Method::Joint, parameters(json!({"epsilom": 1.0}))).unwrap_err();
     assert_eq!(error.to_string(), "there is no parameter `epsilom`; did you mean `epsilon`?");
-    assert!(matches!(error, RequestError::Unknown { .. }));
+    assert!(matches!(error, RequestError::UnknownParameter { .. }));
     let error = Request::new(Method::Joint, parameters(json!({}))).unwrap_err();
     assert_eq!(error.to_string(), "missing field `epsilon`");
     let unknown = serde_json::from_str::<Request>(r#"{"method": "joint", "epsilon": 1, "p": 0.5}"#).unwrap_err();

@@ -26,7 +26,7 @@ fn pairs(plan: &Plan, sizes: &[usize]) -> f64 {
 }
 
 fn certified(plan: &Plan) -> f64 {
-    plan.guarantee().epsilon().get()
+    plan.guarantee().epsilon().as_f64()
 }
 
 #[test]

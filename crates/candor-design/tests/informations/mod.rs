@@ -46,6 +46,6 @@ fn told_by_strip(strip: &Strip, squares: &[f64], component: &[usize], dimension:
     let axes: Option<Vec<usize>> = component.iter().map(|&place| strip.axis_of(place)).collect();
     let Some(axes) = axes else { return 0.0 };
     let set = axes.into_iter().fold(0, |set, axis| set | 1 << axis);
-    let (f, p) = (strip.excess(), strip.density());
+    let (f, p) = (strip.excess_ratio(), strip.subset_fraction());
     (f / (1.0 + f * p)).powi(2) * squares[set] / dimension
 }

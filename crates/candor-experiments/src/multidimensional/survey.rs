@@ -333,8 +333,8 @@ fn summed(table: &[f64], attributes: &[usize], sizes: &[usize], of: &[usize]) ->
     let shape = Shape::new(attributes.iter().map(|&attribute| sizes[attribute]).collect());
     let place = |wanted: &usize| attributes.iter().position(|a| a == wanted).expect("an attribute of the table");
     let places: Vec<usize> = of.iter().map(place).collect();
-    let mut sums = vec![0.0; shape.of(&places).cells()];
-    shape.cells_of(&places).zip(table).for_each(|(cell, share)| sums[cell] += share);
+    let mut sums = vec![0.0; shape.project(&places).cells()];
+    shape.project_all(&places).zip(table).for_each(|(cell, share)| sums[cell] += share);
     sums
 }
 

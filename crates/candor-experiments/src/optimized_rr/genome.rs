@@ -193,7 +193,7 @@ fn methods(settings: &Settings, k: usize, runs: usize) -> Methods {
         let made = single_miss::heuristic(&schema, &asked, &order).expect("a plan");
         let mut achieved = asked;
         made.altered.iter().for_each(|&(i, epsilon)| achieved[i] = epsilon);
-        let total = made.plan.guarantee().epsilon().get();
+        let total = made.plan.guarantee().epsilon().as_f64();
         let sum: f64 = achieved.iter().sum();
         let kronecker: Vec<f64> = achieved.iter().map(|epsilon| epsilon * total / sum).collect();
         let plans = [made.plan, independent(&schema, &kronecker).expect("a plan")];

@@ -30,7 +30,7 @@ impl Blanket {
     /// Of a plan; `None` if some answer is impossible under some record, and the others do not hide anybody, or if
     /// answers do not depend on the record at all.
     pub fn of_plan(plan: &Plan) -> Option<Blanket> {
-        let epsilon = plan.guarantee().epsilon().value().filter(|&epsilon| epsilon > 0.0 && epsilon < 600.0)?;
+        let epsilon = plan.guarantee().epsilon().finite().filter(|&epsilon| epsilon > 0.0 && epsilon < 600.0)?;
         let rho = epsilon.exp() * (1.0 + ROUNDING);
         let by_blocks = plan.blocks().iter().map(of_block).try_fold(1.0, |product, gamma| Some(product * gamma?));
         // Without it: binary randomized response with the same ratio hides nobody better than any other channel.
@@ -80,7 +80,7 @@ fn of_channel(channel: &Channel) -> Option<f64> {
 
 /// The least likelihood relative to a uniformly random answer, over the patterns that such an answer can have.
 fn of_pattern(pattern: &Pattern) -> Option<f64> {
-    let relative = pattern.relative()?;
+    let relative = pattern.relative_likelihoods()?;
     let fixed = pattern.axes().iter().enumerate().filter(|(_, axis)| axis.answer == axis.categories);
     let fixed = fixed.fold(0usize, |mask, (i, _)| mask | 1 << i);
     relative.iter().enumerate().filter(|(missing, _)| missing & fixed == 0).map(|(_, &value)| value).reduce(f64::min)

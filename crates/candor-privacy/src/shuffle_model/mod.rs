@@ -46,7 +46,7 @@ const TOLERANCE: f64 = 2e-4;
 /// The least epsilon that is certified for `respondents` shuffled responses under a plan and this `delta`; `None` if
 /// answers can rule records out.
 pub fn shuffled_plan(plan: &Plan, respondents: u64, delta: f64) -> Option<Shuffled> {
-    let own = plan.guarantee().epsilon().value()?;
+    let own = plan.guarantee().epsilon().finite()?;
     let nothing = Shuffled { epsilon: own, amplified: false, by_pairs: false };
     let Some(blanket) = Blanket::of_plan(plan) else { return Some(nothing) };
     let found = match pairs_of_plan(plan) {

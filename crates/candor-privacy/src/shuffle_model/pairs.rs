@@ -103,7 +103,7 @@ fn of_sets(block: &Block) -> Option<Vec<Likelihoods>> {
 
 /// The answers of a pattern channel about two records that differ in some attributes.
 fn of_pattern(pattern: &Pattern, differ: usize) -> Option<Vec<Level>> {
-    let relative = pattern.relative()?;
+    let relative = pattern.relative_likelihoods()?;
     // Misses under the first and under the second record, with the chance that a random answer has them.
     let mut kinds = vec![(0usize, 0usize, 1.0)];
     let mut least = f64::INFINITY;
@@ -137,7 +137,7 @@ fn of_pattern(pattern: &Pattern, differ: usize) -> Option<Vec<Level>> {
 
 /// The answers of a strip about two records: by its three numbers.
 fn of_strip(strip: &Strip, differ: usize) -> Option<Vec<Level>> {
-    let [with, without] = strip.relative();
+    let [with, without] = strip.relative_likelihoods();
     let rho = with / without;
     if rho <= 1.0 || without <= 0.0 {
         return None;

@@ -285,7 +285,7 @@ proptest! {
         };
         let columns: Vec<Vec<f64>> = (0..3).map(column).collect();
         let plan = plan(&[3], vec![Block::new(vec![0], matrix(&[3], &columns))]);
-        let eta = plan.guarantee().epsilon().get().exp();
+        let eta = plan.guarantee().epsilon().as_f64().exp();
         prop_assume!((eta / gamma - 1.0).abs() > 1e-9);
         let rho2 = gamma * rho1 / (1.0 + (gamma - 1.0) * rho1);
         let low = rho1 / (1.0 + (gamma - 1.0) * (1.0 - rho1));

@@ -183,7 +183,7 @@ fn assert_bounds(plan: &Plan, priors: &[Vec<f64>]) {
             close(found("mutual-information"), information(&seen, prior), &what);
         }
         // And it stays below what epsilon allows.
-        let eta = plan.guarantee().epsilon().get().exp();
+        let eta = plan.guarantee().epsilon().as_f64().exp();
         let most = prior.iter().fold(0f64, |most, &p| most.max(p));
         assert!(found("worst-posterior") <= eta * most / (1.0 - most + eta * most) + 1e-9, "{what}");
     }

@@ -9,7 +9,7 @@ use candor_bulk::{AnswerColumn, Sets, UNANSWERED};
 
 use super::{CountFile, Holds};
 use crate::TableError;
-use crate::error::BadValue;
+use crate::error::InvalidValue;
 use crate::responses::{A_TAG, CellLabels, NOT_AN_ANSWER, tags_are};
 
 /// Rows of a file that are all of one kind, for one table.
@@ -110,10 +110,10 @@ impl CountRows<'_> {
         self.rows.iter().enumerate().map(move |(index, &row)| (index, row, self.file.rows[row][place].as_str()))
     }
 
-    fn bad(&self, at: usize, row: usize, value: &str) -> BadValue {
+    fn bad(&self, at: usize, row: usize, value: &str) -> InvalidValue {
         let (file, column) = (self.file.name.clone(), self.plan.columns()[at].name.clone());
         let (value, hint) = (value.to_owned(), NOT_AN_ANSWER.to_owned());
-        BadValue { file, row: row as u64 + 1, column, value, hint }
+        InvalidValue { file, row: row as u64 + 1, column, value, hint }
     }
 }
 

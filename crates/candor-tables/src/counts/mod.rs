@@ -14,7 +14,7 @@ use candor_runtime::names;
 use codes::CountRows;
 
 use crate::TableError;
-use crate::error::{BadValue, MAX_COUNTED};
+use crate::error::{InvalidValue, MAX_COUNTED};
 use crate::input::{Inputs, Table};
 use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::types::cast;
@@ -125,7 +125,7 @@ pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<V
 
 /// As many responses as the cells need, and the other way round.
 fn check_fit(plan: &Plan, tally: &TableCounts, table: &str) -> Result<(), TableError> {
-    let Some((key, misfit)) = tally.misfit(plan) else { return Ok(()) };
+    let Some((key, misfit)) = tally.inconsistency(plan) else { return Ok(()) };
     let tag = |(block, tag): (&usize, &u16)| {
         let column = plan.columns().iter().find(|column| column.content == Content::Tag { block: *block })?;
         (*tag != OTHER_CHANNEL).then(|| format!(" ({} = {tag})", column.name))
@@ -171,7 +171,7 @@ impl CountFile {
                 counts.push(parse_count(value).map_err(|hint| {
                     let (file, column, value) = (name.clone(), count_column.to_owned(), value.to_owned());
                     let row = batch.before + row as u64 + 1;
-                    TableError::Value(BadValue { file, row, column, value, hint })
+                    TableError::Value(InvalidValue { file, row, column, value, hint })
                 })?);
                 rows.push((0..header.len()).map(|column| text(column).to_owned()).collect());
             }
@@ -230,7 +230,7 @@ impl CountFile {
                     CountColumns::RESPONSES,
                     CountColumns::CELLS
                 );
-                Err(TableError::Value(BadValue { file, row: row as u64 + 1, column, value, hint }))
+                Err(TableError::Value(InvalidValue { file, row: row as u64 + 1, column, value, hint }))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Parts of sentences that depend on what is known.
 
-use crate::bad_value::shown;
+use crate::invalid_value::shown;
 
 pub(super) fn by_hand(content: &Option<String>) -> String {
     match content {

@@ -38,13 +38,13 @@ pub struct InferOptions {
     /// Columns with more distinct values are refused.
     pub max_categories: usize,
     /// Columns whose categories are known beforehand.
-    pub known: Vec<Known>,
+    pub known: Vec<FixedCategories>,
 }
 
 /// A column whose categories are known beforehand, such as one of a type that lists them: they are taken as they are,
 /// in this order, whether they occur or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct FixedCategories {
     /// The column.
     pub name: String,
     /// Its categories.
@@ -258,7 +258,7 @@ impl Column {
     }
 
     /// Decides which words stand for what is missing, and which are categories; says so of the latter.
-    fn settle_words(&mut self, words: &Missing, known: Option<&Known>, max_categories: usize) -> Vec<String> {
+    fn settle_words(&mut self, words: &Missing, known: Option<&FixedCategories>, max_categories: usize) -> Vec<String> {
         let code = |value: &String| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
         let (numbers, codes) = (self.numeric && !self.values.is_empty(), self.values.keys().all(code));
         let is_missing = |word: &String| match (words, known) {
@@ -316,7 +316,7 @@ impl Column {
     }
 
     /// The categories that are known, and those that stand for what is missing.
-    fn known(&self, known: &Known, extra: Vec<String>, public: bool) -> Result<Attribute, String> {
+    fn known(&self, known: &FixedCategories, extra: Vec<String>, public: bool) -> Result<Attribute, String> {
         if self.values.keys().any(|value| !known.categories.contains(value)) {
             return Err("has values that are none of its categories".to_owned());
         }
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn known_categories_keep_their_order_and_those_that_do_not_occur() {
-        let known = |categories: &[&str], ordinal| Known {
+        let known = |categories: &[&str], ordinal| FixedCategories {
             name: "a".to_owned(),
             categories: categories.iter().map(|&label| label.to_owned()).collect(),
             ordinal,
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn words_are_missing_or_categories() {
-        let settled = |values: &[&str], words: &[&str], known: Option<&Known>| {
+        let settled = |values: &[&str], words: &[&str], known: Option<&FixedCategories>| {
             let words =
                 Some(words.iter().map(|&word| word.to_owned()).collect()).filter(|words: &Vec<_>| !words.is_empty());
             let words = Missing::named(words);
@@ -485,7 +485,7 @@ mod tests {
         assert_eq!(settled(&["1", "-9", "-9.0", "2"], &["-9"], None), (2, "1,2".to_owned(), true, String::new()));
         assert_eq!(settled(&["yes", "NA"], &[""], None).1, "NA,yes");
         // A declared category is one.
-        let known = Known { name: "a".to_owned(), categories: vec!["NA".to_owned()], ordinal: false };
+        let known = FixedCategories { name: "a".to_owned(), categories: vec!["NA".to_owned()], ordinal: false };
         assert_eq!(settled(&["yes", "NA"], &[], Some(&known)).1, "NA,yes");
         assert_eq!(named_again(&Missing::Named(vec!["NA".to_owned()])), None);
         assert!(

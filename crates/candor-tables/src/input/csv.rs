@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 
 use super::table::{Columns, Input, Reader, check_header, too_long};
 use crate::escape_control::visible;
-use crate::limits::{Excess, MAX_RECORD_BYTES, MAX_TEXT_BYTES, Stream, Watch, excess, read_bytes};
+use crate::limits::{Excess, MAX_RECORD_BYTES, MAX_TEXT_BYTES, RecordLimiter, Stream, excess, read_bytes};
 use crate::{BATCH_ROWS, TableError};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -40,7 +40,7 @@ struct Csv {
 /// # Errors
 /// If there is none, or it is not usable.
 pub(super) fn open_csv(name: String, reader: Stream, delimiter: u8) -> Result<Input, TableError> {
-    let (watch, unclosed) = Watch::new(reader, delimiter);
+    let (watch, unclosed) = RecordLimiter::new(reader, delimiter);
     let reader: Stream = Box::new(watch);
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(BUFFER).from_reader(reader);
     let fields = reader.byte_headers().map_err(|error| csv_error(&name, &[], 0, error))?.clone();

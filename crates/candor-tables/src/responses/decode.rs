@@ -13,7 +13,7 @@ use candor_bulk::{AnswerColumn, Sets, UNANSWERED};
 
 use super::cells::CellLabels;
 use crate::TableError;
-use crate::error::BadValue;
+use crate::error::InvalidValue;
 use crate::input::Batch;
 use crate::types::{cast, for_each_text, lists, text_dictionary, text_dictionary_type};
 
@@ -90,7 +90,7 @@ impl Decoder {
         let (array, column) = (batch.columns.column(at), &self.columns[at]);
         let unsupported = || unsupported(batch, &column.name, array);
         let labels = self.cells[at].as_ref().expect("made with the decoder");
-        let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
+        let bad = |row: usize, value: &str| TableError::Value(invalid_value(batch, row, &column.name, value));
         let code = |row: usize, place: i32| labels.cell(drawn.channel(row), place);
         let sets = match lists(array) {
             Some(list) => sets_of_lists(&list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
@@ -166,7 +166,7 @@ impl Decoder {
             let wrong =
                 |(row, set): &(usize, &[u16])| set.len() != size(*row) || set.windows(2).any(|pair| pair[0] == pair[1]);
             if let Some((row, set)) = sets.iter().enumerate().find(wrong) {
-                return Err(TableError::Value(BadValue {
+                return Err(TableError::Value(InvalidValue {
                     file: batch.file.clone(),
                     row: batch.before + row as u64 + 1,
                     column: column.name.clone(),
@@ -190,7 +190,7 @@ impl Decoder {
         let tag = |(row, tag): (usize, Option<u64>)| match tag {
             Some(tag) if tag < channels => Ok(tag as u16),
             _ => {
-                let bad = bad_value(batch, row, name, &written(array, row));
+                let bad = invalid_value(batch, row, name, &written(array, row));
                 Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
             }
         };
@@ -207,7 +207,7 @@ impl Decoder {
     ) -> Result<AnswerColumn, TableError> {
         let strip = |row: usize| drawn.is_some_and(|drawn| drawn.is_strip(row));
         let array = batch.columns.column(at);
-        let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
+        let bad = |row: usize, value: &str| TableError::Value(invalid_value(batch, row, &column.name, value));
         let unsupported = || unsupported(batch, &column.name, array);
         let known = &self.known[at];
         if let Content::Answer { set: true, .. } = column.content {
@@ -256,7 +256,7 @@ pub(crate) fn weights_of(batch: &Batch, at: usize, name: &str) -> Result<Vec<f64
     let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
     let one = |(row, weight): (usize, Option<f64>)| {
         weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
-            let bad = bad_value(batch, row, name, &written(array, row));
+            let bad = invalid_value(batch, row, name, &written(array, row));
             TableError::Value(bad.not("a weight", "weights are 0, or numbers from 1e-15 to 1e15"))
         })
     };
@@ -288,8 +288,8 @@ pub(crate) fn unsupported(batch: &Batch, column: &str, array: &ArrayRef) -> Tabl
 }
 
 /// A value of responses that cannot be one.
-pub(crate) fn bad_value(batch: &Batch, row: usize, column: &str, value: &str) -> BadValue {
-    BadValue {
+pub(crate) fn invalid_value(batch: &Batch, row: usize, column: &str, value: &str) -> InvalidValue {
+    InvalidValue {
         file: batch.file.clone(),
         row: batch.before + row as u64 + 1,
         column: column.to_owned(),

@@ -14,7 +14,7 @@ pub(crate) use beside::{Columns, matches};
 pub(crate) use cells::CellLabels;
 pub use copy::copy_to;
 pub(crate) use copy::taken_apart;
-pub(crate) use decode::{A_TAG, NOT_AN_ANSWER, bad_value, tags_are, unsupported, weights_of, written};
+pub(crate) use decode::{A_TAG, NOT_AN_ANSWER, invalid_value, tags_are, unsupported, weights_of, written};
 pub use decode::{Decoder, ResponseBatch};
 pub use json::{ResponseReader, one_response, response_line};
 pub use read::{ReadSummary, Responses};

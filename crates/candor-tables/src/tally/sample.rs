@@ -18,7 +18,7 @@ use crate::TableError;
 use crate::input::{Batch, Inputs};
 use crate::model::column;
 use crate::responses::{
-    Columns, ResponseBatch, bad_value, matches, read_batches_beside, unsupported, weights_of, written,
+    Columns, ResponseBatch, invalid_value, matches, read_batches_beside, unsupported, weights_of, written,
 };
 use crate::types::cast;
 
@@ -206,7 +206,7 @@ fn labels(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
     let one = |(row, label): (usize, Option<&str>)| match label {
         Some(label) if !label.is_empty() => Ok(label.to_owned()),
         _ => {
-            let bad = bad_value(batch, row, name, "");
+            let bad = invalid_value(batch, row, name, "");
             Err(TableError::Value(
                 bad.not("a label of a sampling unit", "every row has one, or the column is not used"),
             ))
@@ -221,7 +221,7 @@ fn populations(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
     let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
     let one = |(row, number): (usize, Option<f64>)| {
         number.filter(|number| *number > 0.0 && *number <= 1e15).ok_or_else(|| {
-            let bad = bad_value(batch, row, name, &written(array, row));
+            let bad = invalid_value(batch, row, name, &written(array, row));
             let rule =
                 "it is how many sampling units the stratum's population has; up to 1, which share of them was drawn";
             TableError::Value(bad.not("a size of a population", rule))

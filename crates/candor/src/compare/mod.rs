@@ -17,7 +17,7 @@ use candor_analysis::tally::count_categories;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_design::compare::{Alone, Candidate, CandidatePlan, Goal, NotApplicable, Simulation};
+use candor_design::compare::{Alone, Candidate, CandidatePlan, ComparisonTarget, NotApplicable, Simulation};
 use candor_design::compare::{EQUAL, alone, compare_with_progress, recommended, simulated_errors};
 use candor_design::expectation::{ErrorScenarios, expectations};
 use candor_design::predict::predicted_error;
@@ -224,7 +224,7 @@ pub fn compare(
     let clusters = clusters_asked(schema, options)?;
     // A limit beyond the clock's range is none.
     let time_limit = Duration::try_from_secs_f64(options.time_limit).ok();
-    let goal = Goal { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
+    let goal = ComparisonTarget { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
     let candidates = compare_with_progress(schema, &goal, progress)?;
     let lists = lists(schema, asked, &tables);
     let simulated = |candidate: &Candidate| match options.simulate {
@@ -355,7 +355,7 @@ fn constrained(
 /// The candidate with the least error as anticipated, among those that have an epsilon; of equal ones the simplest.
 fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<ErrorScenarios>]) -> Option<&'a Candidate> {
     let error = |(candidate, other): (&'a Candidate, &Option<ErrorScenarios>)| {
-        candidate.made.as_ref().ok()?.plan.guarantee().epsilon().value()?;
+        candidate.made.as_ref().ok()?.plan.guarantee().epsilon().finite()?;
         Some((candidate, other.as_ref()?.anticipated?))
     };
     let known: Vec<(&Candidate, f64)> = candidates.iter().zip(others).filter_map(error).collect();
@@ -375,7 +375,7 @@ fn compared(
     let reason = candidate.made.as_ref().err();
     ComparedMethod {
         method: candidate.name,
-        epsilon: plan.and_then(|plan| plan.guarantee().epsilon().value()),
+        epsilon: plan.and_then(|plan| plan.guarantee().epsilon().finite()),
         one_way: made.and_then(|made| made.one_way),
         two_way: made.and_then(|made| made.two_way),
         error: made.and_then(|made| made.asked),
@@ -388,7 +388,7 @@ fn compared(
         columns: made.map(|made| made.answer.columns),
         categories: made.map(|made| made.answer.categories),
         bits: made.map(|made| made.answer.bits),
-        conditional_epsilon: plan.and_then(|plan| plan.guarantee().conditional().value()),
+        conditional_epsilon: plan.and_then(|plan| plan.guarantee().conditional().finite()),
         told: made.map(told),
         request: made.map(|made| made.request.clone()),
         command: None,

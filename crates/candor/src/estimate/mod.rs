@@ -292,7 +292,7 @@ pub fn estimate_query_with_progress(
         }
         numbers.extend(moments::of_group(plan, wanted, rest, &group, &how));
     }
-    let (method, target, interval) = (method.called(), target.called(), interval.called());
+    let (method, target, interval) = (method.name(), target.name(), interval.name());
     Ok(Estimates {
         verdict: publishable(&tables),
         respondents: counts.responses(),

@@ -128,7 +128,7 @@ impl Facts {
         values.insert("public_results", published.map_or_else(|| say("nothing"), |n| language.whole(n)));
         Ok(Facts {
             facts: numbered(values, language),
-            bounded: plan.guarantee().epsilon().value().is_some(),
+            bounded: plan.guarantee().epsilon().finite().is_some(),
             has_public: !public.is_empty(),
             precise: respondents.is_some(),
             admission,
@@ -148,7 +148,7 @@ fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str,
     let unbounded = || language.evidence("unbounded", &[]);
     let attributes = certified(plan);
     values.insert("questions", language.whole(attributes.len() as u64));
-    values.insert("epsilon", epsilon.value().map_or_else(unbounded, |value| language.decimal(&at_most(value))));
+    values.insert("epsilon", epsilon.finite().map_or_else(unbounded, |value| language.decimal(&at_most(value))));
     values.insert("times", times(epsilon).map_or_else(unbounded, |times| language.decimal(&times)));
     let surest = attributes.iter().max_by(|a, b| a.guess_probability.total_cmp(&b.guess_probability));
     let (guess, luck) = surest.map_or((0.0, 0.0), |a| (a.guess_probability, 1.0 / a.categories as f64));

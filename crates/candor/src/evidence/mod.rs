@@ -171,7 +171,7 @@ pub fn read_survey(folder: &Path, plan: &Plan) -> Result<String, StudyError> {
 
 /// What checks the certificate.
 fn commands(plan: &Plan) -> Vec<String> {
-    let epsilon = plan.guarantee().epsilon().value();
+    let epsilon = plan.guarantee().epsilon().finite();
     let required = epsilon.map_or(String::new(), |epsilon| format!(" --require ldp={}", at_most(epsilon)));
     [
         format!("candor audit plan.json{required}"),

@@ -116,7 +116,7 @@ fn check_sheet(plan: &Plan) -> bool {
     for (block, sent) in plan.blocks().iter().zip(&all) {
         let shape = Shape::new(block.attributes().iter().map(|&a| plan.schema().size(a)).collect());
         for (place, &attribute) in block.attributes().iter().enumerate() {
-            for line in shape.lines(place).map(|line| line.collect::<Vec<usize>>()) {
+            for line in shape.fibers(place).map(|line| line.collect::<Vec<usize>>()) {
                 for one in sent {
                     let likelihoods = line.iter().map(|&record| one.likelihoods[record]);
                     let (least, most) = likelihoods.fold((f64::MAX, 0.0f64), |(l, m), p| (l.min(p), m.max(p)));

@@ -55,7 +55,7 @@ fn subsets(categories: usize, size: usize) -> Vec<u64> {
 }
 
 fn of_pattern(pattern: &Pattern, shape: &Shape) -> Vec<Vec<f64>> {
-    let relative = pattern.relative().expect("few attributes");
+    let relative = pattern.relative_likelihoods().expect("few attributes");
     let mut lists: Vec<Vec<u64>> = vec![Vec::new()];
     for axis in pattern.axes() {
         let sets = subsets(axis.categories, axis.answer);
@@ -100,13 +100,13 @@ fn of_strip(strip: &Strip, shape: &Shape) -> Vec<Vec<f64>> {
         sets = sets.iter().flat_map(|set| ways.iter().map(|to| relabelled(set, to))).collect();
     }
     let share = 1.0 / sets.len() as f64;
-    let whole = 1.0 + strip.excess() * strip.density();
+    let whole = 1.0 + strip.excess_ratio() * strip.subset_fraction();
     let cell = |record: usize| {
         table.cell(&strip.places().iter().map(|&place| shape.code(record, place)).collect::<Vec<usize>>())
     };
     let likelihood = |set: &BTreeSet<usize>, record: usize| {
         let held = if set.contains(&cell(record)) { 1.0 } else { 0.0 };
-        share * (1.0 + strip.excess() * held) / whole
+        share * (1.0 + strip.excess_ratio() * held) / whole
     };
     sets.iter().map(|set| (0..shape.cells()).map(|record| likelihood(set, record)).collect()).collect()
 }

@@ -54,7 +54,7 @@ impl Pattern {
     /// An upper bound: the attributes change one after the other, and no more than the whole answer reveals.
     fn change_one_by_one(&self, view: &View, changes: &[Change<'_>]) -> Epsilon {
         let conditionals = self.conditionals_of(view).into_iter().zip(changes).filter(|(_, change)| !change.is_none());
-        let sum = conditionals.fold(Epsilon::ZERO, |sum, (epsilon, _)| sum.plus(epsilon));
+        let sum = conditionals.fold(Epsilon::ZERO, |sum, (epsilon, _)| sum + epsilon);
         sum.min(Epsilon::of_parity(self.parity_of(view).as_ref()))
     }
 

@@ -97,9 +97,11 @@ impl Pattern {
         }
     }
 
-    /// How much likelier an answer of each pattern is than under a uniformly random answer; 0 for patterns that cannot
-    /// occur. `None` with more than [`MAX_ENUMERATED`] attributes.
-    pub fn relative(&self) -> Option<Vec<f64>> {
+    /// Returns the likelihood of an answer of each pattern relative to a uniformly random answer; 0 for impossible
+    /// patterns.
+    ///
+    /// Returns `None` with more than [`MAX_ENUMERATED`] attributes.
+    pub fn relative_likelihoods(&self) -> Option<Vec<f64>> {
         let k = self.axes.len();
         let all: Vec<usize> = (0..k).collect();
         let mut values = (k <= MAX_ENUMERATED).then(|| self.resampled_floats(&all, self.relative_floats(&all)).0)?;

@@ -94,7 +94,7 @@ pub struct Part {
 ///
 /// // 4-ary randomized response at epsilon 1.
 /// let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0)?;
-/// let certified = channel.record_epsilon().value().unwrap();
+/// let certified = channel.record_epsilon().finite().unwrap();
 /// assert!(certified <= 1.0 && certified > 1.0 - 1e-9);
 /// assert!((channel.keep_probability(0) - 1f64.exp() / (1f64.exp() + 3.0)).abs() < 1e-9);
 /// # Ok::<(), candor_base::channel::ChannelError>(())

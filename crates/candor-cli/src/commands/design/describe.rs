@@ -25,7 +25,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
         plural(guarantee.attributes().len(), "attribute"),
         guarantee.epsilon()
     );
-    if let Some((asked, certified)) = asked.zip(guarantee.epsilon().value())
+    if let Some((asked, certified)) = asked.zip(guarantee.epsilon().finite())
         && asked - certified > WORTH_MENTIONING
     {
         let _ =
@@ -44,7 +44,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
              the conditional one.",
         );
     }
-    if guarantee.epsilon().value().is_none() {
+    if guarantee.epsilon().finite().is_none() {
         let findings = audit(&AuditRequest::new(plan));
         for finding in findings.iter().filter(|finding| finding.name() == "l-diversity") {
             text += &paragraph(&finding.sentence);

@@ -12,7 +12,7 @@ use crate::show::{count, paragraph, plural, table, verbose};
 /// What the design found out, in words.
 pub fn findings(designed: &Design) -> String {
     let mut text = String::from("\n");
-    let certified = designed.plan.guarantee().epsilon().get();
+    let certified = designed.plan.guarantee().epsilon().as_f64();
     if let Some(bound) = designed.epsilon.lower_bound {
         // Rounded down, and what is missing up: both hold as they are printed.
         let bound = (bound * 1e4).floor() / 1e4;

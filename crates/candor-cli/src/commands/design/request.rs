@@ -23,7 +23,7 @@ pub fn method_parser() -> impl TypedValueParser<Value = Method> {
         let value = PossibleValue::new(method.name()).help(method.about());
         method.alias().map_or(value.clone(), |alias| value.alias(alias))
     };
-    PossibleValuesParser::new(Method::ALL.iter().map(value)).try_map(|name| Method::of_name(&name))
+    PossibleValuesParser::new(Method::ALL.iter().map(value)).try_map(|name| name.parse::<Method>())
 }
 
 /// Attributes to be randomized together, by name, and the epsilon that was spent on finding them.
@@ -76,7 +76,7 @@ impl DesignArgs {
     pub fn check_flags(&self) -> Result<(), Failure> {
         for Given { flag, parameter } in self.given() {
             self.method().check(parameter).map_err(|error| match error {
-                RequestError::OfAnother { method, methods, .. } => Failure::Usage(format!(
+                RequestError::WrongMethod { method, methods, .. } => Failure::Usage(format!(
                     "{flag} does not go with --method {method}; it belongs to --method {methods}"
                 )),
                 other => Failure::Usage(other.to_string()),
@@ -172,7 +172,7 @@ impl DesignArgs {
 fn missing(error: RequestError) -> Failure {
     // The parser's words for what a method cannot do without.
     let needed = match &error {
-        RequestError::Value(message) => message.strip_prefix("missing field `").and_then(|m| m.strip_suffix('`')),
+        RequestError::Malformed(message) => message.strip_prefix("missing field `").and_then(|m| m.strip_suffix('`')),
         _ => None,
     };
     Failure::Usage(match needed {

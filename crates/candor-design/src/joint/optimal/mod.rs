@@ -135,7 +135,7 @@ pub fn optimal_within(
     // The integers decide; a step or two down if they come out above.
     for _ in 0..20 {
         let planned = planned(schema, &scaled(scale), found, effort)?;
-        let excess = planned.plan.guarantee().epsilon().get() - total;
+        let excess = planned.plan.guarantee().epsilon().as_f64() - total;
         if excess <= 0.0 {
             return Ok(planned);
         }
@@ -265,7 +265,7 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
         let size = pattern.axes()[i].categories as f64;
         let (kept, by_chance) = (pattern.keep_probability(i), 1.0 / size);
         let wanted = 1.0 / (1.0 + (size - 1.0) * (-aim(asked)).exp());
-        if pattern.marginal_epsilon(i).get() <= asked || kept <= by_chance {
+        if pattern.marginal_epsilon(i).as_f64() <= asked || kept <= by_chance {
             continue;
         }
         let share = ((kept - wanted) / (kept - by_chance)).clamp(0.0, 1.0);
@@ -273,7 +273,7 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
         let mut trial = vec![0; epsilons.len()];
         let mut certified = |weight: u64| {
             trial[i] = weight;
-            pattern.clone().resampled(trial.clone()).marginal_epsilon(i).get()
+            pattern.clone().resampled(trial.clone()).marginal_epsilon(i).as_f64()
         };
         // Where an answer is kept so often that floats cannot tell, the certificate itself decides.
         if certified(weights[i]) > asked || certified(weights[i]) < asked - 5.0 * AIM {

@@ -179,7 +179,7 @@ mod tests {
             let sizes: Vec<usize> = ticket.table.iter().map(|&attribute| costs.sizes[attribute]).collect();
             let strip = Strip::within(ticket.table.clone(), sizes, ticket.cells.clone(), epsilon).unwrap();
             let squares = strip.mean_squares();
-            let scale = (strip.excess() / (1.0 + strip.excess() * strip.density())).powi(2);
+            let scale = (strip.excess_ratio() / (1.0 + strip.excess_ratio() * strip.subset_fraction())).powi(2);
             for (component, found) in ticket.gives {
                 let axes = costs.components[component].iter().map(|&attribute| strip.axis_of(attribute).unwrap());
                 let set: usize = axes.clone().map(|axis| 1 << axis).sum();

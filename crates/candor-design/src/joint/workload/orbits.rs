@@ -148,7 +148,7 @@ fn told(sizes: &[usize], listed: &[usize], excess: f64) -> Vec<f64> {
     let cells = Cells::Listed { listed: listed.to_vec() };
     let places = (0..sizes.len()).collect();
     let Ok(strip) = Strip::new(places, sizes.to_vec(), cells, [1, 1]) else { return vec![0.0; 1 << sizes.len()] };
-    let scale = (excess / (1.0 + excess * strip.density())).powi(2);
+    let scale = (excess / (1.0 + excess * strip.subset_fraction())).powi(2);
     let dimension = |set: usize| -> f64 {
         (0..sizes.len()).filter(|axis| set >> axis & 1 == 1).map(|axis| sizes[axis] as f64 - 1.0).product()
     };

@@ -12,7 +12,7 @@ use super::{Workload, lottery, lottery_for, sampling, single};
 use crate::bound::squared_error;
 use crate::independent::independent;
 use crate::joint::optimal::search::SearchLimits;
-use crate::method::{Candidates, Design, Goal};
+use crate::method::{Candidates, ComparisonTarget, Design};
 use crate::outcome::{Choice, DesignOutcome, OtherMethod};
 use crate::{DEFAULT_RESPONDENTS, DesignError, budget, randomized_attributes};
 
@@ -77,7 +77,7 @@ impl Design for WorkloadRequest {
         Ok(DesignOutcome { workload: Some(choice), stopped, notes, ..DesignOutcome::from(found.plan) })
     }
 
-    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(_: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let (tables, time_limit) = (Some(goal.tables.to_owned()), goal.time_limit.map(|limit| limit.as_secs_f64()));
         let respondents = Some(goal.respondents);
         vec![(None, Ok(WorkloadRequest { epsilon: goal.epsilon, tables, single: false, time_limit, respondents }))]
@@ -91,7 +91,7 @@ impl Design for SamplingRequest {
         Ok(DesignOutcome { recommend_workload: true, ..DesignOutcome::from(found.plan) })
     }
 
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+    fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let request = |text: &str| {
             TableList::parse(text, schema)?;
             Ok(SamplingRequest { epsilon: goal.epsilon, tables: Some(text.to_owned()) })

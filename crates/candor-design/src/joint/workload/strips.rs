@@ -109,13 +109,13 @@ impl<'a> Margins<'a> {
         let axes = shape.sizes().len();
         let chosen = |set: usize| (0..axes).filter(|axis| set >> axis & 1 == 1).collect::<Vec<usize>>();
         let axes: Vec<Vec<usize>> = (0..1usize << axes).map(chosen).collect();
-        let counts = axes.iter().map(|axes| vec![0; shape.of(axes).cells()]).collect();
+        let counts = axes.iter().map(|axes| vec![0; shape.project(axes).cells()]).collect();
         Margins { shape, squares: vec![0; axes.len()], axes, counts }
     }
 
     fn add(&mut self, cell: usize) {
         for ((axes, counts), squares) in self.axes.iter().zip(&mut self.counts).zip(&mut self.squares) {
-            let count = &mut counts[self.shape.cell_of(cell, axes)];
+            let count = &mut counts[self.shape.project_cell(cell, axes)];
             *squares += 2 * i128::from(*count) + 1;
             *count += 1;
         }
@@ -182,7 +182,7 @@ mod tests {
         ) {
             for (cells, told) in informations(&sizes, epsilon) {
                 let strip = Strip::within((0..sizes.len()).collect(), sizes.clone(), cells, epsilon).unwrap();
-                let (excess, density) = (strip.excess(), strip.density());
+                let (excess, density) = (strip.excess_ratio(), strip.subset_fraction());
                 for (set, square) in strip.mean_squares().into_iter().enumerate() {
                     let axes = (0..sizes.len()).filter(|axis| set >> axis & 1 == 1);
                     let dimension: f64 = axes.map(|axis| sizes[axis] as f64 - 1.0).product();

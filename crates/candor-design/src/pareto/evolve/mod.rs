@@ -16,7 +16,7 @@ use candor_runtime::progress::Cancelled;
 
 use super::channel::FrontChannel;
 use super::measure::{Measures, measure_square};
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 use omega::Omega;
 
 /// How many generations islands live on their own.
@@ -72,7 +72,7 @@ impl Parameters {
     ///
     /// # Errors
     /// If a parameter is out of its range, or the search would run for hours.
-    pub fn check(&self, goal: &Goal) -> Result<(), FrontError> {
+    pub fn check(&self, goal: &FrontProblem) -> Result<(), FrontError> {
         let wrong = |name, value, range| Err(FrontError::Parameter { name, value, range });
         for (name, value, least, range) in [
             ("population", self.population, 2, "it must be from 2 to 1,000,000"),
@@ -121,14 +121,14 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    fn new(mut matrix: Vec<f64>, goal: &Goal) -> Candidate {
+    fn new(mut matrix: Vec<f64>, goal: &FrontProblem) -> Candidate {
         repair::repair(&mut matrix, goal.prior().shares(), goal.bound());
         let measures = measure_square(&matrix, goal.prior());
         Candidate { matrix, measures }
     }
 
     /// The matrix as a channel.
-    pub fn channel(&self, goal: &Goal) -> FrontChannel {
+    pub fn channel(&self, goal: &FrontProblem) -> FrontChannel {
         let (n, shares) = (goal.prior().len(), goal.prior().shares());
         let cell = |i: usize| self.matrix[i % n * n + i / n] * shares[i % n];
         FrontChannel::new(goal.prior(), (0..n * n).map(cell).collect())
@@ -155,7 +155,7 @@ pub struct Evolved {
 /// # Errors
 /// If a parameter is out of its range.
 pub fn evolve(
-    goal: &Goal,
+    goal: &FrontProblem,
     parameters: &Parameters,
     progress: impl FnMut(usize, &[&Candidate]) -> Result<(), Cancelled>,
 ) -> Result<Evolved, FrontError> {
@@ -167,7 +167,7 @@ pub fn evolve(
 /// # Errors
 /// As [`evolve`].
 pub fn evolve_while(
-    goal: &Goal,
+    goal: &FrontProblem,
     parameters: &Parameters,
     goes_on: &(dyn Fn() -> bool + Sync),
     mut progress: impl FnMut(usize, &[&Candidate]) -> Result<(), Cancelled>,
@@ -217,7 +217,7 @@ struct Island {
 }
 
 impl Island {
-    fn new(goal: &Goal, parameters: &Parameters, mut rng: chacha20::ChaCha12Rng) -> Island {
+    fn new(goal: &FrontProblem, parameters: &Parameters, mut rng: chacha20::ChaCha12Rng) -> Island {
         let n = goal.prior().len();
         let population =
             (0..parameters.population).map(|_| Candidate::new(variation::random(n, &mut rng), goal)).collect();
@@ -226,7 +226,7 @@ impl Island {
     }
 
     /// Steps 1 to 6 of the paper's algorithm.
-    fn generation(&mut self, goal: &Goal, parameters: &Parameters) {
+    fn generation(&mut self, goal: &FrontProblem, parameters: &Parameters) {
         let n = goal.prior().len();
         let rng = &mut self.rng;
         let mut all = std::mem::take(&mut self.population);
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_would_run_for_hours_is_refused_with_its_cost() {
-        let uniform = |n: usize| Goal::new(Prior::uniform(n).unwrap(), 1.0).unwrap();
+        let uniform = |n: usize| FrontProblem::new(Prior::uniform(n).unwrap(), 1.0).unwrap();
         let error = evolve(&uniform(500), &Parameters::default(), |_, _| Ok(())).unwrap_err().to_string();
         assert!(error.contains("7.5e13 steps") && error.contains("500 categories"), "{error}");
         assert!(Parameters::default().check(&uniform(100)).is_ok());
@@ -290,7 +290,7 @@ mod tests {
             (Prior::new(&[0.9, 0.1]).unwrap(), 0.95),
             (Prior::gamma(6, 1.0, 2.0).unwrap(), 0.6),
         ] {
-            let goal = Goal::new(prior, bound).unwrap();
+            let goal = FrontProblem::new(prior, bound).unwrap();
             let n = goal.prior().len();
             let evolved = evolve(&goal, &small(7), |_, _| Ok(())).unwrap();
             assert!(evolved.front.len() > 5);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn the_seed_decides_everything() {
-        let goal = Goal::new(Prior::normal(5).unwrap(), 0.8).unwrap();
+        let goal = FrontProblem::new(Prior::normal(5).unwrap(), 0.8).unwrap();
         let run = |seed| evolve(&goal, &Parameters { generations: 60, ..small(seed) }, |_, _| Ok(())).unwrap().front;
         assert_eq!(run(3), run(3));
         assert_ne!(run(3), run(4));
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn search_and_polish_improve() {
-        let goal = Goal::new(Prior::normal(6).unwrap(), 0.75).unwrap();
+        let goal = FrontProblem::new(Prior::normal(6).unwrap(), 0.75).unwrap();
         let volume = |points: &[Measures]| hypervolume(points.iter().map(|m| (m.privacy, m.utility(1e4, 6))));
         let mut volumes = Vec::new();
         let evolved = evolve(&goal, &small(1), |_, front| {
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn whoever_watches_may_end_it() {
-        let goal = Goal::new(Prior::normal(6).unwrap(), 0.75).unwrap();
+        let goal = FrontProblem::new(Prior::normal(6).unwrap(), 0.75).unwrap();
         let mut told = Vec::new();
         let ended = evolve(&goal, &small(1), |generation, _| {
             told.push(generation);
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn both_stopping_rules() {
-        let goal = Goal::new(Prior::uniform(2).unwrap(), 1.0).unwrap();
+        let goal = FrontProblem::new(Prior::uniform(2).unwrap(), 1.0).unwrap();
         let parameters = Parameters { omega: 3, generations: 100_000, patience: Some(50), ..small(1) };
         let evolved = evolve(&goal, &parameters, |_, _| Ok(())).unwrap();
         assert!(evolved.generations < 100_000);
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn parameters_are_checked() {
-        let goal = Goal::new(Prior::uniform(2).unwrap(), 1.0).unwrap();
+        let goal = FrontProblem::new(Prior::uniform(2).unwrap(), 1.0).unwrap();
         for parameters in [
             Parameters { population: 1, ..small(1) },
             Parameters { archive: 0, ..small(1) },

@@ -11,7 +11,7 @@ use rand_core::Rng;
 
 use super::random::{below, unit};
 use super::{Candidate, Evolved};
-use crate::pareto::Goal;
+use crate::pareto::FrontProblem;
 use crate::pareto::channel::FrontChannel;
 use crate::pareto::polish::{FAR, NEAR, Polished, polish, polish_from};
 
@@ -25,7 +25,7 @@ const EXCHANGES: usize = 6;
 /// What was found until then is valid. Unless it is ended, the result depends on the seed, not on the number of
 /// threads.
 pub fn polish_front(
-    goal: &Goal,
+    goal: &FrontProblem,
     evolved: &Evolved,
     privacies: &[f64],
     rounds: usize,
@@ -78,7 +78,7 @@ pub fn polish_front(
 /// Polished matrices for `between` further privacies in each gap of those given, and beyond the last: a front is then
 /// no staircase of a few steps. Each begins at the nearest more private one, or at the last.
 pub fn fill_in(
-    goal: &Goal,
+    goal: &FrontProblem,
     privacies: &[f64],
     best: &[Option<Polished>],
     between: usize,
@@ -96,7 +96,7 @@ pub fn fill_in(
 }
 
 /// Another matrix in the neighbourhood, or beyond it.
-pub(crate) fn shaken(goal: &Goal, channel: &FrontChannel, noisy: bool, rng: &mut impl Rng) -> FrontChannel {
+pub(crate) fn shaken(goal: &FrontProblem, channel: &FrontChannel, noisy: bool, rng: &mut impl Rng) -> FrontChannel {
     let (n, shares) = (goal.prior().len(), goal.prior().shares());
     let outputs = channel.outputs();
     let mut cells = channel.cells().to_vec();

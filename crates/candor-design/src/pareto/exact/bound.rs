@@ -13,7 +13,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::Goal;
+use super::super::FrontProblem;
 use super::atoms::{Atom, Atoms};
 
 /// How many groups of the commonest categories have a row. Close to the largest privacy most answers contain them.
@@ -53,7 +53,7 @@ impl Reach {
 /// can give it.
 ///
 /// It is the bound of `B = I`, as `tr H = 1 - q`.
-pub(super) fn closed_bound(goal: &Goal, accuracy: f64) -> f64 {
+pub(super) fn closed_bound(goal: &FrontProblem, accuracy: f64) -> f64 {
     let n = goal.prior().len();
     let squares = goal.prior().squares();
     let reach = Reach::new(&Atoms { n, bound: goal.bound() }, accuracy);
@@ -66,7 +66,7 @@ pub(super) fn closed_bound(goal: &Goal, accuracy: f64) -> f64 {
 /// group of categories, with the multipliers that go with them: `n` numbers for the diagonal, `n` for each row, `n` for
 /// `nu`, and `mu` at the end.
 pub(super) struct Class<'a> {
-    goal: &'a Goal,
+    goal: &'a FrontProblem,
     pub family: Atoms,
     /// Groups of the commonest categories, those of a group almost equally common; the others come last, and have no
     /// row.
@@ -76,7 +76,7 @@ pub(super) struct Class<'a> {
 }
 
 impl<'a> Class<'a> {
-    pub fn new(goal: &'a Goal) -> Class<'a> {
+    pub fn new(goal: &'a FrontProblem) -> Class<'a> {
         let shares = goal.prior().shares();
         let n = shares.len();
         let mut order: Vec<usize> = (0..n).collect();
@@ -243,7 +243,7 @@ mod tests {
         ) {
             let shares: Vec<f64> = cells[80..80 + n].iter().map(|x| 2.0 + spread * x).collect();
             let prior = Prior::from_counts(&shares).unwrap();
-            let goal = Goal::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
+            let goal = FrontProblem::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
             let class = Class::new(&goal);
             let x = DVector::from_fn(class.len(), |i, _| if i + 1 < class.len() { cells[i] } else { mu });
             let matrix = class.matrix(&x);
@@ -277,7 +277,7 @@ mod tests {
         ) {
             let prior = Prior::from_counts(&counts).unwrap();
             let n = prior.len();
-            let goal = Goal::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
+            let goal = FrontProblem::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
             let (least, most) = goal.range();
             let privacy = least + part * (most - least);
             let best = exact(&goal, privacy).unwrap().measures.variance * (1.0 + 1e-9);

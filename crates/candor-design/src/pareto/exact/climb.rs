@@ -7,7 +7,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::Goal;
+use super::super::FrontProblem;
 use super::atoms::Atom;
 use super::bound::{Class, Reach, closed_bound, half};
 
@@ -55,7 +55,7 @@ struct Value {
 }
 
 /// The best lower bound of the class at this accuracy, about; beginning with these atoms and weights.
-pub(super) fn climb(goal: &Goal, accuracy: f64, atoms: &[(Atom, f64)]) -> f64 {
+pub(super) fn climb(goal: &FrontProblem, accuracy: f64, atoms: &[(Atom, f64)]) -> f64 {
     let closed = closed_bound(goal, accuracy);
     let Some(mut climb) = Climb::new(goal, accuracy, atoms, closed) else { return closed };
     let (mut best, mut tolerance) = (closed, FIRST);
@@ -75,7 +75,7 @@ pub(super) fn climb(goal: &Goal, accuracy: f64, atoms: &[(Atom, f64)]) -> f64 {
 
 impl<'a> Climb<'a> {
     /// From `B = I`, at which sets cost nothing. `None` if nothing can be told.
-    fn new(goal: &'a Goal, accuracy: f64, atoms: &[(Atom, f64)], closed: f64) -> Option<Climb<'a>> {
+    fn new(goal: &'a FrontProblem, accuracy: f64, atoms: &[(Atom, f64)], closed: f64) -> Option<Climb<'a>> {
         let class = Class::new(goal);
         let (n, squares) = (class.family.n, goal.prior().squares());
         let told = (Reach::new(&class.family, accuracy).squares - squares) / (1.0 - squares);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::Goal;
+use super::super::FrontProblem;
 use super::atoms::{Atom, Atoms};
 use super::bound::Reach;
 
@@ -68,7 +68,7 @@ impl Candidate {
 
 /// At most `most` atoms, and no more than a best channel needs, with weights that come close to the closed bound at
 /// this accuracy.
-pub(super) fn fit(goal: &Goal, accuracy: f64, most: usize) -> Vec<(Atom, f64)> {
+pub(super) fn fit(goal: &FrontProblem, accuracy: f64, most: usize) -> Vec<(Atom, f64)> {
     let shares = goal.prior().shares();
     let (n, squares) = (shares.len(), goal.prior().squares());
     let family = Atoms { n, bound: goal.bound() };

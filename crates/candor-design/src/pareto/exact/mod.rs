@@ -21,7 +21,7 @@ use candor_runtime::progress::{Progress, ProgressSink};
 
 use super::channel::FrontChannel;
 use super::measure::Measures;
-use super::{FrontError, Goal};
+use super::{FrontError, FrontProblem};
 use atoms::Atoms;
 use rounds::{Ask, column};
 
@@ -59,7 +59,7 @@ impl ExactPoint {
 ///
 /// # Errors
 /// If no channel has this privacy, or the program could not be solved.
-pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
+pub fn exact(goal: &FrontProblem, privacy: f64) -> Result<ExactPoint, FrontError> {
     goal.check_privacy(privacy)?;
     let accuracy = (1.0 - privacy).min(goal.bound());
     // A hair more private than asked, so that what rounding takes is not missed.
@@ -79,7 +79,11 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
 
 /// The best channels at several privacies, on all cores. Each is [`exact`]; the order is that of `privacies`.
 /// `progress` is told how many are begun.
-pub fn front(goal: &Goal, privacies: &[f64], progress: ProgressSink<'_>) -> Vec<Result<ExactPoint, FrontError>> {
+pub fn front(
+    goal: &FrontProblem,
+    privacies: &[f64],
+    progress: ProgressSink<'_>,
+) -> Vec<Result<ExactPoint, FrontError>> {
     let (begun, total) = (AtomicU64::new(0), Some(privacies.len() as u64));
     parallel::map(privacies.len(), parallel::threads(), |i| {
         progress.report(Progress::new("points", begun.fetch_add(1, Ordering::Relaxed), total))?;
@@ -103,11 +107,11 @@ mod tests {
         (n - 1.0).powi(2) / (n * (n * accuracy - 1.0))
     }
 
-    fn goal(shares: &[f64], bound: f64) -> Goal {
-        Goal::new(Prior::new(shares).unwrap(), bound).unwrap()
+    fn goal(shares: &[f64], bound: f64) -> FrontProblem {
+        FrontProblem::new(Prior::new(shares).unwrap(), bound).unwrap()
     }
 
-    fn check(goal: &Goal, privacy: f64, golden: f64) {
+    fn check(goal: &FrontProblem, privacy: f64, golden: f64) {
         let point = exact(goal, privacy).unwrap();
         assert!(
             (point.measures.variance - golden).abs() < 1e-5 * golden.max(1.0),
@@ -168,7 +172,7 @@ mod tests {
             (1.0, 0.155, 1.022806),
             (1.0, 0.619, 3.247382),
         ] {
-            check(&Goal::new(normal.clone(), bound).unwrap(), privacy, golden);
+            check(&FrontProblem::new(normal.clone(), bound).unwrap(), privacy, golden);
         }
     }
 
@@ -193,7 +197,7 @@ mod tests {
             933.0, 1175.0, 433.0, 168.0, 333.0, 646.0, 514.0, 1067.0, 1382.0, 5355.0, 413.0, 10501.0, 1723.0, 51.0,
             576.0, 7291.0,
         ];
-        let goal = Goal::new(Prior::from_counts(&counts).unwrap(), 0.75).unwrap();
+        let goal = FrontProblem::new(Prior::from_counts(&counts).unwrap(), 0.75).unwrap();
         for privacy in [0.3, 0.64] {
             let point = exact(&goal, privacy).unwrap();
             assert!(point.gap() < 1e-6 && point.measures.privacy >= privacy - 1e-12, "{}", point.gap());
@@ -224,7 +228,7 @@ mod tests {
             // The closed bound is 5 % too low here.
             (Prior::normal(24).unwrap(), 0.6, 0.97, 0.01),
         ] {
-            let goal = Goal::new(prior, bound).unwrap();
+            let goal = FrontProblem::new(prior, bound).unwrap();
             let (least, most) = goal.range();
             let privacy = least + part * (most - least);
             let point = exact(&goal, privacy).unwrap();
@@ -237,7 +241,7 @@ mod tests {
     /// Fitted atoms meet prior and accuracy, and are close to the best there is where the closed bound is attained.
     #[test]
     fn fitted_atoms() {
-        let goal = Goal::new(Prior::normal(12).unwrap(), 1.0).unwrap();
+        let goal = FrontProblem::new(Prior::normal(12).unwrap(), 1.0).unwrap();
         let fitted = fit::fit(&goal, 0.5, 144);
         let family = Atoms { n: 12, bound: 1.0 };
         let mut sums = vec![0.0; 12];
@@ -258,7 +262,7 @@ mod tests {
     #[test]
     fn rows_for_the_commonest_categories() {
         let skew = goal(&[0.34, 0.17, 0.12, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03, 0.03], 0.75);
-        let normal = Goal::new(Prior::normal(12).unwrap(), 0.6).unwrap();
+        let normal = FrontProblem::new(Prior::normal(12).unwrap(), 0.6).unwrap();
         let (least, most) = normal.range();
         for (goal, privacy, reached, closed) in
             [(skew, 0.62, 0.995, 0.99), (normal, least + 0.97 * (most - least), 0.998, 0.81)]
@@ -274,7 +278,7 @@ mod tests {
     #[test]
     fn adding_atoms_comes_to_the_same() {
         let prior = Prior::normal(12).unwrap();
-        let goal = Goal::new(prior, 0.75).unwrap();
+        let goal = FrontProblem::new(prior, 0.75).unwrap();
         let point = exact(&goal, 0.55).unwrap();
         let family = Atoms { n: 12, bound: 0.75 };
         let all: Vec<(Vec<f64>, f64)> =
@@ -303,8 +307,8 @@ mod tests {
         let error = exact(&bounded, 0.51).unwrap_err().to_string();
         assert!(error.contains("0.500000") && error.contains("Theorem 5"), "{error}");
         assert!(exact(&bounded, -0.1).is_err() && exact(&bounded, f64::NAN).is_err());
-        let error = Goal::new(Prior::new(&[0.99, 0.01]).unwrap(), 0.75).unwrap_err().to_string();
+        let error = FrontProblem::new(Prior::new(&[0.99, 0.01]).unwrap(), 0.75).unwrap_err().to_string();
         assert!(error.contains("0.990000") && error.contains("Theorem 5"), "{error}");
-        assert!(Goal::new(Prior::uniform(3).unwrap(), 1.5).is_err());
+        assert!(FrontProblem::new(Prior::uniform(3).unwrap(), 1.5).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::channel::FrontChannel;
 use super::super::measure::{Information, measure};
-use super::super::{FrontError, Goal, warner};
+use super::super::{FrontError, FrontProblem, warner};
 use super::atoms::{Atom, Atoms, MAX_ENUMERATED, Prices};
 use super::bound::closed_bound;
 use super::program::{Program, Solved};
@@ -39,7 +39,7 @@ const NEWCOMERS: f64 = 0.1;
 
 /// What is asked for.
 pub(super) struct Ask<'a> {
-    pub goal: &'a Goal,
+    pub goal: &'a FrontProblem,
     pub privacy: f64,
     pub accuracy: f64,
     /// The accuracy that is aimed at.
@@ -230,7 +230,7 @@ pub(super) fn column(family: &Atoms, atom: Atom) -> Column {
 /// Posteriors to begin with, and their weights, when all atoms would be too many: fitted atoms, those of Warner's
 /// schemes within the bound, and the prior itself. The latter are mixtures of atoms, so they change nothing, and fade
 /// as atoms come; but with them there is always a channel.
-fn first(goal: &Goal, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>, Vec<f64>) {
+fn first(goal: &FrontProblem, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>, Vec<f64>) {
     let shares = goal.prior().shares();
     let n = shares.len();
     let sharpest = warner::largest_p(goal).min(1.0 - 1e-6);
@@ -266,7 +266,7 @@ fn first(goal: &Goal, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>,
 /// atoms of (-psi' B psi + nu . psi + mu max psi)`. Where atoms are too many for that minimum, the bound is another:
 /// see [`bound`].
 fn certify(
-    goal: &Goal,
+    goal: &FrontProblem,
     accuracy: f64,
     channel: &FrontChannel,
     solved: &Solved,

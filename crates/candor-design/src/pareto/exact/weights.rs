@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::Goal;
+use super::super::FrontProblem;
 use super::super::channel::FrontChannel;
 use super::sparse;
 
@@ -13,7 +13,7 @@ const RARE: f64 = 1e-8;
 const NEGLIGIBLE: f64 = 1e-10;
 
 /// The channel of the weights, with as few outputs as its information needs.
-pub(super) fn assemble(goal: &Goal, posteriors: &[(Vec<f64>, f64)], weights: &[f64], aim: f64) -> FrontChannel {
+pub(super) fn assemble(goal: &FrontProblem, posteriors: &[(Vec<f64>, f64)], weights: &[f64], aim: f64) -> FrontChannel {
     let heaviest = weights.iter().copied().fold(0.0, f64::max);
     let kept: Vec<usize> = (0..posteriors.len()).filter(|&a| weights[a] > NEGLIGIBLE * heaviest.max(1e-3)).collect();
     let roots: Vec<f64> = goal.prior().shares().iter().map(|p| p.sqrt()).collect();
