@@ -93,7 +93,7 @@ impl Options {
     /// A value that has a name, if it was given.
     pub fn chosen<C: Choice>(&mut self) -> Result<Option<C>, Failure> {
         if let Some(noted) = &mut self.noted {
-            let names: Vec<&str> = C::ALL.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = C::ALL.iter().map(|(name, ..)| *name).collect();
             noted.insert(C::PARAMETER.to_owned(), literal(&names));
         }
         let name: Option<String> = self.take(C::PARAMETER)?;

@@ -16,6 +16,7 @@ use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
 use candor_bulk::Randomizer;
+use candor_runtime::progress::ProgressSink;
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -266,7 +267,7 @@ impl Setting {
             let weights = matches!(self.drawn, Drawn::Informatively(_)).then_some(&weights[..]);
             let sample = Sample { clusters, ..Sample::default() };
             rows.add(&Batch { columns: &columns, numbers: &[], weights, sample, rows: self.respondents });
-            let fit = regress_asking(&model, &rows, &Fitting::default(), &questions).unwrap();
+            let fit = regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap();
             let is = |category: &Option<String>| self.category.is_none_or(|own| category.as_deref() == Some(own));
             let own = fit.coefficients.iter().find(|one| one.term == self.term && is(&one.category)).unwrap();
             let inside = |low: Option<f64>, high: Option<f64>, value: f64| {

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use candor::StudyError;
 use candor_analysis::adjust::AdjustError;
 use candor_design::DesignError;
+use candor_runtime::escape_control::visible;
 use candor_tables::TableError;
-use candor_tables::escape_control::visible;
 use candor_tables::output::Target;
 
 use crate::flags::with_flags;

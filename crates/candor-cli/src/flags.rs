@@ -1,7 +1,23 @@
 //! Parameters as flags. Libraries name a parameter in backticks, by itself or with a value, as in `` `time_limit` ``
 //! and `` `method optimal` ``; the command writes it as its user does: `--time-limit`, `--method optimal`.
 
+use candor::choice::Choice;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::shell;
+
+/// The values of a choice as those of a flag, each with what it is.
+pub fn choice<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
+    let mut values: Vec<(C, PossibleValue)> = Vec::new();
+    for &(name, value, about) in C::ALL {
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, known)) => *known = known.clone().alias(name),
+            None if about.is_empty() => values.push((value, PossibleValue::new(name))),
+            None => values.push((value, PossibleValue::new(name).help(about))),
+        }
+    }
+    PossibleValuesParser::new(values.into_iter().map(|(_, value)| value)).try_map(|name| C::of_name(&name))
+}
 
 /// The flag of a parameter.
 pub fn flag(parameter: &str) -> String {

@@ -1,6 +1,6 @@
 //! Words of commands that are suggested, so that a shell takes them as they were meant.
 
-use candor_tables::escape_control::is_hidden;
+use candor_runtime::escape_control::is_hidden;
 
 /// A word as a shell takes it. What cannot be seen is written out, which bash, zsh, ksh and all shells of POSIX 2024
 /// read.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use candor::format::{capital, count, label, paragraph, plural, table};
-use candor_tables::escape_control::{is_hidden, visible};
+use candor_runtime::escape_control::{is_hidden, visible};
 use serde::Serialize;
 use serde_json::Value;
 

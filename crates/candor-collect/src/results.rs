@@ -144,7 +144,7 @@ pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) ->
     let language = Language::new(None, Some(&own), plan.schema())?;
     let options = ReportOptions { title: Some(words.title.clone()), language, ..ReportOptions::default() };
     let asked = TableQuery::tables(TableList::marginals(plan.schema()));
-    Ok(report(plan, &asked, &MomentQuery::default(), &counts, &options)?.page.html())
+    Ok(report(plan, &counts, &asked, &MomentQuery::default(), &options)?.page.html())
 }
 
 /// How strongly the attributes of each pair depend on each other.
@@ -153,7 +153,7 @@ fn dependences(plan: &Plan, counts: &Counts) -> Value {
     let pairs = lists.lists().iter().filter_map(|table| <[usize; 2]>::try_from(table.clone()).ok());
     let one = |pair: [usize; 2]| {
         let attributes = pair.map(|attribute| plan.schema().name(attribute));
-        match test(plan, pair, counts, CONFIDENCE) {
+        match test(plan, counts, pair, CONFIDENCE) {
             Ok(found) => json!({"attributes": attributes, "cramers_v": found.cramers_v, "p_value": found.p_value}),
             Err(error) => json!({"attributes": attributes, "reason": error.to_string()}),
         }

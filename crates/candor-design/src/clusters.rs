@@ -17,7 +17,7 @@ use crate::budget::Budget;
 use crate::joint::optimal::search::SearchLimits;
 use crate::joint::optimal::{optimal, optimal_within};
 use crate::joint::workload::lottery;
-use crate::method::{Candidates, ComparisonTarget, Design, NotApplicable};
+use crate::method::{Candidates, ComparisonTarget, Design, NotApplicable, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, randomized_attributes};
 
@@ -88,6 +88,42 @@ pub struct ClustersRequest {
 
 fn is_joint(inside: &ClusterMethod) -> bool {
     *inside == ClusterMethod::Joint
+}
+
+impl ClustersRequest {
+    /// These attributes together, each list by itself and the others on their own, at a total for the record.
+    pub fn new<C>(clusters: impl IntoIterator<Item = C>, epsilon: f64) -> Self
+    where
+        C: IntoIterator<Item: Into<String>>,
+    {
+        ClustersRequest { epsilon: Some(epsilon), ..ClustersRequest::together(clusters) }
+    }
+
+    /// Instead of a total one epsilon for each attribute.
+    pub fn of_attributes<C>(clusters: impl IntoIterator<Item = C>, epsilons: impl Into<Vec<f64>>) -> Self
+    where
+        C: IntoIterator<Item: Into<String>>,
+    {
+        ClustersRequest { attribute_epsilon: Some(epsilons.into()), ..ClustersRequest::together(clusters) }
+    }
+
+    fn together<C>(clusters: impl IntoIterator<Item = C>) -> Self
+    where
+        C: IntoIterator<Item: Into<String>>,
+    {
+        ClustersRequest { clusters: clusters.into_iter().map(texts).collect(), ..Self::default() }
+    }
+
+    parameters! {
+        /// How the total is shared out, as a ratio; equally by default.
+        budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
+        /// How the attributes of a cluster are randomized; RR-Joint by default.
+        cluster_method(inside: ClusterMethod): inside = inside;
+        /// The epsilon that those who took part in finding the clusters have spent.
+        spent(epsilon: f64): spent = Some(epsilon);
+        /// Stop searching after so many seconds.
+        time_limit(seconds: f64): time_limit = Some(seconds);
+    }
 }
 
 impl Design for ClustersRequest {

@@ -9,7 +9,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, compliance_check, randomized_attributes};
 
@@ -41,6 +41,33 @@ pub struct IndependentRequest {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub mirrored: bool,
+}
+
+impl IndependentRequest {
+    /// A total for the record.
+    pub fn new(epsilon: f64) -> Self {
+        IndependentRequest { epsilon: Some(epsilon), ..Self::default() }
+    }
+
+    /// Instead of a total one epsilon for each attribute, or one for all of them.
+    pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
+        IndependentRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
+    }
+
+    /// Each attribute's truth is kept with this probability before a category is drawn uniformly.
+    pub fn of_probability(q: f64) -> Self {
+        IndependentRequest { q: Some(q), ..Self::default() }
+    }
+
+    parameters! {
+        /// How the total is shared out, as a ratio; equally by default.
+        budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
+    }
+
+    parameters! {
+        /// Labels are shifted by tags, so that the responses show who does not follow the rules.
+        compliance_check: mirrored;
+    }
 }
 
 impl Design for IndependentRequest {

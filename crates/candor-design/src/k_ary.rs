@@ -25,6 +25,13 @@ pub struct WarnerRequest {
     pub p: f64,
 }
 
+impl WarnerRequest {
+    /// The truth is kept with this probability.
+    pub fn new(p: f64) -> Self {
+        WarnerRequest { p }
+    }
+}
+
 impl Design for WarnerRequest {
     fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(warner(schema, self.p)?.into())
@@ -39,6 +46,13 @@ pub struct UpRequest {
     pub q: f64,
 }
 
+impl UpRequest {
+    /// The truth is kept with this probability before a category is drawn uniformly.
+    pub fn new(q: f64) -> Self {
+        UpRequest { q }
+    }
+}
+
 impl Design for UpRequest {
     fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(up(schema, self.q)?.into())
@@ -51,6 +65,13 @@ impl Design for UpRequest {
 pub struct FrappRequest {
     /// How many times likelier the truth is than any other category.
     pub lambda: f64,
+}
+
+impl FrappRequest {
+    /// The truth is so many times likelier than any other category.
+    pub fn new(lambda: f64) -> Self {
+        FrappRequest { lambda }
+    }
 }
 
 impl Design for FrappRequest {

@@ -11,7 +11,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, broadcast, minimax, randomized_attributes};
 
@@ -37,6 +37,18 @@ pub struct LDiversityRequest {
     /// Attributes to be reported together, as one with all combinations for categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
+}
+
+impl LDiversityRequest {
+    /// So many categories are reported, of each attribute or of all of them.
+    pub fn new(l: impl Into<Vec<usize>>) -> Self {
+        LDiversityRequest { l: l.into(), cross: None }
+    }
+
+    parameters! {
+        /// Attributes to be reported together, as one with all combinations for categories.
+        cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
+    }
 }
 
 impl Design for LDiversityRequest {

@@ -30,7 +30,7 @@ pub mod compare;
 pub mod blackwell;
 
 pub use outcome::DesignOutcome;
-pub use request::{Method, Request, RequestError, design};
+pub use request::{Method, Request, RequestError, design, methods};
 
 use candor_analysis::table_list::TableListError;
 use candor_base::channel::ChannelError;

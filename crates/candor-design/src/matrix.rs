@@ -10,7 +10,7 @@ use candor_base::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::method::Design;
+use crate::method::{Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, randomized_attributes, single_attribute};
 
@@ -41,6 +41,23 @@ pub struct MatrixRequest {
     /// of the front.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prior: Option<Vec<f64>>,
+}
+
+impl MatrixRequest {
+    /// A matrix of one's own: its cells as they are written, row by row, with or without labels.
+    pub fn new<R>(rows: impl IntoIterator<Item = R>) -> Self
+    where
+        R: IntoIterator<Item: Into<String>>,
+    {
+        MatrixRequest { matrix: rows.into_iter().map(texts).collect(), inputs: None, prior: None }
+    }
+
+    parameters! {
+        /// Which way round it is written; found out where its sums tell.
+        matrix_inputs(inputs: Inputs): inputs = Some(inputs);
+        /// The share of each category: what the matrix gives for it is then certified.
+        prior(shares: impl Into<Vec<f64>>): prior = Some(shares.into());
+    }
 }
 
 impl Design for MatrixRequest {

@@ -25,6 +25,36 @@ pub trait Design: Sized {
     }
 }
 
+/// Parameters that can be left out, as methods that put them in: each has the name of the parameter.
+macro_rules! parameters {
+    ($($(#[doc = $about:literal])+ $name:ident($value:ident: $type:ty): $field:ident = $put:expr;)+) => {
+        $(
+            $(#[doc = $about])+
+            #[must_use]
+            pub fn $name(mut self, $value: $type) -> Self {
+                self.$field = $put;
+                self
+            }
+        )+
+    };
+    ($($(#[doc = $about:literal])+ $name:ident: $field:ident;)+) => {
+        $(
+            $(#[doc = $about])+
+            #[must_use]
+            pub fn $name(mut self) -> Self {
+                self.$field = true;
+                self
+            }
+        )+
+    };
+}
+pub(crate) use parameters;
+
+/// Lists of texts, as they are given.
+pub(crate) fn texts(names: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
+    names.into_iter().map(Into::into).collect()
+}
+
 /// Requests of one method, each by the name that it is shown under if that is not the method's own; or why it is left
 /// out.
 pub type Candidates<T> = Vec<(Option<&'static str>, Result<T, NotApplicable>)>;

@@ -20,7 +20,7 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, broadcast, randomized_attributes};
 
@@ -89,6 +89,23 @@ pub struct MinimaxRequest {
     /// Attributes to be reported together, as one with all combinations for categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
+}
+
+impl MinimaxRequest {
+    /// One epsilon for each attribute, or one for all of them.
+    pub fn new(epsilons: impl Into<Vec<f64>>) -> Self {
+        MinimaxRequest { attribute_epsilon: Some(epsilons.into()), parity: None, cross: None }
+    }
+
+    /// The largest ratio of likelihoods of an answer, for each attribute or for all of them.
+    pub fn of_likelihood_ratio(ratios: impl Into<Vec<f64>>) -> Self {
+        MinimaxRequest { parity: Some(ratios.into()), attribute_epsilon: None, cross: None }
+    }
+
+    parameters! {
+        /// Attributes to be reported together, as one with all combinations for categories.
+        cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
+    }
 }
 
 impl Design for MinimaxRequest {

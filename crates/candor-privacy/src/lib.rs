@@ -62,11 +62,18 @@ pub fn criterion(name: &str) -> Option<&'static Criterion> {
 /// The findings of every criterion, in the order of [`CRITERIA`]; information bounds that are required at several
 /// points are a finding each.
 pub fn audit(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
-    let findings = |criterion: &&'static Criterion| match **criterion == information_bounds::INFORMATION_BOUNDS {
-        true => information_bounds::at_every_point(question),
-        false => vec![(criterion.find)(question)],
-    };
-    CRITERIA.iter().flat_map(findings).collect()
+    CRITERIA.iter().flat_map(|criterion| criterion.findings(question)).collect()
+}
+
+impl Criterion {
+    /// The findings of this criterion alone: one, or one for each point of information bounds that are required at
+    /// several.
+    pub fn findings(&'static self, question: &AuditRequest<'_>) -> Vec<CriterionResult> {
+        match *self == information_bounds::INFORMATION_BOUNDS {
+            true => information_bounds::at_every_point(question),
+            false => vec![(self.find)(question)],
+        }
+    }
 }
 
 impl FromStr for Requirement {

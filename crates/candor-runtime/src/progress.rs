@@ -26,6 +26,7 @@
 //! assert_eq!(Deadline::start(None, ends).check(None), Some(Stopped::Interrupted));
 //! ```
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How far long work is.
@@ -147,6 +148,63 @@ impl<'a> ProgressSink<'a> {
             true => Ok(()),
             false => Err(Cancelled),
         }
+    }
+}
+
+/// Steps of work of which nobody knows how many there will be, counted from any thread. Once ended the work stays
+/// ended: a loop that has no error of its own leaves when it is told so, and whoever called it [checks](Steps::check).
+///
+/// ```
+/// use candor_runtime::progress::{ProgressSink, Steps};
+///
+/// let twice = |step: &candor_runtime::progress::Progress| step.done < 2;
+/// let steps = Steps::new("fits", None, ProgressSink::new(&twice));
+/// assert_eq!((0..10).take_while(|_| steps.go_on()).count(), 1);
+/// assert!(!steps.go_on() && steps.check().is_err());
+/// ```
+#[derive(Debug)]
+pub struct Steps<'a> {
+    what: &'static str,
+    total: Option<u64>,
+    done: AtomicU64,
+    ended: AtomicBool,
+    progress: ProgressSink<'a>,
+}
+
+impl<'a> Steps<'a> {
+    /// What is counted, and how many there are if that is known.
+    pub fn new(what: &'static str, total: Option<u64>, progress: ProgressSink<'a>) -> Steps<'a> {
+        Steps { what, total, done: AtomicU64::new(0), ended: AtomicBool::new(false), progress }
+    }
+
+    /// Tells that one more is done; says whether there shall be another.
+    pub fn go_on(&self) -> bool {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.tell(done)
+    }
+
+    /// Tells that the step under way takes a while; says whether it shall go on.
+    pub fn still_goes_on(&self) -> bool {
+        self.tell(self.done.load(Ordering::Relaxed))
+    }
+
+    fn tell(&self, done: u64) -> bool {
+        if self.ended.load(Ordering::Relaxed) {
+            return false;
+        }
+        let goes_on = self.progress.report(Progress::new(self.what, done, self.total)).is_ok();
+        if !goes_on {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+        goes_on
+    }
+
+    /// Fails if the work was ended.
+    ///
+    /// # Errors
+    /// If it was.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.ended.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
     }
 }
 

@@ -37,6 +37,9 @@ pub enum TableError {
     /// Whoever waited for it ended the work.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// A format that this build does without.
+    #[error("{0}: this build of candor does without {1} files, which are a feature of it")]
+    NotBuilt(String, &'static str),
     /// Standard input given twice.
     #[error("standard input (-) can be read only once")]
     ReadTwice,

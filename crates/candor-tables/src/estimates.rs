@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
-use parquet::arrow::ArrowWriter;
 
 use crate::TableError;
-use crate::output::{Pending, Target};
+use crate::output::Target;
+use crate::parquet_output::ParquetOutput;
 use crate::spreadsheet::safe_cell;
 
 /// One number: of one cell of an estimated table, or of one group.
@@ -187,8 +187,7 @@ pub fn write_estimates(target: &Target, rows: &[EstimateRow], layout: Layout<'_>
     };
     let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(nullable).map_err(|error| failed(error.to_string()))?;
-    let mut writer =
-        ArrowWriter::try_new(Pending::new(target)?, batch.schema(), None).map_err(|error| failed(error.to_string()))?;
-    writer.write(&batch).map_err(|error| failed(error.to_string()))?;
-    writer.into_inner().map_err(|error| failed(error.to_string()))?.finish()
+    let mut writer = ParquetOutput::new(target, batch.schema())?;
+    writer.write(&batch, target)?;
+    writer.end(target)?.finish()
 }

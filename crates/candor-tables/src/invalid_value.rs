@@ -4,7 +4,7 @@ use std::fmt;
 
 use candor_base::schema::{Attribute, CROSS, nearest, parts};
 
-use crate::escape_control::visible;
+use candor_runtime::escape_control::visible;
 
 /// A value that does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod escape_control;
 pub mod metadata_keys;
 mod guard;
 mod types;
@@ -28,6 +27,7 @@ pub mod spreadsheet;
 mod temporary_file;
 mod publish;
 pub mod output;
+mod parquet_output;
 pub mod estimates;
 mod parallel;
 pub mod responses;

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(feature = "parquet")]
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use crate::TableError;
@@ -127,6 +128,7 @@ pub(crate) fn excess(error: &io::Error) -> Option<Excess> {
 ///
 /// # Errors
 /// With the rows claimed and the most that would be believed.
+#[cfg(feature = "parquet")]
 pub(crate) fn claimed_rows(file: &str, metadata: &ArrowReaderMetadata, length: u64) -> Result<u64, TableError> {
     let groups = metadata.metadata().row_groups().iter().map(|group| group.num_rows().unsigned_abs());
     let claimed =

@@ -1,5 +1,6 @@
 //! Somebody else's mechanism: what does this matrix guarantee, and what should respondents be told?
 
+use candor::methods;
 use candor::prelude::*;
 
 /// Runs the example.
@@ -7,8 +8,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::with_sizes(&[3])?;
     // Columns are truths, rows are answers; entries as they are printed.
     let matrix = [["0.7", "0.2", "0.1"], ["0.2", "0.6", "0.2"], ["0.1", "0.2", "0.7"]];
-    let request = format!(r#"{{"method": "matrix", "matrix": {matrix:?}}}"#).parse()?;
-    let plan = design(&schema, &request, &DesignOptions::default())?.plan;
+    let plan = design(&schema, &methods::Matrix::new(matrix).into(), &DesignOptions::default())?.plan;
 
     let requirements = vec!["ldp=2".parse()?, "worst-posterior=0.75".parse()?];
     let audit = audit(&plan, &AuditOptions { requirements, ..AuditOptions::default() })?;

@@ -5,7 +5,7 @@ use candor::prelude::*;
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::with_sizes(&[2, 3])?;
-    let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
+    let request = Workload::new(4.0).into();
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 
     // 9,000 people, of whom a third is in category 1 of both attributes. They answer on their own devices.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor::arrow_array::{ArrayRef, RecordBatch, StringArray};
+use candor::arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray};
 use candor::prelude::*;
 
 /// Runs the example.
@@ -13,16 +13,11 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A schema of what occurs; for a real survey, write down what could be answered.
     let schema = infer(table()?, &InferOptions::default())?.schema;
-    let request = r#"{"method": "independent", "epsilon": 1}"#.parse()?;
-    let plan = design(&schema, &request, &DesignOptions::default())?.plan;
+    let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
 
-    let mut responses = Vec::new();
-    let options = RandomizeOptions { keep: &[], source: &Source::from_os()? };
-    let done = randomize(&plan, table()?.into(), &options, |batch| {
-        responses.push(batch);
-        Ok::<(), TableError>(())
-    })?;
-    assert_eq!(done.records, 1000);
-    assert_eq!(responses[0].schema().metadata()["candor:fingerprint"], done.fingerprint);
+    let responses = randomize_reader(&plan, table()?.into(), &[], Source::from_os()?)?;
+    assert_eq!(responses.schema().metadata()["candor:fingerprint"], plan.fingerprint().as_str());
+    let batches = responses.collect::<Result<Vec<RecordBatch>, _>>()?;
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 1000);
     Ok(())
 }

@@ -34,21 +34,17 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let school = column(|i| ["none", "some", "much"][i % 3]);
     let people = RecordBatch::try_from_iter([("smokes", smokes), ("school", school)])?;
     let people = Input::from_batches("people", people.schema(), [Ok(people)])?;
-    let (mut responses, source) = (Vec::new(), Source::from_os()?);
-    randomize(&plan, people.into(), &RandomizeOptions { keep: &[], source: &source }, |batch| {
-        responses.push(batch);
-        Ok::<(), TableError>(())
-    })?;
+    let responses = randomize_reader(&plan, people.into(), &[], Source::from_os()?)?;
 
     // The analyst, who has the plan and the responses.
     let (asked, numbers) =
         (TableQuery::parse("smokes;school;smokes,school", &schema, false, None)?, MomentQuery::default());
-    let responses = Input::from_batches("responses", responses[0].schema(), responses.into_iter().map(Ok))?;
+    let responses = Input::from_record_batches("responses", responses)?;
     let counted = tables(&plan, &asked, &numbers)?;
     let counts = Counts::read(&plan, responses.into(), &counted, CountOptions::default(), ProgressSink::none())?;
-    let found = test(&plan, [0, 1], &counts, 0.95)?;
+    let found = test(&plan, &counts, [0, 1], 0.95)?;
     println!("Cramer's V {:.2}, p-value {:.1e}", found.cramers_v, found.p_value);
-    let report = report(&plan, &asked, &numbers, &counts, &ReportOptions::default())?;
+    let report = report(&plan, &counts, &asked, &numbers, &ReportOptions::default())?;
     assert!(report.page.html().starts_with("<!DOCTYPE html>"));
     Ok(())
 }

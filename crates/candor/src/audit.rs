@@ -4,8 +4,9 @@
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
 use candor_privacy::{
-    AuditRequest, BreakingPrior, CriterionResult, Requirement, at_least, at_most, criterion as named, times,
+    AuditRequest, BreakingPrior, CRITERIA, CriterionResult, Requirement, at_least, at_most, criterion as named, times,
 };
+use candor_runtime::progress::{Progress, ProgressSink};
 use serde::{Serialize, Serializer};
 
 use crate::composition::{Composition, compose};
@@ -117,6 +118,18 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
 /// # Errors
 /// If a prior is none of the plan's, or a requirement cannot be put.
 pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
+    audit_with_progress(plan, options, ProgressSink::none())
+}
+
+/// The same for somebody who waits: `progress` is told the criteria.
+///
+/// # Errors
+/// As [`audit`], or if whoever watches ends it.
+pub fn audit_with_progress(
+    plan: &Plan,
+    options: &AuditOptions,
+    progress: ProgressSink<'_>,
+) -> Result<Audit, StudyError> {
     let mut question = AuditRequest::new(plan);
     for (attribute, prior) in &options.priors {
         let wrong = |error| StudyError::Requirement { parameter: "prior", error };
@@ -126,7 +139,12 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
         let wrong = |error| StudyError::Requirement { parameter: "require", error };
         question = question.requiring(requirement.clone()).map_err(wrong)?;
     }
-    let findings = candor_privacy::audit(&question);
+    let mut findings = Vec::with_capacity(CRITERIA.len());
+    for (criterion, done) in CRITERIA.iter().zip(0..) {
+        progress.report(Progress::new("criteria", done, Some(CRITERIA.len() as u64)))?;
+        findings.extend(criterion.findings(&question));
+    }
+    progress.report(Progress::new("criteria", CRITERIA.len() as u64, Some(CRITERIA.len() as u64)))?;
     let criteria: Vec<Criterion> = findings.iter().map(criterion).collect();
     let shuffled = options.shuffle.as_ref().map(|options| shuffled(plan, options)).transpose()?;
     let required = criteria.iter().filter_map(Criterion::requirement);

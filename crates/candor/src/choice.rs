@@ -5,7 +5,7 @@ use candor_analysis::estimate::{Interval, Method, Target};
 
 use crate::error::StudyError;
 
-/// One of a few values of a parameter, each with a name.
+/// One of a few values of a parameter, each with a name and a line that says what it is.
 ///
 /// ```
 /// use candor::choice::Choice;
@@ -19,61 +19,90 @@ pub trait Choice: Copy + PartialEq + 'static {
     /// The parameter.
     const PARAMETER: &'static str;
 
-    /// All its values, by name.
-    const ALL: &'static [(&'static str, Self)];
+    /// All its values: names, values, and what each is; nothing where the name says it. A value that stands there
+    /// already has an old name.
+    const ALL: &'static [(&'static str, Self, &'static str)];
 
     /// The value of this name.
     ///
     /// # Errors
     /// If there is none: then with those that there are.
     fn of_name(name: &str) -> Result<Self, StudyError> {
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| *value).ok_or_else(|| StudyError::Choice {
+        let found = Self::ALL.iter().find(|(known, ..)| *known == name);
+        found.map(|(_, value, _)| *value).ok_or_else(|| StudyError::Choice {
             parameter: Self::PARAMETER,
             value: name.to_owned(),
-            known: Self::ALL.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", "),
+            known: Self::ALL.iter().map(|(known, ..)| *known).collect::<Vec<_>>().join(", "),
         })
     }
 
     /// What it is called.
     fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
+        Self::ALL.iter().find(|(_, value, _)| *value == self).map_or("", |(name, ..)| name)
     }
 }
 
 impl Choice for Method {
     const PARAMETER: &'static str = "method";
-    const ALL: &'static [(&'static str, Method)] = &[
-        ("unbiased", Method::Unbiased),
-        ("plug-in", Method::PlugIn),
-        ("iterative", Method::Iterative),
-        ("projected", Method::Projected),
-        ("constrained", Method::Constrained),
-        ("clipped", Method::Clipped),
+    const ALL: &'static [(&'static str, Method, &'static str)] = &[
+        ("unbiased", Method::Unbiased, "Unbiased; cells can be negative"),
+        (
+            "plug-in",
+            Method::PlugIn,
+            "Weights by the observed responses where a matrix has more outputs than inputs; \
+                                     unbiased in the limit",
+        ),
+        ("iterative", Method::Iterative, "Maximum likelihood by iteration; a proper distribution, biased"),
+        ("projected", Method::Projected, "Closest distribution to the unbiased estimate; biased"),
+        (
+            "constrained",
+            Method::Constrained,
+            "Closest distributions that agree across all tables; biased, best at \
+                                              small epsilons",
+        ),
+        ("clipped", Method::Clipped, "Negative cells set to zero and the rest rescaled; biased"),
     ];
 }
 
 impl Choice for Target {
     const PARAMETER: &'static str = "target";
-    const ALL: &'static [(&'static str, Target)] =
-        &[("population", Target::Population), ("records", Target::Table), ("table", Target::Table)];
+    const ALL: &'static [(&'static str, Target, &'static str)] = &[
+        (
+            "population",
+            Target::Population,
+            "Population that the respondents were drawn \
+                                              from",
+        ),
+        (
+            "records",
+            Target::Table,
+            "The randomized records \
+                                                                                  themselves",
+        ),
+        ("table", Target::Table, ""),
+    ];
 }
 
 impl Choice for Interval {
     const PARAMETER: &'static str = "interval";
-    const ALL: &'static [(&'static str, Interval)] = &[
-        ("binomial", Interval::Binomial),
-        ("wald", Interval::Wald),
-        ("simultaneous", Interval::Simultaneous),
-        ("bootstrap", Interval::Bootstrap),
+    const ALL: &'static [(&'static str, Interval, &'static str)] = &[
+        (
+            "binomial",
+            Interval::Binomial,
+            "Covers at the stated level, also for few responses and rare cells; within 0 \
+                                          and 1",
+        ),
+        ("wald", Interval::Wald, "Normal approximation, for many responses"),
+        ("simultaneous", Interval::Simultaneous, "Simultaneous coverage of all intervals of a table"),
+        ("bootstrap", Interval::Bootstrap, "One thousand resamples of the responses; for few responses and rare cells"),
     ];
 }
 
 impl Choice for Measure {
     const PARAMETER: &'static str = "measure";
-    const ALL: &'static [(&'static str, Measure)] = &[
-        ("pearson", Measure::Pearson),
-        ("cramer", Measure::CramersV),
-        ("mutual-information", Measure::MutualInformation),
+    const ALL: &'static [(&'static str, Measure, &'static str)] = &[
+        ("pearson", Measure::Pearson, "Absolute value of Pearson's correlation"),
+        ("cramer", Measure::CramersV, "Cramér's V"),
+        ("mutual-information", Measure::MutualInformation, "Mutual information divided by the smaller entropy"),
     ];
 }

@@ -150,13 +150,22 @@ pub enum StudyError {
     Estimate(#[from] EstimateError),
     /// A model cannot be fitted.
     #[error(transparent)]
-    Regress(#[from] RegressError),
+    Regress(RegressError),
     /// Answers of a mechanism cannot be collected.
     #[error(transparent)]
     Draws(#[from] DrawsError),
     /// Answers cannot be given weights.
     #[error(transparent)]
     Adjust(#[from] AdjustError),
+}
+
+impl From<RegressError> for StudyError {
+    fn from(error: RegressError) -> StudyError {
+        match error {
+            RegressError::Cancelled(cancelled) => StudyError::Cancelled(cancelled),
+            other => StudyError::Regress(other),
+        }
+    }
 }
 
 impl From<FrontError> for StudyError {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor_tables::escape_control::visible;
+use candor_runtime::escape_control::visible;
 use serde::{Serialize, Serializer};
 
 /// A whole number with separators: 32,561.

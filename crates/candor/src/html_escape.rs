@@ -1,6 +1,6 @@
 //! Text that is not ours, so that no name can break out of its place or turn the text around it.
 
-use candor_tables::escape_control::{is_direction_mark, is_hidden, turns_direction, visible, written_out};
+use candor_runtime::escape_control::{is_direction_mark, is_hidden, turns_direction, visible, written_out};
 
 /// Around text that is not ours within a sentence: Unicode's characters for an isolate, `<bdi>` in HTML, nothing in
 /// plain text.

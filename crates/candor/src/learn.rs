@@ -28,11 +28,16 @@ pub enum Protocol {
 
 impl Choice for Protocol {
     const PARAMETER: &'static str = "protocol";
-    const ALL: &'static [(&'static str, Protocol)] = &[
-        ("truth", Protocol::Truth),
-        ("attribute", Protocol::Attribute),
-        ("secure-sum", Protocol::SecureSum),
-        ("randomized-pairs", Protocol::RandomizedPairs),
+    const ALL: &'static [(&'static str, Protocol, &'static str)] = &[
+        ("truth", Protocol::Truth, "True records, held by one party"),
+        ("attribute", Protocol::Attribute, "Responses to a plan: pair tables are estimated first"),
+        (
+            "secure-sum",
+            Protocol::SecureSum,
+            "Exact pair tables by secret sharing, each record being a party: nobody \
+                                             sees a record, everybody sees the tables",
+        ),
+        ("randomized-pairs", Protocol::RandomizedPairs, "Pairs randomized by each party and summed by secret sharing"),
     ];
 }
 

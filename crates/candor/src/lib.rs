@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+// What only pages and tables use.
+#![cfg_attr(not(feature = "pages"), allow(dead_code))]
 
 pub mod format;
 
@@ -13,8 +15,10 @@ pub mod texts;
 
 mod margins;
 
+#[cfg(feature = "plot")]
 pub mod plot;
 
+#[cfg(feature = "pages")]
 pub mod page;
 
 pub mod choice;
@@ -23,6 +27,7 @@ mod sampling_note;
 
 pub mod counts;
 
+#[cfg(feature = "tables")]
 pub mod sampling;
 
 mod partial;
@@ -33,8 +38,10 @@ pub mod verdict;
 
 pub mod made_by;
 
+#[cfg(feature = "tables")]
 pub mod schema;
 
+#[cfg(feature = "tables")]
 pub mod prior;
 
 pub mod shares;
@@ -59,10 +66,13 @@ pub mod composition;
 
 pub mod audit;
 
+#[cfg(feature = "pages")]
 pub mod example;
 
+#[cfg(feature = "pages")]
 pub mod explain;
 
+#[cfg(feature = "tables")]
 pub mod randomize;
 
 pub mod compliance;
@@ -75,6 +85,7 @@ pub mod moments;
 
 pub mod estimate;
 
+#[cfg(feature = "tables")]
 pub mod rows;
 
 pub mod test;
@@ -83,8 +94,11 @@ pub mod differences;
 
 pub mod scan;
 
+#[cfg(feature = "tables")]
 mod regress_notes;
+#[cfg(feature = "tables")]
 mod regression;
+#[cfg(feature = "tables")]
 pub mod regress;
 
 pub mod rake;
@@ -101,16 +115,20 @@ pub mod sample_size;
 
 pub mod power;
 
+#[cfg(feature = "tables")]
 pub mod effects;
 
+#[cfg(feature = "tables")]
 pub mod sql;
 
 pub mod signature;
 
 pub mod device;
 
+#[cfg(feature = "pages")]
 pub mod card;
 
+#[cfg(feature = "tables")]
 pub mod import;
 
 pub mod matrix;
@@ -119,22 +137,31 @@ pub mod pareto;
 
 pub mod refine;
 
+#[cfg(feature = "pages")]
 mod title;
 
+#[cfg(feature = "pages")]
 mod caution;
 
+#[cfg(feature = "pages")]
 mod cross_table;
 
+#[cfg(feature = "pages")]
 mod found;
 
+#[cfg(feature = "pages")]
 mod relation;
 
+#[cfg(feature = "pages")]
 mod assurance;
 
+#[cfg(feature = "pages")]
 mod wave;
 
+#[cfg(feature = "pages")]
 pub mod report;
 
+#[cfg(feature = "pages")]
 pub mod evidence;
 
 mod program;
@@ -143,7 +170,10 @@ pub mod mechanism;
 
 pub use error::StudyError;
 
+#[cfg(feature = "tables")]
 pub use arrow_array;
+
+pub use candor_design::methods;
 
 /// What a study takes: schemas, plans, randomizing, counting, and every verb as a function with its options and its
 /// result.
@@ -154,11 +184,15 @@ pub mod prelude {
     pub use candor_base::randomness::Source;
     pub use candor_base::schema::{Attribute, Schema};
     pub use candor_bulk::Randomizer;
+    pub use candor_design::methods::{Independent, Joint, Optimal, Warner, Workload};
     pub use candor_design::pareto::prior::Prior;
     pub use candor_design::{Method, Request};
     pub use candor_runtime::progress::{Progress, ProgressSink};
+    #[cfg(feature = "tables")]
     pub use candor_tables::TableError;
+    #[cfg(feature = "tables")]
     pub use candor_tables::infer::{Bins, InferOptions};
+    #[cfg(feature = "tables")]
     pub use candor_tables::input::{Input, Inputs};
 
     pub use crate::StudyError;
@@ -174,30 +208,42 @@ pub mod prelude {
     pub use crate::differences::{
         Difference, DifferenceQuery, DifferenceQueryText, Differences, WaveInput, differences, wave_differences,
     };
+    #[cfg(feature = "tables")]
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_query};
+    #[cfg(feature = "pages")]
     pub use crate::evidence::{Evidence, evidence};
+    #[cfg(feature = "pages")]
     pub use crate::explain::{Sheet, explain};
+    #[cfg(feature = "tables")]
     pub use crate::import::{Entered, enter};
     pub use crate::matrix::{MatrixOptions, TransitionMatrix, matrix};
     pub use crate::mechanism::{MechanismAudit, MechanismOptions, audit_draws, audit_program};
     pub use crate::moments::MomentQuery;
+    #[cfg(feature = "pages")]
     pub use crate::page::Page;
     pub use crate::pareto::{FrontMethod, FrontOptions, Fronts, front};
+    #[cfg(feature = "plot")]
     pub use crate::plot::Plot;
     pub use crate::power::{PowerOptions, Powers, powers};
     pub use crate::query::{Answers, QueryOptions, ShareQuery, query, query_groups};
     pub use crate::query_spec::TableQuery;
     pub use crate::rake::{Adjustment, adjust};
-    pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
+    #[cfg(feature = "tables")]
+    pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize, randomize_reader};
     pub use crate::refine::{RefineOptions, Refinement, refine};
+    #[cfg(feature = "tables")]
     pub use crate::regress::{RegressOptions, Regression, regress};
+    #[cfg(feature = "pages")]
     pub use crate::report::{Report, ReportOptions, report};
     pub use crate::sample_size::{Sizes, size};
+    #[cfg(feature = "tables")]
     pub use crate::sampling::{SamplingDesign, SamplingOptions};
     pub use crate::scan::{Adjust, Scan, scan};
+    #[cfg(feature = "tables")]
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::shares::Shares;
+    #[cfg(feature = "tables")]
     pub use crate::sql::{Dialect, sql};
     pub use crate::synthesize::{Synthesis, synthesize};
     pub use crate::test::{Independence, test, test_groups};

@@ -12,6 +12,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use candor_runtime::names;
+use candor_runtime::progress::{ProgressSink, Steps};
 use serde::Serialize;
 
 use crate::choice::Choice;
@@ -55,13 +56,23 @@ impl QueryMethods {
 
 impl Choice for QueryMethods {
     const PARAMETER: &'static str = "method";
-    const ALL: &'static [(&'static str, QueryMethods)] = &[
-        ("joint", QueryMethods::JOINT),
-        ("clusters", QueryMethods(&[QueryMethod::Clusters])),
-        ("independent", QueryMethods(&[QueryMethod::Independent])),
-        ("adjusted", QueryMethods(&[QueryMethod::Adjusted])),
-        ("naive", QueryMethods(&[QueryMethod::Naive])),
-        ("all", QueryMethods::ALL),
+    const ALL: &'static [(&'static str, QueryMethods, &'static str)] = &[
+        ("joint", QueryMethods::JOINT, "One table of all attributes in the condition; unbiased, with a standard error"),
+        (
+            "clusters",
+            QueryMethods(&[QueryMethod::Clusters]),
+            "Assumes that attributes in different blocks are \
+                                                              independent",
+        ),
+        ("independent", QueryMethods(&[QueryMethod::Independent]), "Assumes that all attributes are independent"),
+        ("adjusted", QueryMethods(&[QueryMethod::Adjusted]), "Answers with raked weights; see candor rake"),
+        (
+            "naive",
+            QueryMethods(&[QueryMethod::Naive]),
+            "The answers taken for the true values (\"Randomized\" of \
+                                                        Domingo-Ferrer and Soria-Comas 2020)",
+        ),
+        ("all", QueryMethods::ALL, "All methods side by side"),
     ];
 }
 
@@ -428,13 +439,50 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
 /// Answers a question from the counts of its [tables](ShareQuery::tables) and, where it
 /// [needs](ShareQuery::needs_records) them, the different answer records.
 pub fn query(question: &ShareQuery<'_>, counts: &Counts, records: Option<&DistinctRecords>) -> Answers {
-    let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
-    answers(question, counts, (&[], tallies), records)
+    let nobody = Steps::new("answers", None, ProgressSink::none());
+    answers(question, counts, everybody(counts), records, &nobody)
+}
+
+/// The same for somebody who waits: `progress` is told the answers, one by each method.
+///
+/// # Errors
+/// If whoever watches ends it.
+pub fn query_with_progress(
+    question: &ShareQuery<'_>,
+    counts: &Counts,
+    records: Option<&DistinctRecords>,
+    progress: ProgressSink<'_>,
+) -> Result<Answers, StudyError> {
+    let steps = Steps::new("answers", Some(question.methods.len() as u64), progress);
+    let found = answers(question, counts, everybody(counts), records, &steps);
+    Ok(steps.check().map(|()| found)?)
 }
 
 /// Answers a question in every group, from the counts of its [tables](ShareQuery::tables).
 pub fn query_groups(question: &ShareQuery<'_>, counts: &Counts) -> Vec<Answers> {
-    counts.groups().iter().map(|(key, tallies)| answers(question, counts, (key, tallies), None)).collect()
+    query_groups_with_progress(question, counts, ProgressSink::none()).unwrap_or_default()
+}
+
+/// The same for somebody who waits: `progress` is told the answers, one by each method in each group.
+///
+/// # Errors
+/// If whoever watches ends it.
+pub fn query_groups_with_progress(
+    question: &ShareQuery<'_>,
+    counts: &Counts,
+    progress: ProgressSink<'_>,
+) -> Result<Vec<Answers>, StudyError> {
+    let steps = Steps::new("answers", Some((question.methods.len() * counts.groups().len()) as u64), progress);
+    let one = |(key, tallies): (&Vec<u16>, &Vec<TableCounts>)| {
+        let found = answers(question, counts, (key, tallies), None, &steps);
+        Ok(steps.check().map(|()| found)?)
+    };
+    counts.groups().iter().map(one).collect()
+}
+
+/// What was counted where there are no groups.
+fn everybody(counts: &Counts) -> (&'static [u16], &[TableCounts]) {
+    (&[], counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies))
 }
 
 fn answers(
@@ -442,9 +490,14 @@ fn answers(
     counts: &Counts,
     (key, tallies): (&[u16], &[TableCounts]),
     records: Option<&DistinctRecords>,
+    steps: &Steps<'_>,
 ) -> Answers {
     let schema = question.plan.schema();
-    let found = question.methods.iter().map(|&method| question.answer(method, tallies, records));
+    let found = question.methods.iter().take_while(|_| steps.still_goes_on()).map(|&method| {
+        let answer = question.answer(method, tallies, records);
+        steps.go_on();
+        answer
+    });
     let (answers, compared): (Vec<Answer>, Vec<Vec<ComparedAnswer>>) = found.unzip();
     let judged = answers.iter().find(|answer| answer.method == QueryMethod::Joint.name());
     let judged = judged.filter(|_| question.mean.is_none() && question.compare.is_none());

@@ -1,12 +1,17 @@
 //! Randomizing: tables as record batches or files, and records one by one.
 
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use candor_analysis::structural_zeros::{SkipViolation, rules};
 use candor_base::plan::Plan;
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, CROSS, parts};
 use candor_privacy::certain_disclosure::{Exclusion, exclusion};
-use candor_runtime::progress::ProgressSink;
+use candor_runtime::progress::{Cancelled, ProgressSink};
 use candor_tables::TableError;
 use candor_tables::error::shown;
 use candor_tables::input::Inputs;
@@ -60,10 +65,79 @@ pub fn randomize<E: From<TableError>>(
     plan: &Plan,
     inputs: Inputs,
     options: &RandomizeOptions<'_>,
-    take: impl FnMut(arrow_array::RecordBatch) -> Result<(), E>,
+    take: impl FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<Randomized, E> {
     let job = RandomizeJob { plan, keep: options.keep, source: options.source };
     Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
+}
+
+/// Batches of responses that wait to be read.
+const WAITING: usize = 2;
+
+/// Randomizes tables as their responses are read: a few batches are under way at any time. `keep` are columns to pass on.
+///
+/// # Errors
+/// If there are no records, a table cannot be read or passed on, or the first row does not fit; later ones are errors of
+/// the reader.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use candor::arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
+/// use candor::prelude::*;
+///
+/// let smokes: ArrayRef = Arc::new(StringArray::from(vec!["no", "yes", "no"]));
+/// let people = RecordBatch::try_from_iter([("smokes", smokes)])?;
+/// let people = RecordBatchIterator::new([Ok(people.clone())], people.schema());
+///
+/// let schema = Schema::from_toml("[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]")?;
+/// let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// let responses = randomize_reader(&plan, Input::from_record_batches("people", people)?.into(), &[], Source::from_os()?)?;
+/// assert_eq!(responses.schema().metadata()["candor:fingerprint"], plan.fingerprint().as_str());
+/// assert_eq!(responses.map(|batch| batch.map(|batch| batch.num_rows())).sum::<Result<usize, _>>()?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn randomize_reader(
+    plan: &Plan,
+    inputs: Inputs,
+    keep: &[String],
+    source: Source,
+) -> Result<ResponseReader, TableError> {
+    let (give, take) = sync_channel::<Result<RecordBatch, TableError>>(WAITING);
+    let (plan, keep) = (plan.clone(), keep.to_vec());
+    thread::spawn(move || {
+        // Where nobody reads on, the work ends.
+        let handed_on = |batch| give.send(Ok(batch)).map_err(|_| TableError::from(Cancelled));
+        if let Err(error) = randomize(&plan, inputs, &RandomizeOptions { keep: &keep, source: &source }, handed_on) {
+            drop(give.send(Err(error)));
+        }
+    });
+    // A thread that ends without a word has panicked.
+    let first = take.recv().unwrap_or(Err(TableError::from(Cancelled)))?;
+    Ok(ResponseReader { schema: first.schema(), first: Some(first), rest: take })
+}
+
+/// Responses as record batches, randomized as they are read.
+#[derive(Debug)]
+pub struct ResponseReader {
+    schema: SchemaRef,
+    first: Option<RecordBatch>,
+    rest: Receiver<Result<RecordBatch, TableError>>,
+}
+
+impl Iterator for ResponseReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = || self.rest.recv().ok().map(|batch| batch.map_err(|error| ArrowError::ExternalError(error.into())));
+        self.first.take().map(Ok).or_else(rest)
+    }
+}
+
+impl RecordBatchReader for ResponseReader {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
 }
 
 /// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are

@@ -73,24 +73,48 @@ impl Default for RegressOptions {
 
 impl Choice for Family {
     const PARAMETER: &'static str = "family";
-    const ALL: &'static [(&'static str, Family)] = &[
-        ("binary", Family::Binary),
-        ("multinomial", Family::Multinomial),
-        ("ordinal", Family::Ordinal),
-        ("linear", Family::Linear),
+    const ALL: &'static [(&'static str, Family, &'static str)] = &[
+        ("binary", Family::Binary, "Two categories: logistic regression"),
+        ("multinomial", Family::Multinomial, "Several categories: multinomial logits against the reference"),
+        ("ordinal", Family::Ordinal, "Ordered categories: proportional odds"),
+        ("linear", Family::Linear, "Numeric kept column: linear regression"),
     ];
 }
 
 impl Choice for Method {
     const PARAMETER: &'static str = "method";
-    const ALL: &'static [(&'static str, Method)] =
-        &[("ml", Method::MaximumLikelihood), ("jeffreys", Method::Jeffreys), ("corrected", Method::CorrectedScore)];
+    const ALL: &'static [(&'static str, Method, &'static str)] = &[
+        (
+            "ml",
+            Method::MaximumLikelihood,
+            "Maximum likelihood; assumes a distribution of randomized predictors, \
+                                             which is printed",
+        ),
+        (
+            "jeffreys",
+            Method::Jeffreys,
+            "Maximum likelihood with the Jeffreys penalty; requires that only the outcome is randomized",
+        ),
+        ("corrected", Method::CorrectedScore, "Corrected score; assumes nothing about the predictors"),
+    ];
 }
 
 impl Choice for Missing {
     const PARAMETER: &'static str = "missing";
-    const ALL: &'static [(&'static str, Missing)] =
-        &[("leave-out", Missing::LeaveOut), ("category", Missing::Category)];
+    const ALL: &'static [(&'static str, Missing, &'static str)] = &[
+        (
+            "leave-out",
+            Missing::LeaveOut,
+            "Not in the model, neither as outcome nor as \
+                                            predictor",
+        ),
+        (
+            "category",
+            Missing::Category,
+            "A category like any other; \
+                                                                                          not of an ordinal outcome",
+        ),
+    ];
 }
 
 /// At most so many kinds of people are predicted for at once: each is a fit of its own.
@@ -178,9 +202,9 @@ impl Rows {
     /// number, or whoever watches ends it.
     pub fn read(
         plan: &Plan,
+        inputs: Inputs,
         asked: &Asked,
         survey: &SamplingDesign,
-        inputs: Inputs,
         progress: ProgressSink<'_>,
     ) -> Result<Rows, TableError> {
         let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
@@ -214,9 +238,22 @@ impl Rows {
 /// # Errors
 /// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with
 /// the margins.
-pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
+pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<Regression, StudyError> {
+    regress_with_progress(rows, asked, options, ProgressSink::none())
+}
+
+/// The same for somebody who waits: `progress` is told the steps of the fit.
+///
+/// # Errors
+/// As [`regress`], or if whoever watches ends it.
+pub fn regress_with_progress(
+    rows: &Rows,
+    asked: &Asked,
+    options: &RegressOptions,
+    progress: ProgressSink<'_>,
+) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
-    let (found, model) = (fitted(asked, rows, options)?, &asked.model);
+    let (found, model) = (fitted(rows, asked, options, progress)?, &asked.model);
     let reach = Interval::Wald.reach(options.confidence, 1);
     let notes = notes(&found, options.confidence, options.show_naive);
     let odds = asked.model.family() != Family::Linear;
@@ -272,12 +309,17 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     })
 }
 
-fn fitted(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<regress::Regression, StudyError> {
+fn fitted(
+    rows: &Rows,
+    asked: &Asked,
+    options: &RegressOptions,
+    progress: ProgressSink<'_>,
+) -> Result<regress::Regression, StudyError> {
     let (weighed, model) = (rows.weighed()?, &asked.model);
     let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
     let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
     Ok(match rows.survey.replicates() {
-        Some(how) => regress_replicated_asking(model, &weighed, &fitting, how, &options.questions)?,
-        None => regress_asking(model, &weighed, &fitting, &options.questions)?,
+        Some(how) => regress_replicated_asking(model, &weighed, &options.questions, &fitting, how, progress)?,
+        None => regress_asking(model, &weighed, &options.questions, &fitting, progress)?,
     })
 }

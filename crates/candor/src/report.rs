@@ -142,9 +142,9 @@ fn depending(plan: &Plan) -> Vec<usize> {
 /// report.
 pub fn report(
     plan: &Plan,
+    counts: &Counts,
     asked: &TableQuery,
     wanted: &MomentQuery,
-    counts: &Counts,
     options: &ReportOptions,
 ) -> Result<Report, StudyError> {
     check_confidence(options.confidence)?;

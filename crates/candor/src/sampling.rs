@@ -59,37 +59,52 @@ pub struct SamplingOptions {
 
 impl Choice for ReplicateMethod {
     const PARAMETER: &'static str = "replicate_method";
-    const ALL: &'static [(&'static str, ReplicateMethod)] = &[
-        ("jk1", ReplicateMethod::Jk1),
-        ("jkn", ReplicateMethod::Jkn),
-        ("jk2", ReplicateMethod::Jk2),
-        ("brr", ReplicateMethod::Balanced),
-        ("fay", ReplicateMethod::Fay),
-        ("bootstrap", ReplicateMethod::Bootstrap),
-        ("sdr", ReplicateMethod::Successive),
-        ("jackknife", ReplicateMethod::Jackknife),
+    const ALL: &'static [(&'static str, ReplicateMethod, &'static str)] = &[
+        ("jk1", ReplicateMethod::Jk1, "Jackknife without strata: one random group left out of each"),
+        ("jkn", ReplicateMethod::Jkn, "Stratified jackknife: one sampling unit left out of each"),
+        ("jk2", ReplicateMethod::Jk2, "Paired jackknife: one replicate for each pair of units"),
+        ("brr", ReplicateMethod::Balanced, "Balanced repeated replication"),
+        ("fay", ReplicateMethod::Fay, "Balanced half samples whose other half keeps a share of its weight"),
+        ("bootstrap", ReplicateMethod::Bootstrap, "Rescaled bootstrap"),
+        ("sdr", ReplicateMethod::Successive, "Successive differences"),
+        ("jackknife", ReplicateMethod::Jackknife, "A jackknife whose scale is given"),
     ];
 }
 
 impl Choice for About {
     const PARAMETER: &'static str = "replicate_about";
-    const ALL: &'static [(&'static str, About)] = &[("estimate", About::Estimate), ("mean", About::Mean)];
+    const ALL: &'static [(&'static str, About, &'static str)] = &[
+        (
+            "estimate",
+            About::Estimate,
+            "The estimate with the \
+                                                                                                 full-sample weights",
+        ),
+        ("mean", About::Mean, "The mean of the replicate estimates"),
+    ];
 }
 
 impl Choice for LonelyPsu {
     const PARAMETER: &'static str = "lonely_psu";
-    const ALL: &'static [(&'static str, LonelyPsu)] = &[
-        ("fail", LonelyPsu::Fail),
-        ("certainty", LonelyPsu::Certainty),
-        ("adjust", LonelyPsu::Adjust),
-        ("average", LonelyPsu::Average),
+    const ALL: &'static [(&'static str, LonelyPsu, &'static str)] = &[
+        ("fail", LonelyPsu::Fail, "An error"),
+        ("certainty", LonelyPsu::Certainty, "Nothing, as if drawn for certain"),
+        ("adjust", LonelyPsu::Adjust, "Their distance from the mean over all units"),
+        ("average", LonelyPsu::Average, "As much as the other strata on average"),
     ];
 }
 
 impl Choice for DegreesOfFreedom {
     const PARAMETER: &'static str = "df";
-    const ALL: &'static [(&'static str, DegreesOfFreedom)] =
-        &[("satterthwaite", DegreesOfFreedom::Satterthwaite), ("design", DegreesOfFreedom::Design)];
+    const ALL: &'static [(&'static str, DegreesOfFreedom, &'static str)] = &[
+        (
+            "satterthwaite",
+            DegreesOfFreedom::Satterthwaite,
+            "Those of Bell and McCaffrey for each coefficient, with \
+                                                              the variance CR2",
+        ),
+        ("design", DegreesOfFreedom::Design, "Clusters less strata plus 1 less coefficients"),
+    ];
 }
 
 /// Options that go with a schema and with each other.

@@ -6,6 +6,7 @@ use candor_analysis::selection::{Adjustment, adjusted, selected_again};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::progress::{Progress, ProgressSink};
 use serde::Serialize;
 
 use crate::choice::Choice;
@@ -25,7 +26,20 @@ pub enum Adjust {
 
 impl Choice for Adjust {
     const PARAMETER: &'static str = "adjust";
-    const ALL: &'static [(&'static str, Adjust)] = &[("holm", Adjust::Holm), ("bh", Adjust::Bh)];
+    const ALL: &'static [(&'static str, Adjust, &'static str)] = &[
+        (
+            "holm",
+            Adjust::Holm,
+            "Holm: no attribute is found \
+                                                                                           that does not matter, but \
+                                                                                           for the level",
+        ),
+        (
+            "bh",
+            Adjust::Bh,
+            "Benjamini and Hochberg: of those found, at most so large a share does not matter, on average",
+        ),
+    ];
 }
 
 /// A scan, the most surprising first.
@@ -96,13 +110,29 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
 ///
 /// # Errors
 /// If a table was not counted, or `top` is 0.
-pub fn scan(plan: &Plan, outcome: &str, counts: &Counts, adjust: Adjust, top: usize) -> Result<Scan, StudyError> {
+pub fn scan(plan: &Plan, counts: &Counts, outcome: &str, adjust: Adjust, top: usize) -> Result<Scan, StudyError> {
+    scan_with_progress(plan, counts, outcome, adjust, top, ProgressSink::none())
+}
+
+/// The same for somebody who waits: `progress` is told the tests.
+///
+/// # Errors
+/// As [`scan`], or if whoever watches ends it.
+pub fn scan_with_progress(
+    plan: &Plan,
+    counts: &Counts,
+    outcome: &str,
+    adjust: Adjust,
+    top: usize,
+    progress: ProgressSink<'_>,
+) -> Result<Scan, StudyError> {
     let asked = tables(plan.schema(), outcome)?;
     if top == 0 {
         return Err(StudyError::Needs("`top` is a number, 1 or more"));
     }
     let (mut found, mut untested) = (Vec::new(), Vec::new());
-    for table in asked.lists() {
+    for (table, done) in asked.lists().iter().zip(0..) {
+        progress.report(Progress::new("tests", done, Some(asked.lists().len() as u64)))?;
         let attribute = plan.schema().name(table[1]).to_owned();
         let tally =
             counts.table(table).ok_or(StudyError::Counts("a scan needs the outcome with every other attribute"))?;

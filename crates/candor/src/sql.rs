@@ -25,11 +25,11 @@ pub enum Dialect {
 
 impl Choice for Dialect {
     const PARAMETER: &'static str = "dialect";
-    const ALL: &'static [(&'static str, Dialect)] = &[
-        ("duckdb", Dialect::Duckdb),
-        ("postgres", Dialect::Postgres),
-        ("spark", Dialect::Spark),
-        ("bigquery", Dialect::Bigquery),
+    const ALL: &'static [(&'static str, Dialect, &'static str)] = &[
+        ("duckdb", Dialect::Duckdb, ""),
+        ("postgres", Dialect::Postgres, ""),
+        ("spark", Dialect::Spark, ""),
+        ("bigquery", Dialect::Bigquery, ""),
     ];
 }
 
@@ -44,7 +44,8 @@ pub enum StoredSets {
 
 impl Choice for StoredSets {
     const PARAMETER: &'static str = "sets";
-    const ALL: &'static [(&'static str, StoredSets)] = &[("list", StoredSets::List), ("text", StoredSets::Text)];
+    const ALL: &'static [(&'static str, StoredSets, &'static str)] =
+        &[("list", StoredSets::List, ""), ("text", StoredSets::Text, "")];
 }
 
 impl Dialect {

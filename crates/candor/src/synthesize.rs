@@ -82,8 +82,27 @@ pub struct Synthesis {
 
 impl Choice for Parts {
     const PARAMETER: &'static str = "method";
-    const ALL: &'static [(&'static str, Parts)] =
-        &[("tree", Parts::Tree), ("entropy", Parts::Entropy), ("clusters", Parts::Clusters), ("joint", Parts::Joint)];
+    const ALL: &'static [(&'static str, Parts, &'static str)] = &[
+        (
+            "tree",
+            Parts::Tree,
+            "Estimated pair tables along a tree of the strongest associations; public attributes \
+                                 are kept",
+        ),
+        (
+            "entropy",
+            Parts::Entropy,
+            "All estimated pair tables, by maximum \
+                                                                          entropy; public attributes are \
+                                                                          kept",
+        ),
+        (
+            "clusters",
+            Parts::Clusters,
+            "Estimated table of each block and of the public attributes, independent of each other",
+        ),
+        ("joint", Parts::Joint, "Estimated table of all attributes; for small domains"),
+    ];
 }
 
 impl Parts {
@@ -142,8 +161,8 @@ pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
 /// If a table was not counted or cannot be estimated, or there would be too many records, or none.
 pub fn synthesize(
     plan: &Plan,
-    parts: Parts,
     counts: &Counts,
+    parts: Parts,
     records: Option<u64>,
     source: &Source,
 ) -> Result<Synthesis, StudyError> {
@@ -197,8 +216,8 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
 /// As [`synthesize`], which `parts` must be `tree` or `entropy` of; or if the options are out of range.
 pub fn weigh(
     plan: &Plan,
-    parts: Parts,
     counts: &Counts,
+    parts: Parts,
     options: &Options,
 ) -> Result<(DistinctRecords, Adjustment), StudyError> {
     check_options(options)?;

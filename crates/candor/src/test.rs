@@ -6,6 +6,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
 use serde::Serialize;
 
 use crate::counts::Counts;
@@ -132,13 +133,28 @@ pub struct GroupTest {
 /// If a table was not counted, or the confidence is none.
 pub fn test_groups(
     plan: &Plan,
-    pair: [usize; 2],
     counts: &Counts,
+    pair: [usize; 2],
     confidence: f64,
 ) -> Result<Vec<GroupTest>, StudyError> {
+    test_groups_with_progress(plan, counts, pair, confidence, ProgressSink::none())
+}
+
+/// The same for somebody who waits: `progress` is told the groups.
+///
+/// # Errors
+/// As [`test_groups`], or if whoever watches ends it.
+pub fn test_groups_with_progress(
+    plan: &Plan,
+    counts: &Counts,
+    pair: [usize; 2],
+    confidence: f64,
+    progress: ProgressSink<'_>,
+) -> Result<Vec<GroupTest>, StudyError> {
+    let total = Some(counts.groups().len() as u64);
     let one = |(key, tallies): (&Vec<u16>, &Vec<TableCounts>)| {
         let group = counts.group(plan.schema(), key);
-        match test_counted(plan, pair, (tallies, counts.rows(key)), confidence) {
+        match test_counted(plan, (tallies, counts.rows(key)), pair, confidence, |_| Ok(())) {
             Ok(test) => Ok(GroupTest {
                 group,
                 test: Some(Independence { design: counts.design().map(str::to_owned), ..test }),
@@ -148,24 +164,47 @@ pub fn test_groups(
             Err(error) => Err(error),
         }
     };
-    counts.groups().iter().map(one).collect()
+    let told = counts.groups().iter().zip(0..).map(|(group, done)| {
+        progress.report(Progress::new("groups", done, total))?;
+        one(group)
+    });
+    told.collect()
 }
 
 /// Tests whether two attributes are independent, from the counts of their [`tables`].
 ///
 /// # Errors
 /// If their table cannot be estimated or was not counted, or the confidence is none.
-pub fn test(plan: &Plan, pair: [usize; 2], counts: &Counts, confidence: f64) -> Result<Independence, StudyError> {
+pub fn test(plan: &Plan, counts: &Counts, pair: [usize; 2], confidence: f64) -> Result<Independence, StudyError> {
+    test_with_progress(plan, counts, pair, confidence, ProgressSink::none())
+}
+
+/// The same for somebody who waits: `progress` is told its steps.
+///
+/// # Errors
+/// As [`test()`], or if whoever watches ends it.
+pub fn test_with_progress(
+    plan: &Plan,
+    counts: &Counts,
+    pair: [usize; 2],
+    confidence: f64,
+    progress: ProgressSink<'_>,
+) -> Result<Independence, StudyError> {
     let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
-    let test = test_counted(plan, pair, (tallies, counts.responses()), confidence)?;
+    let goes_on = |done| progress.report(Progress::new("steps of the test", done, Some(STEPS)));
+    let test = test_counted(plan, (tallies, counts.responses()), pair, confidence, goes_on)?;
     Ok(Independence { design: counts.design().map(str::to_owned), ..test })
 }
 
+/// A test, an estimate of V, and what was merged.
+const STEPS: u64 = 3;
+
 fn test_counted(
     plan: &Plan,
-    pair: [usize; 2],
     (tallies, respondents): (&[TableCounts], u64),
+    pair: [usize; 2],
     confidence: f64,
+    goes_on: impl Fn(u64) -> Result<(), Cancelled>,
 ) -> Result<Independence, StudyError> {
     check_confidence(confidence)?;
     let [a, b] = pair;
@@ -174,12 +213,15 @@ fn test_counted(
     let Some((one, other, both)) = found().filter(|_| a != b) else {
         return Err(StudyError::Counts("a test needs the tables of two attributes, each alone and together"));
     };
+    goes_on(0)?;
     let result = test_independence(plan, both, confidence)?;
+    goes_on(1)?;
     let dependence = estimated(plan, [one, other], both, Measure::CramersV)?;
     let cramers_v = attenuated(both, Measure::CramersV).map(|naive| naive.value);
     let naive = |ChiSquareTest { statistic, degrees, p_value }| Naive { statistic, degrees, p_value, cramers_v };
     let ChiSquareTest { statistic, degrees, p_value } = result.corrected;
     let ends = dependence.standard_error.map(|error| interval_of_v(dependence.value, error, confidence));
+    goes_on(2)?;
     let merged = [(a, one), (b, other)].into_iter().map(|(attribute, tally)| merged_in(plan, attribute, tally));
     let merged = merged.collect::<Result<Vec<_>, EstimateError>>()?.into_iter().flatten().collect();
     Ok(Independence {

@@ -39,8 +39,8 @@ impl WaveEstimates {
     pub fn new(
         name: &str,
         plan: &Plan,
-        asked: &TableQuery,
         counts: &Counts,
+        asked: &TableQuery,
         confidence: f64,
     ) -> Result<WaveEstimates, StudyError> {
         let options = EstimateOptions { confidence, ..EstimateOptions::default() };

@@ -9,7 +9,7 @@ use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::EstimateOptions;
 use candor::learn::{self, Learned, Protocol};
 use candor::power::{Alternative, PowerOptions, powers};
-use candor::query::{QueryOptions, ShareQuery, query, query_groups};
+use candor::query::{QueryOptions, ShareQuery, query_groups_with_progress, query_with_progress};
 use candor::regress::{self, RegressOptions, Rows};
 use candor::report::{self, ReportOptions};
 use candor::scan::{self, Adjust};
@@ -58,8 +58,8 @@ pub fn test_independence(
         let tables = test::tables(plan.0.schema(), pair)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         let found = match counts.by().is_empty() {
-            true => json(&test::test(&plan.0, pair, &counts, confidence)?),
-            false => json(&groups(&test::test_groups(&plan.0, pair, &counts, confidence)?)),
+            true => json(&test::test_with_progress(&plan.0, &counts, pair, confidence, progress)?),
+            false => json(&groups(&test::test_groups_with_progress(&plan.0, &counts, pair, confidence, progress)?)),
         };
         Ok((found, notes(&counts)))
     })
@@ -84,7 +84,7 @@ pub fn scan_attributes(
     run(py, progress, |progress| {
         let tables = scan::tables(plan.0.schema(), &outcome)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
-        Ok((json(&scan::scan(&plan.0, &outcome, &counts, adjust, top)?), notes(&counts)))
+        Ok((json(&scan::scan_with_progress(&plan.0, &counts, &outcome, adjust, top, progress)?), notes(&counts)))
     })
 }
 
@@ -132,12 +132,12 @@ pub fn query_share(
             let groups = [(Vec::new(), records.tallies(&plan.0, &tables))].into();
             let counts = Counts::new(&plan.0, &[], groups, read.responses)?;
             let told = Provenance::new(&read).notes(str::to_owned);
-            return Ok((json(&query(&question, &counts, Some(&records))), told));
+            return Ok((json(&query_with_progress(&question, &counts, Some(&records), progress)?), told));
         }
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         let found = match counts.by().is_empty() {
-            true => json(&query(&question, &counts, None)),
-            false => json(&groups(&query_groups(&question, &counts))),
+            true => json(&query_with_progress(&question, &counts, None, progress)?),
+            false => json(&groups(&query_groups_with_progress(&question, &counts, progress)?)),
         };
         Ok((found, notes(&counts)))
     })?;
@@ -295,17 +295,17 @@ pub fn report_page(
         let drawn = survey.survey(plan.0.schema())?;
         for (model, inputs) in models.iter().zip(again) {
             let asked = regress::model(&plan.0, model, &fitting)?;
-            let rows = Rows::read(&plan.0, &asked, &drawn, inputs, progress)?;
-            about.regressions.push(regress::regress(&asked, &rows, &fitting)?);
+            let rows = Rows::read(&plan.0, inputs, &asked, &drawn, progress)?;
+            about.regressions.push(regress::regress_with_progress(&rows, &asked, &fitting, progress)?);
         }
         let mut told = notes(&counts);
         for (name, responses, other) in waves {
             let (asked, _) = words.read(other.schema())?;
             let counts = survey.counts(&other, responses, asked.counted(), false, progress)?;
             told.extend(notes(&counts));
-            about.waves.push(report::WaveEstimates::new(&name, &other, &asked, &counts, about.confidence)?);
+            about.waves.push(report::WaveEstimates::new(&name, &other, &counts, &asked, about.confidence)?);
         }
-        let report = report::report(&plan.0, &asked, &wanted, &counts, &about)?;
+        let report = report::report(&plan.0, &counts, &asked, &wanted, &about)?;
         Ok((json(&report), report.page.html(), told))
     })
 }

@@ -25,9 +25,9 @@ pub fn audit(py: Python<'_>, plans: Vec<Named>, options: &str) -> PyResult<(Stri
     let plans: Vec<(&str, &candor_base::plan::Plan)> =
         plans.iter().map(|(name, plan)| (name.as_str(), plan.get().0.as_ref())).collect();
     let asked = asked(Options::read(options)?)?;
-    run(py, None, |_| match plans[..] {
+    run(py, None, |progress| match plans[..] {
         [(name, plan)] => {
-            let audit = study::audit(plan, &asked)?;
+            let audit = study::audit_with_progress(plan, &asked, progress)?;
             let broken = audit.broken();
             let broken = (!broken.is_empty()).then(|| format!("{name} does not meet {}", broken.join(", nor ")));
             Ok((json(&audit), broken))

@@ -1,15 +1,9 @@
 //! Plan and tables -> responses.
 
-use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex};
-use std::thread;
-
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchReader};
 use candor::randomize::{self as study, OneByOne, RandomizeOptions};
 use candor_base::randomness::Source;
 use candor_tables::TableError;
-use candor_tables::input::Inputs;
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use pyo3::prelude::*;
@@ -22,9 +16,6 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::source::{inputs, missing};
 use crate::work::run;
-
-/// Batches of a stream that wait to be read.
-const WAITING: usize = 2;
 
 /// What is passed on, and where randomness comes from.
 struct Asked {
@@ -121,37 +112,10 @@ pub fn format(target: &Target, options: &mut Options) -> Result<Format, Failure>
 pub fn randomize_stream(py: Python<'_>, plan: &Plan, given: &Bound<'_, PyList>, options: &str) -> PyResult<Stream> {
     let mut options = Options::read(options)?;
     let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
-    let asked = Asked::take(&mut options)?;
+    let Asked { keep, source } = Asked::take(&mut options)?;
     options.finish()?;
-    let (schema, batches) = run(py, None, |_| under_way(plan.0.clone(), inputs, asked))?;
-    Ok(Stream::new(schema, batches))
-}
-
-/// What a stream is made of.
-type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
-
-/// Begins to randomize; the first batch tells the columns, or what is wrong.
-fn under_way(
-    plan: Arc<candor_base::plan::Plan>,
-    inputs: Inputs,
-    asked: Asked,
-) -> Result<(SchemaRef, Batches), Failure> {
-    let (give, take) = sync_channel::<Result<RecordBatch, TableError>>(WAITING);
-    thread::spawn(move || {
-        let handed_on = |batch| match give.send(Ok(batch)) {
-            Ok(()) => Ok(()),
-            // Nobody reads on.
-            Err(_) => Err(TableError::from(candor_runtime::progress::Cancelled)),
-        };
-        if let Err(error) = study::randomize(&plan, inputs, &asked.options(), handed_on) {
-            drop(give.send(Err(error)));
-        }
-    });
-    let first = take.recv().map_err(|_| Failure::Python(Error::new_err("randomizing ended before it began")))??;
-    let (schema, take) = (first.schema(), Mutex::new(take));
-    let rest = std::iter::from_fn(move || take.lock().ok()?.recv().ok());
-    let batches = [Ok(first)].into_iter().chain(rest);
-    Ok((schema, Box::new(batches.map(|batch| batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))))))
+    let responses = run(py, None, |_| Ok(study::randomize_reader(&plan.0, inputs, &keep, source)?))?;
+    Ok(Stream::new(responses.schema(), Box::new(responses)))
 }
 
 /// The response to one record, both as JSON; drawn as `docs/reference/sampling-algorithm.md` says.

@@ -86,7 +86,7 @@ pub fn adjust_weights(
             None => asked.weigh(&plan.0, responses, progress)?,
             Some(parts) => {
                 let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
-                let (records, mut adjustment) = weigh(&plan.0, parts, &counts, &asked.raking)?;
+                let (records, mut adjustment) = weigh(&plan.0, &counts, parts, &asked.raking)?;
                 adjustment.simulation = counts.provenance().simulation;
                 (records, adjustment, notes(&counts))
             }
@@ -139,7 +139,7 @@ pub fn synthesize_records(
             None => {
                 let parts = method.as_deref().map_or(Ok(Parts::default()), Parts::of_name)?;
                 let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
-                (synthesize(&plan.0, parts, &counts, number, &source)?, notes(&counts))
+                (synthesize(&plan.0, &counts, parts, number, &source)?, notes(&counts))
             }
         };
         made.seed = seed;

@@ -35,9 +35,9 @@ pub fn fit_regression(
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
     run(py, progress, |progress| {
-        let rows = Rows::read(&plan.0, &model, &survey, responses.inputs()?, progress)?;
+        let rows = Rows::read(&plan.0, responses.inputs()?, &model, &survey, progress)?;
         let told = rows.provenance().notes(str::to_owned);
-        Ok((json(&regress::regress(&model, &rows, &asked)?), told))
+        Ok((json(&regress::regress_with_progress(&rows, &model, &asked, progress)?), told))
     })
 }
 

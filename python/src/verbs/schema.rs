@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use candor::schema::{check, infer};
-use candor_tables::infer::{Bins, InferOptions, FixedCategories};
+use candor_tables::infer::{Bins, FixedCategories, InferOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Deserialize;

@@ -1,6 +1,7 @@
 //! A table as it is published: estimates with intervals, or the reason why there are none.
 
 use candor_base::plan::Plan;
+use candor_runtime::progress::Steps;
 
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::tally::TableCounts;
@@ -111,7 +112,7 @@ fn bare(shares: Vec<f64>) -> Vec<Cell> {
 }
 
 /// Estimates one table from its counts by itself; constrained as if unbiased.
-pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis {
+pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options, steps: &Steps<'_>) -> Analysis {
     let attributes = tally.layout().attributes.clone();
     let respondents = tally.total();
     let estimator = match TableEstimator::new(plan, &attributes) {
@@ -126,7 +127,7 @@ pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options)
     let implausible = population.as_ref().is_ok_and(|estimate| estimator.is_implausible(tally, estimate));
     let cells = population
         .map_err(EstimateUnavailable::from)
-        .and_then(|population| cells(estimator, population, tally, options));
+        .and_then(|population| cells(estimator, population, tally, options, steps));
     Analysis { attributes, respondents, cells, condition, implausible }
 }
 
@@ -140,9 +141,14 @@ fn most_updates(dims: &[usize], groups: usize) -> usize {
     (MAX_STEPS / steps.max(1)).clamp(100, MAX_UPDATES)
 }
 
-fn iterated(estimator: &TableEstimator<'_>, tally: &TableCounts) -> Result<Vec<Cell>, EstimateUnavailable> {
+fn iterated(
+    estimator: &TableEstimator<'_>,
+    tally: &TableCounts,
+    steps: &Steps<'_>,
+) -> Result<Vec<Cell>, EstimateUnavailable> {
     const TOLERANCE: f64 = 1e-10;
-    let found = estimator.iterate(tally, TOLERANCE, most_updates(&tally.layout().dims(), tally.groups().len()))?;
+    let most = most_updates(&tally.layout().dims(), tally.groups().len());
+    let found = estimator.iterate_while(tally, TOLERANCE, most, || steps.still_goes_on())?;
     if found.converged { Ok(bare(found.shares)) } else { Err(EstimateError::NotConverged(found.updates).into()) }
 }
 
@@ -152,12 +158,13 @@ fn cells(
     population: Estimate,
     tally: &TableCounts,
     options: &Options,
+    steps: &Steps<'_>,
 ) -> Result<Vec<Cell>, EstimateUnavailable> {
     if options.method == Method::PlugIn {
         estimator = estimator.with_plug_in_weights(tally)?;
     }
     if options.method == Method::Iterative {
-        return iterated(&estimator, tally);
+        return iterated(&estimator, tally, steps);
     }
     let estimate = match (options.method, options.target) {
         (Method::PlugIn, target) | (_, target @ Target::Table) => estimator.estimate(tally, target)?,
@@ -197,7 +204,7 @@ fn cells(
     let intervals = match (options.method, options.interval) {
         (Method::Projected, _) => return Ok(bare(simplex::project(&estimate.shares))),
         (Method::Clipped, _) => return Ok(bare(simplex::clip(&estimate.shares))),
-        (_, Interval::Bootstrap) => estimator.bootstrap(tally, structure.as_ref(), options)?,
+        (_, Interval::Bootstrap) => estimator.bootstrap(tally, structure.as_ref(), options, steps)?,
         _ => intervals,
     };
     let cell = |((&estimate, &standard_error), (low, high)): ((&f64, &f64), (f64, f64))| Cell {

@@ -1,6 +1,7 @@
 //! Intervals by resampling the responses.
 
 use candor_base::randomness::Source;
+use candor_runtime::progress::Steps;
 use rand_distr::{Binomial, Distribution};
 
 use super::structure::Structure;
@@ -26,6 +27,7 @@ impl TableEstimator<'_> {
         tally: &TableCounts,
         structure: Option<&Structure>,
         options: &Options,
+        steps: &Steps<'_>,
     ) -> Result<Vec<(f64, f64)>, EstimateError> {
         let groups = self.group_laws(tally);
         self.check_likelihood(&groups)?;
@@ -45,6 +47,10 @@ impl TableEstimator<'_> {
         let mut rng = Source::from_seed(0).stream(0);
         let mut replicates = vec![Vec::with_capacity(REPLICATES); self.cells()];
         for _ in 0..REPLICATES {
+            // Nobody reads what is left then.
+            if !steps.still_goes_on() {
+                return Err(EstimateError::NoLikelihood("it was stopped"));
+            }
             let mut shares = vec![0.0; self.cells()];
             for ((law, group), weights) in groups.iter().zip(&weights) {
                 let drawn: Vec<f64> = resample(group, &mut rng).iter().map(|count| count / group.total).collect();

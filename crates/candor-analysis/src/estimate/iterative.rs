@@ -32,16 +32,31 @@ impl TableEstimator<'_> {
     /// If there are no responses, answers are sets that were not kept (their counts do not hold the likelihood), or a
     /// matrix over several attributes is only partly in the table.
     pub fn iterate(&self, tally: &TableCounts, tolerance: f64, most: usize) -> Result<Iterated, EstimateError> {
+        self.iterate_while(tally, tolerance, most, || true)
+    }
+
+    /// The same for as long as somebody waits for it: what is left then has not settled.
+    ///
+    /// # Errors
+    /// As [`iterate`](TableEstimator::iterate).
+    pub(super) fn iterate_while(
+        &self,
+        tally: &TableCounts,
+        tolerance: f64,
+        most: usize,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Iterated, EstimateError> {
         let groups = self.group_laws(tally);
         if tally.total() <= 0.0 {
             return Err(EstimateError::NoResponses);
         }
         let (shares, updates, converged) = match self.set_groups(tally) {
-            Some(sets) => iterate(self.start(), tolerance, most, |shares| sets::update(&sets, shares)),
+            Some(sets) => iterate(self.start(), tolerance, most, goes_on, |shares| sets::update(&sets, shares)),
             None => {
                 self.check_likelihood(&groups)?;
                 self.check_possible(&groups)?;
-                iterate(self.start(), tolerance, most, |shares| self.update(&groups, tally.total(), shares))
+                let update = |shares: &[f64]| self.update(&groups, tally.total(), shares);
+                iterate(self.start(), tolerance, most, goes_on, update)
             }
         };
         let estimate = self.in_order(shares, Vec::new(), tally.total());
@@ -112,11 +127,12 @@ fn iterate(
     start: Vec<f64>,
     tolerance: f64,
     most: usize,
+    goes_on: impl Fn() -> bool,
     update: impl Fn(&[f64]) -> (Vec<f64>, f64),
 ) -> (Vec<f64>, usize, bool) {
     let mut shares = start;
     let (mut updates, mut converged) = (0, false);
-    while updates < most && !converged {
+    while updates < most && !converged && goes_on() {
         let (first, likelihood) = update(&shares);
         let (second, _) = update(&first);
         updates += 2;

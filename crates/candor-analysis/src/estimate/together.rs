@@ -3,7 +3,7 @@
 
 use candor_base::plan::Plan;
 use candor_runtime::parallel;
-use candor_runtime::progress::{Cancelled, ProgressSink};
+use candor_runtime::progress::{Cancelled, ProgressSink, Steps};
 
 use super::analysis::analyse_alone;
 use super::constrained::made_to_agree;
@@ -16,7 +16,7 @@ use crate::tally::TableCounts;
 pub fn analyse(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis {
     match options.method {
         Method::Constrained => analyse_all(plan, std::slice::from_ref(tally), options).remove(0),
-        _ => analyse_alone(plan, tally, options),
+        _ => analyse_alone(plan, tally, options, &Steps::new("tables", Some(1), ProgressSink::none())),
     }
 }
 
@@ -26,7 +26,7 @@ pub fn analyse_all(plan: &Plan, tallies: &[TableCounts], options: &Options) -> V
     analyse_all_with_progress(plan, tallies, options, ProgressSink::none()).unwrap_or_default()
 }
 
-/// The same for somebody who waits: the simulated surveys of constrained estimates take long.
+/// The same for somebody who waits, who is told the tables, and the simulated surveys of constrained estimates.
 ///
 /// # Errors
 /// If whoever watches ends it.
@@ -37,12 +37,20 @@ pub fn analyse_all_with_progress(
     progress: ProgressSink<'_>,
 ) -> Result<Vec<Analysis>, Cancelled> {
     let each = |options: &Options| {
-        parallel::map(tallies.len(), parallel::threads(), |at| analyse_alone(plan, &tallies[at], options))
+        let steps = Steps::new("tables", Some(tallies.len() as u64), progress);
+        let one = |at: usize| {
+            let waits = steps.check().is_ok();
+            let analysis = waits.then(|| analyse_alone(plan, &tallies[at], options, &steps));
+            steps.go_on();
+            analysis
+        };
+        let found = parallel::map(tallies.len(), parallel::threads(), one);
+        steps.check().map(|()| found.into_iter().flatten().collect::<Vec<Analysis>>())
     };
     if options.method != Method::Constrained {
-        return Ok(each(options));
+        return each(options);
     }
-    let mut analyses = each(&Options { method: Method::Unbiased, ..*options });
+    let mut analyses = each(&Options { method: Method::Unbiased, ..*options })?;
     let told: Vec<usize> = (0..tallies.len()).filter(|&at| analyses[at].cells.is_ok()).collect();
     if told.is_empty() {
         return Ok(analyses);

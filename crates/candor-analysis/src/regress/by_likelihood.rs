@@ -49,7 +49,7 @@ struct Climb<'a> {
 
 impl<'a> Climb<'a> {
     fn new(
-        data: &'a Observations,
+        data: &'a Observations<'a>,
         kernel: Kernel,
         model: &Model,
         possible: Option<&'a Possible>,

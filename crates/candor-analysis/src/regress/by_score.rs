@@ -32,7 +32,7 @@ struct Solution<'a> {
 }
 
 impl<'a> Solution<'a> {
-    fn new(data: &'a Observations, kernel: Kernel) -> Solution<'a> {
+    fn new(data: &'a Observations<'a>, kernel: Kernel) -> Solution<'a> {
         let problem = Problem::new(data, kernel, false);
         let tables = problem.tables();
         let free: Vec<usize> = (0..problem.parameters).collect();

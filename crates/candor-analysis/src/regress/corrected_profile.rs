@@ -241,6 +241,7 @@ impl CorrectedProfile<'_> {
 
 impl Profile for CorrectedProfile<'_> {
     fn at(&self, value: f64, near: &Point) -> Result<Point, RegressError> {
+        self.problem.data.check_goes_on()?;
         self.point(self.others(value, near))
     }
 

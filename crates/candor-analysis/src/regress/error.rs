@@ -1,9 +1,14 @@
 //! Why there is no regression: each reason its own message.
 
+use candor_runtime::progress::Cancelled;
+
 /// Why a model cannot be fitted. Parameters are named in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegressError {
+    /// Whoever waited for it ended the work.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// The text is no formula.
     #[error("`model` \"{text}\": {message}; a model is written as \"Response ~ One + Two + One:Two\"")]
     Formula {

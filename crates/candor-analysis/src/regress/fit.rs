@@ -85,6 +85,9 @@ fn climb_from(
     let mut theta = start.to_vec();
     let mut sums = penalty.sums(problem, &theta, Want::Information);
     for number in 0..STEPS {
+        if !problem.data.goes_on() {
+            break;
+        }
         let gradient: Vec<f64> = free.iter().map(|&i| sums.gradient[i]).collect();
         let newton = if number < em_steps { None } else { Solver::new(&sums.observed, n, free) };
         let exact = newton.is_some();
@@ -192,6 +195,9 @@ fn solve_from(
     let mut theta = start.to_vec();
     let mut sums = problem.corrected(&theta, tables);
     for _ in 0..STEPS {
+        if !problem.data.goes_on() {
+            return None;
+        }
         let gradient: Vec<f64> = free.iter().map(|&i| sums.gradient[i]).collect();
         let solver = Solver::new(&sums.complete, n, free)?;
         let mut step = solver.solve(&gradient);

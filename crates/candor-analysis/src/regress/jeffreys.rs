@@ -35,6 +35,9 @@ pub(super) fn maximise(problem: &Problem<'_>, possible: &Possible, start: &[f64]
     let mut metric = solver(problem, possible, &theta)?.inverse();
     let mut converged = false;
     for _ in 0..STEPS {
+        if !problem.data.goes_on() {
+            break;
+        }
         let mut step = &metric * &slope;
         let mut gain = step.dot(&slope);
         if gain <= 0.0 {

@@ -166,6 +166,7 @@ impl LikelihoodProfile<'_> {
 
 impl Profile for LikelihoodProfile<'_> {
     fn at(&self, value: f64, near: &Point) -> Result<Point, RegressError> {
+        self.problem.data.check_goes_on()?;
         let by = value - near.at;
         let mut followed: Vec<f64> = near.theta.iter().zip(&near.follows).map(|(t, w)| t + by * w).collect();
         followed[self.tested] = value;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use candor_base::shape::Shape;
+use candor_runtime::progress::Steps;
 
 use super::calibrated::Calibration;
 use super::design::{Combination, Design, Values};
@@ -23,7 +24,7 @@ const TOLD: f64 = 1e-11;
 
 /// The data of a fit.
 #[derive(Clone, Debug)]
-pub(super) struct Observations {
+pub(super) struct Observations<'a> {
     pub(super) design: Design,
     /// How many categories the response has; 1 if it is a number.
     pub(super) outcomes: usize,
@@ -61,6 +62,8 @@ pub(super) struct Observations {
     pub(super) calibration: Option<Calibration>,
     /// Mean and standard deviation by which numeric predictors were standardized.
     pub(super) standardized: Vec<(f64, f64)>,
+    /// Who waits for the fit.
+    pub(super) steps: Option<&'a Steps<'a>>,
 }
 
 /// Truths without an answer: their people are left out, but it is not known who they are.
@@ -160,12 +163,12 @@ impl<'a> Sorted<'a> {
     }
 }
 
-impl Observations {
+impl<'a> Observations<'a> {
     /// Of rows that were read for a model.
     ///
     /// # Errors
     /// If there are none, they are too many, or a column is told by others.
-    pub(super) fn new(model: &Model, rows: &ModelRows) -> Result<Observations, RegressError> {
+    pub(super) fn new(model: &Model, rows: &ModelRows) -> Result<Observations<'a>, RegressError> {
         let answers = rows.answers();
         let cells = answers.shape.cells();
         let Sorted { answers: firsts, known, outside, responses: total } = Sorted::new(model, rows);
@@ -207,6 +210,7 @@ impl Observations {
             few_clusters: true,
             calibration: rows.calibration().cloned(),
             standardized: Vec::new(),
+            steps: None,
         };
         data.add_groups(rows, &known, responses, &logs);
         if model.hidden_left_out.iter().any(|codes| !codes.is_empty()) {
@@ -344,8 +348,21 @@ impl Observations {
         self.design.fill(values, row);
     }
 
+    /// Tells whoever waits of a step; says whether there shall be another.
+    pub(super) fn goes_on(&self) -> bool {
+        self.steps.is_none_or(Steps::go_on)
+    }
+
+    /// Fails if whoever waits has ended the fit.
+    ///
+    /// # Errors
+    /// Returns [`RegressError::Cancelled`] if so.
+    pub(super) fn check_goes_on(&self) -> Result<(), RegressError> {
+        Ok(self.steps.map_or(Ok(()), Steps::check)?)
+    }
+
     /// The same people with a sum of coefficients in the place of one of them.
-    pub(super) fn combined(&self, combination: Combination) -> Observations {
+    pub(super) fn combined(&self, combination: Combination) -> Observations<'a> {
         let mut data = self.clone();
         data.design = self.design.combined(combination);
         data.hold_rows();
@@ -353,7 +370,7 @@ impl Observations {
     }
 
     /// The same with answers taken for the truth; `None` where some answer names none.
-    pub(super) fn taken_for_true(&self) -> Option<Observations> {
+    pub(super) fn taken_for_true(&self) -> Option<Observations<'a>> {
         let mut naive = self.clone();
         naive.likelihoods.fill(0.0);
         for (truths, named) in naive.likelihoods.chunks_exact_mut(self.cells()).zip(&self.named) {

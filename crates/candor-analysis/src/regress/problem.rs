@@ -12,7 +12,7 @@ const WORTH_A_THREAD: usize = 200_000;
 
 /// A model with its data: what is summed to fit it.
 pub(super) struct Problem<'a> {
-    pub(super) data: &'a Observations,
+    pub(super) data: &'a Observations<'a>,
     pub(super) kernel: Kernel,
     /// The law of hidden predictors, where it is part of the likelihood.
     pub(super) predictors: Option<HiddenPredictors>,
@@ -63,7 +63,7 @@ impl Local {
 
 impl<'a> Problem<'a> {
     /// `with_predictors`: whether the law of hidden predictors is part of the likelihood.
-    pub(super) fn new(data: &'a Observations, kernel: Kernel, with_predictors: bool) -> Problem<'a> {
+    pub(super) fn new(data: &'a Observations<'a>, kernel: Kernel, with_predictors: bool) -> Problem<'a> {
         let p = data.design.len();
         let mut own = 0;
         let starts = (0..kernel.indices())

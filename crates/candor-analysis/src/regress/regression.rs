@@ -1,5 +1,6 @@
 //! The whole regression: which method, its errors and tests, and what it says about people.
 
+use candor_runtime::progress::{ProgressSink, Steps};
 use nalgebra::DVector;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -79,26 +80,31 @@ pub fn regress(
 /// # Errors
 /// If there are no responses, columns tell one another, or the method does not go with the model.
 pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Result<Regression, RegressError> {
-    regress_asking(model, rows, fitting, &Questions::default())
+    regress_asking(model, rows, &Questions::default(), fitting, ProgressSink::none())
 }
 
-/// The same with contrasts of coefficients, and predictions for kinds of people.
+/// The same with contrasts of coefficients, and predictions for kinds of people; `progress` is told the steps of the
+/// fit.
 ///
 /// # Errors
-/// As [`regress_with`], or if a question does not go with the model.
+/// As [`regress_with`], or if a question does not go with the model, or whoever watches ends it.
 pub fn regress_asking(
     model: &Model,
     rows: &ModelRows,
-    fitting: &Fitting,
     questions: &Questions,
+    fitting: &Fitting,
+    progress: ProgressSink<'_>,
 ) -> Result<Regression, RegressError> {
-    fitted(model, rows, fitting, fitting.limits, questions)
+    let steps = Steps::new("steps of the fit", None, progress);
+    let found = fitted(model, rows, fitting, fitting.limits, (questions, &steps));
+    steps.check()?;
+    found
 }
 
 /// A model with its data, and how it is fitted.
 struct Prepared<'a> {
     model: &'a Model,
-    data: Observations,
+    data: Observations<'a>,
     kernel: Kernel,
     by_score: bool,
     possible: Option<Possible>,
@@ -106,9 +112,16 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(model: &'a Model, rows: &ModelRows, fitting: &Fitting, limits: bool) -> Result<Prepared<'a>, RegressError> {
+    fn new(
+        model: &'a Model,
+        rows: &ModelRows,
+        fitting: &Fitting,
+        limits: bool,
+        steps: &'a Steps<'a>,
+    ) -> Result<Prepared<'a>, RegressError> {
         let method = fitting.method;
         let mut data = Observations::new(model, rows)?;
+        data.steps = Some(steps);
         (data.lonely, data.few_clusters) = (fitting.lonely, fitting.df == DegreesOfFreedom::Satterthwaite);
         let kernel = Kernel::new(model.family, data.outcomes, model.reference);
         let hidden = model.has_hidden_predictors() || data.ignoring;
@@ -170,18 +183,18 @@ pub(super) fn fitted(
     rows: &ModelRows,
     fitting: &Fitting,
     limits: bool,
-    questions: &Questions,
+    (questions, steps): (&Questions, &Steps<'_>),
 ) -> Result<Regression, RegressError> {
     let (method, naive, critical) = (fitting.method, fitting.naive, fitting.reach().powi(2));
     let contrasts = questions.contrasts(model)?;
     let settings = questions.settings(model)?;
-    let prepared = Prepared::new(model, rows, fitting, limits)?;
+    let prepared = Prepared::new(model, rows, fitting, limits, steps)?;
     let (data, kernel) = (&prepared.data, prepared.kernel);
     let settings: Vec<Setting> = settings.into_iter().map(|one| one.standardized(&data.standardized)).collect();
     let asked = Asked { method, critical, limits, settings: &settings };
     let mut fitted = match (prepared.by_score, data.ignoring) {
         (true, _) => corrected(data, kernel, model, asked, prepared.everything.as_ref())?,
-        (_, true) => with_ignoring(data, kernel, model, (rows, questions), fitting, asked)?,
+        (_, true) => with_ignoring(data, kernel, model, (rows, questions, steps), fitting, asked)?,
         _ => likelihood(data, kernel, model, asked, prepared.expected())?,
     };
     if !questions.is_empty() && limits && !data.ignoring {
@@ -324,14 +337,14 @@ fn with_ignoring(
     data: &Observations,
     kernel: Kernel,
     model: &Model,
-    (rows, questions): (&ModelRows, &Questions),
+    (rows, questions, steps): (&ModelRows, &Questions, &Steps<'_>),
     fitting: &Fitting,
     asked: Asked<'_>,
 ) -> Result<Regression, RegressError> {
     let base = Model { ignoring: None, ..model.clone() };
     let method = Some(Method::MaximumLikelihood);
     let fitting = Fitting { method, naive: false, ..*fitting };
-    let mut complied = self::fitted(&base, rows, &fitting, asked.limits, questions)?;
+    let mut complied = self::fitted(&base, rows, &fitting, asked.limits, (questions, steps))?;
     let fitted = match likelihood(data, kernel, model, Asked { method, ..asked }, (None, None)) {
         Err(RegressError::Boundary) => None,
         fitted => Some(fitted?),

@@ -1,5 +1,6 @@
 //! Errors from replicate weights: the model is fitted again with each column of them.
 
+use candor_runtime::progress::{ProgressSink, Steps};
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -37,21 +38,35 @@ pub fn regress_replicated_with(
     fitting: &Fitting,
     how: &Replication,
 ) -> Result<Regression, RegressError> {
-    regress_replicated_asking(model, rows, fitting, how, &Questions::default())
+    regress_replicated_asking(model, rows, &Questions::default(), fitting, how, ProgressSink::none())
 }
 
-/// The same with contrasts and predictions.
+/// The same with contrasts and predictions; `progress` is told the steps of the fits.
 ///
 /// # Errors
-/// As [`regress_replicated`], or if a question does not go with the model.
+/// As [`regress_replicated`], or if a question does not go with the model, or whoever watches ends it.
 pub fn regress_replicated_asking(
+    model: &Model,
+    rows: &ModelRows,
+    questions: &Questions,
+    fitting: &Fitting,
+    how: &Replication,
+    progress: ProgressSink<'_>,
+) -> Result<Regression, RegressError> {
+    let steps = Steps::new("steps of the fits", None, progress);
+    let found = replicated(model, rows, fitting, how, (questions, &steps));
+    steps.check()?;
+    found
+}
+
+fn replicated(
     model: &Model,
     rows: &ModelRows,
     fitting: &Fitting,
     how: &Replication,
-    questions: &Questions,
+    asked: (&Questions, &Steps<'_>),
 ) -> Result<Regression, RegressError> {
-    let mut fitted = self::fitted(model, rows, fitting, false, questions)?;
+    let mut fitted = self::fitted(model, rows, fitting, false, asked)?;
     if rows.replicates() < 2 {
         return Err(RegressError::Replicates("errors take two columns of replicate weights or more".to_owned()));
     }
@@ -59,7 +74,7 @@ pub fn regress_replicated_asking(
         how.replicates(rows.replicate_weights()).map_err(|error| RegressError::Replicates(error.to_string()))?;
     let again = |column: usize| {
         let fitting = Fitting { method: Some(fitted.method), naive: false, ..*fitting };
-        self::fitted(model, &rows.replicate(column), &fitting, false, questions)
+        self::fitted(model, &rows.replicate(column), &fitting, false, asked)
             .map_err(|error| RegressError::Replicates(format!("with replicate weights number {}: {error}", column + 1)))
     };
     let fits = (0..rows.replicates()).map(again).collect::<Result<Vec<Regression>, _>>()?;

@@ -10,6 +10,7 @@ use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Kind, Schema};
 use candor_bulk::AnswerColumn;
+use candor_runtime::progress::ProgressSink;
 use chacha20::ChaCha20Rng;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -276,7 +277,7 @@ fn ask(
         contrasts: contrasts.iter().map(|&text| text.to_owned()).collect(),
         profiles: profiles.iter().map(|profile| profile.iter().map(own).collect()).collect(),
     };
-    regress_asking(&model, &rows, &Fitting::default(), &questions)
+    regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none())
 }
 
 /// A contrast with the reference is the coefficient; where a group seems empty, its prediction reaches 0.

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use candor::StudyError;
 use candor::associations::{Clusters, Dependence, cluster};
-use candor::learn::{Learned, from_parties, from_responses, from_truth, pair_tables, response_tables};
+use candor::choice::Choice;
+use candor::learn::{Learned, Protocol, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor_analysis::association::{Limits, Measure, Parties};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
@@ -19,7 +20,7 @@ use super::estimate::read_responses;
 use super::randomize::randomness;
 use super::{MarkArgs, MissingArgs, parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
-use crate::flags::with_flags;
+use crate::flags::{choice, with_flags};
 use crate::progress::{watched, working};
 use crate::shell;
 use crate::show::{count, emit, emit_json, json_value, paragraph, remark, table};
@@ -39,7 +40,7 @@ pub struct ClusterArgs {
     #[arg(required = true)]
     tables: Vec<String>,
     /// Source of the associations
-    #[arg(long, value_enum, default_value_t = Protocol::Truth)]
+    #[arg(long, value_parser = choice::<Protocol>(), default_value = Protocol::Truth.name())]
     protocol: Protocol,
     /// Measure of association, from 0 to 1
     #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
@@ -77,19 +78,6 @@ pub struct ClusterArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Protocol {
-    /// True records, held by one party
-    Truth,
-    /// Responses to a plan: pair tables are estimated first
-    Attribute,
-    /// Exact pair tables by secret sharing, each record being a party: nobody sees a record, everybody sees the
-    /// tables
-    SecureSum,
-    /// Pairs randomized by each party and summed by secret sharing
-    RandomizedPairs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use candor::audit::{
-    Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_composition, shown, shown_detail,
+    Audit, AuditOptions, AuditTogether, Criterion, Detail, audit_composition, audit_with_progress, shown, shown_detail,
 };
 use candor::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, respondent_statements,
@@ -21,7 +21,7 @@ use super::audit_program::{self, ProgramArgs};
 use super::design::describe_prior;
 use super::{compare_plans, read_plan, read_restated, refuse_overwriting};
 use crate::failure::Failure;
-use crate::progress::working;
+use crate::progress::watched;
 use crate::show::{emit, emit_json, paragraph, plural, short_table, table, verbose};
 
 /// With more details than this, the text shows the first ones only.
@@ -128,7 +128,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
         }
         None => read_plan(path)?,
     };
-    let audit = working("auditing", || audit(&plan, &options))?;
+    let audit = watched(|progress| audit_with_progress(&plan, &options, progress))?;
     match args.json {
         true => emit_json(&audit)?,
         false => emit(&(describe(&plan, &audit) + &describe_shuffling(audit.shuffled.as_ref())))?,

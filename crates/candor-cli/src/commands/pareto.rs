@@ -3,17 +3,19 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use candor::choice::Choice;
 use candor::pareto::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
 use candor_design::pareto::evolve::Parameters;
 use candor_design::pareto::search::Search;
 use candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS;
 use candor_tables::existing::write_document;
 use candor_tables::output::Target;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::prior::PriorArgs;
 use super::{parse_limit, parse_respondents, plots, refuse_both};
 use crate::failure::Failure;
+use crate::flags::choice;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
@@ -62,8 +64,8 @@ pub struct FrontArgs {
     )]
     privacy: Option<Vec<f64>>,
     /// Fronts to compute besides those of Warner, UP and FRAPP
-    #[arg(long, value_enum, default_value_t = Method::All)]
-    method: Method,
+    #[arg(long, value_parser = choice::<FrontMethod>(), default_value = FrontOptions::default().method.name())]
+    method: FrontMethod,
     /// Maximum number of outputs of a channel; a heuristic, shown with the bound for any number [exact]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
@@ -155,26 +157,6 @@ impl SearchArgs {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Method {
-    /// Exact and evolve
-    All,
-    /// Best channels with any number of outputs, each with a proven lower bound
-    Exact,
-    /// Evolutionary search of the paper over square matrices, with local optimization
-    Evolve,
-}
-
-impl From<Method> for FrontMethod {
-    fn from(method: Method) -> FrontMethod {
-        match method {
-            Method::All => FrontMethod::All,
-            Method::Exact => FrontMethod::Exact,
-            Method::Evolve => FrontMethod::Evolve,
-        }
-    }
-}
-
 impl FrontArgs {
     fn options(&self) -> FrontOptions {
         let SearchArgs { polish, rounds, .. } = self.search;
@@ -183,7 +165,7 @@ impl FrontArgs {
             posterior_bound: self.posterior_bound,
             points: usize::from(self.points),
             privacy: self.privacy.clone(),
-            method: self.method.into(),
+            method: self.method,
             outputs: self.outputs,
             search: Search { parameters: self.search.parameters(), polish, rounds },
             time_limit: Some(self.time_limit),

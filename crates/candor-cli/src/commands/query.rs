@@ -3,17 +3,22 @@
 use candor::choice::Choice;
 use candor::counts::{Counts, Provenance};
 use candor::estimate::EstimateOptions;
-use candor::query::{Answer, Answers, ComparedAnswer, QueryMethods, QueryOptions, ShareQuery, query, query_groups};
+use candor::query::{
+    Answer, Answers, ComparedAnswer, QueryMethods, QueryOptions, ShareQuery, query_groups_with_progress,
+    query_with_progress,
+};
 use candor_analysis::adjust::DistinctRecords;
+use candor_analysis::estimate::Target;
 use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
-use super::estimate::{TargetArg, parse_confidence};
+use super::estimate::parse_confidence;
 use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
+use crate::flags::choice;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, label, paragraph, table};
 
@@ -53,14 +58,14 @@ pub struct QueryArgs {
     #[arg(long = "compare-groups", alias = "compare", value_name = "NAME")]
     compare: Option<String>,
     /// Estimation method
-    #[arg(long, value_enum, default_value_t = MethodArg::Joint)]
-    method: MethodArg,
+    #[arg(long, value_parser = choice::<QueryMethods>(), default_value = QueryOptions::default().methods.name())]
+    method: QueryMethods,
     /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// Inference target
-    #[arg(long, value_enum, default_value_t = TargetArg::Population)]
-    target: TargetArg,
+    #[arg(long, value_parser = choice::<Target>(), default_value = Target::default().name())]
+    target: Target,
     #[command(flatten)]
     survey: SurveyArgs,
     /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
@@ -73,30 +78,13 @@ pub struct QueryArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodArg {
-    /// One table of all attributes in the condition; unbiased, with a standard error
-    Joint,
-    /// Assumes that attributes in different blocks are independent
-    Clusters,
-    /// Assumes that all attributes are independent
-    Independent,
-    /// Answers with raked weights; see candor rake
-    Adjusted,
-    /// The answers taken for the true values ("Randomized" of Domingo-Ferrer and Soria-Comas 2020)
-    Naive,
-    /// All methods side by side
-    All,
-}
-
 pub fn run(args: QueryArgs) -> Result<(), Failure> {
     args.marks.apply();
     let plan = read_plan(&args.plan)?;
-    let method = args.method.to_possible_value();
     let options = QueryOptions {
-        methods: QueryMethods::of_name(method.as_ref().map_or("", |value| value.get_name()))?,
+        methods: args.method,
         confidence: args.confidence,
-        target: args.target.into(),
+        target: args.target,
         given: args.given.clone(),
         mean: args.mean.clone(),
         values: args.values.clone(),
@@ -105,7 +93,7 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let mut question = ShareQuery::new(&plan, &args.condition, options)?;
     let survey = args.survey.survey(&plan, None)?;
     if survey.has_design() {
-        EstimateOptions { target: args.target.into(), ..EstimateOptions::default() }.check_design()?;
+        EstimateOptions { target: args.target, ..EstimateOptions::default() }.check_design()?;
     }
     if !(args.survey.is_plain() && args.counts.is_empty()) {
         question = question.of_survey()?;
@@ -115,18 +103,19 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let answers = if question.needs_records() {
         let (records, responses) = read_records(&args, &plan)?;
         let groups = [(Vec::new(), records.tallies(&plan, &tables))].into();
-        query(&question, &Counts::new(&plan, &[], groups, responses)?, Some(&records))
+        let counts = Counts::new(&plan, &[], groups, responses)?;
+        watched(|progress| query_with_progress(&question, &counts, Some(&records), progress))?
     } else {
         let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
         let counts = count_responses(&plan, &survey, sources, &tables, false)?;
         if !counts.by().is_empty() {
-            let groups = query_groups(&question, &counts);
+            let groups = watched(|progress| query_groups_with_progress(&question, &counts, progress))?;
             return match args.json {
                 true => emit_json(&Groups { groups }),
                 false => emit(&(groups.iter().map(describe).collect::<Vec<_>>().join("\n") + &note)),
             };
         }
-        query(&question, &counts, None)
+        watched(|progress| query_with_progress(&question, &counts, None, progress))?
     };
     match args.json {
         true => emit_json(&answers),

@@ -134,7 +134,7 @@ fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted,
         return Err(Failure::Usage("--margins belongs to --method answers".to_owned()));
     }
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    let weigh = || synthesize::weigh(plan, parts, &counts, &args.raking.options());
+    let weigh = || synthesize::weigh(plan, &counts, parts, &args.raking.options());
     let (records, mut adjustment) = working(WHAT, weigh)?;
     adjustment.simulation = counts.provenance().simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));

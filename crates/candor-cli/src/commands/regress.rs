@@ -3,16 +3,19 @@
 use std::fmt::Write;
 
 use candor::format::{p_is, p_value};
-use candor::regress::{Coefficient, Prediction, RegressOptions, Regression, Rows, model, profiles, regress};
+use candor::regress::{
+    Coefficient, Prediction, RegressOptions, Regression, Rows, model, profiles, regress_with_progress,
+};
 use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
 use candor_tables::input::{Input, Location};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::estimate::parse_confidence;
 use super::survey::DesignArgs;
 use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
-use crate::progress::{watched, working};
+use crate::flags::choice;
+use crate::progress::watched;
 use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 
 #[derive(Args)]
@@ -35,11 +38,11 @@ pub struct RegressArgs {
     #[arg(long)]
     model: String,
     /// Type of the outcome [default: as in the schema]
-    #[arg(long, value_enum)]
-    family: Option<FamilyArg>,
+    #[arg(long, value_parser = choice::<Family>())]
+    family: Option<Family>,
     /// Estimation method [default: ml if only the outcome is randomized, else corrected]
-    #[arg(long, value_enum)]
-    method: Option<MethodArg>,
+    #[arg(long, value_parser = choice::<Method>())]
+    method: Option<Method>,
     /// Reference category of an attribute [default: the first]; may be repeated
     #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference)]
     reference: Vec<(String, String)>,
@@ -55,11 +58,11 @@ pub struct RegressArgs {
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     /// Treatment of missing values and people not asked [default: leave-out]
-    #[arg(long, value_enum, value_name = "HOW")]
-    missing: Option<MissingArg>,
+    #[arg(long, value_parser = choice::<Missing>(), value_name = "HOW")]
+    missing: Option<Missing>,
     /// Degrees of freedom of tests with sampling clusters [default: satterthwaite]
-    #[arg(long, value_enum, value_name = "WHICH")]
-    df: Option<DfArg>,
+    #[arg(long, value_parser = choice::<DegreesOfFreedom>(), value_name = "WHICH")]
+    df: Option<DegreesOfFreedom>,
     /// Self-protective answer: model noncompliers who give this category; requires an outcome with randomly assigned
     /// channels
     #[arg(long = "self-protective", alias = "says", value_name = "CATEGORY")]
@@ -86,55 +89,6 @@ pub struct RegressArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum FamilyArg {
-    /// Two categories: logistic regression
-    Binary,
-    /// Several categories: multinomial logits against the reference
-    Multinomial,
-    /// Ordered categories: proportional odds
-    Ordinal,
-    /// Numeric kept column: linear regression
-    Linear,
-}
-
-impl From<FamilyArg> for Family {
-    fn from(family: FamilyArg) -> Family {
-        match family {
-            FamilyArg::Binary => Family::Binary,
-            FamilyArg::Multinomial => Family::Multinomial,
-            FamilyArg::Ordinal => Family::Ordinal,
-            FamilyArg::Linear => Family::Linear,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum MethodArg {
-    /// Maximum likelihood; assumes a distribution of randomized predictors, which is printed
-    Ml,
-    /// Maximum likelihood with the Jeffreys penalty; requires that only the outcome is randomized
-    Jeffreys,
-    /// Corrected score; assumes nothing about the predictors
-    Corrected,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum MissingArg {
-    /// Not in the model, neither as outcome nor as predictor
-    LeaveOut,
-    /// A category like any other; not of an ordinal outcome
-    Category,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DfArg {
-    /// Those of Bell and McCaffrey for each coefficient, with the variance CR2
-    Satterthwaite,
-    /// Clusters less strata plus 1 less coefficients
-    Design,
-}
-
 pub fn parse_reference(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').map(|(name, label)| (name.to_owned(), label.to_owned()));
     pair.ok_or_else(|| "a reference is NAME=CATEGORY".to_owned())
@@ -147,9 +101,9 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     let asked = model(&plan, &args.model, &options)?;
     let survey = args.design.survey_of(&plan, args.condition.as_deref())?;
     let inputs = response_files(&args.responses, args.delimiter)?;
-    let rows = watched(|progress| Rows::read(&plan, &asked, &survey, inputs, progress))?;
+    let rows = watched(|progress| Rows::read(&plan, inputs, &asked, &survey, progress))?;
     tell_provenance(rows.provenance());
-    let found = working("fitting the model", || regress(&asked, &rows, &options))?;
+    let found = watched(|progress| regress_with_progress(&rows, &asked, &options, progress))?;
     match args.json {
         true => emit_json(&found),
         false => {
@@ -164,25 +118,15 @@ fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
     let profiles = args.predict.as_ref().map_or(Ok(Vec::new()), read)?;
     let questions = Questions { contrasts: args.contrast.clone(), profiles };
     Ok(RegressOptions {
-        family: args.family.map(Into::into),
-        method: args.method.map(|method| match method {
-            MethodArg::Ml => Method::MaximumLikelihood,
-            MethodArg::Jeffreys => Method::Jeffreys,
-            MethodArg::Corrected => Method::CorrectedScore,
-        }),
+        family: args.family,
+        method: args.method,
         references: args.reference.clone(),
         standardize: args.standardize,
         confidence: args.confidence,
         show_naive: args.show_naive,
         ignoring: args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }),
-        missing: match args.missing {
-            Some(MissingArg::Category) => Missing::Category,
-            _ => Missing::LeaveOut,
-        },
-        df: match args.df {
-            Some(DfArg::Design) => DegreesOfFreedom::Design,
-            _ => DegreesOfFreedom::Satterthwaite,
-        },
+        missing: args.missing.unwrap_or_default(),
+        df: args.df.unwrap_or_default(),
         questions,
     })
 }

@@ -2,7 +2,7 @@
 
 use candor::estimate::EstimateOptions;
 use candor::page::isolated;
-use candor::regress::{RegressOptions, Regression, Rows, model, regress};
+use candor::regress::{RegressOptions, Regression, Rows, model, regress_with_progress};
 use candor::report::{ReportOptions, WaveEstimates, file_name, report, tables};
 use candor::sampling::SamplingDesign;
 use candor_base::plan::Plan;
@@ -104,7 +104,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
         waves: waves(&plan, &args)?,
         wave: args.waves.wave.clone(),
     };
-    let report = working("writing the report", || report(&plan, &asked, &wanted, &counts, &options))?;
+    let report = working("writing the report", || report(&plan, &counts, &asked, &wanted, &options))?;
     let html = report.page.html();
     let target = Target::new(&args.output);
     match target {
@@ -127,7 +127,7 @@ fn waves(plan: &Plan, args: &ReportArgs) -> Result<Vec<WaveEstimates>, Failure> 
         let files = [earlier.file.to_owned()];
         let sources = Sources { responses: &files, counts: &[], delimiter: args.delimiter };
         let counts = count(plan, &survey, sources, asked.counted(), false)?;
-        Ok(WaveEstimates::new(earlier.name, plan, &asked, &counts, args.confidence)?)
+        Ok(WaveEstimates::new(earlier.name, plan, &counts, &asked, args.confidence)?)
     };
     args.waves.earlier()?.into_iter().map(wave).collect()
 }
@@ -138,8 +138,8 @@ fn regressions(plan: &Plan, survey: &SamplingDesign, args: &ReportArgs) -> Resul
     let fit = |text: &String| {
         let asked = model(plan, text, &options)?;
         let inputs = response_files(&args.responses, args.delimiter)?;
-        let rows = watched(|progress| Rows::read(plan, &asked, survey, inputs, progress))?;
-        Ok(working("fitting a model", || regress(&asked, &rows, &options))?)
+        let rows = watched(|progress| Rows::read(plan, inputs, &asked, survey, progress))?;
+        Ok(watched(|progress| regress_with_progress(&rows, &asked, &options, progress))?)
     };
     args.model.iter().map(fit).collect()
 }

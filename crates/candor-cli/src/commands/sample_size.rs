@@ -8,7 +8,7 @@ use candor::regress::{RegressOptions, model};
 use candor::sample_size::{Size, size, size_anticipated};
 use candor::shares::Shares;
 use candor_analysis::estimate::Interval;
-use candor_analysis::regress::{Effect, Missing};
+use candor_analysis::regress::{Effect, Family, Missing};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_runtime::names;
@@ -16,10 +16,10 @@ use candor_tables::input::{Input, Location};
 use clap::Args;
 
 use super::estimate::parse_confidence;
-use super::regress::{FamilyArg, parse_reference};
+use super::regress::parse_reference;
 use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
-use crate::flags::with_flags;
+use crate::flags::{choice, with_flags};
 use crate::progress::working;
 use crate::show::{count, emit, emit_json, label, paragraph, remark, short_table, table};
 
@@ -85,8 +85,8 @@ pub struct SizeArgs {
     #[arg(long = "numeric-columns", alias = "numbers", value_name = "NAME,..", requires = "model")]
     numbers: Option<String>,
     /// Type of the outcome [default: as in the schema]
-    #[arg(long, value_enum, requires = "model")]
-    family: Option<FamilyArg>,
+    #[arg(long, value_parser = choice::<Family>(), requires = "model")]
+    family: Option<Family>,
     /// Reference category of an attribute [default: the first]; may be repeated
     #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference, requires = "model")]
     reference: Vec<(String, String)>,
@@ -186,9 +186,8 @@ fn parse_effect(text: &str) -> Result<Effect, String> {
 
 /// How many respondents the effects of a model take.
 fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
-    let family = args.family.map(Into::into);
     let (references, missing) = (args.reference.clone(), Missing::Category);
-    let asked = model(plan, text, &RegressOptions { family, references, missing, ..Default::default() })?;
+    let asked = model(plan, text, &RegressOptions { family: args.family, references, missing, ..Default::default() })?;
     let shares = match &args.shares {
         Some(file) => Shares::read(plan.schema(), asked.numbers(), Input::open(&Location::new(file), None)?)?,
         None => Shares::uniform(),

@@ -1,11 +1,13 @@
 //! `candor sql`: the query that counts responses in a database, for `candor estimate --counts`.
 
+use candor::choice::Choice;
 use candor::sql::{Dialect, StoredSets, sql};
 use candor_analysis::table_list::TableList;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::read_plan;
 use crate::failure::Failure;
+use crate::flags::choice;
 use crate::show::emit_data;
 
 #[derive(Args)]
@@ -24,52 +26,17 @@ pub struct SqlArgs {
     #[arg(long, default_value = "responses", value_name = "NAME")]
     from: String,
     /// SQL dialect
-    #[arg(long, value_enum, default_value_t = DialectArg::Duckdb)]
-    dialect: DialectArg,
+    #[arg(long, value_parser = choice::<Dialect>(), default_value = Dialect::Duckdb.name())]
+    dialect: Dialect,
     /// Representation of answers that are sets: lists (as from Parquet), or text with ; between labels (as from CSV)
     /// [default: text for PostgreSQL, else list]
-    #[arg(long, value_enum)]
-    sets: Option<SetsArg>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum SetsArg {
-    List,
-    Text,
-}
-
-impl From<SetsArg> for StoredSets {
-    fn from(sets: SetsArg) -> StoredSets {
-        match sets {
-            SetsArg::List => StoredSets::List,
-            SetsArg::Text => StoredSets::Text,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DialectArg {
-    Duckdb,
-    Postgres,
-    Spark,
-    Bigquery,
-}
-
-impl From<DialectArg> for Dialect {
-    fn from(dialect: DialectArg) -> Dialect {
-        match dialect {
-            DialectArg::Duckdb => Dialect::Duckdb,
-            DialectArg::Postgres => Dialect::Postgres,
-            DialectArg::Spark => Dialect::Spark,
-            DialectArg::Bigquery => Dialect::Bigquery,
-        }
-    }
+    #[arg(long, value_parser = choice::<StoredSets>())]
+    sets: Option<StoredSets>,
 }
 
 pub fn run(args: SqlArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
-    let dialect = Dialect::from(args.dialect);
-    let sets = args.sets.map_or_else(|| dialect.stored_sets(), StoredSets::from);
-    emit_data(&sql(&plan, &tables, &args.from, dialect, sets))
+    let sets = args.sets.unwrap_or_else(|| args.dialect.stored_sets());
+    emit_data(&sql(&plan, &tables, &args.from, args.dialect, sets))
 }

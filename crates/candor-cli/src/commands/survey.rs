@@ -1,5 +1,6 @@
 //! Whose responses are analysed, and how they were drawn: flags that several verbs share.
 
+use candor::choice::Choice;
 use candor::counts::Counts;
 use candor::report::file_name;
 use candor::sampling::{SamplingDesign, SamplingOptions};
@@ -9,10 +10,11 @@ use candor_base::plan::Plan;
 use candor_runtime::names;
 use candor_tables::input::Inputs;
 use candor_tables::margins::read_margins;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::{response_files, tell_provenance};
 use crate::failure::Failure;
+use crate::flags::choice;
 use crate::progress::watched;
 use crate::shell;
 
@@ -45,8 +47,8 @@ pub struct DesignArgs {
     #[arg(long = "replicate-weights", alias = "replicates", value_name = "NAMES")]
     replicates: Option<String>,
     /// Replication method
-    #[arg(long, value_enum, value_name = "METHOD")]
-    replicate_method: Option<ReplicatesArg>,
+    #[arg(long, value_parser = choice::<ReplicateMethod>(), value_name = "METHOD")]
+    replicate_method: Option<ReplicateMethod>,
     /// Share of the weight that the other half sample keeps, from 0 to below 1; goes with the method fay
     #[arg(long, value_name = "SHARE")]
     fay: Option<f64>,
@@ -57,55 +59,15 @@ pub struct DesignArgs {
     #[arg(long, value_name = "FACTOR,..", value_delimiter = ',')]
     replicate_rscales: Vec<f64>,
     /// What replicates are compared with [default: estimate]
-    #[arg(long, value_enum, value_name = "CENTER")]
-    replicate_about: Option<AboutArg>,
+    #[arg(long, value_parser = choice::<About>(), value_name = "CENTER")]
+    replicate_about: Option<About>,
     /// What strata with one sampling unit add to the variance [default: fail]
-    #[arg(long, value_enum, value_name = "HOW")]
-    lonely_psu: Option<LonelyArg>,
+    #[arg(long, value_parser = choice::<LonelyPsu>(), value_name = "HOW")]
+    lonely_psu: Option<LonelyPsu>,
     /// Population benchmarks of public attributes to rake the weights to: a file with columns attribute, category and
     /// share
     #[arg(long = "benchmarks", alias = "calibrate", value_name = "FILE")]
     calibrate: Option<String>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum ReplicatesArg {
-    /// Jackknife without strata: one random group left out of each
-    Jk1,
-    /// Stratified jackknife: one sampling unit left out of each
-    Jkn,
-    /// Paired jackknife: one replicate for each pair of units
-    Jk2,
-    /// Balanced repeated replication
-    Brr,
-    /// Balanced half samples whose other half keeps a share of its weight
-    Fay,
-    /// Rescaled bootstrap
-    Bootstrap,
-    /// Successive differences
-    Sdr,
-    /// A jackknife whose scale is given
-    Jackknife,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum AboutArg {
-    /// The estimate with the full-sample weights
-    Estimate,
-    /// The mean of the replicate estimates
-    Mean,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum LonelyArg {
-    /// An error
-    Fail,
-    /// Nothing, as if drawn for certain
-    Certainty,
-    /// Their distance from the mean over all units
-    Adjust,
-    /// As much as the other strata on average
-    Average,
 }
 
 impl SurveyArgs {
@@ -137,26 +99,6 @@ impl DesignArgs {
     }
 
     fn options(&self) -> Result<SamplingOptions, Failure> {
-        let method = |method: ReplicatesArg| match method {
-            ReplicatesArg::Jk1 => ReplicateMethod::Jk1,
-            ReplicatesArg::Jkn => ReplicateMethod::Jkn,
-            ReplicatesArg::Jk2 => ReplicateMethod::Jk2,
-            ReplicatesArg::Brr => ReplicateMethod::Balanced,
-            ReplicatesArg::Fay => ReplicateMethod::Fay,
-            ReplicatesArg::Bootstrap => ReplicateMethod::Bootstrap,
-            ReplicatesArg::Sdr => ReplicateMethod::Successive,
-            ReplicatesArg::Jackknife => ReplicateMethod::Jackknife,
-        };
-        let about = |about: AboutArg| match about {
-            AboutArg::Estimate => About::Estimate,
-            AboutArg::Mean => About::Mean,
-        };
-        let lonely = |lonely: LonelyArg| match lonely {
-            LonelyArg::Fail => LonelyPsu::Fail,
-            LonelyArg::Certainty => LonelyPsu::Certainty,
-            LonelyArg::Adjust => LonelyPsu::Adjust,
-            LonelyArg::Average => LonelyPsu::Average,
-        };
         let calibrate = self.calibrate.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
         Ok(SamplingOptions {
             weights: self.weights.clone(),
@@ -164,21 +106,21 @@ impl DesignArgs {
             sampling_clusters: self.sampling_clusters.clone(),
             fpc: self.fpc.clone(),
             replicates: self.replicates.clone(),
-            replicate_method: self.replicate_method.map(method),
+            replicate_method: self.replicate_method,
             fay: self.fay,
             replicate_scale: self.replicate_scale,
             replicate_rscales: self.replicate_rscales.clone(),
-            replicate_about: self.replicate_about.map(about),
-            lonely_psu: self.lonely_psu.map(lonely),
+            replicate_about: self.replicate_about,
+            lonely_psu: self.lonely_psu,
             calibrate: calibrate.transpose()?.unwrap_or_default(),
             ..SamplingOptions::default()
         })
     }
 
     fn flags(&self) -> Vec<String> {
-        let method = self.replicate_method.and_then(|method| name(&method));
-        let about = self.replicate_about.and_then(|about| name(&about));
-        let lonely = self.lonely_psu.and_then(|lonely| name(&lonely));
+        let method = self.replicate_method.map(|method| method.name().to_owned());
+        let about = self.replicate_about.map(|about| about.name().to_owned());
+        let lonely = self.lonely_psu.map(|lonely| lonely.name().to_owned());
         let number = |number: Option<f64>| number.map(|number| number.to_string());
         let (fay, scale) = (number(self.fay), number(self.replicate_scale));
         let rscales: Vec<String> = self.replicate_rscales.iter().map(f64::to_string).collect();
@@ -200,11 +142,6 @@ impl DesignArgs {
         ];
         flags.into_iter().filter_map(|(name, value)| Some(shell::flag(name, value.as_ref()?))).collect()
     }
-}
-
-/// What a value of a flag is called.
-fn name(value: &impl ValueEnum) -> Option<String> {
-    value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// Where responses are: in files of their own, or in files of counts made elsewhere.

@@ -132,5 +132,5 @@ fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesi
         }
     };
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    Ok((working(WHAT, || synthesize(plan, parts, &counts, args.records, source))?, None))
+    Ok((working(WHAT, || synthesize(plan, &counts, parts, args.records, source))?, None))
 }

@@ -1,13 +1,14 @@
 //! `candor test`: independence of two attributes, differences of groups and waves; corrected for the randomization.
 
+use candor::choice::Choice;
 use candor::estimate::EstimateOptions;
 use candor::format::{p_is, p_value};
 use candor::sampling::SamplingDesign;
 use candor::scan::{self, Adjust, Scan, ScanTest};
-use candor::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
+use candor::test::{GroupTest, Independence, one_pair, tables, test_groups_with_progress, test_with_progress};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::differences::{self, DifferenceArgs, Read};
@@ -15,7 +16,8 @@ use super::estimate::parse_confidence;
 use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{MarkArgs, parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::progress::working;
+use crate::flags::choice;
+use crate::progress::watched;
 use crate::show::{count, emit, emit_json, label, paragraph, plural, table};
 
 #[derive(Args)]
@@ -47,8 +49,8 @@ pub struct TestArgs {
     )]
     with: Option<String>,
     /// How the p-values of a scan account for the number of tests
-    #[arg(long, value_enum, default_value_t = AdjustArg::Holm, requires = "with")]
-    adjust: AdjustArg,
+    #[arg(long, value_parser = choice::<Adjust>(), default_value = Adjust::default().name(), requires = "with")]
+    adjust: Adjust,
     /// How many attributes a scan selects; it says of each how often it would be selected again
     #[arg(long, value_name = "K", default_value_t = 10, requires = "with")]
     top: usize,
@@ -92,25 +94,17 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let counts = count_responses(&plan, &survey, sources, &tables(plan.schema(), pair)?, false)?;
     let names = pair.map(|a| plan.schema().name(a));
     if !counts.by().is_empty() {
-        let groups = test_groups(&plan, pair, &counts, args.confidence)?;
+        let groups = watched(|told| test_groups_with_progress(&plan, &counts, pair, args.confidence, told))?;
         return match args.json {
             true => emit_json(&Groups { groups }),
             false => emit(&groups.iter().map(|group| in_group(group, names, args.confidence)).collect::<String>()),
         };
     }
-    let result = test(&plan, pair, &counts, args.confidence)?;
+    let result = watched(|told| test_with_progress(&plan, &counts, pair, args.confidence, told))?;
     match args.json {
         true => emit_json(&result),
         false => emit(&describe(&result, names, args.confidence)),
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AdjustArg {
-    /// Holm: no attribute is found that does not matter, but for the level
-    Holm,
-    /// Benjamini and Hochberg: of those found, at most so large a share does not matter, on average
-    Bh,
 }
 
 fn run_scan(
@@ -120,12 +114,8 @@ fn run_scan(
     survey: &SamplingDesign,
     sources: Sources<'_>,
 ) -> Result<(), Failure> {
-    let adjust = match args.adjust {
-        AdjustArg::Holm => Adjust::Holm,
-        AdjustArg::Bh => Adjust::Bh,
-    };
     let counts = count_responses(plan, survey, sources, &scan::tables(plan.schema(), outcome)?, false)?;
-    let found = working("testing", || scan::scan(plan, outcome, &counts, adjust, args.top))?;
+    let found = watched(|progress| scan::scan_with_progress(plan, &counts, outcome, args.adjust, args.top, progress))?;
     match args.json {
         true => emit_json(&found),
         false => emit(&describe_scan(&found)),

@@ -191,7 +191,7 @@ fn after_everybody_answered() {
     study.says("estimate plan.json responses.csv", &estimates);
     let pair = [1, 2];
     let counts = study.counts(&independence::tables(&study.schema, pair).unwrap());
-    study.says("test plan.json responses.csv --independence smokes,age", &test(plan, pair, &counts, 0.95).unwrap());
+    study.says("test plan.json responses.csv --independence smokes,age", &test(plan, &counts, pair, 0.95).unwrap());
     let options = QueryOptions::default();
     let question = ShareQuery::new(plan, "smokes=yes", options).unwrap();
     let answers = query(&question, &study.counts(&question.tables().unwrap()), None);
@@ -201,13 +201,13 @@ fn after_everybody_answered() {
     adjusted.simulation = read.simulation;
     study.says("adjust plan.json responses.csv -o weighted.csv", &adjusted);
     let counts = study.counts(&synthesize::tables(plan, Parts::Clusters).unwrap());
-    let mut made = synthesize(plan, Parts::Clusters, &counts, Some(10), &Source::from_seed(1)).unwrap();
+    let mut made = synthesize(plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1)).unwrap();
     made.seed = Some(1);
     let words = "synthesize plan.json responses.csv --method clusters --records 10 --seed 1 -o synthetic.csv";
     study.says(words, &made);
     let (asked, numbers) = (TableQuery::tables(marginals.clone()), MomentQuery::default());
     let counted = report::tables(plan, &asked, &numbers).unwrap();
-    let reported = report(plan, &asked, &numbers, &study.counts(&counted), &ReportOptions::default());
+    let reported = report(plan, &study.counts(&counted), &asked, &numbers, &ReportOptions::default());
     // The command's tables have the file's name.
     let folder = study.sandbox.path("").display().to_string();
     assert!(!serde_json::to_string(&reported.as_ref().unwrap()).unwrap().contains(&folder));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::optimal::search::SearchLimits;
 use super::optimal::{optimal, optimal_within};
 use super::single_miss;
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::{AlternativeMethod, DesignOutcome};
 use crate::{DesignError, budget, randomized_attributes};
 
@@ -32,6 +32,25 @@ pub struct OptimalRequest {
     /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
+}
+
+impl OptimalRequest {
+    /// The largest attribute epsilons at this epsilon of the record.
+    pub fn new(epsilon: f64) -> Self {
+        OptimalRequest { epsilon: Some(epsilon), attribute_epsilon: None, ratio: None, time_limit: None }
+    }
+
+    /// The least epsilon of the record that gives each attribute its own.
+    pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
+        OptimalRequest { attribute_epsilon: Some(epsilons.into()), epsilon: None, ratio: None, time_limit: None }
+    }
+
+    parameters! {
+        /// How the total is shared out, as a ratio; equally by default.
+        budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
+        /// Stop searching after so many seconds.
+        time_limit(seconds: f64): time_limit = Some(seconds);
+    }
 }
 
 impl Design for OptimalRequest {

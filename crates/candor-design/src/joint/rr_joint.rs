@@ -6,7 +6,7 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, compliance_check, randomized_attributes};
 
@@ -25,6 +25,18 @@ pub struct JointRequest {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub mirrored: bool,
+}
+
+impl JointRequest {
+    /// The whole record kept or replaced at once, at this epsilon.
+    pub fn new(epsilon: f64) -> Self {
+        JointRequest { epsilon, mirrored: false }
+    }
+
+    parameters! {
+        /// Labels are shifted by tags, so that the responses show who does not follow the rules.
+        compliance_check: mirrored;
+    }
 }
 
 impl Design for JointRequest {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::single_miss::{Heuristic, by_need, heuristic, heuristic_within, reduced, two_attribute};
 use crate::budget::ratio;
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::{AdjustedEpsilon, DesignOutcome};
 use crate::{DesignError, randomized_attributes};
 
@@ -42,11 +42,35 @@ pub struct HeuristicRequest {
 }
 
 impl HeuristicRequest {
+    /// Attribute epsilons as large as this total allows.
+    pub fn new(epsilon: f64) -> Self {
+        HeuristicRequest { epsilon: Some(epsilon), ..Self::default() }
+    }
+
+    /// Instead of a total one epsilon for each attribute.
+    pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
+        HeuristicRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
+    }
+
+    parameters! {
+        /// How the total is shared out, as a ratio; equally by default.
+        budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
+        /// The order in which the attributes are taken; those of the largest need first by default.
+        order(names: impl IntoIterator<Item = impl Into<String>>): order = Some(texts(names));
+    }
+
+    parameters! {
+        /// Larger attribute epsilons than those asked for are accepted.
+        allow_larger_epsilon: allow_weaker;
+    }
+}
+
+impl HeuristicRequest {
     /// The plan, the attribute epsilons that were asked for or follow from the total, and the order of the attributes.
     fn found(&self, schema: &Schema) -> Result<(Heuristic, Vec<f64>, Vec<usize>), DesignError> {
         match (&self.attribute_epsilon, self.epsilon) {
             (Some(asked), None) => {
-                let order = self.order(schema, asked)?;
+                let order = self.positions(schema, asked)?;
                 Ok((heuristic(schema, asked, &order)?, asked.clone(), order))
             }
             (None, Some(_)) if self.order.is_some() => Err(DesignError::MissingParameter(
@@ -69,7 +93,7 @@ impl HeuristicRequest {
     }
 
     /// The order in which the randomized attributes are taken, by their places among them.
-    fn order(&self, schema: &Schema, epsilons: &[f64]) -> Result<Vec<usize>, DesignError> {
+    fn positions(&self, schema: &Schema, epsilons: &[f64]) -> Result<Vec<usize>, DesignError> {
         let Some(names) = &self.order else { return Ok(by_need(schema, epsilons)) };
         let private = schema.randomized();
         let place = |name: &String| {
@@ -129,6 +153,13 @@ pub struct ReducedRequest {
     pub attribute_epsilon: Vec<f64>,
 }
 
+impl ReducedRequest {
+    /// One epsilon for each attribute.
+    pub fn new(epsilons: impl Into<Vec<f64>>) -> Self {
+        ReducedRequest { attribute_epsilon: epsilons.into() }
+    }
+}
+
 impl Design for ReducedRequest {
     fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         Ok(reduced(schema, &self.attribute_epsilon)?.into())
@@ -141,6 +172,13 @@ impl Design for ReducedRequest {
 pub struct TwoAttributeRequest {
     /// The two epsilons.
     pub attribute_epsilon: Vec<f64>,
+}
+
+impl TwoAttributeRequest {
+    /// The two epsilons.
+    pub fn new(epsilons: impl Into<Vec<f64>>) -> Self {
+        TwoAttributeRequest { attribute_epsilon: epsilons.into() }
+    }
 }
 
 impl Design for TwoAttributeRequest {

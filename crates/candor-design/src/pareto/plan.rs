@@ -14,7 +14,7 @@ use super::prior::Prior;
 use super::refine::refine;
 use super::{FrontError, FrontProblem};
 use crate::cross::crossed_if_asked;
-use crate::method::Design;
+use crate::method::{Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, single_attribute};
 
@@ -64,6 +64,29 @@ pub struct FrontRequest {
     /// Attributes to be reported together, as one with all combinations for categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
+}
+
+impl FrontRequest {
+    /// The most useful channel for a prior under which the best guess is wrong at least so often.
+    pub fn of_privacy(prior: impl Into<Vec<f64>>, privacy: f64) -> Self {
+        FrontRequest { prior: prior.into(), privacy: Some(privacy), ..Self::default() }
+    }
+
+    /// The most private channel for a prior with at most this average mean squared error.
+    pub fn of_error(prior: impl Into<Vec<f64>>, mean_squared_error: f64) -> Self {
+        FrontRequest { prior: prior.into(), utility: Some(mean_squared_error), ..Self::default() }
+    }
+
+    parameters! {
+        /// The number of respondents that the error is about; 10,000 by default.
+        respondents(respondents: f64): respondents = Some(respondents);
+        /// No answer may make any category likelier than this; 1 by default.
+        posterior_bound(bound: f64): posterior_bound = Some(bound);
+        /// At most so many outputs.
+        outputs(outputs: usize): outputs = Some(outputs);
+        /// Attributes to be reported together, as one with all combinations for categories.
+        cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
+    }
 }
 
 impl Design for FrontRequest {

@@ -50,6 +50,36 @@ macro_rules! methods {
             $($(#[doc = $about])+ $variant,)+
         }
 
+        $(
+            impl From<$parameters> for Request {
+                fn from(parameters: $parameters) -> Request {
+                    Request::$variant(parameters)
+                }
+            }
+        )+
+
+        /// The parameters of each method, under its name: what they are if they are left out, and how they are put in.
+        ///
+        /// ```
+        /// use candor_base::schema::Schema;
+        /// use candor_design::methods::{Independent, Workload};
+        /// use candor_design::{Request, design};
+        ///
+        /// let schema = Schema::with_sizes(&[9, 16, 7])?;
+        /// let request: Request = Workload::new(2.0).tables("marginals").into();
+        /// assert_eq!(request, r#"{"method": "workload", "epsilon": 2, "tables": "marginals"}"#.parse()?);
+        /// assert!(design(&schema, &request)?.plan.guarantee().epsilon().get() <= 2.0);
+        ///
+        /// let wrong = Independent::of_attributes([1.0, 0.5]).into();
+        /// assert!(design(&schema, &wrong).unwrap_err().to_string().contains("3 attributes to randomize"));
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub mod methods {
+            use super::*;
+
+            $($(#[doc = $about])+ pub type $variant = $parameters;)+
+        }
+
         impl Method {
             /// All of them. Of methods that are equally good, the first is recommended.
             pub const ALL: &[Method] = &[$(Method::$variant),+];

@@ -2,13 +2,24 @@
 
 use std::collections::VecDeque;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::table::{Columns, Input, Reader, check_header};
 use crate::{BATCH_ROWS, TableError};
 
 impl Input {
+    /// A table that an Arrow reader reads.
+    ///
+    /// # Errors
+    /// As [`from_batches`](Input::from_batches).
+    pub fn from_record_batches<R>(name: impl Into<String>, reader: R) -> Result<Input, TableError>
+    where
+        R: RecordBatchReader + Send + 'static,
+    {
+        Input::from_batches(name, reader.schema(), reader)
+    }
+
     /// A table of record batches of one schema, such as an Arrow `RecordBatchReader` and its schema. What the schema's
     /// metadata say of responses is believed as in a Parquet file. Text may be `Utf8`, `LargeUtf8`, `Utf8View` or a
     /// dictionary of those.

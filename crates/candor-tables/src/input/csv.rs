@@ -10,10 +10,11 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 
+use super::delimiter::sniff;
 use super::table::{Columns, Input, Reader, check_header, too_long};
-use crate::escape_control::visible;
 use crate::limits::{Excess, MAX_RECORD_BYTES, MAX_TEXT_BYTES, RecordLimiter, Stream, excess, read_bytes};
 use crate::{BATCH_ROWS, TableError};
+use candor_runtime::escape_control::visible;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -150,30 +151,6 @@ impl CsvBatches {
     }
 }
 
-/// What a delimiter is looked for among.
-pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-
-/// The delimiter that occurs most often in the first line, outside quotes.
-pub(super) fn sniff(start: &[u8]) -> u8 {
-    let mut quoted = false;
-    let mut counts = [0usize; 4];
-    for &byte in start {
-        match byte {
-            b'"' => quoted = !quoted,
-            b'\n' if !quoted => break,
-            _ if !quoted => {
-                if let Some(i) = DELIMITERS.iter().position(|&c| c == byte) {
-                    counts[i] += 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    // The first of the most frequent, so that a comma wins ties.
-    let best = (0..DELIMITERS.len()).rev().max_by_key(|&i| counts[i]).unwrap_or(0);
-    DELIMITERS[best]
-}
-
 fn csv_error(file: &str, header: &[String], row: u64, error: csv::Error) -> TableError {
     let file = file.to_owned();
     match error.into_kind() {
@@ -212,19 +189,4 @@ pub fn cells(path: &Path) -> Result<Vec<Vec<String>>, TableError> {
         record.map(|record| record.iter().map(str::to_owned).collect()).map_err(|error| csv_error(&file, &[], 0, error))
     };
     reader.records().map(row).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delimiters_are_sniffed_outside_quotes() {
-        assert_eq!(sniff(b"a,b;c,d\n1;2;3;4"), b',');
-        assert_eq!(sniff(b"a;b;c\n"), b';');
-        assert_eq!(sniff(b"\"a,b,c,d\"\te\n"), b'\t');
-        assert_eq!(sniff(b"a|b"), b'|');
-        assert_eq!(sniff(b"alone\n"), b',');
-        assert_eq!(sniff(b""), b',');
-    }
 }

@@ -1,6 +1,9 @@
 //! Where tables are.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
 
 /// What standard input is called among files.
 const STDIN: &str = "/dev/stdin";
@@ -12,6 +15,13 @@ pub enum Location {
     File(PathBuf),
     /// Standard input.
     Stdin,
+}
+
+/// Where the bytes of a table are that is not read in one go.
+#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "nothing else is read so"))]
+pub(super) enum Source {
+    File(File),
+    Memory(Bytes),
 }
 
 impl Location {

@@ -3,7 +3,10 @@
 
 mod location;
 mod table;
+mod delimiter;
+#[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod arrow;
 mod json_lines;
@@ -11,8 +14,9 @@ mod open;
 mod several;
 
 pub use crate::guard::panic_is_guarded;
-pub(crate) use csv::DELIMITERS;
+#[cfg(feature = "csv")]
 pub use csv::cells;
+pub(crate) use delimiter::DELIMITERS;
 pub(crate) use json_lines::batch_of;
 pub use location::Location;
 

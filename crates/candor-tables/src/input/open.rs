@@ -6,10 +6,13 @@ use std::io::{self, BufReader, Read};
 use bytes::Bytes;
 use flate2::bufread::MultiGzDecoder;
 
-use super::csv::{open_csv, sniff};
+#[cfg(feature = "csv")]
+use super::csv::open_csv;
+use super::delimiter::sniff;
 use super::json_lines::{is_json, open_json_lines};
-use super::location::Location;
-use super::parquet::{Source, open_parquet};
+use super::location::{Location, Source};
+#[cfg(feature = "parquet")]
+use super::parquet::open_parquet;
 use super::table::Input;
 use crate::TableError;
 use crate::limits::{MAX_STREAMED_PARQUET, Stream, read_bytes};
@@ -84,6 +87,16 @@ impl Input {
             false => Input::from_reader(name, io::Cursor::new(bytes), delimiter),
         }
     }
+}
+
+#[cfg(not(feature = "csv"))]
+fn open_csv(name: String, _: Stream, _: u8) -> Result<Input, TableError> {
+    Err(TableError::NotBuilt(name, "CSV"))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(name: String, _: Source) -> Result<Input, TableError> {
+    Err(TableError::NotBuilt(name, "Parquet"))
 }
 
 fn starts_with(file: &mut File, magic: &[u8]) -> io::Result<bool> {

@@ -1,29 +1,22 @@
 //! Parquet tables.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::reader::ChunkReader;
 
+use super::location::Source;
 use super::table::{Columns, Input, Reader, check_header};
 use crate::guard::guarded;
 use crate::limits::claimed_rows;
 use crate::types::text_dictionary_type;
 use crate::{BATCH_ROWS, TableError};
-
-/// Where the bytes of a table are.
-pub(super) enum Source {
-    File(File),
-    Memory(Bytes),
-}
 
 /// A table whose metadata are read.
 struct Parquet {

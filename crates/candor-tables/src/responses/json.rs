@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::decode::{Decoder, ResponseBatch};
 use crate::TableError;
-use crate::escape_control::is_hidden;
 use crate::input::{Batch, batch_of};
 use crate::metadata_keys::FINGERPRINT_FIELD;
+use candor_runtime::escape_control::is_hidden;
 
 /// Reads responses under one plan, one at a time, as clients send them: an object with the plan's fingerprint and every
 /// column.

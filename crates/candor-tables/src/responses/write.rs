@@ -11,10 +11,6 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor_base::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor_base::schema::Schema;
 use candor_bulk::{AnswerColumn, Responses, Sets, UNANSWERED};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::Format;
 use super::as_text::{KeptText, Unwritable, as_shown};
@@ -22,11 +18,9 @@ use super::cells::CellLabels;
 use crate::TableError;
 use crate::input::DELIMITERS;
 use crate::output::{Existing, Pending, Target, TextWriter};
+use crate::parquet_output::ParquetOutput;
 use crate::sidecar::Sidecar;
 use crate::spreadsheet::safe_cell;
-
-/// Rows in a row group of Parquet output.
-const ROW_GROUP: usize = 1 << 20;
 
 /// The columns of responses, with their labels ready to be written.
 pub(crate) struct Layout {
@@ -296,7 +290,7 @@ fn push_field(line: &mut Vec<u8>, text: &str, delimiter: u8) {
 /// Writes batches of responses, in order.
 pub(crate) enum ResponseWriter {
     Csv(TextWriter),
-    Parquet(Box<ArrowWriter<Pending>>),
+    Parquet(ParquetOutput),
 }
 
 impl ResponseWriter {
@@ -314,17 +308,7 @@ impl ResponseWriter {
             writer.write_all(&layout.header()).map_err(|error| target.failed(error))?;
             return Ok(ResponseWriter::Csv(writer));
         }
-        let pair = |(key, value): &(&str, String)| KeyValue::new((*key).to_owned(), value.clone());
-        let metadata = metadata.iter().map(pair).collect();
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_max_row_group_row_count(Some(ROW_GROUP))
-            // Least and greatest label of a page help nobody, and cost a third of the writing.
-            .set_statistics_enabled(EnabledStatistics::None)
-            .set_key_value_metadata(Some(metadata))
-            .build();
-        let writer = ArrowWriter::try_new(Pending::new(target)?, Arc::new(layout.schema()), Some(properties));
-        writer.map(|writer| ResponseWriter::Parquet(Box::new(writer))).map_err(|error| parquet_failed(target, error))
+        ParquetOutput::of_rows(target, Arc::new(layout.schema()), metadata).map(ResponseWriter::Parquet)
     }
 
     pub(crate) fn write(&mut self, encoded: &Encoded, target: &Target) -> Result<(), TableError> {
@@ -332,9 +316,7 @@ impl ResponseWriter {
             (ResponseWriter::Csv(writer), Encoded::Text(text)) => {
                 writer.write_all(text).map_err(|error| target.failed(error))
             }
-            (ResponseWriter::Parquet(writer), Encoded::Batch(batch)) => {
-                writer.write(batch).map_err(|error| parquet_failed(target, error))
-            }
+            (ResponseWriter::Parquet(writer), Encoded::Batch(batch)) => writer.write(batch, target),
             _ => unreachable!("the layout encodes for its writer"),
         }
     }
@@ -350,18 +332,12 @@ impl ResponseWriter {
             ResponseWriter::Csv(writer) => {
                 writer.end().map_err(|error| target.failed(error))?.finish_with(sidecar, existing)
             }
-            ResponseWriter::Parquet(writer) => {
-                writer.into_inner().map_err(|error| parquet_failed(target, error))?.finish_with(None, existing)
-            }
+            ResponseWriter::Parquet(writer) => writer.end(target)?.finish_with(None, existing),
         }
     }
 }
 
-fn parquet_failed(target: &Target, error: parquet::errors::ParquetError) -> TableError {
-    target.failed(std::io::Error::other(error.to_string()))
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
     use super::*;
     use arrow_array::Int32Array;

@@ -2,6 +2,7 @@
 //! the same variance.
 
 mod told;
+#[cfg(feature = "plot")]
 mod figure;
 mod variance;
 

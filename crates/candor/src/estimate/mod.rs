@@ -2,6 +2,7 @@
 
 mod cautions;
 
+#[cfg(feature = "pages")]
 pub(crate) use cautions::ILL_CONDITIONED;
 
 use candor_analysis::conditional_shares::{ConditionalShares, shares_among};

@@ -7,7 +7,7 @@ mod trend;
 mod html;
 
 use candor_analysis::reliability::{PublishedShare, Reliability, published};
-use candor_tables::escape_control::visible;
+use candor_runtime::escape_control::visible;
 use serde::Serialize;
 
 pub use cross::{CrossTable, Share};
@@ -269,7 +269,7 @@ fn bullet(item: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_tables::escape_control::{is_direction_mark, is_hidden, turns_direction};
+    use candor_runtime::escape_control::{is_direction_mark, is_hidden, turns_direction};
     use proptest::prelude::*;
 
     #[test]

@@ -96,7 +96,7 @@ fn estimates() {
 fn tests() {
     // The odds ratio of two by two categories, and the naive test.
     let survey = Survey::independent();
-    let mut found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
+    let mut found = test(&survey.plan, &survey.counts("smokes;region;smokes,region", &[]), [0, 2], 0.95).unwrap();
     found.design = Some("weighted by w".to_owned());
     assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
@@ -165,7 +165,7 @@ fn clusters() {
 fn syntheses() {
     let survey = Survey::independent();
     let counts = survey.counts("smokes;school;region", &[]);
-    let found = synthesize(&survey.plan, Parts::Clusters, &counts, Some(10), &Source::from_seed(1)).unwrap();
+    let found = synthesize(&survey.plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1)).unwrap();
     is_documented("synthesize", &found, &[]);
 }
 
@@ -229,8 +229,8 @@ fn regressions() {
         let schema = responses[0].schema();
         let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
         let everybody = candor::sampling::SamplingDesign::new(survey.plan.schema(), &Default::default()).unwrap();
-        let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, ProgressSink::none()).unwrap();
-        regress(&asked, &rows, &options).unwrap()
+        let rows = Rows::read(&survey.plan, inputs, &asked, &everybody, ProgressSink::none()).unwrap();
+        regress(&rows, &asked, &options).unwrap()
     };
     let profiles = vec![vec![("smokes".to_owned(), "yes".to_owned())]];
     let questions = Questions { contrasts: vec!["smokes=yes".to_owned()], profiles };
@@ -331,7 +331,7 @@ fn reports() {
     let numbers = MomentQuery::default();
     let counted = tables(&survey.plan, &asked, &numbers).unwrap();
     let counts = Counts::from_codes(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
-    let found = report(&survey.plan, &asked, &numbers, &counts, &ReportOptions::default()).unwrap();
+    let found = report(&survey.plan, &counts, &asked, &numbers, &ReportOptions::default()).unwrap();
     assert!(found.dependences[0].p_value.unwrap() < 1e-6);
     assert!(found.page.html().contains("What depends on what"));
     let mut own = fields(&serde_json::to_value(&found).unwrap());

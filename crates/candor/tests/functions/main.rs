@@ -8,6 +8,7 @@ mod sent;
 
 mod adjust;
 mod cluster;
+mod ended;
 mod estimate;
 mod formats;
 mod guess;

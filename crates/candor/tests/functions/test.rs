@@ -13,7 +13,7 @@ use candor_bulk::Randomizer;
 #[test]
 fn what_depends_and_what_does_not() {
     let survey = Survey::independent();
-    let dependent = test(&survey.plan, [0, 1], &survey.counts("smokes;school;smokes,school", &[]), 0.95).unwrap();
+    let dependent = test(&survey.plan, &survey.counts("smokes;school;smokes,school", &[]), [0, 1], 0.95).unwrap();
     assert_eq!((dependent.respondents, dependent.degrees), (PEOPLE, 2));
     assert!(dependent.p_value < 1e-6 && dependent.odds_ratio.is_none());
     // Of the truth: chi-square over the number of people is 2/3.
@@ -26,7 +26,7 @@ fn what_depends_and_what_does_not() {
     assert!(naive.cramers_v.unwrap() < dependent.cramers_v);
     assert!(dependent.verdict().unwrap().starts_with("the same test"));
     // Smoking and the region: independent, two by two.
-    let independent = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
+    let independent = test(&survey.plan, &survey.counts("smokes;region;smokes,region", &[]), [0, 2], 0.95).unwrap();
     assert!(independent.p_value > 1e-6 && independent.degrees == 1);
     let odds = independent.odds_ratio.unwrap();
     assert!(odds.low < odds.estimate && odds.estimate < odds.high && odds.low < 1.5 && odds.high > 0.6);
@@ -46,17 +46,17 @@ fn tables_are_those_of_the_pair() {
     for counts in
         [survey.counts("smokes;school;school,smokes", &[]), survey.counts("smokes;school;smokes,school", &[2])]
     {
-        assert!(matches!(test(&survey.plan, [0, 1], &counts, 0.95), Err(StudyError::Counts(_))));
+        assert!(matches!(test(&survey.plan, &counts, [0, 1], 0.95), Err(StudyError::Counts(_))));
     }
     let counts = survey.counts("smokes;school;smokes,school", &[]);
-    assert!(matches!(test(&survey.plan, [0, 0], &counts, 0.95), Err(StudyError::Counts(_))));
-    assert_eq!(test(&survey.plan, [0, 1], &counts, 1.0), Err(StudyError::Confidence(1.0)));
+    assert!(matches!(test(&survey.plan, &counts, [0, 0], 0.95), Err(StudyError::Counts(_))));
+    assert_eq!(test(&survey.plan, &counts, [0, 1], 1.0), Err(StudyError::Confidence(1.0)));
 }
 
 #[test]
 fn what_cannot_be_estimated_is_an_error() {
     let silent = Survey::new(r#"{"method": "independent", "epsilon": 0}"#);
-    let refused = test(&silent.plan, [0, 1], &silent.counts("smokes;school;smokes,school", &[]), 0.95).unwrap_err();
+    let refused = test(&silent.plan, &silent.counts("smokes;school;smokes,school", &[]), [0, 1], 0.95).unwrap_err();
     assert!(refused.to_string().starts_with("not identifiable: "), "{refused}");
 }
 

@@ -4,13 +4,14 @@ mod asked;
 mod text;
 mod rows;
 
+use candor::choice::Choice;
 use candor::counts::{CountOptions, Counts};
 use candor::estimate::{EstimateOptions, Estimates, estimate_query_with_progress};
 use candor_analysis::estimate::{Interval, Method, Target};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
+use candor_runtime::escape_control::visible;
 use candor_runtime::progress::ProgressSink;
-use candor_tables::escape_control::visible;
 use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
 use candor_tables::existing::{check_document, write_document};
 use candor_tables::output;
@@ -21,7 +22,8 @@ pub use asked::{AskedArgs, ValuesArgs};
 use super::survey::{Sources, SurveyArgs, count};
 use super::{CellArgs, MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
-use crate::progress::{watched, working};
+use crate::flags::choice;
+use crate::progress::watched;
 use crate::show::{emit_data, json_text, remark};
 
 #[derive(Args)]
@@ -61,17 +63,17 @@ pub struct EstimateArgs {
     #[arg(long = "baseline-plan", alias = "against-plan", value_name = "PLAN", requires = "against")]
     against_plan: Option<String>,
     /// Estimator; unbiased and plug-in have standard errors, constrained has root mean square errors
-    #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
-    method: MethodArg,
+    #[arg(long, value_parser = choice::<Method>(), default_value = Method::default().name())]
+    method: Method,
     /// Type of intervals
-    #[arg(long, value_enum, default_value_t = IntervalArg::Binomial)]
-    interval: IntervalArg,
+    #[arg(long, value_parser = choice::<Interval>(), default_value = Interval::default().name())]
+    interval: Interval,
     /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// Inference target
-    #[arg(long, value_enum, default_value_t = TargetArg::Population)]
-    target: TargetArg,
+    #[arg(long, value_parser = choice::<Target>(), default_value = Target::default().name())]
+    target: Target,
     /// Add the covariance matrix of each one-way table to the JSON output; for a population [unbiased]
     #[arg(long)]
     covariance: bool,
@@ -102,52 +104,7 @@ pub struct EstimateArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodArg {
-    /// Unbiased; cells can be negative
-    Unbiased,
-    /// Weights by the observed responses where a matrix has more outputs than inputs; unbiased in the limit
-    PlugIn,
-    /// Maximum likelihood by iteration; a proper distribution, biased
-    Iterative,
-    /// Closest distribution to the unbiased estimate; biased
-    Projected,
-    /// Closest distributions that agree across all tables; biased, best at small epsilons
-    Constrained,
-    /// Negative cells set to zero and the rest rescaled; biased
-    Clipped,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum IntervalArg {
-    /// Covers at the stated level, also for few responses and rare cells; within 0 and 1
-    Binomial,
-    /// Normal approximation, for many responses
-    Wald,
-    /// Simultaneous coverage of all intervals of a table
-    Simultaneous,
-    /// One thousand resamples of the responses; for few responses and rare cells
-    Bootstrap,
-}
-
 /// Whose table is estimated, as a flag.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum TargetArg {
-    /// Population that the respondents were drawn from
-    Population,
-    /// The randomized records themselves
-    #[value(alias = "table")]
-    Records,
-}
-
-impl From<TargetArg> for Target {
-    fn from(target: TargetArg) -> Target {
-        match target {
-            TargetArg::Population => Target::Population,
-            TargetArg::Records => Target::Table,
-        }
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
@@ -251,14 +208,9 @@ fn wave(
     let tables = TableList::new(lists, schema).map_err(|error| Failure::about("--tables", error))?;
     let sources = Sources { responses, counts, delimiter: args.delimiter };
     let counts = count(plan, &survey, sources, &tables, options.needs_sets())?;
-    let what = format!("estimating {} tables", tables.lists().len());
     let estimate =
         |progress: ProgressSink<'_>| estimate_query_with_progress(plan, &counts, &asked, &wanted, options, progress);
-    Ok(match options.method {
-        // Simulated surveys are counted.
-        Method::Constrained => watched(estimate)?,
-        _ => working(&what, || estimate(ProgressSink::none()))?,
-    })
+    Ok(watched(estimate)?)
 }
 
 /// Counts responses, and tells what should be known of them.
@@ -276,21 +228,9 @@ pub fn read_responses(
 
 fn options(args: &EstimateArgs) -> EstimateOptions {
     EstimateOptions {
-        method: match args.method {
-            MethodArg::Unbiased => Method::Unbiased,
-            MethodArg::PlugIn => Method::PlugIn,
-            MethodArg::Iterative => Method::Iterative,
-            MethodArg::Projected => Method::Projected,
-            MethodArg::Constrained => Method::Constrained,
-            MethodArg::Clipped => Method::Clipped,
-        },
-        target: args.target.into(),
-        interval: match args.interval {
-            IntervalArg::Binomial => Interval::Binomial,
-            IntervalArg::Wald => Interval::Wald,
-            IntervalArg::Simultaneous => Interval::Simultaneous,
-            IntervalArg::Bootstrap => Interval::Bootstrap,
-        },
+        method: args.method,
+        target: args.target,
+        interval: args.interval,
         confidence: args.confidence,
         covariance: args.covariance,
     }

@@ -12,7 +12,7 @@ use super::{Workload, lottery, lottery_for, sampling, single};
 use crate::bound::squared_error;
 use crate::independent::independent;
 use crate::joint::optimal::search::SearchLimits;
-use crate::method::{Candidates, ComparisonTarget, Design};
+use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::{Choice, DesignOutcome, OtherMethod};
 use crate::{DEFAULT_RESPONDENTS, DesignError, budget, randomized_attributes};
 
@@ -62,6 +62,27 @@ pub fn asked_tables(schema: &Schema, tables: Option<&str>) -> Result<(TableList,
     Ok(TableList::parse_weighted(tables.unwrap_or(default), schema)?)
 }
 
+impl WorkloadRequest {
+    /// The least error of all pairs at this epsilon of the record.
+    pub fn new(epsilon: f64) -> Self {
+        WorkloadRequest { epsilon, tables: None, single: false, time_limit: None, respondents: None }
+    }
+
+    parameters! {
+        /// Of these tables instead, such as `marginals` or `a,b;c`, with weights such as `a,b:2;c`.
+        tables(tables: impl Into<String>): tables = Some(tables.into());
+        /// Stop searching after so many seconds.
+        time_limit(seconds: f64): time_limit = Some(seconds);
+        /// So many respondents: then about 30 of them at least tell about each table.
+        respondents(respondents: f64): respondents = Some(respondents);
+    }
+
+    parameters! {
+        /// One channel for everybody instead of a lottery.
+        one_channel: single;
+    }
+}
+
 impl Design for WorkloadRequest {
     fn design(&self, schema: &Schema, progress: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
@@ -81,6 +102,18 @@ impl Design for WorkloadRequest {
         let (tables, time_limit) = (Some(goal.tables.to_owned()), goal.time_limit.map(|limit| limit.as_secs_f64()));
         let respondents = Some(goal.respondents);
         vec![(None, Ok(WorkloadRequest { epsilon: goal.epsilon, tables, single: false, time_limit, respondents }))]
+    }
+}
+
+impl SamplingRequest {
+    /// Each respondent answers one of all pairs, at this epsilon of the record.
+    pub fn new(epsilon: f64) -> Self {
+        SamplingRequest { epsilon, tables: None }
+    }
+
+    parameters! {
+        /// One of these tables instead, such as `marginals` or `a,b;c`, with weights such as `a,b:2;c`.
+        tables(tables: impl Into<String>): tables = Some(tables.into());
     }
 }
 

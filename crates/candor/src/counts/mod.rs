@@ -7,16 +7,13 @@ use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts};
 use candor_base::plan::{Content, Plan};
 use candor_base::schema::Schema;
 use candor_bulk::UNANSWERED;
-use candor_runtime::progress::ProgressSink;
-use candor_tables::TableError;
-use candor_tables::counts::tally_counts;
-use candor_tables::input::Inputs;
-use candor_tables::responses::ReadSummary;
-use candor_tables::tally::{SampleColumns, Tallied, TallyJob, tally, tally_keeping_sets, tally_sample};
 
 use crate::error::StudyError;
 use crate::sampling_note::Circumstances;
 use crate::texts::Language;
+
+#[cfg(feature = "tables")]
+mod read;
 
 /// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in
 /// the same order.
@@ -56,12 +53,6 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// What was read of responses.
-    pub fn new(read: &ReadSummary) -> Provenance {
-        let ReadSummary { simulation, unmarked, implausible, repeated, .. } = read.clone();
-        Provenance { simulation, unmarked, implausible, repeated }
-    }
-
     /// What should be known, as notes; `name` is what tables are called.
     pub fn notes(&self, name: impl Fn(&str) -> String) -> Vec<String> {
         let unmarked = self
@@ -134,46 +125,6 @@ impl Counts {
         Ok(Counts::simple(by, groups, responses))
     }
 
-    /// Counts responses in tables: record batches or files. `progress` is told the records.
-    ///
-    /// # Errors
-    /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are
-    /// not public, or whoever watches ends it.
-    pub fn read(
-        plan: &Plan,
-        inputs: Inputs,
-        tables: &TableList,
-        options: CountOptions<'_>,
-        progress: ProgressSink<'_>,
-    ) -> Result<Counts, TableError> {
-        let CountOptions { by, weights, keep_sets } = options;
-        let job = TallyJob { plan, tables, by, weights };
-        let read = if keep_sets { tally_keeping_sets(&job, inputs, progress) } else { tally(&job, inputs, progress) }?;
-        Ok(Counts::tallied(by, read))
-    }
-
-    /// The same of respondents who were drawn as these columns say; the likelihood is not kept, and [`Counts::to_json`]
-    /// does not hold the units.
-    ///
-    /// # Errors
-    /// As [`Counts::read`], or if the columns tell no errors.
-    pub fn read_sample(
-        plan: &Plan,
-        inputs: Inputs,
-        tables: &TableList,
-        options: CountOptions<'_>,
-        columns: &SampleColumns,
-        progress: ProgressSink<'_>,
-    ) -> Result<Counts, TableError> {
-        let CountOptions { by, weights, .. } = options;
-        Ok(Counts::tallied(by, tally_sample(&TallyJob { plan, tables, by, weights }, columns, inputs, progress)?))
-    }
-
-    fn tallied(by: &[usize], read: Tallied) -> Counts {
-        let provenance = Provenance::new(&read.read);
-        Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.read.responses) }
-    }
-
     fn simple(by: &[usize], groups: BTreeMap<Vec<u16>, Vec<TableCounts>>, responses: u64) -> Counts {
         let (by, rows, provenance) = (by.to_vec(), BTreeMap::new(), Provenance::default());
         Counts { by, groups, responses, rows, provenance, design: None }
@@ -232,17 +183,6 @@ impl Counts {
     /// The same in any language, what is not ours isolated.
     pub(crate) fn circumstances(&self, language: &Language) -> Option<String> {
         self.design.as_ref().map(|design| design.told(language))
-    }
-
-    /// Reads counts made elsewhere, by the query of [`sql`](crate::sql::sql) or otherwise.
-    ///
-    /// # Errors
-    /// If a table cannot be read, or is no table of such counts.
-    pub fn from_precomputed(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
-        let tallies = tally_counts(plan, tables, inputs)?;
-        let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
-        let groups = BTreeMap::from([(Vec::new(), tallies)]);
-        Ok(Counts::simple(&[], groups, responses))
     }
 
     /// The same counts in groups of public attributes, which are the first of every table: each table without them,
