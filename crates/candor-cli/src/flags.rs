@@ -13,7 +13,7 @@ pub fn choice<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
         match values.iter_mut().find(|(known, _)| *known == value) {
             Some((_, known)) => *known = known.clone().alias(name),
             None if about.is_empty() => values.push((value, PossibleValue::new(name))),
-            None => values.push((value, PossibleValue::new(name).help(about))),
+            None => values.push((value, PossibleValue::new(name).help(with_flags(about)))),
         }
     }
     PossibleValuesParser::new(values.into_iter().map(|(_, value)| value)).try_map(|name| C::of_name(&name))

@@ -2,6 +2,8 @@
 
 use candor_analysis::association::Measure;
 use candor_analysis::estimate::{Interval, Method, Target};
+use candor_design::clusters::ClusterMethod;
+use candor_design::matrix::Inputs;
 
 use crate::error::StudyError;
 
@@ -104,5 +106,30 @@ impl Choice for Measure {
         ("pearson", Measure::Pearson, "Absolute value of Pearson's correlation"),
         ("cramer", Measure::CramersV, "Cramér's V"),
         ("mutual-information", Measure::MutualInformation, "Mutual information divided by the smaller entropy"),
+    ];
+}
+
+impl Choice for Inputs {
+    const PARAMETER: &'static str = "matrix_inputs";
+    const ALL: &'static [(&'static str, Inputs, &'static str)] = &[
+        ("columns", Inputs::Columns, "Columns are inputs and sum to 1"),
+        ("rows", Inputs::Rows, "Rows are inputs and sum to 1"),
+    ];
+}
+
+impl Choice for ClusterMethod {
+    const PARAMETER: &'static str = "cluster_method";
+    const ALL: &'static [(&'static str, ClusterMethod, &'static str)] = &[
+        (
+            "joint",
+            ClusterMethod::Joint,
+            "All attributes kept or replaced together (RR-Joint), at the sum of their epsilons",
+        ),
+        (
+            "optimal",
+            ClusterMethod::Optimal,
+            "Largest attribute epsilons for the sum of the cluster; with `attribute_epsilon`, the least sum for those",
+        ),
+        ("workload", ClusterMethod::Workload, "Least error of all pairs in the cluster, at the sum of their epsilons"),
     ];
 }

@@ -137,7 +137,7 @@ fn asked(method: Method, options: Options) -> Result<(Request, DesignOptions), F
     let both = of_all_methods.iter().filter(|(name, _)| method.parameters().contains(&name.as_str()));
     let parameters = both.map(|(name, value)| (name.clone(), value.clone())).chain(of_method).collect();
     let told = of_all(&mut Options::of(of_all_methods))?;
-    Ok((Request::new(method, parameters).map_err(needed)?, told))
+    Ok((Request::new(method, parameters)?, told))
 }
 
 /// What is asked of every method: [`NOT_OF_METHODS`].
@@ -150,16 +150,4 @@ fn of_all(options: &mut Options) -> Result<DesignOptions, Failure> {
         respondents: options.or("respondents", default.respondents)?,
         shares: None,
     })
-}
-
-/// The parser's words for what a method cannot do without.
-fn needed(error: RequestError) -> Failure {
-    let missing = match &error {
-        RequestError::Malformed(message) => message.strip_prefix("missing field ").map(str::to_owned),
-        _ => None,
-    };
-    match missing {
-        Some(name) => parameter(format!("this method needs {name}")),
-        None => error.into(),
-    }
 }

@@ -266,6 +266,10 @@ impl Request {
                 });
             }
         }
+        let given = |name: &str| parameters.get(name).is_some_and(|value| !value.is_null());
+        if let Some(field) = fields.iter().find(|field| field.required && !given(field.name)) {
+            return Err(RequestError::Missing(field.name));
+        }
         let mut all = parameters;
         all.insert("method".to_owned(), method.name().into());
         serde_json::from_value(Value::Object(all)).map_err(|error| RequestError::Malformed(error.to_string()))
@@ -305,6 +309,9 @@ impl FromStr for Request {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
+    /// A parameter that the method cannot do without.
+    #[error("this method needs `{0}`")]
+    Missing(&'static str),
     /// No method has this name.
     #[error("unknown method \"{found}\"{hint}")]
     UnknownMethod {

@@ -1,7 +1,6 @@
 //! `candor design`: schema + goal -> plan.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use candor::StudyError;
@@ -11,8 +10,7 @@ use candor_design::DesignError;
 use candor_design::combine::part;
 use candor_design::request::Method;
 use candor_runtime::names;
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
 use super::prior::PriorArgs;
 use super::{PlanOutputArgs, parse_limit, parse_respondents, read_schema, read_shares, refuse_overwriting};
@@ -22,6 +20,7 @@ use crate::progress::watched;
 use crate::shell;
 use crate::show::{emit, emit_json, remark, verbose};
 
+mod parameters;
 mod request;
 mod findings;
 mod describe;
@@ -29,6 +28,7 @@ mod describe;
 pub use describe::{describe, describe_prior};
 use describe::{describe_expectations, describe_pairs};
 use findings::{alternatives, findings, recommendation};
+use parameters::Parameters;
 pub use request::split_clusters;
 
 #[derive(Args)]
@@ -66,109 +66,8 @@ pub struct DesignArgs {
     /// Design for these attributes only; combine the plans with candor combine
     #[arg(long, value_name = "NAME,..", conflicts_with = "categories")]
     only: Option<String>,
-    /// Record-level epsilon [independent, joint, clusters, optimal, heuristic, workload,
-    /// sampling]
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
-    epsilon: Option<f64>,
-    /// Allocation of the privacy budget to the attributes, as ratios [default: equal] [independent, clusters,
-    /// optimal, heuristic]
-    #[arg(
-        long = "budget-split",
-        alias = "ratio",
-        value_delimiter = ',',
-        value_name = "R,..",
-        requires = "epsilon",
-        allow_negative_numbers = true
-    )]
-    ratio: Option<Vec<f64>>,
-    /// Epsilon of each attribute instead of a record-level epsilon [independent, clusters, optimal, heuristic,
-    /// reduced, two-attribute; minimax: or one for all]
-    #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
-    attribute_epsilon: Option<Vec<f64>>,
-    /// Largest likelihood ratio, at least 1: one per attribute, or one for all [minimax]
-    #[arg(
-        long = "likelihood-ratio",
-        alias = "parity",
-        value_delimiter = ',',
-        value_name = "G,..",
-        conflicts_with = "attribute_epsilon",
-        allow_negative_numbers = true
-    )]
-    parity: Option<Vec<f64>>,
-    /// Instead of an epsilon, two probabilities, the smaller one first: nothing as likely as the first becomes likelier
-    /// than the second, and nothing as likely as the second falls below the first [methods with --epsilon; minimax of
-    /// one attribute]
-    #[arg(long, value_delimiter = ',', value_name = "RHO1,RHO2", allow_negative_numbers = true)]
-    rho: Option<Vec<f64>>,
-    /// Instead of an epsilon, the largest factor by which a probability may grow or shrink [as --rho]
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
-    beta: Option<f64>,
-    /// Number of reported categories, at least 2: one per attribute, or one for all [l-diversity]
-    #[arg(long, value_delimiter = ',', value_name = "L,..")]
-    l: Option<Vec<usize>>,
-    /// Attributes to cross into one with all combinations as categories [l-diversity, minimax, front]
-    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
-    cross: Option<Vec<String>>,
-    /// Attribute clusters to randomize together, such as "a,b;c"; other attributes are clusters of one [clusters]
-    #[arg(long, value_name = "NAME,..;..", conflicts_with = "from_clusters")]
-    clusters: Option<String>,
-    /// Attribute clusters from a file by candor associations (JSON) [clusters]
-    #[arg(long, value_name = "clusters.json")]
-    from_clusters: Option<String>,
-    /// Method within a cluster [default: joint] [clusters]
-    #[arg(long = "cluster-method", alias = "inside", value_enum)]
-    inside: Option<InsideArg>,
-    /// Add channels with shifted labels, so that noncompliance can be detected (see candor compliance) [independent,
-    /// joint]
-    #[arg(long = "compliance-check", alias = "mirrored")]
-    mirrored: bool,
-    /// One channel for all respondents, instead of randomly assigned channels [workload]
-    #[arg(long = "one-channel", alias = "single")]
-    single: bool,
-    /// Order in which the heuristic takes the attributes [default: largest need first] [heuristic]
-    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
-    order: Option<Vec<String>>,
-    /// Accept attribute epsilons larger than requested [heuristic]
-    #[arg(long = "allow-larger-epsilon", alias = "allow-weaker")]
-    allow_weaker: bool,
-    /// Search time limit in seconds; returns the best plan found [default: 30] [optimal, workload, clusters]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
-    time_limit: Option<f64>,
-    /// Retention probability [warner]
-    #[arg(long, allow_negative_numbers = true)]
-    p: Option<f64>,
-    /// Probability of reporting the true category, before uniform replacement [up; independent and clusters: of each
-    /// attribute, instead of epsilons]
-    #[arg(long, allow_negative_numbers = true)]
-    q: Option<f64>,
-    /// Likelihood ratio of the true category to any other [frapp]
-    #[arg(long, allow_negative_numbers = true)]
-    lambda: Option<f64>,
-    /// Transition matrix (CSV): columns are inputs and sum to 1, rows are outputs; labels optional; entries such as
-    /// 0.25 or 1/3 [matrix]
-    #[arg(long = "matrix", alias = "file", value_name = "M.csv")]
-    file: Option<PathBuf>,
-    /// Orientation of the matrix, if its sums do not determine it [matrix]
-    #[arg(long = "matrix-inputs", alias = "inputs", value_enum)]
-    inputs: Option<InputsArg>,
-    /// Probability that the best guess is wrong, for the stated prior [front]
-    #[arg(long = "map-privacy", alias = "privacy", value_name = "P", allow_negative_numbers = true)]
-    privacy: Option<f64>,
-    /// Largest mean squared error of a share with --respondents; the plan is the most private one [front]
-    #[arg(
-        long = "max-mse",
-        alias = "utility",
-        value_name = "U",
-        conflicts_with = "privacy",
-        allow_negative_numbers = true
-    )]
-    utility: Option<f64>,
-    /// Largest posterior of any category given any answer, for the stated prior [front]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
-    posterior_bound: Option<f64>,
-    /// Maximum number of distinct answers; a heuristic [front]
-    #[arg(long, value_name = "M")]
-    outputs: Option<usize>,
+    #[command(flatten)]
+    parameters: Parameters,
     /// Accept an unbounded plan, without a finite epsilon [not needed for front and l-diversity, which guarantee
     /// something else]
     #[arg(long)]
@@ -203,26 +102,6 @@ pub struct DesignArgs {
     exact_prior: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum InputsArg {
-    /// Columns are inputs and sum to 1
-    Columns,
-    /// Rows are inputs and sum to 1
-    Rows,
-}
-
-#[derive(Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum InsideArg {
-    /// All attributes kept or replaced together (RR-Joint), at the sum of their epsilons
-    Joint,
-    /// Largest attribute epsilons for the sum of the cluster; with --attribute-epsilon, the least sum for those
-    Optimal,
-    /// Least error of all pairs in the cluster, at the sum of their epsilons
-    Workload,
-}
-
 pub fn run(args: DesignArgs) -> Result<(), Failure> {
     let started = Instant::now();
     if args.json && args.output.as_deref() == Some("-") {
@@ -230,7 +109,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     }
     args.check_flags()?;
     if let Some(output) = &args.output {
-        let inputs: Vec<&str> = args.schema.iter().chain(&args.from_clusters).map(String::as_str).collect();
+        let inputs: Vec<&str> = args.schema.iter().chain(&args.parameters.from_clusters).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
     }
     let schema = args.designed_for()?;
@@ -247,7 +126,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         designed.seconds = Some(started.elapsed().as_secs_f64());
         return emit_json(&designed);
     }
-    let mut text = format!("{}\n\n", designed.verdict.text) + &describe(&designed.plan, args.epsilon);
+    let mut text = format!("{}\n\n", designed.verdict.text) + &describe(&designed.plan, args.parameters.epsilon());
     text += findings(&designed).strip_prefix('\n').unwrap_or_default();
     let for_tables = matches!(args.method(), Method::Workload | Method::Sampling);
     if verbose() {
@@ -299,8 +178,8 @@ impl DesignArgs {
 
     /// The method named, or the one that the other parameters ask for.
     fn method(&self) -> Method {
-        let given = || self.given().iter().map(|given| given.parameter).collect::<Vec<_>>();
-        self.method.unwrap_or_else(|| Method::by_default(&given()))
+        let given = || self.given().into_iter().map(|given| given.parameter).collect::<Vec<_>>();
+        self.method.unwrap_or_else(|| Method::by_default(&given().iter().map(String::as_str).collect::<Vec<_>>()))
     }
 
     fn options(&self) -> DesignOptions {
@@ -317,7 +196,7 @@ impl DesignArgs {
 
 /// An error with the file that it is about.
 fn about_file(error: StudyError, args: &DesignArgs) -> Failure {
-    match (&error, &args.file) {
+    match (&error, &args.parameters.matrix) {
         (StudyError::Design(DesignError::Matrix(_)), Some(path)) => {
             Failure::about(&path.display().to_string(), with_flags(&error.to_string()))
         }

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use candor::StudyError;
-use candor::information::LearningLimit;
 use candor_base::schema::Schema;
 use candor_design::cross::crossed;
 use candor_design::request::{Method, Request, RequestError};
@@ -14,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::DesignArgs;
 use crate::commands::read_text;
 use crate::failure::Failure;
-use crate::flags::with_flags;
+use crate::flags::{flag, with_flags};
 use crate::show::remark;
 
 /// The methods as values of a flag.
@@ -34,48 +33,35 @@ struct Clusters {
 
 /// A flag that was given: as the user writes it, and the parameter that it is.
 pub(super) struct Given {
-    flag: &'static str,
-    pub(super) parameter: &'static str,
+    flag: String,
+    pub(super) parameter: String,
 }
 
 impl DesignArgs {
     /// The flags that were given and belong to some methods only.
     pub(super) fn given(&self) -> Vec<Given> {
-        let flags = [
-            ("--epsilon", "epsilon", self.epsilon.is_some()),
-            ("--budget-split", "budget_split", self.ratio.is_some()),
-            ("--attribute-epsilon", "attribute_epsilon", self.attribute_epsilon.is_some()),
-            ("--clusters", "clusters", self.clusters.is_some()),
-            ("--from-clusters", "clusters", self.from_clusters.is_some()),
-            ("--cluster-method", "cluster_method", self.inside.is_some()),
-            ("--one-channel", "one_channel", self.single),
-            ("--compliance-check", "compliance_check", self.mirrored),
-            ("--order", "order", self.order.is_some()),
-            ("--allow-larger-epsilon", "allow_larger_epsilon", self.allow_weaker),
-            ("--time-limit", "time_limit", self.time_limit.is_some()),
-            ("--likelihood-ratio", "likelihood_ratio", self.parity.is_some()),
-            ("--l", "l", self.l.is_some()),
-            ("--cross", "cross", self.cross.is_some()),
-            ("--p", "p", self.p.is_some()),
-            ("--q", "q", self.q.is_some()),
-            ("--lambda", "lambda", self.lambda.is_some()),
-            ("--matrix", "matrix", self.file.is_some()),
-            ("--matrix-inputs", "matrix_inputs", self.inputs.is_some()),
-            ("--map-privacy", "map_privacy", self.privacy.is_some()),
-            ("--max-mse", "max_mse", self.utility.is_some()),
-            ("--posterior-bound", "posterior_bound", self.posterior_bound.is_some()),
-            ("--outputs", "outputs", self.outputs.is_some()),
+        let own = &self.parameters;
+        let others = [
+            ("--clusters", "clusters", own.clusters.is_some()),
+            ("--from-clusters", "clusters", own.from_clusters.is_some()),
+            ("--matrix", "matrix", own.matrix.is_some()),
             ("--exact-prior", "prior", self.exact_prior),
             (self.prior.given().unwrap_or("--prior"), "prior", self.prior.given().is_some()),
         ];
-        let given = flags.into_iter().filter(|(.., given)| *given);
-        given.map(|(flag, parameter, _)| Given { flag, parameter }).collect()
+        let others = others.into_iter().filter(|(.., given)| *given);
+        let others =
+            others.map(|(flag, parameter, _)| Given { flag: flag.to_owned(), parameter: parameter.to_owned() });
+        own.given()
+            .into_iter()
+            .map(|(parameter, _)| Given { flag: flag(&parameter), parameter })
+            .chain(others)
+            .collect()
     }
 
     /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
     pub fn check_flags(&self) -> Result<(), Failure> {
         for Given { flag, parameter } in self.given() {
-            self.method().check(parameter).map_err(|error| match error {
+            self.method().check(&parameter).map_err(|error| match error {
                 RequestError::WrongMethod { method, methods, .. } => Failure::Usage(format!(
                     "{flag} does not go with --method {method}; it belongs to --method {methods}"
                 )),
@@ -87,44 +73,15 @@ impl DesignArgs {
 
     /// The request that the flags make, and what is to be said of it.
     pub fn request(&self, schema: &Schema) -> Result<(Request, Vec<String>), Failure> {
-        let (mut parameters, mut notes) = (Map::new(), Vec::new());
+        let (mut parameters, mut notes) = (self.parameters.given(), Vec::new());
         let mut put = |name: &str, value: Option<Value>| {
             if let Some(value) = value.filter(|_| self.method().parameters().contains(&name)) {
                 parameters.insert(name.to_owned(), value);
             }
         };
-        for (name, number) in [
-            ("epsilon", self.epsilon),
-            ("time_limit", self.time_limit),
-            ("p", self.p),
-            ("q", self.q),
-            ("lambda", self.lambda),
-            ("map_privacy", self.privacy),
-            ("max_mse", self.utility),
-            ("posterior_bound", self.posterior_bound),
-            ("respondents", self.respondents),
-        ] {
-            put(name, number.map(|number| finite(name, number)).transpose()?);
-        }
-        for (name, numbers) in [
-            ("budget_split", &self.ratio),
-            ("attribute_epsilon", &self.attribute_epsilon),
-            ("likelihood_ratio", &self.parity),
-        ] {
-            let list = |list: &Vec<f64>| list.iter().map(|&number| finite(name, number)).collect::<Result<Value, _>>();
-            put(name, numbers.as_ref().map(list).transpose()?);
-        }
-        put("l", self.l.as_ref().map(|l| json!(l)));
-        put("cross", self.cross.as_ref().map(|names| json!(names)));
-        put("order", self.order.as_ref().map(|names| names.iter().map(|name| json!(name.trim())).collect()));
+        put("respondents", self.respondents.map(|respondents| json!(respondents)));
         put("tables", self.tables.as_ref().map(|tables| json!(tables)));
-        put("outputs", self.outputs.map(|outputs| json!(outputs)));
-        put("cluster_method", self.inside.map(|inside| json!(inside)));
-        put("matrix_inputs", self.inputs.map(|inputs| json!(inputs)));
-        put("one_channel", self.single.then_some(json!(true)));
-        put("compliance_check", self.mirrored.then_some(json!(true)));
-        put("allow_larger_epsilon", self.allow_weaker.then_some(json!(true)));
-        put("matrix", self.file.as_deref().map(matrix).transpose()?);
+        put("matrix", self.parameters.matrix.as_deref().map(matrix).transpose()?);
         if let Some(Clusters { names, spent }) = self.asked_clusters()? {
             put("clusters", Some(json!(names)));
             put("spent", spent.map(|spent| json!(spent)));
@@ -133,10 +90,10 @@ impl DesignArgs {
             put("prior", Some(prior));
             notes.extend(told);
         }
-        if let Some(limit) = LearningLimit::named(self.rho.as_deref(), self.beta)? {
+        if let Some(limit) = self.parameters.learning_limit()? {
             limit.put(self.method(), schema, &mut parameters)?;
         }
-        let request = Request::new(self.method(), parameters).map_err(missing)?;
+        let request = Request::new(self.method(), parameters).map_err(refused)?;
         Ok((request, notes))
     }
 
@@ -146,7 +103,7 @@ impl DesignArgs {
         if self.method() != Method::Front && !of_matrix {
             return Ok(None);
         }
-        let schema = match &self.cross {
+        let schema = match &self.parameters.cross {
             Some(names) => crossed(schema, names).map_err(StudyError::from)?,
             None => schema.clone(),
         };
@@ -160,7 +117,7 @@ impl DesignArgs {
 
     /// The clusters asked for.
     fn asked_clusters(&self) -> Result<Option<Clusters>, Failure> {
-        match (&self.clusters, &self.from_clusters) {
+        match (&self.parameters.clusters, &self.parameters.from_clusters) {
             (Some(text), _) => Ok(Some(Clusters { names: split_clusters(text)?, spent: None })),
             (None, Some(path)) => read_clusters(path).map(Some),
             (None, None) => Ok(None),
@@ -169,28 +126,16 @@ impl DesignArgs {
 }
 
 /// Why the flags make no request.
-fn missing(error: RequestError) -> Failure {
-    // The parser's words for what a method cannot do without.
-    let needed = match &error {
-        RequestError::Malformed(message) => message.strip_prefix("missing field `").and_then(|m| m.strip_suffix('`')),
-        _ => None,
-    };
-    Failure::Usage(match needed {
-        Some("epsilon") => "this method needs --epsilon (a total)".to_owned(),
-        Some("attribute_epsilon") => "this method needs --attribute-epsilon (one per attribute)".to_owned(),
-        Some("matrix") => "this method needs --matrix".to_owned(),
-        Some("clusters") => "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
-        Some(parameter) => with_flags(&format!("this method needs `{parameter}`")),
-        None => with_flags(&error.to_string()),
+fn refused(error: RequestError) -> Failure {
+    Failure::Usage(match &error {
+        RequestError::Missing(parameter) => match *parameter {
+            "epsilon" => "this method needs --epsilon (a total)".to_owned(),
+            "attribute_epsilon" => "this method needs --attribute-epsilon (one per attribute)".to_owned(),
+            "clusters" => "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
+            parameter => format!("this method needs {}", flag(parameter)),
+        },
+        other => with_flags(&other.to_string()),
     })
-}
-
-/// A number as a parameter; JSON has no others.
-fn finite(name: &str, number: f64) -> Result<Value, Failure> {
-    match number.is_finite() {
-        true => Ok(json!(number)),
-        false => Err(Failure::Input(with_flags(&format!("`{name}` is {number}; it must be a finite number")))),
-    }
 }
 
 fn matrix(path: &Path) -> Result<Value, Failure> {
