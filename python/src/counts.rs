@@ -155,7 +155,7 @@ impl Grouping {
         progress: ProgressSink<'_>,
     ) -> Result<counts::Counts, Failure> {
         let by = public_attributes(plan.schema(), &self.by)?;
-        let options = CountOptions { by: &by, weights: self.weights.as_deref(), keep_sets: self.keep_sets };
+        let options = CountOptions::default().by(&by).weights(self.weights.as_deref()).keep_sets(self.keep_sets);
         responses.counts(plan, tables, options, progress)
     }
 }

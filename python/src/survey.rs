@@ -25,22 +25,21 @@ impl SurveyWords {
     /// Takes them; `condition` is what the verb calls a condition on public attributes, if it has one.
     pub fn take(options: &mut Options, condition: Option<&str>) -> Result<SurveyWords, Failure> {
         let calibrate = options.take::<Value>("benchmarks")?;
-        let options = SamplingOptions {
-            by: options.or("by", Vec::new())?,
-            condition: condition.map_or(Ok(None), |name| options.take(name))?,
-            weights: options.take("weights")?,
-            strata: options.take("strata")?,
-            sampling_clusters: options.take("psu")?,
-            fpc: options.take("fpc")?,
-            replicates: options.take("replicate_weights")?,
-            replicate_method: options.chosen()?,
-            fay: options.take("fay")?,
-            replicate_scale: options.take("replicate_scale")?,
-            replicate_rscales: options.or("replicate_rscales", Vec::new())?,
-            replicate_about: options.chosen()?,
-            lonely_psu: options.chosen()?,
-            calibrate: calibrate.map_or(Ok(Vec::new()), margins)?,
-        };
+        let options = SamplingOptions::default()
+            .by(options.or("by", Vec::new())?)
+            .condition(condition.map_or(Ok(None), |name| options.take(name))?)
+            .weights(options.take("weights")?)
+            .strata(options.take("strata")?)
+            .sampling_clusters(options.take("psu")?)
+            .fpc(options.take("fpc")?)
+            .replicates(options.take("replicate_weights")?)
+            .replicate_method(options.chosen()?)
+            .fay(options.take("fay")?)
+            .replicate_scale(options.take("replicate_scale")?)
+            .replicate_rscales(options.or("replicate_rscales", Vec::new())?)
+            .replicate_about(options.chosen()?)
+            .lonely_psu(options.chosen()?)
+            .calibrate(calibrate.map_or(Ok(Vec::new()), margins)?);
         Ok(SurveyWords { options })
     }
 

@@ -121,7 +121,7 @@ fn found(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<Va
     });
     if let Some(counts) = tallies.counts(plan).filter(|_| tallies.responses() > 0) {
         let counts = counts.with_repeated(repeated);
-        let options = EstimateOptions { confidence: CONFIDENCE, ..EstimateOptions::default() };
+        let options = EstimateOptions::default().confidence(CONFIDENCE);
         let estimates = estimate(plan, &counts, &options)?;
         shown["summary"] = json!(capital(&estimates.summary()));
         shown["cautions"] = json!(estimates.cautions());
@@ -142,7 +142,7 @@ pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) ->
     let words = &survey.wording.first;
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
     let language = Language::new(None, Some(&own), plan.schema())?;
-    let options = ReportOptions { title: Some(words.title.clone()), language, ..ReportOptions::default() };
+    let options = ReportOptions::default().title(Some(words.title.clone())).language(language);
     let asked = TableQuery::tables(TableList::marginals(plan.schema()));
     Ok(report(plan, &counts, &asked, &MomentQuery::default(), &options)?.page.html())
 }
@@ -192,7 +192,7 @@ impl CachedStatement {
         if let Some((_, said)) = last.as_ref().filter(|(known, _)| *known == round) {
             return said.clone();
         }
-        let options = ShuffleOptions { respondents: round, colluding, ..ShuffleOptions::default() };
+        let options = ShuffleOptions::default().respondents(round).colluding(colluding);
         let said = shuffled(plan, &options).map_or_else(|error| error.to_string(), |found| found.sentence);
         *last = Some((round, said.clone()));
         said
@@ -214,7 +214,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/public.json");
         let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
         let audit = |respondents, colluding| {
-            let options = ShuffleOptions { respondents, colluding, ..ShuffleOptions::default() };
+            let options = ShuffleOptions::default().respondents(respondents).colluding(colluding);
             shuffled(&plan, &options).unwrap().sentence
         };
         let said = CachedStatement::default();

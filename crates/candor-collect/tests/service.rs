@@ -271,8 +271,7 @@ async fn estimates_are_those_of_the_study() {
     let mut tallies = candor_collect::tallies::Tallies::new(&survey.plan);
     tallies.read(&survey.plan, &lines(60)).unwrap();
     let counts = tallies.counts(&survey.plan).unwrap();
-    let expected =
-        estimate(&survey.plan, &counts, &EstimateOptions { confidence: 0.95, ..EstimateOptions::default() }).unwrap();
+    let expected = estimate(&survey.plan, &counts, &EstimateOptions::default().confidence(0.95)).unwrap();
     // Through text, as the page gets it.
     let expected: serde_json::Value = serde_json::from_str(&serde_json::to_string(&expected).unwrap()).unwrap();
     assert_eq!(shown["estimates"], expected);

@@ -11,7 +11,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = design(&schema, &methods::Matrix::new(matrix).into(), &DesignOptions::default())?.plan;
 
     let requirements = vec!["ldp=2".parse()?, "worst-posterior=0.75".parse()?];
-    let audit = audit(&plan, &AuditOptions { requirements, ..AuditOptions::default() })?;
+    let audit = audit(&plan, &AuditOptions::default().requirements(requirements))?;
     assert!(audit.broken().is_empty());
     for criterion in &audit.criteria {
         println!("{}: {}", criterion.name, criterion.sentence);

@@ -6,8 +6,7 @@ use candor::prelude::*;
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let prior = Prior::new(&[0.4, 0.3, 0.2, 0.1])?;
-    let options =
-        FrontOptions { method: FrontMethod::Exact, posterior_bound: 0.75, points: 8, ..FrontOptions::default() };
+    let options = FrontOptions::default().method(FrontMethod::Exact).posterior_bound(0.75).points(8);
     // Whoever waits is told how far it is, and may end it.
     let goes_on = |step: &Progress| {
         println!("{} of {:?} {}", step.done, step.total, step.what);

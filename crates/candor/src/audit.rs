@@ -18,6 +18,7 @@ use crate::verdict::{Verdict, protection, worst_reply};
 
 /// What is believed beforehand, and what is required.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct AuditOptions {
     /// Attributes with a probability for each of their categories; uniform for all others.
     pub priors: Vec<(String, Vec<f64>)>,
@@ -25,6 +26,14 @@ pub struct AuditOptions {
     pub requirements: Vec<Requirement>,
     /// What a reader of so many shuffled responses learns, if that is asked.
     pub shuffle: Option<ShuffleOptions>,
+}
+
+impl AuditOptions {
+    options! {
+        priors: Vec<(String, Vec<f64>)>,
+        requirements: Vec<Requirement>,
+        shuffle: impl Into<Option<ShuffleOptions>>,
+    }
 }
 
 /// What a plan guarantees.

@@ -24,6 +24,7 @@ const USUAL: f64 = 2.0;
 
 /// What people know before they choose.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChooseOptions {
     /// How many people will respond.
     pub respondents: f64,
@@ -33,6 +34,15 @@ pub struct ChooseOptions {
     pub margin: f64,
     /// How often the best guess about one answer may be right, from the most telling reply; any number if `None`.
     pub max_guess: Option<f64>,
+}
+
+impl ChooseOptions {
+    options! {
+        respondents: f64,
+        tables: impl Into<Option<String>>,
+        margin: f64,
+        max_guess: impl Into<Option<f64>>,
+    }
 }
 
 impl Default for ChooseOptions {

@@ -10,9 +10,16 @@ use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 
 /// What is allowed of the combined plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CombineOptions {
     /// A plan with a larger record epsilon is refused. One without any is not, if a part has none.
     pub max_epsilon: f64,
+}
+
+impl CombineOptions {
+    options! {
+        max_epsilon: f64,
+    }
 }
 
 impl Default for CombineOptions {

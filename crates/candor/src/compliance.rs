@@ -19,6 +19,7 @@ const ATTENTIVE: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
 
 /// What is asked about compliance.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ComplianceOptions<'a> {
     /// The answer of people who ignore their device; the first answer to each question if none is named.
     pub says: Option<&'a str>,
@@ -30,6 +31,16 @@ pub struct ComplianceOptions<'a> {
     pub alpha: f64,
     /// The confidence of intervals.
     pub confidence: f64,
+}
+
+impl<'a> ComplianceOptions<'a> {
+    options! {
+        says: impl Into<Option<&'a str>>,
+        anchor: impl Into<Option<(&'a str, &'a str)>>,
+        ignoring: f64,
+        alpha: f64,
+        confidence: f64,
+    }
 }
 
 impl Default for ComplianceOptions<'_> {

@@ -31,6 +31,7 @@ const NEARLY_BEST: f64 = 1.0;
 
 /// What is allowed, and what is to be told of a plan.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DesignOptions {
     /// A plan with a larger record epsilon is refused.
     pub max_epsilon: f64,
@@ -45,6 +46,16 @@ pub struct DesignOptions {
     pub respondents: f64,
     /// What is anticipated of people, for the errors told; the design itself does not change. `None` if nothing is.
     pub shares: Option<Shares>,
+}
+
+impl DesignOptions {
+    options! {
+        max_epsilon: f64,
+        allow_unbounded: bool,
+        tables: impl Into<Option<String>>,
+        respondents: f64,
+        shares: impl Into<Option<Shares>>,
+    }
 }
 
 impl Default for DesignOptions {

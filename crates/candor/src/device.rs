@@ -11,6 +11,7 @@ use crate::error::{StudyError, check_confidence};
 
 /// What is asked of devices.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DeviceOptions<'a> {
     /// What one answer may lose at most; needed unless a device is given.
     pub epsilon: Option<f64>,
@@ -22,6 +23,16 @@ pub struct DeviceOptions<'a> {
     pub confidence: f64,
     /// Whether cards shift the labels, so that the answers show who does not follow them.
     pub mirrored: bool,
+}
+
+impl<'a> DeviceOptions<'a> {
+    options! {
+        epsilon: impl Into<Option<f64>>,
+        device: impl Into<Option<&'a str>>,
+        margin: f64,
+        confidence: f64,
+        mirrored: bool,
+    }
 }
 
 impl Default for DeviceOptions<'_> {

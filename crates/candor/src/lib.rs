@@ -3,6 +3,19 @@
 // What only pages and tables use.
 #![cfg_attr(not(feature = "pages"), allow(dead_code))]
 
+/// Options that are put in one by one: `EstimateOptions::default().confidence(0.9)`.
+macro_rules! options {
+    ($($name:ident: $type:ty),+ $(,)?) => {$(
+        #[doc = concat!("The same with this `", stringify!($name), "`.")]
+        #[must_use]
+        #[allow(clippy::useless_conversion, reason = "some are optional")]
+        pub fn $name(mut self, $name: $type) -> Self {
+            self.$name = $name.into();
+            self
+        }
+    )+};
+}
+
 pub mod format;
 
 mod html_escape;

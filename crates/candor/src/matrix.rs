@@ -20,6 +20,7 @@ const UNSEEN: f64 = 1e-9;
 
 /// Which matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MatrixOptions {
     /// Of the answers about this attribute alone; of whole records if `None`.
     pub attribute: Option<String>,
@@ -27,6 +28,14 @@ pub struct MatrixOptions {
     pub exact: bool,
     /// Without the matrix: only how likely answers are by their misses.
     pub misses: bool,
+}
+
+impl MatrixOptions {
+    options! {
+        attribute: impl Into<Option<String>>,
+        exact: bool,
+        misses: bool,
+    }
 }
 
 /// A transition matrix: columns are truths and sum to 1, rows are answers.

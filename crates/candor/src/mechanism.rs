@@ -11,6 +11,7 @@ use crate::program::draws_of;
 
 /// What is asked about a mechanism.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct MechanismOptions {
     /// How many answers are drawn, for all true values together.
     pub draws: u64,
@@ -20,6 +21,15 @@ pub struct MechanismOptions {
     pub claimed: Option<f64>,
     /// How many seconds a program may take.
     pub time_limit: f64,
+}
+
+impl MechanismOptions {
+    options! {
+        draws: u64,
+        confidence: f64,
+        claimed: impl Into<Option<f64>>,
+        time_limit: f64,
+    }
 }
 
 impl Default for MechanismOptions {

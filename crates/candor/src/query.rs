@@ -106,6 +106,7 @@ impl QueryMethod {
 
 /// How to answer.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct QueryOptions {
     /// By which methods; the unbiased one by default.
     pub methods: QueryMethods,
@@ -121,6 +122,18 @@ pub struct QueryOptions {
     pub values: Option<String>,
     /// An attribute whose groups are compared, each with the first.
     pub compare: Option<String>,
+}
+
+impl QueryOptions {
+    options! {
+        methods: QueryMethods,
+        confidence: f64,
+        target: Target,
+        given: impl Into<Option<String>>,
+        mean: impl Into<Option<String>>,
+        values: impl Into<Option<String>>,
+        compare: impl Into<Option<String>>,
+    }
 }
 
 impl Default for QueryOptions {

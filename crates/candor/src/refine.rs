@@ -12,6 +12,7 @@ use crate::error::{StudyError, check_respondents};
 
 /// How a plan may be refined.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RefineOptions {
     /// How likely an answer may make a truth; what the plan already allows if `None`.
     pub posterior_bound: Option<f64>,
@@ -19,6 +20,14 @@ pub struct RefineOptions {
     pub allow_unbounded: bool,
     /// For how many respondents utility is told.
     pub respondents: f64,
+}
+
+impl RefineOptions {
+    options! {
+        posterior_bound: impl Into<Option<f64>>,
+        allow_unbounded: bool,
+        respondents: f64,
+    }
 }
 
 impl Default for RefineOptions {

@@ -28,6 +28,7 @@ use crate::sampling::SamplingDesign;
 
 /// How a model is fitted.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RegressOptions {
     /// The kind of response; by default what the schema says of it.
     pub family: Option<Family>,
@@ -49,6 +50,21 @@ pub struct RegressOptions {
     pub df: DegreesOfFreedom,
     /// Contrasts of coefficients, and kinds of people for whom predictions are wanted.
     pub questions: Questions,
+}
+
+impl RegressOptions {
+    options! {
+        family: impl Into<Option<Family>>,
+        method: impl Into<Option<Method>>,
+        references: Vec<(String, String)>,
+        standardize: bool,
+        confidence: f64,
+        show_naive: bool,
+        ignoring: impl Into<Option<IgnoringOptions>>,
+        missing: Missing,
+        df: DegreesOfFreedom,
+        questions: Questions,
+    }
 }
 
 impl Default for RegressOptions {

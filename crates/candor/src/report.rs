@@ -40,6 +40,7 @@ const MAX_PAIR_CELLS: usize = 600;
 
 /// How a page is made.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ReportOptions {
     /// With which confidence intervals are, above 0 and below 1.
     pub confidence: f64,
@@ -55,6 +56,18 @@ pub struct ReportOptions {
     pub waves: Vec<WaveEstimates>,
     /// What these responses are called beside them; what the language has for it if `None`.
     pub wave: Option<String>,
+}
+
+impl ReportOptions {
+    options! {
+        confidence: f64,
+        title: impl Into<Option<String>>,
+        commands: Vec<String>,
+        regressions: Vec<Regression>,
+        language: Language,
+        waves: Vec<WaveEstimates>,
+        wave: impl Into<Option<String>>,
+    }
 }
 
 impl Default for ReportOptions {

@@ -25,6 +25,7 @@ use crate::sampling_note::{Circumstance, Circumstances};
 /// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the
 /// responses.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SamplingOptions {
     /// Public attributes by which to estimate separately.
     pub by: Vec<String>,
@@ -55,6 +56,25 @@ pub struct SamplingOptions {
     pub lonely_psu: Option<LonelyPsu>,
     /// Known margins of public attributes that the weights are to agree with.
     pub calibrate: Vec<MarginRow>,
+}
+
+impl SamplingOptions {
+    options! {
+        by: Vec<String>,
+        condition: impl Into<Option<String>>,
+        weights: impl Into<Option<String>>,
+        strata: impl Into<Option<String>>,
+        sampling_clusters: impl Into<Option<String>>,
+        fpc: impl Into<Option<String>>,
+        replicates: impl Into<Option<String>>,
+        replicate_method: impl Into<Option<ReplicateMethod>>,
+        fay: impl Into<Option<f64>>,
+        replicate_scale: impl Into<Option<f64>>,
+        replicate_rscales: Vec<f64>,
+        replicate_about: impl Into<Option<About>>,
+        lonely_psu: impl Into<Option<LonelyPsu>>,
+        calibrate: Vec<MarginRow>,
+    }
 }
 
 impl Choice for ReplicateMethod {

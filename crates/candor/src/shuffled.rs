@@ -11,6 +11,7 @@ use crate::format::{count, plural};
 
 /// How many responses are published together.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ShuffleOptions {
     /// The responses that stand in one published multiset.
     pub respondents: u64,
@@ -23,6 +24,16 @@ pub struct ShuffleOptions {
     pub required: Option<f64>,
     /// The tables whose counts are published instead of whole responses, as in `marginals` or `a,b;c`.
     pub tables: Option<String>,
+}
+
+impl ShuffleOptions {
+    options! {
+        respondents: u64,
+        delta: impl Into<Option<f64>>,
+        colluding: u64,
+        required: impl Into<Option<f64>>,
+        tables: impl Into<Option<String>>,
+    }
 }
 
 /// The criterion `shuffled`.

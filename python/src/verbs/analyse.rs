@@ -106,19 +106,18 @@ pub fn query_share(
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
     let default = QueryOptions::default();
-    let asked = QueryOptions {
-        methods: options.choice(default.methods)?,
-        confidence: options.or("confidence", default.confidence)?,
-        target: options.choice(default.target)?,
-        given: options.take("given")?,
-        mean: options.take("mean")?,
-        values: options.take("scores")?,
-        compare: options.take("compare_groups")?,
-    };
+    let asked = QueryOptions::default()
+        .methods(options.choice(default.methods)?)
+        .confidence(options.or("confidence", default.confidence)?)
+        .target(options.choice(default.target)?)
+        .given(options.take("given")?)
+        .mean(options.take("mean")?)
+        .values(options.take("scores")?)
+        .compare(options.take("compare_groups")?);
     let survey = SurveyWords::take(&mut options, None)?;
     options.finish()?;
     if survey.survey(plan.0.schema())?.has_design() {
-        let how = EstimateOptions { target: asked.target, ..EstimateOptions::default() };
+        let how = EstimateOptions::default().target(asked.target);
         how.check_design().map_err(Failure::from)?;
     }
     let mut question = ShareQuery::new(&plan.0, condition, asked).map_err(Failure::from)?;
@@ -291,7 +290,7 @@ pub fn report_page(
         about.language = Language::new(language.as_deref(), own.as_ref(), plan.0.schema())?;
         let tables = report::tables(&plan.0, &asked, &wanted)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
-        let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };
+        let fitting = RegressOptions::default().confidence(about.confidence);
         let drawn = survey.survey(plan.0.schema())?;
         for (model, inputs) in models.iter().zip(again) {
             let asked = regress::model(&plan.0, model, &fitting)?;
@@ -344,11 +343,7 @@ const POWER: f64 = 0.8;
 const ALPHA: f64 = 0.05;
 
 fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut options: Options) -> PyResult<String> {
-    let fitting = RegressOptions {
-        family: options.chosen()?,
-        references: options.or("reference", Vec::new())?,
-        ..RegressOptions::default()
-    };
+    let fitting = RegressOptions::default().family(options.chosen()?).references(options.or("reference", Vec::new())?);
     let texts: Vec<String> = options.or("effect", Vec::new())?;
     let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
     let (respondents, numbers) = (options.take("respondents")?, options.or("numeric_columns", Vec::new())?);

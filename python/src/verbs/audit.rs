@@ -66,13 +66,17 @@ fn asked(mut options: Options) -> Result<AuditOptions, Failure> {
         return Err(parameter("`delta`, `colluding` and `tables` go with `respondents`"));
     }
     let one = |text: &String| text.parse::<Requirement>().map_err(|error| parameter(format!("`require`: {error}")));
-    let shuffle =
-        |respondents| ShuffleOptions { respondents, delta, colluding: colluding.unwrap_or(0), required: limit, tables };
-    Ok(AuditOptions {
-        priors: priors.into_iter().collect(),
-        requirements: required.iter().map(one).collect::<Result<_, _>>()?,
-        shuffle: respondents.map(shuffle),
-    })
+    let shuffle = |respondents| {
+        ShuffleOptions::default()
+            .respondents(respondents)
+            .delta(delta)
+            .colluding(colluding.unwrap_or(0))
+            .required(limit)
+            .tables(tables)
+    };
+    let requirements = required.iter().map(one).collect::<Result<_, _>>()?;
+    let priors = priors.into_iter().collect();
+    Ok(AuditOptions::default().priors(priors).requirements(requirements).shuffle(respondents.map(shuffle)))
 }
 
 /// Whether one of two plans tells at least as much as the other, with a proof either way.

@@ -19,12 +19,11 @@ pub fn choose_epsilon(
 ) -> PyResult<String> {
     let mut options = Options::read(options)?;
     let default = ChooseOptions::default();
-    let asked = ChooseOptions {
-        respondents: options.take("respondents")?.ok_or_else(|| parameter("this needs `respondents`"))?,
-        tables: options.take("tables")?,
-        margin: options.or("margin", default.margin)?,
-        max_guess: options.take("max_guess")?,
-    };
+    let asked = ChooseOptions::default()
+        .respondents(options.take("respondents")?.ok_or_else(|| parameter("this needs `respondents`"))?)
+        .tables(options.take("tables")?)
+        .margin(options.or("margin", default.margin)?)
+        .max_guess(options.take("max_guess")?);
     options.finish()?;
     run(py, progress, |progress| Ok(json(&choose(&schema.0, &asked, progress)?)))
 }

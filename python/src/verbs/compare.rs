@@ -48,7 +48,13 @@ pub fn compare_methods(
         let truths = records.map(|inputs| Records { schema: &schema.0, inputs }.read()).transpose()?;
         let (repeats, seed) = (repeats.unwrap_or(REPEATS), seed.unwrap_or(SEED));
         let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats, seed });
-        let asked = CompareOptions { respondents, tables, clusters, time_limit, simulate, shares };
+        let asked = CompareOptions::default()
+            .respondents(respondents)
+            .tables(tables)
+            .clusters(clusters)
+            .time_limit(time_limit)
+            .simulate(simulate)
+            .shares(shares);
         Ok(json(&compare(&schema.0, epsilon, &asked, progress)?))
     })
 }

@@ -78,7 +78,7 @@ pub fn design(
 pub fn combine_plans(plans: Vec<PyRef<'_, Plan>>, options: &str) -> PyResult<(Plan, String)> {
     let mut options = Options::read(options)?;
     let default = CombineOptions::default();
-    let asked = CombineOptions { max_epsilon: options.or("max_epsilon", default.max_epsilon)? };
+    let asked = CombineOptions::default().max_epsilon(options.or("max_epsilon", default.max_epsilon)?);
     options.finish()?;
     let plans: Vec<_> = plans.iter().map(|plan| (*plan.0).clone()).collect();
     let combined = combine(&plans, asked).map_err(Failure::from)?;
@@ -143,11 +143,9 @@ fn asked(method: Method, options: Options) -> Result<(Request, DesignOptions), F
 /// What is asked of every method: [`NOT_OF_METHODS`].
 fn of_all(options: &mut Options) -> Result<DesignOptions, Failure> {
     let default = DesignOptions::default();
-    Ok(DesignOptions {
-        max_epsilon: options.or("max_epsilon", default.max_epsilon)?,
-        allow_unbounded: options.or("allow_unbounded", default.allow_unbounded)?,
-        tables: options.take("tables")?,
-        respondents: options.or("respondents", default.respondents)?,
-        shares: None,
-    })
+    Ok(DesignOptions::default()
+        .max_epsilon(options.or("max_epsilon", default.max_epsilon)?)
+        .allow_unbounded(options.or("allow_unbounded", default.allow_unbounded)?)
+        .tables(options.take("tables")?)
+        .respondents(options.or("respondents", default.respondents)?))
 }

@@ -55,13 +55,12 @@ struct Wave {
 impl Wave {
     fn take(options: &mut Options) -> Result<Wave, Failure> {
         let default = EstimateOptions::default();
-        let how = EstimateOptions {
-            method: options.choice(default.method)?,
-            target: options.choice(default.target)?,
-            interval: options.choice(default.interval)?,
-            confidence: options.or("confidence", default.confidence)?,
-            covariance: options.or("covariance", default.covariance)?,
-        };
+        let how = EstimateOptions::default()
+            .method(options.choice(default.method)?)
+            .target(options.choice(default.target)?)
+            .interval(options.choice(default.interval)?)
+            .confidence(options.or("confidence", default.confidence)?)
+            .covariance(options.or("covariance", default.covariance)?);
         how.check()?;
         Ok(Wave { asked: AskedWords::take(options)?, survey: SurveyWords::take(options, Some("where"))?, options: how })
     }

@@ -34,13 +34,12 @@ pub fn device_plan(
     let mut options = Options::read(options)?;
     let own: Option<String> = options.take("device")?;
     let default = DeviceOptions::default();
-    let asked = DeviceOptions {
-        epsilon: options.take("epsilon")?,
-        device: own.as_deref(),
-        margin: options.or("margin", default.margin)?,
-        confidence: options.or("confidence", default.confidence)?,
-        mirrored: options.or("compliance_check", default.mirrored)?,
-    };
+    let asked = DeviceOptions::default()
+        .epsilon(options.take("epsilon")?)
+        .device(own.as_deref())
+        .margin(options.or("margin", default.margin)?)
+        .confidence(options.or("confidence", default.confidence)?)
+        .mirrored(options.or("compliance_check", default.mirrored)?);
     options.finish()?;
     let wrong = |error: StudyError| Failure::from(error);
     let found = devices(&schema.0, &asked).map_err(wrong)?;
@@ -94,13 +93,12 @@ pub fn comply_with(
         None => None,
     };
     let default = ComplianceOptions::default();
-    let asked = ComplianceOptions {
-        says: says.as_deref(),
-        anchor,
-        ignoring: options.or("noncompliance", default.ignoring)?,
-        alpha: options.or("alpha", default.alpha)?,
-        confidence: options.or("confidence", default.confidence)?,
-    };
+    let asked = ComplianceOptions::default()
+        .says(says.as_deref())
+        .anchor(anchor)
+        .ignoring(options.or("noncompliance", default.ignoring)?)
+        .alpha(options.or("alpha", default.alpha)?)
+        .confidence(options.or("confidence", default.confidence)?);
     options.finish()?;
     run(py, progress, |progress| {
         let counts =

@@ -107,10 +107,9 @@ pub(super) fn of_refining(
     let known =
         prior::for_plan(options, counted_in.map(|(table, _)| table), counted_in.map(|(_, attribute)| attribute))?;
     let default = RefineOptions::default();
-    let asked = RefineOptions {
-        posterior_bound: options.take("posterior_bound")?,
-        allow_unbounded: options.or("allow_unbounded", default.allow_unbounded)?,
-        respondents: options.or("respondents", default.respondents)?,
-    };
+    let asked = RefineOptions::default()
+        .posterior_bound(options.take("posterior_bound")?)
+        .allow_unbounded(options.or("allow_unbounded", default.allow_unbounded)?)
+        .respondents(options.or("respondents", default.respondents)?);
     Ok((known, asked))
 }

@@ -13,11 +13,10 @@ use crate::plan::Plan;
 pub fn matrix_of(plan: &Plan, options: &str) -> PyResult<(String, String)> {
     let mut options = Options::read(options)?;
     let default = MatrixOptions::default();
-    let asked = MatrixOptions {
-        attribute: options.take("attribute")?,
-        exact: options.or("exact", default.exact)?,
-        misses: options.or("misses", default.misses)?,
-    };
+    let asked = MatrixOptions::default()
+        .attribute(options.take("attribute")?)
+        .exact(options.or("exact", default.exact)?)
+        .misses(options.or("misses", default.misses)?);
     options.finish()?;
     let found = matrix(&plan.0, &asked).map_err(Failure::from)?;
     Ok((json(&found), found.csv()))

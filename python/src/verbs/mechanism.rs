@@ -13,12 +13,11 @@ use crate::work::run;
 
 fn asked(mut options: Options) -> Result<MechanismOptions, Failure> {
     let default = MechanismOptions::default();
-    let asked = MechanismOptions {
-        draws: options.or("draws", default.draws)?,
-        confidence: options.or("confidence", default.confidence)?,
-        claimed: options.take("claimed")?,
-        time_limit: options.or("time_limit", default.time_limit)?,
-    };
+    let asked = MechanismOptions::default()
+        .draws(options.or("draws", default.draws)?)
+        .confidence(options.or("confidence", default.confidence)?)
+        .claimed(options.take("claimed")?)
+        .time_limit(options.or("time_limit", default.time_limit)?);
     options.finish()?;
     Ok(asked)
 }

@@ -48,16 +48,15 @@ fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
     if only.is_some() && says.is_none() {
         return Err(parameter("`self_protective_if` goes with `self_protective`"));
     }
-    Ok(RegressOptions {
-        family: options.chosen()?,
-        method: options.chosen()?,
-        references: options.or("reference", default.references)?,
-        standardize: options.or("standardize", default.standardize)?,
-        confidence: options.or("confidence", default.confidence)?,
-        show_naive: options.or("show_uncorrected", default.show_naive)?,
-        ignoring: says.map(|says| IgnoringOptions { says, only }),
-        missing: options.chosen()?.unwrap_or(default.missing),
-        df: options.chosen()?.unwrap_or(default.df),
-        questions: Questions { contrasts: options.or("contrast", Vec::new())?, profiles: Vec::new() },
-    })
+    Ok(RegressOptions::default()
+        .family(options.chosen()?)
+        .method(options.chosen()?)
+        .references(options.or("reference", default.references)?)
+        .standardize(options.or("standardize", default.standardize)?)
+        .confidence(options.or("confidence", default.confidence)?)
+        .show_naive(options.or("show_uncorrected", default.show_naive)?)
+        .ignoring(says.map(|says| IgnoringOptions { says, only }))
+        .missing(options.chosen()?.unwrap_or(default.missing))
+        .df(options.chosen()?.unwrap_or(default.df))
+        .questions(Questions { contrasts: options.or("contrast", Vec::new())?, profiles: Vec::new() }))
 }

@@ -105,14 +105,16 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
         };
     }
     let (required, others) = required_after_shuffling(&args)?;
-    let shuffle = args.respondents.map(|respondents| ShuffleOptions {
-        respondents,
-        delta: args.delta,
-        colluding: args.colluding,
-        required,
-        tables: args.tables.clone(),
+    let shuffle = args.respondents.map(|respondents| {
+        ShuffleOptions::default()
+            .respondents(respondents)
+            .delta(args.delta)
+            .colluding(args.colluding)
+            .required(required)
+            .tables(args.tables.clone())
     });
-    let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&others)?, shuffle };
+    let options =
+        AuditOptions::default().priors(priors(&args.prior)?).requirements(requirements(&others)?).shuffle(shuffle);
     let [path] = &args.plans[..] else {
         return match args.restate {
             Some(_) => Err(Failure::Usage("--restate takes one plan".to_owned())),

@@ -39,12 +39,11 @@ pub struct ProgramArgs {
 
 pub fn run(program: &str, args: &ProgramArgs, json: bool) -> Result<(), Failure> {
     let default = MechanismOptions::default();
-    let options = MechanismOptions {
-        draws: args.draws.unwrap_or(default.draws),
-        confidence: args.confidence.unwrap_or(default.confidence),
-        claimed: args.claimed,
-        time_limit: args.time_limit.unwrap_or(default.time_limit),
-    };
+    let options = MechanismOptions::default()
+        .draws(args.draws.unwrap_or(default.draws))
+        .confidence(args.confidence.unwrap_or(default.confidence))
+        .claimed(args.claimed)
+        .time_limit(args.time_limit.unwrap_or(default.time_limit));
     let audit = watched(|progress| audit_program(program, &args.truths, &options, progress))?;
     match json {
         true => emit_json(&audit)?,

@@ -51,12 +51,11 @@ pub fn run(args: ChooseArgs) -> Result<(), Failure> {
         (None, sizes) => Schema::with_sizes(sizes.as_deref().unwrap_or_default())
             .map_err(|error| Failure::about("--categories", error))?,
     };
-    let options = ChooseOptions {
-        respondents: args.respondents,
-        tables: args.tables.clone(),
-        margin: args.margin,
-        max_guess: args.max_guess,
-    };
+    let options = ChooseOptions::default()
+        .respondents(args.respondents)
+        .tables(args.tables.clone())
+        .margin(args.margin)
+        .max_guess(args.max_guess);
     let mut found = watched(|progress| choose(&schema, &options, progress))?;
     found.command = found.recommended.map(|epsilon| command(&args, epsilon));
     match args.json {

@@ -40,7 +40,7 @@ pub fn run(args: CombineArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, &args.plans.iter().map(String::as_str).collect::<Vec<_>>())?;
     }
-    let combined = combine(&plans, CombineOptions { max_epsilon: args.max_epsilon })?;
+    let combined = combine(&plans, CombineOptions::default().max_epsilon(args.max_epsilon))?;
     if let Some(path) = &args.output {
         args.plan_output.write(path, &combined.plan)?;
     }

@@ -53,13 +53,12 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         Some(Some(pair)) => Some(pair),
         None => None,
     };
-    let options = ComplianceOptions {
-        says: args.says.as_deref(),
-        anchor,
-        ignoring: args.ignoring,
-        alpha: args.alpha,
-        confidence: args.confidence,
-    };
+    let options = ComplianceOptions::default()
+        .says(args.says.as_deref())
+        .anchor(anchor)
+        .ignoring(args.ignoring)
+        .alpha(args.alpha)
+        .confidence(args.confidence);
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &options)?)?;
     let found = comply(&plan, &counts, &options)?;
     match args.json {

@@ -79,13 +79,12 @@ pub fn run(args: DeviceArgs) -> Result<(), Failure> {
         (None, Some(sizes)) => Schema::with_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => return Err(Failure::Usage("give a schema, or --categories".to_owned())),
     };
-    let options = DeviceOptions {
-        epsilon: args.epsilon,
-        device: args.device.as_deref(),
-        margin: args.margin,
-        confidence: args.confidence,
-        mirrored: args.mirrored,
-    };
+    let options = DeviceOptions::default()
+        .epsilon(args.epsilon)
+        .device(args.device.as_deref())
+        .margin(args.margin)
+        .confidence(args.confidence)
+        .mirrored(args.mirrored);
     let found = devices(&schema, &options)?;
     let language = read_language(args.language.as_deref(), args.texts.as_deref(), &found.plan)?;
     let inputs: Vec<&str> = args.schema.as_deref().into_iter().chain(args.texts.as_deref()).collect();

@@ -69,7 +69,7 @@ pub fn run(args: MatrixArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;
     }
-    let options = MatrixOptions { attribute: args.attribute, exact: args.exact, misses: args.misses };
+    let options = MatrixOptions::default().attribute(args.attribute).exact(args.exact).misses(args.misses);
     let found = matrix(&plan, &options)?;
     let text = match args.format {
         FormatArg::Text => describe(&found, args.output.is_some()),

@@ -160,16 +160,15 @@ impl SearchArgs {
 impl FrontArgs {
     fn options(&self) -> FrontOptions {
         let SearchArgs { polish, rounds, .. } = self.search;
-        FrontOptions {
-            respondents: self.respondents,
-            posterior_bound: self.posterior_bound,
-            points: usize::from(self.points),
-            privacy: self.privacy.clone(),
-            method: self.method,
-            outputs: self.outputs,
-            search: Search { parameters: self.search.parameters(), polish, rounds },
-            time_limit: Some(self.time_limit),
-        }
+        FrontOptions::default()
+            .respondents(self.respondents)
+            .posterior_bound(self.posterior_bound)
+            .points(usize::from(self.points))
+            .privacy(self.privacy.clone())
+            .method(self.method)
+            .outputs(self.outputs)
+            .search(Search { parameters: self.search.parameters(), polish, rounds })
+            .time_limit(Some(self.time_limit))
     }
 }
 

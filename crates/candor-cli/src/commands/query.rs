@@ -81,19 +81,18 @@ pub struct QueryArgs {
 pub fn run(args: QueryArgs) -> Result<(), Failure> {
     args.marks.apply();
     let plan = read_plan(&args.plan)?;
-    let options = QueryOptions {
-        methods: args.method,
-        confidence: args.confidence,
-        target: args.target,
-        given: args.given.clone(),
-        mean: args.mean.clone(),
-        values: args.values.clone(),
-        compare: args.compare.clone(),
-    };
+    let options = QueryOptions::default()
+        .methods(args.method)
+        .confidence(args.confidence)
+        .target(args.target)
+        .given(args.given.clone())
+        .mean(args.mean.clone())
+        .values(args.values.clone())
+        .compare(args.compare.clone());
     let mut question = ShareQuery::new(&plan, &args.condition, options)?;
     let survey = args.survey.survey(&plan, None)?;
     if survey.has_design() {
-        EstimateOptions { target: args.target, ..EstimateOptions::default() }.check_design()?;
+        EstimateOptions::default().target(args.target).check_design()?;
     }
     if !(args.survey.is_plain() && args.counts.is_empty()) {
         question = question.of_survey()?;

@@ -60,11 +60,10 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
         }
         _ => args.prior.for_plan(Some(&plan.schema().attributes()[attribute]), args.exact_prior)?,
     };
-    let options = RefineOptions {
-        posterior_bound: args.posterior_bound,
-        allow_unbounded: args.allow_unbounded,
-        respondents: args.respondents,
-    };
+    let options = RefineOptions::default()
+        .posterior_bound(args.posterior_bound)
+        .allow_unbounded(args.allow_unbounded)
+        .respondents(args.respondents);
     let refined = working("splitting answers", || refine(&plan, prior, &options)).map_err(wrong)?;
     caution.iter().for_each(|caution| remark(caution));
     if let Some(path) = &args.output {

@@ -117,18 +117,17 @@ fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
     let read = |file: &String| Ok::<_, Failure>(profiles(Input::open(&Location::new(file), None)?)?);
     let profiles = args.predict.as_ref().map_or(Ok(Vec::new()), read)?;
     let questions = Questions { contrasts: args.contrast.clone(), profiles };
-    Ok(RegressOptions {
-        family: args.family,
-        method: args.method,
-        references: args.reference.clone(),
-        standardize: args.standardize,
-        confidence: args.confidence,
-        show_naive: args.show_naive,
-        ignoring: args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }),
-        missing: args.missing.unwrap_or_default(),
-        df: args.df.unwrap_or_default(),
-        questions,
-    })
+    Ok(RegressOptions::default()
+        .family(args.family)
+        .method(args.method)
+        .references(args.reference.clone())
+        .standardize(args.standardize)
+        .confidence(args.confidence)
+        .show_naive(args.show_naive)
+        .ignoring(args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }))
+        .missing(args.missing.unwrap_or_default())
+        .df(args.df.unwrap_or_default())
+        .questions(questions))
 }
 
 fn describe(found: &Regression) -> String {

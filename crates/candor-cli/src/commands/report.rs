@@ -95,15 +95,14 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let counts = count(&plan, &survey, sources, &tables(&plan, &asked, &wanted)?, false)?;
     let regressions = regressions(&plan, &survey, &args)?;
     let language = read_language(args.language.as_deref(), args.texts.as_deref(), &plan)?;
-    let options = ReportOptions {
-        confidence: args.confidence,
-        title: args.title.clone(),
-        commands: how_to_repeat(&args),
-        regressions,
-        language,
-        waves: waves(&plan, &args)?,
-        wave: args.waves.wave.clone(),
-    };
+    let options = ReportOptions::default()
+        .confidence(args.confidence)
+        .title(args.title.clone())
+        .commands(how_to_repeat(&args))
+        .regressions(regressions)
+        .language(language)
+        .waves(waves(&plan, &args)?)
+        .wave(args.waves.wave.clone());
     let report = working("writing the report", || report(&plan, &counts, &asked, &wanted, &options))?;
     let html = report.page.html();
     let target = Target::new(&args.output);
@@ -134,7 +133,7 @@ fn waves(plan: &Plan, args: &ReportArgs) -> Result<Vec<WaveEstimates>, Failure> 
 
 /// Fits each model, from the same responses read again.
 fn regressions(plan: &Plan, survey: &SamplingDesign, args: &ReportArgs) -> Result<Vec<Regression>, Failure> {
-    let options = RegressOptions { confidence: args.confidence, ..RegressOptions::default() };
+    let options = RegressOptions::default().confidence(args.confidence);
     let fit = |text: &String| {
         let asked = model(plan, text, &options)?;
         let inputs = response_files(&args.responses, args.delimiter)?;

@@ -187,7 +187,8 @@ fn parse_effect(text: &str) -> Result<Effect, String> {
 /// How many respondents the effects of a model take.
 fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
     let (references, missing) = (args.reference.clone(), Missing::Category);
-    let asked = model(plan, text, &RegressOptions { family: args.family, references, missing, ..Default::default() })?;
+    let asked =
+        model(plan, text, &RegressOptions::default().family(args.family).references(references).missing(missing))?;
     let shares = match &args.shares {
         Some(file) => Shares::read(plan.schema(), asked.numbers(), Input::open(&Location::new(file), None)?)?,
         None => Shares::uniform(),

@@ -76,7 +76,7 @@ impl SurveyArgs {
         let by =
             self.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
         let condition = condition.map(str::to_owned);
-        Ok(SamplingDesign::new(plan.schema(), &SamplingOptions { by, condition, ..self.design.options()? })?)
+        Ok(SamplingDesign::new(plan.schema(), &self.design.options()?.by(by).condition(condition))?)
     }
 
     /// The flags as somebody would type them, files without their folders.
@@ -95,26 +95,24 @@ impl DesignArgs {
     /// What is asked for, of those for whom a condition holds.
     pub fn survey_of(&self, plan: &Plan, condition: Option<&str>) -> Result<SamplingDesign, Failure> {
         let condition = condition.map(str::to_owned);
-        Ok(SamplingDesign::new(plan.schema(), &SamplingOptions { condition, ..self.options()? })?)
+        Ok(SamplingDesign::new(plan.schema(), &self.options()?.condition(condition))?)
     }
 
     fn options(&self) -> Result<SamplingOptions, Failure> {
         let calibrate = self.calibrate.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
-        Ok(SamplingOptions {
-            weights: self.weights.clone(),
-            strata: self.strata.clone(),
-            sampling_clusters: self.sampling_clusters.clone(),
-            fpc: self.fpc.clone(),
-            replicates: self.replicates.clone(),
-            replicate_method: self.replicate_method,
-            fay: self.fay,
-            replicate_scale: self.replicate_scale,
-            replicate_rscales: self.replicate_rscales.clone(),
-            replicate_about: self.replicate_about,
-            lonely_psu: self.lonely_psu,
-            calibrate: calibrate.transpose()?.unwrap_or_default(),
-            ..SamplingOptions::default()
-        })
+        Ok(SamplingOptions::default()
+            .weights(self.weights.clone())
+            .strata(self.strata.clone())
+            .sampling_clusters(self.sampling_clusters.clone())
+            .fpc(self.fpc.clone())
+            .replicates(self.replicates.clone())
+            .replicate_method(self.replicate_method)
+            .fay(self.fay)
+            .replicate_scale(self.replicate_scale)
+            .replicate_rscales(self.replicate_rscales.clone())
+            .replicate_about(self.replicate_about)
+            .lonely_psu(self.lonely_psu)
+            .calibrate(calibrate.transpose()?.unwrap_or_default()))
     }
 
     fn flags(&self) -> Vec<String> {

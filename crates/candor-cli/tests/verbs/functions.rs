@@ -117,8 +117,7 @@ fn before_anybody_answers() {
     study.says("schema infer people.csv --drop id,age -o inferred.toml", &inferred.unwrap());
     study.says("schema check schema.toml people.csv", &check(schema, study.inputs("people.csv")));
     let request = r#"{"method": "workload", "epsilon": 2, "tables": "pairs"}"#.parse().unwrap();
-    let designed =
-        design(schema, &request, &DesignOptions { tables: Some("pairs".to_owned()), ..DesignOptions::default() });
+    let designed = design(schema, &request, &DesignOptions::default().tables(Some("pairs".to_owned())));
     study.says("design schema.toml --method workload --epsilon 2 --tables pairs", &designed.unwrap());
     let sizes = size(plan, &study.tables("marginals"), 0.05, 0.95, Interval::Wald).unwrap();
     study.says("size plan.json --margin 0.05", &sizes);
@@ -137,11 +136,11 @@ fn before_anybody_answers() {
         respondents: None,
     };
     let response = schema.name(schema.randomized()[0]);
-    let fitting = RegressOptions { family: Some(Family::Ordinal), ..RegressOptions::default() };
+    let fitting = RegressOptions::default().family(Some(Family::Ordinal));
     let asked = regress::model(plan, &format!("{response}~region"), &fitting).unwrap();
     let found = effects::effects(plan, &asked, &Shares::uniform(), &options).unwrap();
     study.says(&format!("size plan.json --model {response}~region --family ordinal --effect region=south=0.3"), &found);
-    let options = DeviceOptions { epsilon: Some(1.5), ..DeviceOptions::default() };
+    let options = DeviceOptions::default().epsilon(Some(1.5));
     study.says("device schema.toml --epsilon 1.5", &devices(schema, &options).unwrap());
     let counts = study.counts(&compliance::tables(plan, &ComplianceOptions::default()).unwrap());
     study.says(
@@ -150,13 +149,13 @@ fn before_anybody_answers() {
     );
     let truths = Records { schema, inputs: study.inputs("people.csv") }.read().unwrap();
     let simulate = Some(Simulate { truths: &truths, repeats: 2, seed: 3 });
-    let options = CompareOptions { simulate, ..CompareOptions::default() };
+    let options = CompareOptions::default().simulate(simulate);
     let compared = compare(schema, 1.0, &options, ProgressSink::none()).unwrap();
     study.says("compare schema.toml --epsilon 1 --simulate people.csv --repeats 2 --seed 3", &compared);
     study.says("compare --categories 20 --l 5", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap());
     let requirements = vec!["ldp=4".parse().unwrap(), "rho=0.1:0.9".parse().unwrap()];
     let options =
-        AuditOptions { priors: vec![("smokes".to_owned(), vec![0.5, 0.3, 0.2])], requirements, shuffle: None };
+        AuditOptions::default().priors(vec![("smokes".to_owned(), vec![0.5, 0.3, 0.2])]).requirements(requirements);
     let words = "audit plan.json --require ldp=4 --require rho=0.1:0.9 --prior smokes=0.5,0.3,0.2";
     study.says(words, &audit(plan, &options).unwrap());
     let other = Plan::from_json(&study.sandbox.read("other.json")).unwrap();
@@ -170,12 +169,11 @@ fn one_attribute() {
     let study = Study::new();
     let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
     let parameters = Parameters { generations: 50, ..Parameters::default() };
-    let options =
-        FrontOptions { points: 3, search: Search { parameters, ..Search::default() }, ..FrontOptions::default() };
+    let options = FrontOptions::default().points(3).search(Search { parameters, ..Search::default() });
     let fronts = front(prior(), &options, ProgressSink::none()).unwrap();
     study.says("front --prior 0.5,0.3,0.2 --points 3 --generations 50", &fronts);
     let one = Plan::from_json(&study.sandbox.read("one.json")).unwrap();
-    let options = RefineOptions { allow_unbounded: true, ..RefineOptions::default() };
+    let options = RefineOptions::default().allow_unbounded(true);
     study.says("refine one.json --prior 0.5,0.3,0.2 --allow-unbounded", &refine(&one, prior(), &options).unwrap());
 }
 

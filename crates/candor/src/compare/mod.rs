@@ -36,6 +36,7 @@ const USELESS: f64 = 0.25;
 
 /// For what methods are compared.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CompareOptions<'a> {
     /// For how many respondents errors are told; 10,000, or the records of the simulation, if `None`.
     pub respondents: Option<f64>,
@@ -51,6 +52,17 @@ pub struct CompareOptions<'a> {
     /// What is anticipated of people: the best method is then the one with the least error of the tables for these.
     /// Designs do not change.
     pub shares: Option<Shares>,
+}
+
+impl<'a> CompareOptions<'a> {
+    options! {
+        respondents: impl Into<Option<f64>>,
+        tables: impl Into<Option<String>>,
+        clusters: impl Into<Option<Vec<Vec<String>>>>,
+        time_limit: f64,
+        simulate: impl Into<Option<Simulate<'a>>>,
+        shares: impl Into<Option<Shares>>,
+    }
 }
 
 impl Default for CompareOptions<'_> {

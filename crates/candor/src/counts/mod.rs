@@ -67,6 +67,7 @@ impl Provenance {
 
 /// How responses in tables are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CountOptions<'a> {
     /// Positions of public attributes by whose categories to count separately.
     pub by: &'a [usize],
@@ -74,6 +75,14 @@ pub struct CountOptions<'a> {
     pub weights: Option<&'a str>,
     /// Whether to keep the different sets of attributes that are answered with sets: the likelihood method needs them.
     pub keep_sets: bool,
+}
+
+impl<'a> CountOptions<'a> {
+    options! {
+        by: &'a [usize],
+        weights: impl Into<Option<&'a str>>,
+        keep_sets: bool,
+    }
 }
 
 /// The positions of attributes by which responses may be grouped: those that are public.

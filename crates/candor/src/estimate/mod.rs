@@ -29,6 +29,7 @@ use crate::verdict::{self, Verdict};
 
 /// How tables are to be estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct EstimateOptions {
     /// Which estimate.
     pub method: Method,
@@ -40,6 +41,16 @@ pub struct EstimateOptions {
     pub confidence: f64,
     /// Whether to say how the estimates of each one-way table vary together.
     pub covariance: bool,
+}
+
+impl EstimateOptions {
+    options! {
+        method: Method,
+        target: Target,
+        interval: Interval,
+        confidence: f64,
+        covariance: bool,
+    }
 }
 
 impl Default for EstimateOptions {

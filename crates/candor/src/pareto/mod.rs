@@ -62,6 +62,7 @@ impl Choice for FrontMethod {
 
 /// Which front.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FrontOptions {
     /// How many respondents' answers are estimated from.
     pub respondents: f64,
@@ -80,6 +81,19 @@ pub struct FrontOptions {
     /// After so many seconds no further channel is looked for;
     /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
     pub time_limit: Option<f64>,
+}
+
+impl FrontOptions {
+    options! {
+        respondents: f64,
+        posterior_bound: f64,
+        points: usize,
+        privacy: impl Into<Option<Vec<f64>>>,
+        method: FrontMethod,
+        outputs: impl Into<Option<usize>>,
+        search: Search,
+        time_limit: impl Into<Option<f64>>,
+    }
 }
 
 impl Default for FrontOptions {

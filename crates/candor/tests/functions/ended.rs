@@ -48,10 +48,10 @@ fn estimates() {
     let survey = Survey::independent();
     let counts = survey.counts("smokes;school;smokes,school", &[2]);
     for method in [Method::Unbiased, Method::Iterative, Method::Constrained] {
-        let options = EstimateOptions { method, ..EstimateOptions::default() };
+        let options = EstimateOptions::default().method(method);
         can_be_ended(3, |progress| estimate_with_progress(&survey.plan, &counts, &options, progress));
     }
-    let options = EstimateOptions { interval: Interval::Bootstrap, ..EstimateOptions::default() };
+    let options = EstimateOptions::default().interval(Interval::Bootstrap);
     can_be_ended(1_000, |progress| estimate_with_progress(&survey.plan, &counts, &options, progress));
 }
 
@@ -69,7 +69,7 @@ fn tests() {
 #[test]
 fn queries() {
     let survey = Survey::independent();
-    let options = QueryOptions { methods: QueryMethods::ALL, ..QueryOptions::default() };
+    let options = QueryOptions::default().methods(QueryMethods::ALL);
     let question = ShareQuery::new(&survey.plan, "smokes = yes and school = none", options).unwrap();
     let counts = Counts::from_codes(&survey.plan, &survey.columns(), &question.tables().unwrap(), &[]).unwrap();
     let records = survey.records();
@@ -105,7 +105,7 @@ fn regressions() {
             true => Questions { contrasts: contrasts.clone(), profiles: profiles.clone() },
             false => Questions::default(),
         };
-        let options = RegressOptions { method, family, questions, ..RegressOptions::default() };
+        let options = RegressOptions::default().method(method).family(family).questions(questions);
         let model = model(&survey.plan, text, &options).unwrap();
         let inputs = Input::from_batches("responses", responses[0].schema(), responses.clone().into_iter().map(Ok));
         let read = Rows::read(&survey.plan, inputs.unwrap().into(), &model, &everybody, ProgressSink::none());

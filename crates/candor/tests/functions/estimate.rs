@@ -102,11 +102,11 @@ fn options_go_together() {
     let counts = survey.counts("smokes;smokes,school", &[]);
     let run = |options: EstimateOptions| estimate(&survey.plan, &counts, &options);
     for confidence in [0.0, 1.0, -3.0, f64::NAN] {
-        assert!(matches!(run(EstimateOptions { confidence, ..Default::default() }), Err(StudyError::Confidence(_))));
+        assert!(matches!(run(EstimateOptions::default().confidence(confidence)), Err(StudyError::Confidence(_))));
     }
-    let refused = run(EstimateOptions { covariance: true, method: Method::Clipped, ..Default::default() }).unwrap_err();
+    let refused = run(EstimateOptions::default().covariance(true).method(Method::Clipped)).unwrap_err();
     assert_eq!(refused, StudyError::Needs("`covariance` goes with the unbiased method"));
-    let found = run(EstimateOptions { covariance: true, ..Default::default() }).unwrap();
+    let found = run(EstimateOptions::default().covariance(true)).unwrap();
     let covariance = found.tables[0].covariance.as_ref().unwrap();
     for (i, cell) in found.tables[0].cells.iter().enumerate() {
         assert!((covariance[i][i] - cell.standard_error.unwrap().powi(2)).abs() < 1e-9);
@@ -129,8 +129,7 @@ fn every_choice_has_its_name() {
         (Method::Clipped, "clipped"),
     ];
     for (method, name) in methods {
-        let options =
-            EstimateOptions { method, target: Target::Table, interval: Interval::Simultaneous, ..Default::default() };
+        let options = EstimateOptions::default().method(method).target(Target::Table).interval(Interval::Simultaneous);
         let found = estimate(&survey.plan, &counts, &options).unwrap();
         assert_eq!((found.method, found.target, found.interval), (name, "records", "simultaneous"));
         let unbiased = matches!(method, Method::Unbiased | Method::PlugIn);

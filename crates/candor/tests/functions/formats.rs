@@ -78,7 +78,7 @@ fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
 #[test]
 fn estimates() {
     let survey = Survey::independent();
-    let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
+    let options = EstimateOptions::default().covariance(true);
     let mut found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
     found.design = Some("weighted by w".to_owned());
     let schema = survey.plan.schema();
@@ -116,7 +116,7 @@ fn tests() {
 #[test]
 fn choices_of_epsilon() {
     let schema = Schema::with_sizes(&[2]).unwrap();
-    let asked = ChooseOptions { max_guess: Some(0.9), ..ChooseOptions::default() };
+    let asked = ChooseOptions::default().max_guess(Some(0.9));
     let found = choose(&schema, &asked, ProgressSink::none()).unwrap();
     is_documented("choose", &found, &[]);
 }
@@ -127,13 +127,11 @@ fn queries() {
     let question = ShareQuery::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
     let mut found = query(&question, &survey.counts("smokes", &[]), None);
     found.design = Some("weighted by w".to_owned());
-    let options = QueryOptions {
-        given: Some("smokes = yes or smokes = no".to_owned()),
-        mean: Some("smokes".to_owned()),
-        values: Some("0,1".to_owned()),
-        compare: Some("school".to_owned()),
-        ..QueryOptions::default()
-    };
+    let options = QueryOptions::default()
+        .given(Some("smokes = yes or smokes = no".to_owned()))
+        .mean(Some("smokes".to_owned()))
+        .values(Some("0,1".to_owned()))
+        .compare(Some("school".to_owned()));
     let question = ShareQuery::new(&survey.plan, "smokes = yes or smokes = no", options).unwrap();
     let compared = query(&question, &survey.counts("smokes,school", &[]), None);
     assert!(compared.compared[1].difference.is_some() && compared.compared[1].ratio.is_some());
@@ -179,12 +177,12 @@ fn sizes() {
 #[test]
 fn devices_and_compliance() {
     let survey = Survey::new(r#"{"method": "independent", "epsilon": 3, "mirrored": true}"#);
-    let options = DeviceOptions { epsilon: Some(1.61), ..DeviceOptions::default() };
+    let options = DeviceOptions::default().epsilon(Some(1.61));
     is_documented("device", &devices(survey.plan.schema(), &options).unwrap(), &[]);
     let counts = survey.counts("smokes;school", &[]);
     // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
     let anchored = |truth| {
-        let options = ComplianceOptions { anchor: Some(("smokes", truth)), ..ComplianceOptions::default() };
+        let options = ComplianceOptions::default().anchor(Some(("smokes", truth)));
         comply(&survey.plan, &counts, &options)
     };
     is_documented("compliance", &anchored("yes").or_else(|_| anchored("no")).unwrap(), &[]);
@@ -203,7 +201,7 @@ fn devices_and_compliance() {
 #[test]
 fn designs() {
     let survey = Survey::independent();
-    let options = DesignOptions { tables: Some("pairs".to_owned()), ..DesignOptions::default() };
+    let options = DesignOptions::default().tables(Some("pairs".to_owned()));
     let request = r#"{"method": "heuristic", "attribute_epsilon": [1, 2, 0.5], "allow_weaker": true}"#;
     let three = candor_base::schema::Schema::with_sizes(&[4, 5, 3]).unwrap();
     let mut result = design(&three, &request.parse().unwrap(), &options).unwrap();
@@ -235,7 +233,7 @@ fn regressions() {
     let profiles = vec![vec![("smokes".to_owned(), "yes".to_owned())]];
     let questions = Questions { contrasts: vec!["smokes=yes".to_owned()], profiles };
     let method = Some(Method::MaximumLikelihood);
-    let options = RegressOptions { method, questions, ..RegressOptions::default() };
+    let options = RegressOptions::default().method(method).questions(questions);
     let mut found = fit(&Survey::independent(), "region ~ smokes", options);
     assert_eq!((found.effects.len(), found.contrasts.len(), found.predictions.len()), (2, 1, 1));
     let factor = fit(&Survey::independent(), "region ~ school", RegressOptions::default());
@@ -243,8 +241,7 @@ fn regressions() {
     // What other models have to tell.
     let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
-    found.ignoring =
-        fit(&lottery, "smokes ~ region", RegressOptions { ignoring, ..RegressOptions::default() }).ignoring;
+    found.ignoring = fit(&lottery, "smokes ~ region", RegressOptions::default().ignoring(ignoring)).ignoring;
     let mut found = serde_json::to_value(found).unwrap();
     found["standardized"] = serde_json::json!([{"column": "age", "mean": 40.0, "standard_deviation": 9.0}]);
     found["hausman"] = serde_json::json!({"statistic": 3.0, "degrees": 2, "p_value": 0.2});
@@ -255,7 +252,7 @@ fn regressions() {
 fn comparisons() {
     let survey = Survey::independent();
     let simulate = Some(Simulate { truths: &survey.truths, repeats: 1, seed: 1 });
-    let options = CompareOptions { simulate, ..CompareOptions::default() };
+    let options = CompareOptions::default().simulate(simulate);
     let mut found = compare(survey.plan.schema(), 2.0, &options, ProgressSink::none()).unwrap();
     // The parameters of a request have a place of their own.
     found.methods.iter_mut().for_each(|method| method.request = None);
@@ -268,9 +265,9 @@ fn audits() {
     // A bound on posteriors that a prior near the uniform one breaks.
     let survey = Survey::independent();
     let tables = Some("smokes".to_owned());
-    let shuffle = ShuffleOptions { respondents: 5000, tables, ..ShuffleOptions::default() };
+    let shuffle = ShuffleOptions::default().respondents(5000).tables(tables);
     let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
-    let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
+    let options = AuditOptions::default().requirements(requirements).shuffle(Some(shuffle));
     let found = serde_json::json!([
         audit(&survey.plan, &options).unwrap(),
         audit_composition(&[("one", &survey.plan), ("two", &survey.plan)], &AuditOptions::default()).unwrap()
@@ -291,7 +288,7 @@ fn audits() {
 fn fronts_and_refinements() {
     let parameters = Parameters { generations: 20, ..Parameters::default() };
     let search = Search { parameters, polish: false, rounds: 0 };
-    let options = FrontOptions { points: 2, search, ..FrontOptions::default() };
+    let options = FrontOptions::default().points(2).search(search);
     let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
     is_documented("pareto", &front(prior(), &options, ProgressSink::none()).unwrap(), &[]);
     let schema = candor_base::schema::Schema::with_sizes(&[3]).unwrap();
@@ -299,7 +296,7 @@ fn fronts_and_refinements() {
     let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;
     let refused = refine(&plan, prior(), &RefineOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("`allow_unbounded`"), "{refused}");
-    let options = RefineOptions { allow_unbounded: true, ..RefineOptions::default() };
+    let options = RefineOptions::default().allow_unbounded(true);
     is_documented("refine", &refine(&plan, prior(), &options).unwrap(), &[]);
 }
 

@@ -28,14 +28,14 @@ fn a_plan_that_protects_nobody_is_refused_unless_it_is_meant() {
     let usual = DesignOptions::default();
     let told = made(&[4, 4], r#"{"method": "independent", "epsilon": 60}"#, &usual).unwrap_err().to_string();
     assert!(told.contains("beyond `max_epsilon 50`") && told.contains("e^60"), "{told}");
-    let more = DesignOptions { max_epsilon: 61.0, ..usual.clone() };
+    let more = usual.clone().max_epsilon(61.0);
     assert!(made(&[4, 4], r#"{"method": "independent", "epsilon": 60}"#, &more).is_ok());
-    let not = DesignOptions { max_epsilon: f64::NAN, ..usual.clone() };
+    let not = usual.clone().max_epsilon(f64::NAN);
     assert!(made(&[4], r#"{"method": "independent", "epsilon": 60}"#, &not).is_err());
     // Answers that rule truths out.
     let matrix = r#"{"method": "matrix", "matrix": [["1", "0"], ["0", "1"]]}"#;
     assert_eq!(made(&[2], matrix, &usual).unwrap_err(), StudyError::Unbounded);
-    let meant = made(&[2], matrix, &DesignOptions { allow_unbounded: true, ..usual.clone() }).unwrap();
+    let meant = made(&[2], matrix, &usual.clone().allow_unbounded(true)).unwrap();
     assert_eq!(meant.epsilon.certified, None);
     assert!(caution(&meant.plan).unwrap().contains("no finite epsilon"));
     // What l-diversity and the front promise is something else.
@@ -48,7 +48,7 @@ fn a_plan_that_protects_nobody_is_refused_unless_it_is_meant() {
 
 #[test]
 fn numbers_that_are_none_are_refused_by_name() {
-    let options = DesignOptions { respondents: 0.0, ..DesignOptions::default() };
+    let options = DesignOptions::default().respondents(0.0);
     let told = made(&[2], r#"{"method": "independent", "epsilon": 1}"#, &options).unwrap_err().to_string();
     assert!(told.starts_with("`respondents` is 0"), "{told}");
     let schema = Schema::with_sizes(&[2, 2]).unwrap();
@@ -57,9 +57,9 @@ fn numbers_that_are_none_are_refused_by_name() {
         assert!(told.starts_with("`epsilon` is"), "{told}");
     }
     let prior = || Prior::uniform(3).unwrap();
-    let both = FrontOptions { method: FrontMethod::Evolve, outputs: Some(3), ..FrontOptions::default() };
+    let both = FrontOptions::default().method(FrontMethod::Evolve).outputs(Some(3));
     assert!(front(prior(), &both, ProgressSink::none()).unwrap_err().to_string().contains("`outputs`"));
-    let far = FrontOptions { privacy: Some(vec![0.9]), ..FrontOptions::default() };
+    let far = FrontOptions::default().privacy(Some(vec![0.9]));
     assert!(front(prior(), &far, ProgressSink::none()).unwrap_err().to_string().contains("cannot be reached"));
 }
 
@@ -67,12 +67,12 @@ fn numbers_that_are_none_are_refused_by_name() {
 fn of_several_plans_only_epsilon_is_known() {
     let survey = Survey::independent();
     let plans = [("one", &survey.plan), ("two", &survey.plan)];
-    let required = |text: &str| AuditOptions { requirements: vec![text.parse().unwrap()], ..AuditOptions::default() };
+    let required = |text: &str| AuditOptions::default().requirements(vec![text.parse().unwrap()]);
     assert!(audit_composition(&plans, &required("parity=9")).is_err());
     let both = audit_composition(&plans, &required("ldp=11")).unwrap();
     assert!(both.broken().unwrap().starts_with("ldp=11 (it is 12"), "{:?}", both.broken());
     assert_eq!(audit(&survey.plan, &required("ldp=11")).unwrap().broken(), [""; 0]);
-    let prior = AuditOptions { priors: vec![("region".to_owned(), vec![0.5, 0.5])], ..AuditOptions::default() };
+    let prior = AuditOptions::default().priors(vec![("region".to_owned(), vec![0.5, 0.5])]);
     assert!(audit(&survey.plan, &prior).unwrap_err().to_string().starts_with("`prior`: "));
 }
 
@@ -107,7 +107,7 @@ fn whoever_waits_may_end_it() {
         compare(schema, 2.0, &CompareOptions::default(), progress).is_err_and(|error| cancelled(&error))
     });
     for method in [FrontMethod::Exact, FrontMethod::Evolve] {
-        let options = FrontOptions { method, points: 3, ..FrontOptions::default() };
+        let options = FrontOptions::default().method(method).points(3);
         let prior = Prior::uniform(3).unwrap();
         after(2, |progress| {
             front(prior, &options, progress).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time)
@@ -177,14 +177,14 @@ fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
 
 #[test]
 fn a_front_out_of_time_has_the_points_there_was_time_for() {
-    let options = FrontOptions { points: 9, time_limit: Some(0.0), ..FrontOptions::default() };
+    let options = FrontOptions::default().points(9).time_limit(Some(0.0));
     let found = front(Prior::uniform(3).unwrap(), &options, ProgressSink::none()).unwrap();
     assert!(found.out_of_time && !found.interrupted);
     assert!(found.points.unwrap().is_empty() && !found.warner.is_empty() && found.rows.len() == 9);
     // Three exact points, and nothing after them: spread over the privacies, not the first ones.
     let told = AtomicUsize::new(0);
     let goes_on = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) < 3;
-    let options = FrontOptions { points: 9, method: FrontMethod::Exact, ..FrontOptions::default() };
+    let options = FrontOptions::default().points(9).method(FrontMethod::Exact);
     let found = front(Prior::uniform(3).unwrap(), &options, ProgressSink::new(&goes_on)).unwrap();
     let places: Vec<usize> = (0..9).filter(|&i| found.rows[i].exact.is_some()).collect();
     assert!(places.len() == 3 && places.contains(&0) && places.contains(&8), "{places:?}");
@@ -198,7 +198,7 @@ fn counting_batches_is_counting_codes() {
     let survey = Survey::independent();
     let tables = TableList::parse("smokes,school", survey.plan.schema()).unwrap();
     let (responses, done) = survey.randomized();
-    let options = CountOptions { by: &[2], ..CountOptions::default() };
+    let options = CountOptions::default().by(&[2]);
     let inputs = survey.input(&responses[0]).into();
     let counts = Counts::read(&survey.plan, inputs, &tables, options, ProgressSink::none()).unwrap();
     // The same seed, the same answers.

@@ -6,7 +6,7 @@ use candor::counts::Counts;
 use candor::query::{Answers, QueryMethods, QueryOptions, ShareQuery, query};
 
 fn all_methods() -> QueryOptions {
-    QueryOptions { methods: QueryMethods::ALL, ..QueryOptions::default() }
+    QueryOptions::default().methods(QueryMethods::ALL)
 }
 
 fn ask(survey: &Survey, condition: &str, options: QueryOptions) -> Answers {
@@ -86,6 +86,6 @@ fn questions_that_are_none() {
     let survey = Survey::independent();
     let refused = ShareQuery::new(&survey.plan, "smokes = maybe", QueryOptions::default()).unwrap_err().to_string();
     assert!(refused.starts_with("`where`: at character "), "{refused}");
-    let options = QueryOptions { confidence: 0.0, ..QueryOptions::default() };
+    let options = QueryOptions::default().confidence(0.0);
     assert_eq!(ShareQuery::new(&survey.plan, "smokes = yes", options).unwrap_err(), StudyError::Confidence(0.0));
 }

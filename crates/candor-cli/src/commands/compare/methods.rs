@@ -37,14 +37,13 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
         None => None,
     };
     let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats: args.repeats, seed: args.seed });
-    let options = CompareOptions {
-        respondents: args.respondents,
-        tables: args.tables.clone(),
-        clusters: args.clusters.as_deref().map(split_clusters).transpose()?,
-        simulate,
-        shares: read_shares(args.shares.as_deref(), &schema)?,
-        time_limit: args.time_limit.unwrap_or(CompareOptions::default().time_limit),
-    };
+    let options = CompareOptions::default()
+        .respondents(args.respondents)
+        .tables(args.tables.clone())
+        .clusters(args.clusters.as_deref().map(split_clusters).transpose()?)
+        .simulate(simulate)
+        .shares(read_shares(args.shares.as_deref(), &schema)?)
+        .time_limit(args.time_limit.unwrap_or(CompareOptions::default().time_limit));
     let mut comparison = watched(|progress| compare(&schema, epsilon, &options, progress))?;
     for method in &mut comparison.methods {
         method.command = method.request.as_ref().map(|request| command(args, request));

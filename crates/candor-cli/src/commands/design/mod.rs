@@ -114,7 +114,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     }
     let schema = args.designed_for()?;
     let (request, notes) = args.request(&schema)?;
-    let options = DesignOptions { shares: read_shares(args.shares.as_deref(), &schema)?, ..args.options() };
+    let options = args.options().shares(read_shares(args.shares.as_deref(), &schema)?);
     let designed = watched(|progress| design_with_progress(&schema, &request, &options, progress));
     let mut designed = designed.map_err(|error| about_file(error, &args))?;
     notes.iter().for_each(|note| remark(note));
@@ -184,13 +184,11 @@ impl DesignArgs {
 
     fn options(&self) -> DesignOptions {
         let default = DesignOptions::default();
-        DesignOptions {
-            max_epsilon: self.max_epsilon,
-            allow_unbounded: self.allow_unbounded,
-            tables: self.tables.clone(),
-            respondents: self.respondents.unwrap_or(default.respondents),
-            shares: None,
-        }
+        DesignOptions::default()
+            .max_epsilon(self.max_epsilon)
+            .allow_unbounded(self.allow_unbounded)
+            .tables(self.tables.clone())
+            .respondents(self.respondents.unwrap_or(default.respondents))
     }
 }
 

@@ -227,11 +227,10 @@ pub fn read_responses(
 }
 
 fn options(args: &EstimateArgs) -> EstimateOptions {
-    EstimateOptions {
-        method: args.method,
-        target: args.target,
-        interval: args.interval,
-        confidence: args.confidence,
-        covariance: args.covariance,
-    }
+    EstimateOptions::default()
+        .method(args.method)
+        .target(args.target)
+        .interval(args.interval)
+        .confidence(args.confidence)
+        .covariance(args.covariance)
 }
