@@ -8,7 +8,7 @@ use candor::design::{DesignOptions, design_with_progress};
 use candor::information::LearningLimit;
 use candor_design::combine::part;
 use candor_design::cross::crossed;
-use candor_design::request::{Field, RequestError};
+use candor_design::request::Field;
 use candor_design::{Method, Request};
 use pyo3::prelude::*;
 use pyo3::types::PyList;

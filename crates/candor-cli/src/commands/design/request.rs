@@ -8,7 +8,7 @@ use candor_design::cross::crossed;
 use candor_design::request::{Method, Request, RequestError};
 use candor_runtime::names;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::DesignArgs;
 use crate::commands::read_text;
