@@ -301,8 +301,9 @@ class Truth:
         """The client takes public answers for known (clients/javascript/README.md): nothing is tied through them."""
         return self.conditional(self.records.component(attribute, through_public=False))
 
-    def guess(self, attribute, tied):
-        """How often the best guess is right, and the surest belief, from all that is sent and public, in fractions."""
+    def guess(self, attribute, tied, prior=None):
+        """How often the best guess is right, and the surest belief, from all that is sent and public, in fractions; of a uniform
+        prior, unless there is another by category."""
         records, inside = self.records, sorted(tied)
         blocks = [b for b, (members, _, _) in enumerate(self.laws) if tied & set(members)]
         completions = {tuple(record[a] for a in inside) for record in records.possible}
@@ -313,7 +314,8 @@ class Truth:
         others = list(itertools.product(*(range(records.sizes[a]) for a in outside)))
         joint = {}
         for category, people in of_category.items():
-            share = Fraction(1, len(of_category) * len(people) * len(others))
+            before = prior[category] if prior else Fraction(1, len(of_category))
+            share = before / (len(people) * len(others))
             for person, other in itertools.product(people, others):
                 record = dict(zip(inside, person)) | dict(zip(outside, other))
                 seen = tuple(record[a] for a in inside if records.public[a])
