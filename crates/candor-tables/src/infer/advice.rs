@@ -1,5 +1,7 @@
 //! What to say next time.
 
+use candor_base::schema::Attribute;
+
 use crate::missing::{DEFAULT_MISSING, Missing};
 
 /// What several problems suggest first, in one line to be copied; `None` if one suggests nothing.
@@ -23,4 +25,62 @@ pub(super) fn named_again(words: &Missing) -> Option<String> {
                  table is read"
         )
     })
+}
+
+/// Bins of which all but one are empty: the edges may be in another unit than the values.
+pub(super) fn in_one_bin(attribute: &Attribute, edges: &[f64], numbers: &[f64]) -> Option<String> {
+    let bin = |number: f64| edges.partition_point(|edge| *edge <= number);
+    let first = bin(*numbers.first()?);
+    let label = attribute.categories().get(first)?;
+    (!edges.is_empty() && numbers.iter().all(|&number| bin(number) == first)).then(|| {
+        let name = attribute.name();
+        format!("column \"{name}\": every value is in the bin \"{label}\"; check the edges, and the unit of the column")
+    })
+}
+
+/// Whole numbers that nobody gave, between those that occur, if they are few: they may be answers, too.
+pub(super) fn unused_numbers<'a>(name: &str, values: impl ExactSizeIterator<Item = &'a String>) -> Option<String> {
+    let given = values.len();
+    let numbers: Vec<i64> = values.map(|value| value.trim().parse().ok()).collect::<Option<_>>()?;
+    let (least, most) = (*numbers.iter().min()?, *numbers.iter().max()?);
+    let unused = most.checked_sub(least)?.checked_add(1)?.checked_sub(given as i64)?;
+    (1..=given as i64 / 3).contains(&unused).then(|| {
+        let unused = (least..=most).filter(|number| !numbers.contains(number)).map(|number| number.to_string());
+        let unused = unused.collect::<Vec<_>>().join(" or ");
+        format!("column \"{name}\": nobody gave {unused}; if that can be an answer, add it to the categories")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_one_bin_are_told() {
+        let edges = [18.0, 40.0];
+        let age = Attribute::binned("age", &edges, Vec::new()).unwrap();
+        let told = in_one_bin(&age, &edges, &[2.9, 3.4, 4.1]).unwrap();
+        assert!(told.contains("every value is in the bin \"below 18\""), "{told}");
+        assert!(in_one_bin(&age, &edges, &[40.0, 91.0]).unwrap().contains("\"40 or more\""));
+        assert_eq!(in_one_bin(&age, &edges, &[2.9, 18.0]), None);
+        assert_eq!(in_one_bin(&age, &edges, &[]), None);
+    }
+
+    #[test]
+    fn numbers_that_nobody_gave_are_told_if_they_are_few() {
+        let told = |values: &[&str]| {
+            let values: Vec<String> = values.iter().map(|&value| value.to_owned()).collect();
+            unused_numbers("n", values.iter())
+        };
+        let nobody = "column \"n\": nobody gave 4; if that can be an answer, add it to the categories";
+        assert_eq!(told(&["0", "1", "2", "3", "5"]).as_deref(), Some(nobody));
+        assert!(told(&["0", "1", "2", "4", "6", "7"]).unwrap().contains("nobody gave 3 or 5;"));
+        for values in
+            [&["0", "1"][..], &["2004", "2006", "2008"], &["0", "1", "x"], &["1", "5"], &["1.5", "2", "4"], &[]]
+        {
+            assert_eq!(told(values), None, "{values:?}");
+        }
+        let far = [i64::MIN.to_string(), i64::MAX.to_string()];
+        assert_eq!(unused_numbers("n", far.iter()), None);
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use arrow_schema::DataType;
 use candor_base::schema::{Attribute, Schema};
 
-use advice::{named_again, together};
+use advice::{in_one_bin, named_again, together, unused_numbers};
 
 use crate::TableError;
 pub use crate::bins::Bins;
@@ -252,7 +252,10 @@ impl Column {
                 self.binned(name, bins, extra, notes, quote)?
             }
             (None, Some(known)) => self.known(known, extra, public)?,
-            (None, None) => self.categorical(name, extra, wishes, public)?,
+            (None, None) => {
+                notes.extend(unused_numbers(name, self.values.keys()));
+                self.categorical(name, extra, wishes, public)?
+            }
         };
         Ok(if public { attribute.public() } else { attribute })
     }
@@ -349,7 +352,9 @@ impl Column {
             let made = edges.len() + 1;
             notes.push(format!("column \"{name}\": many equal values, so {made} bins instead of {wanted}"));
         }
-        Attribute::binned(name, &edges, extra).map_err(|error| error.to_string())
+        let attribute = Attribute::binned(name, &edges, extra).map_err(|error| error.to_string())?;
+        notes.extend(in_one_bin(&attribute, &edges, self.numbers.as_deref().unwrap_or_default()));
+        Ok(attribute)
     }
 
     /// The values that occur, as categories.
