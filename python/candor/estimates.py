@@ -348,7 +348,7 @@ class Coefficient(Result):
     #: The response's category that it is about; of a threshold, those that it lies between.
     category: str | None
     estimate: float
-    #: ``ml``, ``corrected`` or ``penalised``.
+    #: ``ml``, ``corrected`` or ``penalized``.
     estimate_kind: str
     #: None where a limit is missing.
     standard_error: float | None
@@ -391,7 +391,7 @@ class Regression(Result):
     method: str
     respondents: int
     #: Without those outside of the subpopulation and those without an answer.
-    people_modelled: float
+    people_modeled: float
     #: Attributes of which people without an answer are left out.
     left_out: list[str]
     #: The condition of the subpopulation.

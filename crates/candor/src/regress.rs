@@ -291,7 +291,7 @@ pub fn regress_with_progress(
         family: asked.model.family().name(),
         method: found.method.name(),
         respondents,
-        people_modelled: found.modelled,
+        people_modeled: found.modelled,
         left_out: asked.model.left_out().into_iter().map(|at| rows.schema.name(at).to_owned()).collect(),
         subpopulation: rows.survey.condition_text().map(str::to_owned),
         rows: found.distinct,

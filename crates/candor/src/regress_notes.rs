@@ -16,7 +16,7 @@ fn open_sides(found: &regress::Regression) -> Option<String> {
     let limits = if both { "no limits" } else { "no limit on one side" };
     let drawn = match found.method {
         Method::Jeffreys => "",
-        _ if all.iter().any(|one| one.kind == EstimateKind::Penalised) => {
+        _ if all.iter().any(|one| one.kind == EstimateKind::Penalized) => {
             "; estimates marked with * are drawn towards no effect (log-F penalty) and have no standard error"
         }
         _ => "",

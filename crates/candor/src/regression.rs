@@ -26,7 +26,7 @@ pub struct Regression {
     pub respondents: u64,
     /// How many people the model is about, without those outside of the subpopulation and those without an answer; an
     /// estimate where randomized answers tell who they are.
-    pub people_modelled: f64,
+    pub people_modeled: f64,
     /// The attributes of which people without an answer are left out.
     pub left_out: Vec<String>,
     /// The condition of the subpopulation, if it is not everybody.
@@ -101,7 +101,7 @@ pub struct Coefficient {
     pub category: Option<String>,
     /// The estimate.
     pub estimate: f64,
-    /// What the estimate is: `ml`, `corrected`, or `penalised` where a limit is missing or Jeffreys' penalty was asked
+    /// What the estimate is: `ml`, `corrected`, or `penalized` where a limit is missing or Jeffreys' penalty was asked
     /// for.
     pub estimate_kind: &'static str,
     /// Its standard error; null where a limit is missing.

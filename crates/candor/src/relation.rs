@@ -142,7 +142,7 @@ fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language
     let ratio = dash(one.odds_ratio, &|ratio| format!("{} ({low} – {high})", language.number(ratio, 3)));
     let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
     let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
-    let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+    let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
     vec![name, language.number(one.estimate, 4) + mark, ratio, p, effect]
 }
 

@@ -145,7 +145,7 @@ fn by_stand_in(
         problem: law,
         fit,
         covariance: penalised_covariance(law, fit)?,
-        kind: EstimateKind::Penalised,
+        kind: EstimateKind::Penalized,
         inner: asked.limits.then_some(EstimateKind::Corrected),
         tested,
         critical: asked.critical,

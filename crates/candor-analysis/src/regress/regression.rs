@@ -268,7 +268,7 @@ fn answer(
             Coefficient {
                 estimate: if open || jeffreys { own.estimate } else { best },
                 kind: match (open || jeffreys, prepared.by_score) {
-                    (true, _) => EstimateKind::Penalised,
+                    (true, _) => EstimateKind::Penalized,
                     (_, true) => EstimateKind::Corrected,
                     _ => EstimateKind::MaximumLikelihood,
                 },

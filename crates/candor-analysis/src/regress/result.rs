@@ -153,7 +153,7 @@ pub enum EstimateKind {
     /// The solution of the corrected score.
     Corrected,
     /// The maximum of a penalized likelihood, drawn towards no effect: the answers set no limit on one side at least.
-    Penalised,
+    Penalized,
 }
 
 impl EstimateKind {
@@ -162,7 +162,7 @@ impl EstimateKind {
         match self {
             EstimateKind::MaximumLikelihood => "ml",
             EstimateKind::Corrected => "corrected",
-            EstimateKind::Penalised => "penalised",
+            EstimateKind::Penalized => "penalized",
         }
     }
 }

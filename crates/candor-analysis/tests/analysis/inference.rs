@@ -124,7 +124,7 @@ fn two_group_intervals_are_golden() {
             assert_eq!(x.kind, EstimateKind::MaximumLikelihood);
         } else {
             close(&name, x.estimate, numbers(&case["logF11"])[1], 1e-5);
-            assert_eq!((x.kind, x.standard_error), (EstimateKind::Penalised, None));
+            assert_eq!((x.kind, x.standard_error), (EstimateKind::Penalized, None));
         }
         let jeffreys = fit(&plan, "y ~ x", &columns, &[], Some(Method::Jeffreys));
         for (own, expected) in jeffreys.coefficients.iter().zip(numbers(&case["jeffreys"])) {
@@ -199,9 +199,9 @@ fn hidden_predictor_intervals_are_golden() {
         limit(&name, own.low, &case["interval"][0], 1e-5);
         limit(&name, own.high, &case["interval"][1], 1e-3);
         close(&name, own.p_value.unwrap(), case["p"].as_f64().unwrap(), 1e-4);
-        assert_eq!((own.kind, own.standard_error, own.test), (EstimateKind::Penalised, None, Test::Score));
+        assert_eq!((own.kind, own.standard_error, own.test), (EstimateKind::Penalized, None, Test::Score));
         for (own, expected) in found.coefficients.iter().zip(numbers(&case["logF11"])) {
-            if own.kind == EstimateKind::Penalised {
+            if own.kind == EstimateKind::Penalized {
                 close(&name, own.estimate, expected, 1e-5);
             }
         }
@@ -289,7 +289,7 @@ fn contrasts_and_predictions_at_the_boundary() {
     let (own, other) = (&found.contrasts[0], &found.coefficients[1]);
     close("contrast", own.estimate, other.estimate, 1e-9);
     close("low", own.low.unwrap(), other.low.unwrap(), 1e-7);
-    assert_eq!((own.high, own.standard_error, own.kind), (None, None, EstimateKind::Penalised));
+    assert_eq!((own.high, own.standard_error, own.kind), (None, None, EstimateKind::Penalized));
     let (empty, other) = (&found.predictions[1], &found.predictions[3]);
     assert_eq!((empty.low, empty.standard_error), (Some(0.0), None), "{empty:?}");
     assert!(empty.estimate > 0.0 && empty.high.unwrap() < 0.1, "{empty:?}");

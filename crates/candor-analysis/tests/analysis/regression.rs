@@ -163,7 +163,7 @@ fn the_penalty_is_finite_at_the_boundary() {
     for method in [None, Some(Method::MaximumLikelihood), Some(Method::CorrectedScore)] {
         let found = fit(&case["counts"], &[0.0, 1.0], method).unwrap();
         let own = &found.coefficients[1];
-        assert_eq!((own.kind, own.high, own.standard_error), (EstimateKind::Penalised, None, None));
+        assert_eq!((own.kind, own.high, own.standard_error), (EstimateKind::Penalized, None, None));
         assert!(own.low.unwrap() > 0.0 && own.p_value.unwrap() < 0.05);
     }
 }

@@ -174,7 +174,7 @@ fn modelled(found: &Regression) -> String {
     if found.left_out.is_empty() && found.subpopulation.is_none() {
         return String::new();
     }
-    let people = count(found.people_modelled.round().max(0.0) as u64);
+    let people = count(found.people_modeled.round().max(0.0) as u64);
     let condition = found.subpopulation.as_ref().map_or(String::new(), |text| format!(", where {text}"));
     let names = found.left_out.join(", ");
     let left_out = if names.is_empty() { names } else { format!(", without those who have no answer about {names}") };
@@ -194,7 +194,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     let row = |one: &Coefficient| {
         let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
         let mut row = vec![between.map_or_else(|| term(&one.term), |between| format!("{} {between}", one.term))];
-        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+        let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
         row.push(format!("{}{mark}", four_digits(one.estimate)));
         row.push(one.standard_error.map_or(String::new(), four_digits));
         row.push(one.low.map_or("no limit".to_owned(), four_digits));
@@ -245,7 +245,7 @@ fn contrast_table(own: &[Coefficient], found: &Regression) -> String {
     let mut header = vec![&found.response[..], "estimate", "standard error", "low", "high", "p"];
     header.extend(odds.then_some("odds ratio"));
     let row = |one: &Coefficient| {
-        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+        let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
         let mut row = vec![
             label(one.category.as_ref().unwrap_or(&found.response)),
             format!("{}{mark}", four_digits(one.estimate)),

@@ -132,7 +132,7 @@ fn subpopulations_and_missing_values() {
         let [a, b] = [&south, &alone].map(|found| found["coefficients"][1][field].as_f64().unwrap());
         assert!((a / b - 1.0).abs() < 1e-6, "{field}: {a} {b}");
     }
-    assert_eq!(south["people_modelled"].as_f64().unwrap() as usize, own.len());
+    assert_eq!(south["people_modeled"].as_f64().unwrap() as usize, own.len());
     assert_eq!((&south["subpopulation"], &south["left_out"]), (&"region=south".into(), &Value::Array(Vec::new())));
     run(&sandbox, "vote ~ age", "--where vote=yes").refused(1, &["vote"]);
     // Missing values are no category of an order.
