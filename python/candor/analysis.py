@@ -309,6 +309,7 @@ class Analysis:
         responses: Tables,
         *,
         output: str | os.PathLike[str] | None = None,
+        force: bool | None = None,
         method: str | None = None,
         margins: TableNames | None = None,
         tolerance: float | None = None,
@@ -320,10 +321,11 @@ class Analysis:
         """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`.
 
         ``method`` is ``"answers"``, or ``"tree"`` or ``"entropy"`` for records drawn from pair tables, which any plan tells.
+        An existing ``output`` is an error; ``force`` replaces it, unless it holds responses or a plan.
         """
         options = written(
             method=method, margins=None if margins is None else joined(margins, "margins"), tolerance=tolerance, max_iterations=max_iterations,
-            escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked,
+            escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked, force=force,
         )  # fmt: skip
         to = path("output", output)
         with Bar() as bar:
@@ -339,6 +341,7 @@ class Analysis:
         responses: Tables | Counts,
         *,
         output: str | os.PathLike[str] | None = None,
+        force: bool | None = None,
         method: str | None = None,
         records: int | None = None,
         seed: int | None = None,
@@ -349,10 +352,14 @@ class Analysis:
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Synthesis:
-        """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
+        """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`.
+
+        An existing ``output`` is an error; ``force`` replaces it, unless it holds responses or a plan.
+        """
         options = written(
             method=method, records=records, seed=seed, margins=None if margins is None else joined(margins, "margins"),
-            tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked,
+            tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas,
+            delimiter=delimiter, unmarked=unmarked, force=force,
         )  # fmt: skip
         to = path("output", output)
         with Bar() as bar:

@@ -573,7 +573,8 @@ class Plan(Analysis, Refining):
         if not isinstance(responses, Counts):
             return frames.given(responses)
         if responses.plan.fingerprint != self.fingerprint:
-            raise OtherPlanError("these counts were made under another plan")
+            found = responses.plan.fingerprint
+            raise OtherPlanError(f"Wrong plan: the counts were made with {found}, and the plan given is {self.fingerprint}")
         return responses._native
 
     def _repr_html_(self) -> str:

@@ -154,7 +154,7 @@ def _marks(plan: Plan, df: DataFrame) -> dict[str, str]:
     for other in _fingerprints(df):
         if other != plan.fingerprint:
             raise OtherPlanError(
-                f"the Spark DataFrame was made under another plan (fingerprint {other}; the plan given has {plan.fingerprint})"
+                f"Wrong plan: the Spark DataFrame was made with {other}, and the plan given is {plan.fingerprint}"
             )
         return {FINGERPRINT_KEY: other}
     return {}

@@ -1,6 +1,7 @@
 //! What is refused, as exceptions. Messages are those of the libraries, which name parameters as they are called here.
 
-use candor::StudyError;
+use candor::verdict::{Code, Verdict};
+use candor::{StudyError, rejection};
 use candor_analysis::regress::RegressError;
 use candor_base::plan::PlanError as BadPlan;
 use candor_base::schema::SchemaError as BadSchema;
@@ -35,6 +36,8 @@ create_exception!(candor, RequirementError, Error, "A plan that does not meet wh
 /// All of them, by the names they have in Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    py.get_type::<Error>().setattr("verdict", py.None())?;
+    py.get_type::<OtherPlanError>().setattr("verdict", Code::WrongPlan.name())?;
     module.add("Error", py.get_type::<Error>())?;
     module.add("ParameterError", py.get_type::<ParameterError>())?;
     module.add("SchemaError", py.get_type::<SchemaError>())?;
@@ -59,12 +62,21 @@ pub enum Failure {
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> PyErr {
         match failure {
-            Failure::Study(error) => of_study(&error),
-            Failure::Table(error) => of_table(&error),
+            Failure::Study(error) => judged(of_study(&error), rejection::of_study(&error)),
+            Failure::Table(error) => judged(of_table(&error), rejection::of_table(&error)),
             Failure::Request(error) => ParameterError::new_err(spoken(&error.to_string())),
             Failure::Python(error) => error,
         }
     }
+}
+
+/// An exception with the code of its verdict, if it has one.
+fn judged(exception: PyErr, verdict: Option<Verdict>) -> PyErr {
+    if let Some(verdict) = verdict {
+        let set = Python::attach(|py| exception.value(py).setattr("verdict", verdict.code.name()));
+        debug_assert!(set.is_ok(), "exceptions have a place for attributes");
+    }
+    exception
 }
 
 fn of_study(error: &StudyError) -> PyErr {

@@ -120,7 +120,7 @@ def test_what_was_written_stays_and_is_marked(lottery, written, schema):
     assert written.toArrow().equals(written.toArrow())
     assert written.schema["school"].metadata == {"candor:fingerprint": lottery.fingerprint}
     other = candor.design(schema, "independent", epsilon=2)
-    with pytest.raises(candor.OtherPlanError, match="made under another plan"):
+    with pytest.raises(candor.OtherPlanError, match="Wrong plan"):
         candor.spark.tally(other, written, "smokes")
     with pytest.raises(candor.InputError, match="holds responses already"):
         candor.spark.randomize(lottery, written)

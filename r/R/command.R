@@ -24,9 +24,9 @@ candor_command <- function() {
     failed("the command candor is not on the path: install it with candor_install(), or say where it is by options(candor.command = \"...\")")
 }
 
-# An error that callers can tell from others by its class.
-failed <- function(...) {
-    stop(errorCondition(paste0(...), class = "candor_error"))
+# An error that callers can tell from others by its class, and rejections of some kinds by the code of their verdict.
+failed <- function(..., verdict = NULL) {
+    stop(errorCondition(paste0(...), class = "candor_error", verdict = verdict))
 }
 
 # Runs the command. `input` is a data frame that it reads as CSV from a pipe, so that true records are in no file. Gives its standard
@@ -41,10 +41,17 @@ run <- function(arguments, input = NULL) {
     status <- if (is.null(input)) wait_for(line, folder) else feed(line, input)
     words <- for_people(utf8_lines(said), input)
     if (status != 0) {
-        failed(sub("^error: ", "", sub("\n\n.*", "", paste(words, collapse = "\n"))))
+        message <- sub("^error: ", "", sub("\n\n.*", "", paste(words, collapse = "\n")))
+        failed(message, verdict = verdict_of(utf8_lines(output)))
     }
     pass_on(words)
     utf8_lines(output)
+}
+
+# The code that the command printed of a rejection, if it did.
+verdict_of <- function(lines) {
+    rejection <- tryCatch(jsonlite::fromJSON(lines, simplifyVector = FALSE), error = function(e) NULL)
+    if (is.list(rejection)) rejection$verdict
 }
 
 # The command, if it speaks the formats of this package: the first two parts of both versions are the same. Asked once in a session.

@@ -69,7 +69,7 @@ check_place <- function(file, fingerprint) {
     }
     if (!identical(found$fingerprint, fingerprint)) {
         failed("Different plan exists at ", file, "; responses made with it need it (its fingerprint is ", found$fingerprint,
-               "). Choose another file, or say `force = TRUE` if there are no such responses")
+               "). Choose another file, or say `force = TRUE` if there are no such responses", verdict = "plan-in-use")
     }
 }
 

@@ -4,7 +4,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use candor::StudyError;
+use candor::verdict::Verdict;
+use candor::{StudyError, rejection};
 use candor_analysis::adjust::AdjustError;
 use candor_design::DesignError;
 use candor_runtime::escape_control::visible;
@@ -12,6 +13,7 @@ use candor_tables::TableError;
 use candor_tables::output::Target;
 
 use crate::flags::with_flags;
+use crate::show::{emit_json, expects_json};
 
 /// Writes to standard error, if that can be written: a full disk there changes nothing about how the command ends.
 pub fn tell(text: &str) {
@@ -22,6 +24,8 @@ pub fn tell(text: &str) {
 pub enum Failure {
     /// The input is wrong.
     Input(String),
+    /// The same, of a kind that has a code.
+    Rejected(Verdict),
     /// The flags do not go together.
     Usage(String),
     /// Whoever read our output has gone; nothing to tell anybody.
@@ -34,11 +38,22 @@ impl Failure {
         Failure::Input(format!("{file}: {error}"))
     }
 
-    /// Tells the user, and says how to end.
+    fn rejected(mut verdict: Verdict) -> Failure {
+        verdict.text = with_flags(&verdict.text);
+        Failure::Rejected(verdict)
+    }
+
+    /// Prints the error and returns the exit code; with `--json` also the verdict of a rejection, as JSON.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {
                 tell(&format!("error: {}", visible(&message)));
+                ExitCode::from(1)
+            }
+            Failure::Rejected(verdict) => {
+                tell(&format!("error: {}", visible(&verdict.text)));
+                // The code is for programs, which read the exit code, too: nothing to do if it cannot be written.
+                let _ = if expects_json() { emit_json(&verdict) } else { Ok(()) };
                 ExitCode::from(1)
             }
             Failure::Usage(message) => {
@@ -52,6 +67,9 @@ impl Failure {
 
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Failure {
+        if let Some(verdict) = rejection::of_table(&error) {
+            return Failure::rejected(verdict);
+        }
         match &error {
             TableError::Stream { file, error }
                 if error.kind() == std::io::ErrorKind::BrokenPipe && *file == Target::Stdout.name() =>
@@ -69,6 +87,9 @@ impl From<TableError> for Failure {
 
 impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Failure {
+        if let Some(verdict) = rejection::of_study(&error) {
+            return Failure::rejected(verdict);
+        }
         let told = with_flags(&error.to_string());
         match error {
             StudyError::Needs(_) | StudyError::InTable(_) | StudyError::Design(DesignError::MissingParameter(_)) => {

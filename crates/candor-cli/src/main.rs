@@ -161,6 +161,9 @@ fn main() -> ExitCode {
     if words.len() == 1 {
         return show::emit(help::WELCOME).map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS);
     }
+    if words.iter().any(|word| word == "--json") {
+        show::expect_json();
+    }
     let asked = help::shaped(Command::command(), &words).get_matches();
     match run(Command::from_arg_matches(&asked).unwrap_or_else(|error| error.exit())) {
         Ok(()) => ExitCode::SUCCESS,

@@ -23,6 +23,19 @@ pub fn verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
 
+/// Whether the output is read by a program.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// From now on, rejections are written as JSON, too.
+pub fn expect_json() {
+    JSON.store(true, Ordering::Relaxed);
+}
+
+/// Whether the output is read by a program.
+pub fn expects_json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
+
 /// So many rows of a table fit on a screen with what stands around it.
 const ROWS: usize = 8;
 

@@ -43,16 +43,18 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
                 push(name.to_owned(), own);
             }
             if let Some(knowing) = knowing.filter(|&p| own.is_none_or(|own| (p - own).abs() > ROUNDING)) {
-                push(format!("{name}, knowing the others"), knowing);
+                let known = if tied.is_some() { "what is not tied to it" } else { "the others" };
+                push(format!("{name}, knowing {known}"), knowing);
             }
             largest = largest.max(own.unwrap_or(0.0)).max(knowing.unwrap_or(0.0));
         }
     }
     let record = whole_record(plan).filter(|_| !question.has_ties());
     details.extend(record.map(|value| Detail { about: "the whole record".to_owned(), value: Some(value) }));
+    let others = if question.has_ties() { "what is not tied to it" } else { "their other answers" };
     let sentence = format!(
-        "Somebody who knows nothing about a person beforehand, but may know their other answers, guesses one attribute \
-         right with probability {} at most{}.",
+        "Somebody who knows nothing about a person beforehand, but may know {others}, guesses one attribute right \
+         with probability {} at most{}.",
         at_most(largest),
         record.map_or(String::new(), |p| format!(", and the whole record with probability {}", at_most(p)))
     );

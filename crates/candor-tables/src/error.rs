@@ -211,7 +211,7 @@ pub enum TableError {
         fingerprint: String,
     },
     /// Responses made under another plan.
-    #[error("{file} was made under another plan (fingerprint {found}; the plan given has {expected})")]
+    #[error("Wrong plan: {file} was made with {found}, and the plan given is {expected}")]
     Fingerprint {
         /// The file's name.
         file: String,

@@ -3,7 +3,8 @@
 //! | a command writes | what it replaces without `force` |
 //! |---|---|
 //! | responses (`check_release`) | nothing, but a simulation by a simulation |
-//! | entered responses ([`check_new`]) | nothing |
+//! | imported responses ([`check_new`]) | nothing |
+//! | weighted and synthetic records ([`check_records`]) | nothing; responses and plans not even with `force` |
 //! | a schema ([`write_schema`]) | the same text |
 //! | a plan ([`write_plan`]) | the same plan |
 //! | what can be made again ([`write_document`]) | anything but responses and plans, which it never replaces |
@@ -103,6 +104,16 @@ pub fn check_document(output: &Target) -> Result<(), TableError> {
         Some(what) => Err(Occupied::InUse { file: output.name(), what }.into()),
         None => Ok(()),
     }
+}
+
+/// Rejects a place for weighted or synthetic records where anything is, unless it is to be replaced; responses and plans
+/// never are.
+///
+/// # Errors
+/// As [`check_document`] and [`check_new`].
+pub fn check_records(output: &Target, existing: Existing) -> Result<(), TableError> {
+    check_document(output)?;
+    check_new(output, existing)
 }
 
 /// Writes a small document, complete or not at all.

@@ -9,7 +9,7 @@ use candor_base::plan::Fingerprint;
 use candor_base::schema::Schema;
 use candor_bulk::Responses;
 
-use crate::existing::check_document;
+use crate::existing::check_records;
 use crate::metadata_keys::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
 use crate::output::{Existing, Target};
 use crate::responses::{Encoded, Format, Layout, ResponseWriter};
@@ -21,17 +21,16 @@ type Part = (Vec<Vec<u16>>, Vec<ArrayRef>);
 /// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if responses or a plan are there; if the file cannot be written.
+/// [`TableError::Occupied`] if something is there that is not to be replaced; if the file cannot be written.
 pub fn write_weighted(
-    target: &Target,
-    format: Format,
+    (target, format, existing): (&Target, Format, Existing),
     schema: &Schema,
     fingerprint: &Fingerprint,
     records: &DistinctRecords,
     weights: &[f64],
 ) -> Result<(), TableError> {
     let layout = Layout::of_records(schema, weight_fields(), format);
-    write(target, layout, (ADJUSTED_KEY, fingerprint), weighted(schema, records, weights))
+    write((target, existing), layout, (ADJUSTED_KEY, fingerprint), weighted(schema, records, weights))
 }
 
 /// The same as record batches.
@@ -51,16 +50,15 @@ pub fn weighted_batches(
 /// Writes synthetic records, one column of codes per attribute, complete or not at all.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if responses or a plan are there; if the file cannot be written.
+/// [`TableError::Occupied`] if something is there that is not to be replaced; if the file cannot be written.
 pub fn write_synthetic(
-    target: &Target,
-    format: Format,
+    (target, format, existing): (&Target, Format, Existing),
     schema: &Schema,
     fingerprint: &Fingerprint,
     columns: &[Vec<u16>],
 ) -> Result<(), TableError> {
     let layout = Layout::of_records(schema, Vec::new(), format);
-    write(target, layout, (SYNTHETIC_KEY, fingerprint), synthetic(columns))
+    write((target, existing), layout, (SYNTHETIC_KEY, fingerprint), synthetic(columns))
 }
 
 /// The same as record batches.
@@ -125,17 +123,17 @@ fn batches(
 
 /// Writes batches of columns of codes, and of numbers beside them.
 fn write(
-    target: &Target,
+    (target, existing): (&Target, Existing),
     layout: Layout,
     (key, fingerprint): (&str, &Fingerprint),
     parts: impl Iterator<Item = Part>,
 ) -> Result<(), TableError> {
-    check_document(target)?;
+    check_records(target, existing)?;
     let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())], false)?;
     for (columns, numbers) in parts {
         let rows = columns.first().map_or(0, Vec::len);
         let encoded = layout.encode(&Responses { blocks: Vec::new(), public: columns }, &numbers, rows);
         writer.write(&encoded.map_err(|unwritable| unwritable.after(&target.name(), 0))?, target)?;
     }
-    writer.finish(target, None, Existing::Replace)
+    writer.finish(target, None, existing)
 }

@@ -11,7 +11,7 @@ use crate::html_escape::isolated;
 use crate::page::Part;
 use crate::shuffled::{ShuffleOptions, shuffled, up};
 use crate::texts::Language;
-use crate::verdict::of_hundred;
+use crate::verdict::{by_luck, of_hundred};
 
 /// With more categories than this, the others of an attribute are only counted.
 const MAX_LABELS: usize = 40;
@@ -90,7 +90,7 @@ fn row(
         language.decimal(&probability(about.keep_probability)),
         of_hundred(about.worst_posterior),
         of_hundred(about.guess_probability),
-        of_hundred(1.0 / about.categories as f64),
+        by_luck(1.0 / about.categories as f64),
         marginal.map_or("-".to_owned(), |marginal| epsilon(marginal, language)),
         epsilon(conditional, language),
         times(conditional).map_or_else(|| language.report("no_bound", &[]), |times| language.decimal(&times)),

@@ -11,7 +11,7 @@ use crate::design::{Design, DesignOptions, design_with_progress};
 use crate::error::{StudyError, check_respondents};
 use crate::format::count;
 use crate::guarantee::CertifiedAttribute;
-use crate::verdict::{Code, GOOD, Verdict, WEAK, of_hundred, points, table_margin, two_digits};
+use crate::verdict::{Code, GOOD, Verdict, WEAK, by_luck, of_hundred, points, table_margin, two_digits};
 
 /// The epsilons of the table; larger ones protect hardly at all.
 const STEPS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
@@ -190,7 +190,7 @@ fn check(schema: &Schema, options: &ChooseOptions) -> Result<(), StudyError> {
              100; it is a larger number",
             schema.size(attribute),
             schema.name(attribute),
-            of_hundred(1.0 / schema.size(attribute) as f64)
+            by_luck(1.0 / schema.size(attribute) as f64)
         ))),
         None => Ok(()),
     }
@@ -311,7 +311,7 @@ impl Judged<'_> {
                  {}.",
                 found.epsilon,
                 of_hundred(found.worst_posterior),
-                of_hundred(found.by_luck)
+                by_luck(found.by_luck)
             );
             let reason = match self.options.max_guess {
                 Some(most) => format!(

@@ -39,7 +39,7 @@ pub enum StudyError {
     #[error("the counts are not those of this plan and these groups: {0}")]
     Counts(&'static str),
     /// Counts of another plan.
-    #[error("these counts were made under another plan ({found}), not under this one ({expected})")]
+    #[error("Wrong plan: the counts were made with {found}, and the plan given is {expected}")]
     OtherPlan {
         /// The fingerprint of theirs.
         found: String,

@@ -195,7 +195,7 @@ fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language
     let row = |a: &CertifiedAttribute| {
         let mut row = vec![language.asked(&a.name).to_owned()];
         row.extend(worse.then(|| share(a.worst_posterior, true)));
-        row.extend([share(a.guess_probability, false), share(1.0 / a.categories as f64, false)]);
+        row.extend([share(a.guess_probability, true), share(1.0 / a.categories as f64, false)]);
         row
     };
     // What tells most comes first.

@@ -49,6 +49,8 @@ pub mod guarantee;
 
 pub mod verdict;
 
+pub mod rejection;
+
 pub mod made_by;
 
 #[cfg(feature = "tables")]

@@ -62,6 +62,12 @@ pub enum Code {
     Inconclusive,
     /// Randomness was drawn from a seed.
     Simulation,
+    /// Responses of these people exist: a second release adds to their loss.
+    AlreadyReleased,
+    /// Another plan is at the place, and responses may need it.
+    PlanInUse,
+    /// Responses or counts were made under another plan.
+    WrongPlan,
 }
 
 impl Code {
@@ -83,6 +89,9 @@ impl Code {
             Code::Noncompliance => "noncompliance",
             Code::Inconclusive => "inconclusive",
             Code::Simulation => "simulation",
+            Code::AlreadyReleased => "already-released",
+            Code::PlanInUse => "plan-in-use",
+            Code::WrongPlan => "wrong-plan",
         }
     }
 }
@@ -341,8 +350,13 @@ pub fn worst_reply(plan: &Plan) -> Option<String> {
         worst.name,
         of_hundred(worst.worst_posterior),
         of_hundred(worst.guess_probability),
-        of_hundred(1.0 / worst.categories as f64)
+        by_luck(1.0 / worst.categories as f64)
     ))
+}
+
+/// How many of 100 guesses are right by luck, to the nearest: rounded up, what is sent would seem to tell less.
+pub fn by_luck(probability: f64) -> String {
+    format!("{:.0}", (100.0 * probability).max(1.0))
 }
 
 /// So many of 100, rounded up.
@@ -454,7 +468,14 @@ mod tests {
 
     #[test]
     fn codes_are_written_as_they_are_called() {
-        for code in [Code::Ok, Code::NotIdentifiable, Code::Inconclusive, Code::Unbounded, Code::Violates] {
+        for code in [
+            Code::Ok,
+            Code::NotIdentifiable,
+            Code::Inconclusive,
+            Code::Unbounded,
+            Code::AlreadyReleased,
+            Code::WrongPlan,
+        ] {
             assert_eq!(json!(code), json!(code.name()));
         }
         let said = serde_json::to_value(compliance(0.2, 0.05, Some((0.1, 0.456)))).unwrap();

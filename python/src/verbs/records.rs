@@ -8,7 +8,8 @@ use candor_analysis::adjust::{DistinctRecords, Options as Raking};
 use candor_base::randomness::Source;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::distinct::distinct_responses;
-use candor_tables::output::Target;
+use candor_tables::existing::check_records;
+use candor_tables::output::{Existing, Target};
 use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};
 use pyo3::prelude::*;
 
@@ -79,6 +80,7 @@ pub fn adjust_weights(
     }
     let target = output.as_deref().map(Target::new);
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
+    let existing = place(target.as_ref(), &mut options)?;
     options.finish()?;
     let (schema, fingerprint) = (plan.0.schema(), plan.0.fingerprint());
     run(py, progress, |progress| {
@@ -94,7 +96,7 @@ pub fn adjust_weights(
         let weights = &adjustment.weights;
         let table = match target.as_ref().zip(format) {
             Some((target, format)) => {
-                write_weighted(target, format, schema, fingerprint, &records, weights)?;
+                write_weighted((target, format, existing), schema, fingerprint, &records, weights)?;
                 None
             }
             None => Some(table(weighted_batches(schema, fingerprint, &records, weights)?)?),
@@ -121,6 +123,7 @@ pub fn synthesize_records(
     let asked = if weighted { Some(Asked::take(&mut options)?) } else { None };
     let target = output.as_deref().map(Target::new);
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
+    let existing = place(target.as_ref(), &mut options)?;
     options.finish()?;
     let source = match seed {
         Some(seed) => Source::from_seed(seed),
@@ -145,13 +148,20 @@ pub fn synthesize_records(
         made.seed = seed;
         let table = match target.as_ref().zip(format) {
             Some((target, format)) => {
-                write_synthetic(target, format, schema, fingerprint, &made.columns)?;
+                write_synthetic((target, format, existing), schema, fingerprint, &made.columns)?;
                 None
             }
             None => Some(table(synthetic_batches(schema, fingerprint, &made.columns)?)?),
         };
         Ok((table, json(&made), told))
     })
+}
+
+/// What becomes of a file that is at an output's place, checked before anything is computed.
+fn place(target: Option<&Target>, options: &mut Options) -> Result<Existing, Failure> {
+    let existing = Existing::forced(options.or("force", false)?);
+    target.map_or(Ok(()), |target| check_records(target, existing))?;
+    Ok(existing)
 }
 
 fn table(batches: Vec<arrow_array::RecordBatch>) -> Result<Table, Failure> {

@@ -60,8 +60,9 @@ test_that("a table that cannot be estimated has a reason", {
 
 test_that("responses of another plan are refused, also of a part of them, and files are read", {
     other <- candor_design(schema, epsilon = 1)
-    expect_error(candor_estimate(other, responses), "another plan", class = "candor_error")
-    expect_error(candor_estimate(other, responses[1:100, ]), "another plan", class = "candor_error")
+    rejected <- expect_error(candor_estimate(other, responses), "Wrong plan: ", class = "candor_error")
+    expect_identical(rejected$verdict, "wrong-plan")
+    expect_error(candor_estimate(other, responses[1:100, ]), "Wrong plan: ", class = "candor_error")
     expect_error(candor_estimate(plan, responses, tables = "Cabin"), "no attribute \"Cabin\"", class = "candor_error")
     expect_error(candor_estimate(plan, responses[0, ]), class = "candor_error")
     expect_equal(attr(quietly(candor_estimate(plan, responses[1:100, ])), "respondents"), 100)

@@ -1,7 +1,7 @@
 //! `candor choose`: which epsilon, from what people know.
 
 use candor::choose::{ChooseOptions, Deployment, EpsilonChoice, EpsilonOption, WHAT_IS_SHOWN, choose};
-use candor::verdict::{of_hundred, points};
+use candor::verdict::{by_luck, of_hundred, points};
 use candor_base::schema::Schema;
 use clap::Args;
 
@@ -94,7 +94,7 @@ fn text(found: &EpsilonChoice) -> String {
             count(option.respondents_needed.min(1e18) as u64),
             format!("{} of 100", of_hundred(option.worst_posterior)),
             of_hundred(option.guess_probability),
-            of_hundred(option.by_luck),
+            by_luck(option.by_luck),
         ]
     };
     text += &table(&header, &found.epsilons.iter().map(row).collect::<Vec<_>>());

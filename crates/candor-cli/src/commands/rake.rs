@@ -9,7 +9,7 @@ use candor::synthesize::{self, Parts, tables};
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
-use candor_tables::existing::check_document;
+use candor_tables::existing::check_records;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
@@ -17,7 +17,8 @@ use clap::{Args, ValueEnum};
 
 use super::estimate::read_responses;
 use super::{
-    CellArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, response_files, tell_provenance,
+    CellArgs, ForceArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, response_files,
+    tell_provenance,
 };
 use crate::failure::Failure;
 use crate::flags::with_flags;
@@ -39,6 +40,8 @@ pub struct AdjustArgs {
     /// Output file for the weighted records: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
     #[arg(short, long)]
     output: String,
+    #[command(flatten)]
+    existing: ForceArgs,
     /// Records that receive weights
     #[arg(long, value_enum, default_value_t = RecordsArg::Answers)]
     method: RecordsArg,
@@ -150,14 +153,15 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);
     refuse_overwriting(&args.output, &read)?;
-    check_document(&target)?;
+    let existing = args.existing.rule();
+    check_records(&target, existing)?;
     let plan = read_plan(&args.plan)?;
     let Weighted { records, mut adjustment } = match args.method {
         RecordsArg::Answers => weigh(&plan, &args.responses, args.delimiter, &args.raking)?,
         RecordsArg::Tree => weigh_drawn(&plan, Parts::Tree, &args)?,
         RecordsArg::Entropy => weigh_drawn(&plan, Parts::Entropy, &args)?,
     };
-    write_weighted(&target, format, plan.schema(), plan.fingerprint(), &records, &adjustment.weights)?;
+    write_weighted((&target, format, existing), plan.schema(), plan.fingerprint(), &records, &adjustment.weights)?;
     if args.json {
         adjustment.seconds = Some(started.elapsed().as_secs_f64());
         return emit_json(&adjustment);

@@ -6,7 +6,7 @@ use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tabl
 use candor_analysis::synthesize::MAX_RECORDS;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
-use candor_tables::existing::check_document;
+use candor_tables::existing::check_records;
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;
@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 
 use super::estimate::read_responses;
 use super::rake::{RakingArgs, Weighted, describe, weigh};
-use super::{CellArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
+use super::{CellArgs, ForceArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
@@ -36,6 +36,8 @@ pub struct SynthesizeArgs {
     /// Output file for the records: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
     #[arg(short, long)]
     output: String,
+    #[command(flatten)]
+    existing: ForceArgs,
     /// Model that the records are drawn from
     #[arg(long, value_enum, default_value_t = MethodArg::Tree)]
     method: MethodArg,
@@ -85,7 +87,8 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);
     refuse_overwriting(&args.output, &read)?;
-    check_document(&target)?;
+    let existing = args.existing.rule();
+    check_records(&target, existing)?;
     let plan = read_plan(&args.plan)?;
     let source = match args.seed {
         Some(seed) => Source::from_seed(seed),
@@ -93,7 +96,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     };
     let (mut made, about_weights) = make(&args, &plan, &source)?;
     made.seed = args.seed;
-    write_synthetic(&target, format, plan.schema(), plan.fingerprint(), &made.columns)?;
+    write_synthetic((&target, format, existing), plan.schema(), plan.fingerprint(), &made.columns)?;
     if args.json {
         made.seconds = Some(started.elapsed().as_secs_f64());
         return emit_json(&made);

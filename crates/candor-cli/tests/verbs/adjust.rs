@@ -71,7 +71,7 @@ fn weighted_records_go_anywhere_and_are_not_taken_for_responses() {
 #[test]
 fn margins_that_cannot_be_met_and_slow_convergence_are_told() {
     let sandbox = adult();
-    let pairs = "adjust plan.json responses.csv --margins pairs --max-iterations 5 -o weighted.csv";
+    let pairs = "adjust plan.json responses.csv --margins pairs --max-iterations 5 -o weighted.csv --force";
     let said = sandbox.run(pairs).fine();
     assert!(said.out.contains("NOT CONVERGED: after 5 sweeps margins are up to"), "{}", said.out);
     let said = json(&sandbox.run(&format!("{pairs} --json")).fine().out);
@@ -82,7 +82,7 @@ fn margins_that_cannot_be_met_and_slow_convergence_are_told() {
     sandbox.people("people.csv", 8);
     sandbox.plan();
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 11").fine();
-    let few = "adjust plan.json responses.csv --margins smokes,age -o weighted.csv";
+    let few = "adjust plan.json responses.csv --margins smokes,age -o weighted.csv --force";
     let said = sandbox.run(few).fine();
     assert!(said.out.contains("No answer with a weight has these") && said.out.contains("smokes = "), "{}", said.out);
     let said = json(&sandbox.run(&format!("{few} --json")).fine().out);

@@ -33,6 +33,7 @@ fn tables_for_people_hold_no_formulas_if_asked() {
         sandbox.run(&format!("{verb} -o {output}")).fine();
         let plain = sandbox.read(output).replace('\t', ",");
         assert!(starts(&plain).contains(&'=') && !starts(&plain).contains(&'\''), "{verb}: {plain}");
+        std::fs::remove_file(sandbox.path(output)).unwrap();
         sandbox.run(&format!("{verb} -o {output} --escape-formulas")).fine();
         let safe = sandbox.read(output).replace('\t', ",");
         assert!(starts(&safe).contains(&'\''), "{verb}: {safe}");

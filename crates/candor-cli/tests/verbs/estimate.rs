@@ -391,7 +391,7 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
 
     // Responses of another plan, columns missing, categories that cannot be answered, nothing at all.
     sandbox.run("design --categories 2,3,4 --method independent --epsilon 1 -o other.json").fine();
-    sandbox.run("estimate other.json r.csv").refused(1, &["r.csv was made under another plan"]);
+    sandbox.run("estimate other.json r.csv").refused(1, &["Wrong plan: r.csv was made with sha256:"]);
     sandbox.write("x.csv", "a1,a2\n0,0\n");
     sandbox.run("estimate plan.json x.csv --unmarked").refused(1, &["no column \"a3\""]);
     sandbox.write("x.csv", "a1,a2,a3\n0,7,0\n");

@@ -173,7 +173,7 @@ fn every_command_with_an_output_is_checked() {
 }
 
 #[test]
-fn entered_responses_and_schemas_replace_nothing_and_documents_only_documents() {
+fn imported_responses_and_schemas_replace_nothing_and_documents_only_documents() {
     let sandbox = survey();
     sandbox.run("randomize plan.json people.csv -o r.csv").fine();
     sandbox.write("written.csv", sandbox.read("r.csv"));
@@ -197,13 +197,65 @@ fn entered_responses_and_schemas_replace_nothing_and_documents_only_documents() 
     sandbox.run("enter plan.json written.csv -o new.csv").fine();
     std::fs::rename(sandbox.path("new.csv"), sandbox.path("moved.csv")).unwrap();
     sandbox.run("estimate plan.json r.csv -o new.csv").refused(1, &["new.csv holds responses", "delete the file"]);
-    for words in [
-        "estimate plan.json r.csv -o page.csv",
-        "report plan.json r.csv -o page.html",
-        "adjust plan.json r.csv --method tree -o weighted.csv",
-        "synthesize plan.json r.csv -o people-who-do-not-exist.csv",
+    for words in ["estimate plan.json r.csv -o page.csv", "report plan.json r.csv -o page.html"] {
+        sandbox.run(words).fine();
+        sandbox.run(words).fine();
+    }
+}
+
+#[test]
+fn weighted_and_synthetic_records_replace_nothing() {
+    let sandbox = survey();
+    for output in ["r.csv", "kept.csv"] {
+        sandbox.run(&format!("randomize plan.json people.csv -o {output}")).fine();
+    }
+    sandbox.write("kept.json", sandbox.read("plan.json"));
+    for words in ["rake plan.json r.csv --method tree -o new.csv", "synthesize plan.json r.csv -o new.csv"] {
+        for before in ["mine\n", "weighted,by,hand\n"] {
+            sandbox.write("new.csv", before);
+            sandbox.run(words).refused(1, &["new.csv exists already: it would be lost", "--force"]);
+            assert_eq!(sandbox.read("new.csv"), before);
+        }
+        sandbox.run(&format!("{words} --force")).fine();
+        sandbox.run(words).refused(1, &["new.csv exists already"]);
+        // Not even `--force` puts them in place of responses or a plan.
+        for place in ["kept.csv", "kept.json"] {
+            let before = sandbox.read(place);
+            let replaced = format!("{} --force", words.replace("new.csv", place));
+            sandbox.run(&replaced).refused(1, &[place, "cannot be made again"]);
+            assert_eq!(sandbox.read(place), before);
+        }
+        sandbox.write("new.csv", "");
+        sandbox.run(words).fine();
+        sandbox.run(&words.replace("new.csv", "-")).fine();
+    }
+}
+
+/// The code of a rejection, as programs read it; without `--json` nothing is on standard output.
+#[test]
+fn rejections_have_a_verdict_in_json() {
+    let sandbox = survey();
+    sandbox.run("randomize plan.json people.csv -o r.csv").fine();
+    sandbox.run("design --categories 3 --method independent --epsilon 1 -o other.json").fine();
+    for (words, code, begin) in [
+        (
+            "randomize plan.json people.csv -o r.csv",
+            "already-released",
+            "Already randomized: a second release adds epsilon",
+        ),
+        (
+            "design --categories 4 --method independent --epsilon 1 -o plan.json",
+            "plan-in-use",
+            "Different plan exists at plan.json",
+        ),
+        ("estimate other.json r.csv", "wrong-plan", "Wrong plan: r.csv was made with sha256:"),
+        ("rake other.json r.csv -o w.csv", "wrong-plan", "Wrong plan: r.csv"),
     ] {
-        sandbox.run(words).fine();
-        sandbox.run(words).fine();
+        assert_eq!(sandbox.run(words).refused(1, &[begin]).out, "");
+        let said = sandbox.run(&format!("{words} --json")).refused(1, &[begin]);
+        let verdict: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(verdict["verdict"], code, "{words}");
+        let text = verdict["verdict_text"].as_str().unwrap();
+        assert!(text.starts_with(begin) && said.err.contains(text) && !text.contains('`'), "{words}: {text}");
     }
 }

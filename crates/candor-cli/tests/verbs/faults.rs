@@ -117,7 +117,7 @@ fn readers_never_see_responses_with_the_sidecar_of_others() {
             0 => told[0] += 1,
             // No other error: the pair is the other plan's.
             _ => {
-                said.refused(1, &["was made under another plan"]);
+                said.refused(1, &["Wrong plan: "]);
                 told[1] += 1;
             }
         }
@@ -323,7 +323,7 @@ fn links_are_written_through_also_when_they_lead_to_nothing_yet() {
     assert!(sandbox.path("lost.csv").is_symlink());
     // A link with a sidecar of its own, as stores of large files have them.
     fs::rename(sandbox.path("far/real.csv.candor.json"), sandbox.path("link.csv.candor.json")).unwrap();
-    sandbox.run("estimate plan.json link.csv").refused(1, &["was made under another plan"]);
+    sandbox.run("estimate plan.json link.csv").refused(1, &["Wrong plan: "]);
 }
 
 /// How a command ends does not depend on whether its messages can be written.

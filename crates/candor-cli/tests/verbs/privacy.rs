@@ -237,7 +237,7 @@ fn a_page_for_respondents() {
     for part in [
         "a list of 3 of the 10 answers. Yours is always on it",
         "at least 3 answers fit what is sent",
-        "33 of 100",
+        "34 of 100",
         "Of 100 people who send this, about 33 mean",
         "does not hide that you took part",
     ] {

@@ -353,7 +353,7 @@ fn answers_one_by_one_are_responses() {
         assert_eq!(without_time(&file.out)["respondents"], 200, "{command}");
     }
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lottery.json");
-    sandbox.run(&format!("estimate {other} lines.jsonl")).refused(1, &["lines.jsonl was made under another plan"]);
+    sandbox.run(&format!("estimate {other} lines.jsonl")).refused(1, &["Wrong plan: lines.jsonl was made with"]);
     sandbox.write("torn.jsonl", &lines[..lines.len() - 9]);
     sandbox.run(&format!("estimate {plan} torn.jsonl")).refused(1, &["torn.jsonl, line 200: not a JSON object"]);
 }

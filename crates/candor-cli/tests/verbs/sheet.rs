@@ -96,6 +96,6 @@ fn the_numbers_of_a_lottery_are_about_the_pair_of_way_and_answer() {
     assert!((guess - 0.65).abs() < 0.001, "{guess}");
     assert_eq!(said["example"]["posterior"].as_f64().unwrap(), guess, "every way tells as much");
     let text = words(&sandbox.run("explain plan.json").fine().out);
-    assert!(text.contains("65 of 100") && text.contains("about 65 mean") && !text.contains("50 out of"), "{text}");
+    assert!(text.contains("66 of 100") && text.contains("about 65 mean") && !text.contains("50 out of"), "{text}");
     sandbox.run("explain plan.json --json -o -").refused(2, &["both write to standard output"]);
 }

@@ -84,7 +84,8 @@ fn a_seed_repeats_and_the_order_is_random_otherwise() {
     let sandbox = survey();
     for method in ["joint", "clusters", "adjusted", "tree", "entropy"] {
         let make = |output: &str, flags: &str| {
-            let command = format!("synthesize plan.json responses.parquet --method {method} -o {output} {flags}");
+            let command =
+                format!("synthesize plan.json responses.parquet --method {method} -o {output} --force {flags}");
             sandbox.run(&command).fine();
             sandbox.read(output)
         };
@@ -116,10 +117,12 @@ fn lotteries_and_sets_are_estimated_but_not_adjusted() {
         sandbox.run(&format!("design schema.toml {flags} -o {plan}.json")).fine();
         sandbox.run(&format!("randomize {plan}.json people.csv -o {plan}.csv --seed 3")).fine();
         for method in ["tree", "entropy", "clusters"] {
-            sandbox.run(&format!("synthesize {plan}.json {plan}.csv --method {method} -o synthetic.csv")).fine();
+            sandbox
+                .run(&format!("synthesize {plan}.json {plan}.csv --method {method} -o synthetic.csv --force"))
+                .fine();
             assert_eq!(rows(&sandbox.read("synthetic.csv")).len(), 3001);
         }
-        let adjusted = format!("synthesize {plan}.json {plan}.csv --method adjusted -o synthetic.csv");
+        let adjusted = format!("synthesize {plan}.json {plan}.csv --method adjusted -o synthetic.csv --force");
         sandbox.run(&adjusted).refused(1, &["adjustment does not apply"]);
     }
 }
@@ -167,7 +170,7 @@ fn pairs_are_enough_for_records_of_all_attributes() {
     let sandbox = chain();
     let people = rows(&sandbox.read("people.csv"));
     for method in ["tree", "entropy"] {
-        let command = format!("synthesize plan.json responses.csv --method {method} --seed 1 -o made.csv");
+        let command = format!("synthesize plan.json responses.csv --method {method} --seed 1 -o made.csv --force");
         let said = sandbox.run(&command).fine().out;
         assert!(said.contains("stand out from noise"), "{said}");
         let made = rows(&sandbox.read("made.csv"));

@@ -28,8 +28,8 @@ const READERS: [&str; 14] = [
     "query PLAN --counts counts.csv --where a1=1",
     "regress PLAN bare.csv --model a1~a2 --method ml",
     "cluster PLAN bare.csv --protocol attribute",
-    "adjust PLAN bare.csv -o out.csv",
-    "synthesize PLAN bare.csv -o out.csv",
+    "adjust PLAN bare.csv -o out.csv --force",
+    "synthesize PLAN bare.csv -o out.csv --force",
     "report PLAN bare.csv -o out.html",
     "report PLAN responses.csv --baseline bare.csv -o out.html",
 ];
@@ -48,7 +48,7 @@ fn every_command_asks_for_a_mark() {
     assert!(said.err.contains("bare.csv does not tell the plan it was made under; you vouch for it"), "{}", said.err);
     assert!(!said.err.contains("Implausible"), "{}", said.err);
     // What is of another plan is of another plan, whoever vouches.
-    sandbox.run("estimate other.json responses.csv --unmarked").refused(1, &["was made under another plan"]);
+    sandbox.run("estimate other.json responses.csv --unmarked").refused(1, &["Wrong plan: "]);
     sandbox.run_with("estimate plan.json -", sandbox.read("bare.csv")).refused(1, &["standard input does not tell"]);
 }
 
@@ -83,9 +83,9 @@ fn counts_tell_their_plan() {
     let counts = |told: &str| format!("candor_fingerprint,a1,count\n{told},0,600\n{fingerprint},1,400\n");
     sandbox.write("marked.csv", counts(fingerprint));
     sandbox.run("estimate plan.json --counts marked.csv --tables a1").fine();
-    sandbox.run("estimate other.json --counts marked.csv --tables a1").refused(1, &["was made under another plan"]);
+    sandbox.run("estimate other.json --counts marked.csv --tables a1").refused(1, &["Wrong plan: "]);
     sandbox.write("mixed.csv", counts("sha256:00"));
-    sandbox.run("estimate plan.json --counts mixed.csv --tables a1").refused(1, &["another plan", "sha256:00"]);
+    sandbox.run("estimate plan.json --counts mixed.csv --tables a1").refused(1, &["Wrong plan", "sha256:00"]);
     sandbox.write("half.csv", counts(""));
     sandbox.run("estimate plan.json --counts half.csv --tables a1").refused(1, &["does not tell the plan"]);
     sandbox.run("estimate plan.json --counts half.csv --tables a1 --unmarked").fine();

@@ -94,7 +94,7 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
          constrained). Within groups: the margin of error of percentages of the last attribute given the others, at \
          most. Times the least: the squared error of these tables over a proven lower bound for unbiased estimates at \
          this epsilon (delta 0). Times as likely: what is received under one answer against another, at most, for a \
-         reader who knows all other answers.",
+         reader who knows all answers that are not tied to it.",
     );
     if verbose() {
         text += &paragraph(
