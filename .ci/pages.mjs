@@ -55,7 +55,7 @@ async function sortAndSwitch(page) {
   await ways.nth(2).click();
   assert.equal(await ways.nth(2).getAttribute('aria-pressed'), 'true');
   assert.notEqual(await cross.locator('caption').innerText(), caption, 'the caption says what is shown');
-  const people = (text) => Number(text.replace(/[.,]/g, ''));
+  const people = (text) => Number(text.replace(/[.,\s]/g, ''));
   const counted = await cross.locator('tbody tr:not(.total) b').allInnerTexts();
   const all = people(await cross.locator('tr.total td').last().innerText());
   const sum = counted.map(people).filter(Number.isFinite).reduce((a, b) => a + b, 0);
@@ -105,24 +105,58 @@ for (const file of readdirSync('.').filter((name) => name.endsWith('.html'))) {
   });
 }
 
-const server = spawn(process.env.CANDOR_COLLECT, ['demo', '--respondents', '50', '--listen', '127.0.0.1:0']);
-try {
-  const said = await new Promise((resolve, reject) => {
-    let text = '';
-    server.stdout.on('data', (piece) => { text += piece; if (text.includes('have answered')) resolve(text); });
-    server.on('exit', () => reject(new Error(text)));
-  });
-  const address = `${/The survey: +(\S+)\//.exec(said)[1]}/`;
+/** Runs the survey service with these words while `look` looks at it; `ready` ends what it says once it serves. */
+async function serving(words, ready, look) {
+  const server = spawn(process.env.CANDOR_COLLECT, [...words, '--listen', '127.0.0.1:0']);
+  try {
+    const said = await new Promise((resolve, reject) => {
+      let text = '';
+      const hear = (piece) => { text += piece; if (ready.test(text)) resolve(text); };
+      server.stdout.on('data', hear);
+      server.stderr.on('data', hear);
+      server.on('exit', () => reject(new Error(text)));
+    });
+    await look(said);
+  } finally {
+    server.kill('SIGINT');
+  }
+}
+
+const unfolds = async (page) => {
+  const folded = page.locator('details').first();
+  await folded.locator('summary').first().click();
+  assert.notEqual(await folded.getAttribute('open'), null, 'what is behind the promise unfolds');
+  await fits(page);
+};
+
+/** The survey, and the results behind their token once they are drawn. */
+async function survey(address, results, language) {
+  const inLanguage = async (page) => assert.equal(await page.evaluate(() => document.documentElement.lang), language);
   for (const viewport of [desktop, phone]) for (const colorScheme of ['light', 'dark']) {
-    await visit(address, { viewport, colorScheme, locale: 'en-US' }, async (page) => {
-      const folded = page.locator('details').first();
-      await folded.locator('summary').first().click();
-      assert.notEqual(await folded.getAttribute('open'), null, 'what is behind the promise unfolds');
+    await visit(address, { viewport, colorScheme, locale: language }, async (page) => {
+      await page.locator('details summary').first().waitFor();
+      await inLanguage(page);
+      await unfolds(page);
+    });
+    // The dashboard is in English; questions on it are in the language of the survey.
+    await visit(results, { viewport, colorScheme, locale: language }, async (page) => {
+      await page.locator('h1').first().waitFor();
       await fits(page);
     });
   }
+}
+
+try {
+  await serving(['demo', '--respondents', '50'], /have answered/, async (said) => {
+    await survey(`${/The survey: +(\S+)\//.exec(said)[1]}/`, /The results: +(\S+)/.exec(said)[1], 'en');
+  });
+  for (const language of ['de', 'es', 'fr']) {
+    await serving(['serve', `survey-${language}`, '--results'], /results#\S+/, async (said) => {
+      const results = /(http\S+results#\S+)/.exec(said)[1];
+      await survey(results.replace(/results#.*/, ''), results, language);
+    });
+  }
 } finally {
-  server.kill('SIGINT');
   await browser.close();
 }
 console.log('All pages pass.');

@@ -113,22 +113,42 @@ fn as_lead(asked: &str) -> String {
     format!("{}{colon}", isolated(asked))
 }
 
-/// The findings in short: who differs, then the largest share of each one-way table, as far as they are precise.
+/// The largest share that is precise in each of the `groups` of a table about one attribute, or of everybody if there are none.
+fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
+    let mut largest: Vec<&Cell> = Vec::new();
+    for cell in table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name())) {
+        match largest.iter_mut().find(|found| found.categories[..groups] == cell.categories[..groups]) {
+            Some(found) if found.estimate < cell.estimate => *found = cell,
+            Some(_) => {}
+            None => largest.push(cell),
+        }
+    }
+    largest
+}
+
+/// The findings in short: who differs, then the largest share of each attribute that has a table of its own, as far as
+/// they are precise.
 pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
-    let everybody = |table: &&Table| table.attributes.len() == 1 && table.group.is_empty() && table.given.is_empty();
-    let finding = |table: &Table| {
-        let precise = table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name()));
-        let largest = precise.max_by(|a, b| a.estimate.total_cmp(&b.estimate))?;
+    let alone = |table: &&Table| table.attributes.len() == table.given.len() + 1 && table.group.is_empty();
+    let finding = |table: &Table, largest: &Cell| {
         let (share, margin) = (largest.shown_estimate?, 50.0 * (largest.high?.min(1.0) - largest.low?.max(0.0)));
-        let name = as_lead(language.asked(&table.attributes[0]));
-        let category = labels(&table.attributes, &largest.categories, language).next()?;
+        let mut labels: Vec<String> = labels(&table.attributes, &largest.categories, language).collect();
+        let category = labels.pop()?;
+        let asked = language.asked(table.attributes.last()?);
+        let name = match labels.is_empty() {
+            true => as_lead(asked),
+            false => format!("{} ({}):", isolated(asked), isolated(&labels.join(", "))),
+        };
         let percent = language.number((100.0 * share).round(), 0);
         let margin = language.number(margin.ceil(), 0);
         let words = [("name", &name), ("category", &isolated(&category)), ("percent", &percent), ("margin", &margin)];
         Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
     };
     let differences = estimates.comparisons.iter().filter_map(|one| difference(one, language)).take(DIFFERENCES);
-    let shares = estimates.tables.iter().filter(everybody).filter_map(finding);
+    let shares =
+        estimates.tables.iter().filter(alone).flat_map(|table| {
+            largest(table, table.given.len()).into_iter().filter_map(move |cell| finding(table, cell))
+        });
     let findings: Vec<String> = differences.chain(shares).take(FINDINGS).collect();
     match findings.is_empty() {
         true => Vec::new(),

@@ -28,7 +28,7 @@ pub use crate::relation::PairDependence;
 use crate::relation::{what_depends_on_what, what_predicts};
 use crate::rows::rows;
 use crate::texts::Language;
-use crate::verdict::{most_told, of_hundred, points};
+use crate::verdict::{by_luck, most_told, of_hundred, points};
 pub use crate::wave::WaveEstimates;
 use crate::wave::{changes, what_changed};
 
@@ -176,8 +176,9 @@ pub fn report(
     let dependences = dependences(plan, &counts.everybody()).ok_or_else(missing)?;
     let mut parts = warned(&warnings, language);
     parts.extend(headline(&estimates, language));
-    parts.extend(key_facts(plan, counts, &estimates, language));
-    parts.extend(what_was_found(plan, counts, &estimates, language));
+    let found = what_was_found(plan, counts, &estimates, language);
+    parts.extend(key_facts(plan, counts, &found, language));
+    parts.extend(found);
     parts.extend(download(plan, &estimates, language));
     parts.extend(what_changed(&estimates, &called, &options.waves, &changes, language));
     let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
@@ -236,8 +237,8 @@ fn warned(warnings: &[String], language: &Language) -> Vec<Part> {
     }
 }
 
-/// Respondents, the protection in words, and the typical margin of error.
-fn key_facts(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<Part> {
+/// Respondents, the protection in words, and the typical margin of error: the median of what is shown below.
+fn key_facts(plan: &Plan, counts: &Counts, found: &[Part], language: &Language) -> Vec<Part> {
     let say = |name: &str| language.report(name, &[]);
     let responses = language.whole(counts.responses());
     let people = match counts.effective() {
@@ -250,18 +251,17 @@ fn key_facts(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Lan
     let mut facts = vec![(say("respondents"), people)];
     facts.extend(most_told(plan).map(|worst| {
         let [most, mean] = [worst.worst_posterior, worst.guess_probability].map(of_hundred);
-        let luck = of_hundred(1.0 / worst.categories as f64);
+        let luck = by_luck(1.0 / worst.categories as f64);
         let words = [("worst", most.as_str()), ("average", &mean), ("luck", &luck), ("name", &isolated(&worst.name))];
         (say("protection"), language.report("protection_text", &words))
     }));
-    let margins = estimates.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.shown_estimate.is_some());
-    let mut margins: Vec<f64> = margins.filter_map(|cell| Some(50.0 * (cell.high? - cell.low?))).collect();
+    let mut margins: Vec<f64> = found.iter().flat_map(Part::margins).collect();
     margins.sort_by(f64::total_cmp);
     facts.extend(margins.get(margins.len() / 2).map(|margin| {
         let margin = language.decimal(&points(*margin));
         (say("typical_margin"), language.report("points", &[("margin", &margin)]))
     }));
-    vec![Part::Heading(say("key_facts")), Part::Terms(facts)]
+    vec![Part::Heading(say("key_facts")), Part::Facts(facts)]
 }
 
 /// All tables as a file, unbiased estimates included.

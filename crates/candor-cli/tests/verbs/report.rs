@@ -121,16 +121,16 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
     for cell in among["tables"].as_array().unwrap().iter().flat_map(|table| table["cells"].as_array().unwrap()) {
         let number = |name: &str| 100.0 * cell[name].as_f64().unwrap();
         let row = format!("<th scope=\"row\">{}</th><td", cell["categories"][0].as_str().unwrap());
-        // What is imprecise is neither shaded nor shown as a number.
+        // What is imprecise is marked, or not shown as a number.
         let part = match cell["reliability"].as_str().unwrap() {
             grade @ ("shown" | "rough") => {
                 let (percent, margin) = (number("shown_estimate"), (number("high") - number("low")) / 2.0);
-                let open = if grade == "shown" { "<td style=" } else { "<td class=\"rough\"" };
-                assert!(rows.iter().any(|one| one.contains(open)), "{cell}");
-                format!("<b>{percent:.1}</b> ±{margin:.1}<svg viewBox=")
+                let mark = if grade == "shown" { "" } else { " class=\"rough\"" };
+                assert!(rows.iter().any(|one| one.contains(&format!("<td{mark} data-e="))), "{cell}");
+                format!("<b>{percent:.1}</b> ±{margin:.1}</td>")
             }
-            "under" => format!("<b>≤{}</b> <svg viewBox=", number("high").ceil()),
-            _ => "<b>–</b> <svg viewBox=".to_owned(),
+            "under" => format!("<b>≤{}</b> </td>", number("high").ceil()),
+            _ => "<b>–</b> </td>".to_owned(),
         };
         assert!(rows.iter().any(|one| one.contains(&row) && one.contains(&part)), "{cell} {part}");
         crossed += 1;
@@ -336,4 +336,18 @@ fn mistakes_are_told_and_nothing_is_written() {
         sandbox.run(&format!("report {words}")).refused(code, &[part]);
     }
     assert_eq!(sandbox.files(), before);
+}
+
+/// Tables within groups have findings, too: the largest share of each group.
+#[test]
+fn the_headline_names_the_largest_share_of_each_group() {
+    let sandbox = Sandbox::new();
+    survey(&sandbox, 20_000);
+    sandbox.run("design schema.toml --method independent --epsilon 9 -o alone.json").fine();
+    sandbox.run("randomize alone.json people.csv --seed 1 -o r.csv").fine();
+    sandbox.run("report alone.json r.csv --tables smokes|region -o report.html").fine();
+    let html = without_isolation(&sandbox.read("report.html"));
+    let headline = html.split("<h2>In short</h2>").nth(1).unwrap().split("<h2>").next().unwrap();
+    assert_eq!(headline.matches("<li>").count(), 2, "{headline}");
+    assert!(headline.contains("<li>smokes (north): ") && headline.contains("<li>smokes (south): "), "{headline}");
 }

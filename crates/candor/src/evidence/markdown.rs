@@ -23,7 +23,7 @@ fn of(part: &Part) -> String {
         Part::List(items) | Part::Warnings(items) => {
             items.iter().map(|item| format!("- {}\n", escaped(item))).collect()
         }
-        Part::Terms(terms) => {
+        Part::Terms(terms) | Part::Facts(terms) => {
             terms.iter().map(|(term, text)| format!("- **{}**: {}\n", escaped(term), escaped(text))).collect()
         }
         Part::Commands(lines) => format!("```sh\n{}\n```\n", lines.join("\n")),

@@ -44,7 +44,7 @@ pub struct Share {
 
 impl Share {
     /// As it may be published.
-    fn graded(&self) -> PublishedShare {
+    pub(super) fn graded(&self) -> PublishedShare {
         published(self.estimate, self.low, self.high)
     }
 
@@ -61,27 +61,12 @@ impl Share {
         format!(" data-e=\"{numbers} {}\"", reliability.name())
     }
 
-    /// As a cell: the numbers, and the interval as a bar from 0 to 100 percent. Only precise shares are shaded.
+    /// As a cell. It is never shaded: noise would look like a finding.
     fn html(&self, of_everybody: Option<&Share>, language: &Language) -> String {
-        let place = |share: f64| (100.0 * share).round();
         let graded = self.graded();
         let [percent, margin] = percent(&graded, language);
         let data = of_everybody.map_or(String::new(), Share::data);
-        let class = class(graded.reliability);
-        let shade = match graded.estimate.filter(|_| graded.reliability == Reliability::Shown) {
-            Some(share) => format!(" style=\"--s:{share:.2}\""),
-            None => String::new(),
-        };
-        let point = graded.estimate.map_or(String::new(), |share| format!("M{} 0V6", place(share)));
-        let bar = match graded.reliability {
-            Reliability::Hidden => String::new(),
-            _ => format!("M{} 3H{}{point}", place(graded.low), place(graded.high)),
-        };
-        format!(
-            "<td{class}{shade}{data}><b>{}</b> {margin}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" \
-             aria-hidden=\"true\"><path d=\"{bar}\"/></svg></td>",
-            escaped(&percent)
-        )
+        format!("<td{}{data}><b>{}</b> {margin}</td>", class(graded.reliability), escaped(&percent))
     }
 }
 

@@ -67,6 +67,12 @@ impl Part {
                     |(term, text): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>\n", name(term), escaped(text));
                 format!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<String>())
             }
+            Part::Facts(facts) => {
+                let fact = |(term, text): &(String, String)| {
+                    format!("<div><dt>{}</dt><dd>{}</dd></div>\n", name(term), escaped(text))
+                };
+                format!("<dl class=\"facts\">\n{}</dl>\n", facts.iter().map(fact).collect::<String>())
+            }
             Part::Warnings(items) => list(" class=\"warnings\"", items),
             Part::Download { label, name, content } => format!(
                 "<p class=\"download\"><a download=\"{}\" href=\"data:text/csv;charset=utf-8,{}\">{}</a></p>\n",
@@ -140,7 +146,7 @@ impl EstimateTable {
                 _ => row.graded().map_or("", |graded| class(graded.reliability)),
             };
             format!(
-                "<tr{class}>{names}<td><b>{}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n",
+                "<tr{class}>{names}{plot}<td><b>{}</b></td><td>{error}</td><td>{low}</td><td>{high}</td></tr>\n",
                 escaped(&estimate)
             )
         };
@@ -149,9 +155,10 @@ impl EstimateTable {
         let header: Vec<(&str, String)> = header.collect();
         let rows: String = self.rows.iter().map(row).collect();
         let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));
-        let more = self.drawn.then(|| (self.names.len() + 1, axis()));
-        let class =
-            if self.rows.iter().any(|row| row.kind == EstimateKind::Share) { "estimates shares" } else { "estimates" };
+        let more = self.drawn.then(|| (self.names.len(), axis()));
+        // Where intervals are drawn, their limits are in what is read, and in the file of all tables.
+        let share = self.rows.iter().any(|row| row.kind == EstimateKind::Share);
+        let class = if share && self.drawn { "estimates shares" } else { "estimates" };
         Scrolling { class, caption: &self.caption, header: &header, more, others: &[], people: None }.html(&rows)
     }
 }
@@ -179,17 +186,5 @@ impl MatrixTable {
             people: None,
         };
         table.html(&self.names.iter().enumerate().map(row).collect::<String>())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shades_are_those_that_were_tested() {
-        let RGBColor(red, green, blue) = SHADE;
-        let shade = format!("rgb({red} {green} {blue} / calc(var(--s, 0) * {}%))", 100.0 * DARKEST);
-        assert!(STYLE.contains(&shade), "{shade}");
     }
 }

@@ -48,6 +48,8 @@ pub enum Part {
     List(Vec<String>),
     /// Names, and what belongs to each.
     Terms(Vec<(String, String)>),
+    /// The few facts that come first, side by side.
+    Facts(Vec<(String, String)>),
     /// What a reader must not overlook.
     Warnings(Vec<String>),
     /// A file that the page holds, for who wants the numbers.
@@ -168,7 +170,7 @@ impl Part {
             Part::Heading(heading) | Part::Subheading(heading) => format!("{}\n", visible(&unmarked(heading))),
             Part::Paragraph(sentence) => paragraph(&unmarked(sentence)),
             Part::List(items) | Part::Warnings(items) => items.iter().map(|item| bullet(&unmarked(item))).collect(),
-            Part::Terms(terms) => {
+            Part::Terms(terms) | Part::Facts(terms) => {
                 terms.iter().map(|(name, text)| bullet(&format!("{name}: {}", unmarked(text)))).collect()
             }
             Part::Download { label, name, .. } => format!("{} ({name})\n", unmarked(label)),
@@ -205,6 +207,19 @@ impl Part {
                 paragraph(&unmarked(summary)) + &parts.iter().map(|part| part.text(language)).collect::<String>()
             }
         }
+    }
+}
+
+impl Part {
+    /// Margins of error in percentage points, of the percentages that are shown with one; what is folded does not count.
+    pub(crate) fn margins(&self) -> Vec<f64> {
+        let graded: Vec<PublishedShare> = match self {
+            Part::Estimates(table) => table.rows.iter().filter_map(EstimateRow::graded).collect(),
+            Part::Cross(cross) => cross.cells.iter().flatten().flatten().map(Share::graded).collect(),
+            _ => Vec::new(),
+        };
+        let shown = graded.iter().filter(|share| share.estimate.is_some());
+        shown.map(|share| 50.0 * (share.high - share.low)).collect()
     }
 }
 
@@ -318,6 +333,7 @@ mod tests {
             Part::Paragraph(sentence.clone()),
             Part::List(vec![sentence.clone()]),
             Part::Terms(vec![(own.clone(), sentence.clone())]),
+            Part::Facts(vec![(own.clone(), sentence.clone())]),
             Part::Warnings(vec![sentence.clone()]),
             Part::Commands(vec![sentence.clone()]),
             Part::Table { caption: sentence.clone(), header: vec![own.clone()], rows: vec![vec![sentence.clone()]] },
@@ -403,7 +419,7 @@ mod tests {
         let html = page.html();
         for part in [
             ">0.8</text>",
-            "<th scope=\"row\">(missing)</th><td><b>0.0500</b></td>",
+            "</svg></td><td><b>0.0500</b></td>",
             "<title>0.8000, interval from 0.7000 to 0.9000</title>",
             "<th scope=\"row\"><bdi>&lt;y&gt;</bdi></th>",
             "rgba(0, 114, 178, 0.30)\">0.50*</td>",

@@ -40,9 +40,8 @@
   const show = (table, way) => {
     [...table.caption.children].forEach((one, at) => { one.hidden = at !== ['rows', 'shares', 'counts'].indexOf(way); });
     for (const cell of table.querySelectorAll('td[data-e]')) {
-      cell.first ??= [cell.innerHTML, cell.style.getPropertyValue('--s'), cell.className];
-      [cell.innerHTML, , cell.className] = cell.first;
-      cell.style.setProperty('--s', cell.first[1]);
+      cell.first ??= [cell.innerHTML, cell.className];
+      [cell.innerHTML, cell.className] = cell.first;
       const whole = cell.classList.contains('total');
       if (way === 'rows' || (whole && way === 'shares')) continue;
       const grade = cell.dataset.e.split(' ')[3];
@@ -55,10 +54,6 @@
       const bold = cell.querySelector('b');
       bold.textContent = text[0];
       bold.nextSibling.data = ` ${text[1]}`;
-      const place = (at) => Math.round(100 * Math.min(1, Math.max(0, at)));
-      const point = grade === 'under' ? '' : `M${place(share)} 0V6`;
-      cell.querySelector('path').setAttribute('d', grade === 'hidden' ? '' : `M${place(low)} 3H${place(high)}${point}`);
-      cell.style.setProperty('--s', grade === 'shown' ? share : 0);
       cell.className = grade === 'shown' ? '' : grade;
     }
   };
