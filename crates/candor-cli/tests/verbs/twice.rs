@@ -25,10 +25,10 @@ const READERS: [(&str, &str); 16] = [
     ("test plan.json TABLES --independence smokes,age", "responses.csv"),
     ("query plan.json TABLES --where smokes=yes --method joint", "responses.csv"),
     ("query plan.json TABLES --where smokes=yes --method adjusted", "responses.csv"),
-    ("adjust plan.json TABLES -o made.csv", "responses.csv"),
-    ("synthesize plan.json TABLES -o made.csv --method joint", "responses.csv"),
-    ("synthesize plan.json TABLES -o made.csv --method clusters", "responses.csv"),
-    ("synthesize plan.json TABLES -o made.csv --method adjusted", "responses.csv"),
+    ("adjust plan.json TABLES -o made.csv --force", "responses.csv"),
+    ("synthesize plan.json TABLES -o made.csv --force --method joint", "responses.csv"),
+    ("synthesize plan.json TABLES -o made.csv --force --method clusters", "responses.csv"),
+    ("synthesize plan.json TABLES -o made.csv --force --method adjusted", "responses.csv"),
     ("report plan.json TABLES -o out.html", "responses.csv"),
 ];
 
