@@ -46,8 +46,8 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "report": [candor.Plan.report],
 }
 
-#: What belongs to a shell, or is a tour of the command itself.
-OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "help"}
+#: What belongs to a shell, is a tour of the command itself, or starts a program of its own.
+OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "help", "studio", "collect"}
 
 #: Flags that are no parameters: how results are shown, and what is said otherwise in Python.
 OTHERWISE = {

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMED = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 # For each package: its name, the workspace it is built in, the crates that it is made of, and whether it holds the JavaScript client.
 PACKAGES = {
-    "command": ("candor", ".", ["candor-cli", "candor-collect"], True),
+    "command": ("candor", ".", ["candor-cli", "candor-collect", "candor-studio"], True),
     "python": ("candor-privacy", "python", ["candor-python"], False),
     "npm": ("candor-client", None, [], True),
     "r": ("candor", None, [], False),

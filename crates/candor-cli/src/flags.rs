@@ -4,7 +4,7 @@
 use candor::choice::Choice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::shell;
+use candor::shell;
 
 /// The values of a choice as those of a flag, each with what it is.
 pub fn choice<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {

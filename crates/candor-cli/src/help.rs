@@ -7,11 +7,11 @@ use clap::{Arg, Command};
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["schema", "choose", "compare", "design", "combine", "sample-size"]),
     ("Protect", &["audit", "evidence", "sign", "verify", "randomize", "sql"]),
-    ("Ask", &["explain", "device", "import", "compliance"]),
+    ("Ask", &["explain", "collect", "device", "import", "compliance"]),
     ("Learn", &["estimate", "test", "regress", "query", "associations", "rake", "synthesize"]),
     ("Publish", &["report"]),
     ("Research", &["matrix", "pareto", "refine", "reproduce"]),
-    ("Other", &["demo", "completions", "man", "help"]),
+    ("Other", &["studio", "demo", "completions", "man", "help"]),
 ];
 
 /// What is printed when nothing is asked for.
@@ -20,6 +20,7 @@ candor lets people answer sensitive questions safely, and still learns from the 
 
 What people come for:
   See all of it on bundled data        candor demo
+  Do all of it in the browser          candor studio
   Plan a survey, or protect a table    candor schema infer people.csv -o schema.toml
                                        candor choose schema.toml --respondents 5000
                                        candor design schema.toml --epsilon 4 --respondents 5000 -o plan.json

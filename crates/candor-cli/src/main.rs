@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod shell;
 mod flags;
 mod failure;
 mod help;
@@ -97,6 +96,10 @@ enum Verb {
     Refine(commands::refine::RefineArgs),
     /// Write a report of the results and the guarantee
     Report(commands::report::ReportArgs),
+    /// Open the studio: a whole study in a page of the browser
+    Studio(commands::programs::ProgramArgs),
+    /// Collect answers online: each respondent's browser randomizes
+    Collect(commands::programs::ProgramArgs),
     /// Reproduce the tables and figures of the papers
     Reproduce(commands::reproduce::ReproduceArgs),
     /// Run a demo of all commands on bundled data
@@ -142,6 +145,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Front(args) => commands::pareto::run(args),
         Verb::Refine(args) => commands::refine::run(args),
         Verb::Report(args) => commands::report::run(args),
+        Verb::Studio(args) => commands::programs::run("studio", args),
+        Verb::Collect(args) => commands::programs::run("collect", args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
         Verb::Demo(args) => commands::demo::run(args),
         Verb::Completions(args) => commands::completions::run(args),

@@ -22,6 +22,7 @@ pub mod check;
 mod bins;
 mod natural;
 pub mod infer;
+pub mod columns;
 mod sidecar;
 pub mod spreadsheet;
 mod temporary_file;

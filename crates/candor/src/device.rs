@@ -41,6 +41,14 @@ impl Default for DeviceOptions<'_> {
     }
 }
 
+impl DeviceOptions<'_> {
+    /// Devices for the questions of a schema whose answers lose at most this record-level epsilon together: an equal part each.
+    pub fn within(schema: &Schema, record_epsilon: f64) -> Self {
+        let questions = schema.randomized().len().max(1);
+        DeviceOptions { epsilon: Some(record_epsilon / questions as f64), ..DeviceOptions::default() }
+    }
+}
+
 /// Devices for every question of a schema.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -80,6 +80,11 @@ fn tied_to(plan: &Plan, components: &[Component], attribute: usize) -> Vec<Strin
     others.map(|&other| plan.schema().name(other).to_owned()).collect()
 }
 
+/// How many times as likely a response can be under one person's answers as under another's, rounded up; `None` if that is unbounded.
+pub fn likelihood_ratio(plan: &Plan) -> Option<String> {
+    times(plan.guarantee().epsilon())
+}
+
 /// What a plan gives for the prior that it was made for; `None` if it was made for none.
 pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
     plan.for_prior().map(|known| ForPrior {

@@ -18,6 +18,8 @@ macro_rules! options {
 
 pub mod format;
 
+pub mod shell;
+
 mod html_escape;
 
 mod error;
@@ -57,6 +59,9 @@ pub mod made_by;
 pub mod schema;
 
 #[cfg(feature = "tables")]
+pub mod columns;
+
+#[cfg(feature = "tables")]
 pub mod prior;
 
 pub mod shares;
@@ -72,6 +77,8 @@ pub mod compare;
 
 mod deployments;
 pub mod choose;
+
+pub mod trade_off;
 
 pub mod mean;
 

@@ -6,6 +6,7 @@ use candor::StudyError;
 use candor::associations::{Clusters, Dependence, cluster};
 use candor::choice::Choice;
 use candor::learn::{Learned, Protocol, from_parties, from_responses, from_truth, pair_tables, response_tables};
+use candor::shell;
 use candor_analysis::association::{Limits, Measure, Parties};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
@@ -22,7 +23,6 @@ use super::{MarkArgs, MissingArgs, parse_delimiter, read_plan, read_schema, refu
 use crate::failure::Failure;
 use crate::flags::{choice, with_flags};
 use crate::progress::{watched, working};
-use crate::shell;
 use crate::show::{count, emit, emit_json, json_value, paragraph, remark, table};
 
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! `candor choose`: which epsilon, from what people know.
 
 use candor::choose::{ChooseOptions, Deployment, EpsilonChoice, EpsilonOption, WHAT_IS_SHOWN, choose};
+use candor::shell;
 use candor::verdict::{by_luck, of_hundred, points};
 use candor_base::schema::Schema;
 use clap::Args;
@@ -8,7 +9,6 @@ use clap::Args;
 use super::{parse_respondents, read_schema};
 use crate::failure::Failure;
 use crate::progress::watched;
-use crate::shell;
 use crate::show::{count, emit, emit_json, paragraph, table};
 
 #[derive(Args)]

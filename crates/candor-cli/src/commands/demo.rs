@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use candor::counts::{CountOptions, Counts};
+use candor::shell;
 use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
 use candor_analysis::table_list::TableList;
 use candor_experiments::adult;
@@ -15,7 +16,6 @@ use clap::{Args, Parser};
 
 use super::read_plan;
 use crate::failure::Failure;
-use crate::shell;
 use crate::show::{count, emit, paragraph, table};
 use crate::{Command, run as run_command};
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use candor::shell;
 use candor_tables::existing::write_document;
 use candor_tables::output::Target;
 use clap::{Args, CommandFactory};
@@ -9,7 +10,6 @@ use clap_mangen::Man;
 
 use crate::Command;
 use crate::failure::Failure;
-use crate::shell;
 use crate::show::{emit, emit_data, plural};
 
 #[derive(Args)]

@@ -16,6 +16,7 @@ pub mod man;
 pub mod matrix;
 mod plots;
 mod prior;
+pub mod programs;
 pub mod design;
 pub mod audit;
 pub mod choose;
@@ -46,6 +47,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use candor::StudyError;
 use candor::counts::Provenance;
 use candor::shares::Shares;
+use candor::shell;
 use candor::texts::{Language, OwnTexts};
 use candor_base::plan::{MAX_COST, Plan, PlanError};
 use candor_base::schema::Schema;
@@ -57,7 +59,6 @@ use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 
 use crate::failure::Failure;
-use crate::shell;
 use crate::show::remark;
 
 /// How cells of CSV files are written.

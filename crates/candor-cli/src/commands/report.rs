@@ -5,6 +5,7 @@ use candor::page::isolated;
 use candor::regress::{RegressOptions, Regression, Rows, model, regress_with_progress};
 use candor::report::{ReportOptions, WaveEstimates, file_name, report, tables};
 use candor::sampling::SamplingDesign;
+use candor::shell;
 use candor_base::plan::Plan;
 use candor_tables::existing::write_document;
 use candor_tables::output::Target;
@@ -16,7 +17,6 @@ use super::wave::{Earlier, WaveArgs};
 use super::{MarkArgs, parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting, response_files};
 use crate::failure::Failure;
 use crate::progress::{watched, working};
-use crate::shell;
 use crate::show::{emit, emit_data, emit_json};
 
 #[derive(Args)]

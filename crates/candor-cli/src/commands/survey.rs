@@ -4,6 +4,7 @@ use candor::choice::Choice;
 use candor::counts::Counts;
 use candor::report::file_name;
 use candor::sampling::{SamplingDesign, SamplingOptions};
+use candor::shell;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{About, LonelyPsu, ReplicateMethod};
 use candor_base::plan::Plan;
@@ -16,7 +17,6 @@ use super::{response_files, tell_provenance};
 use crate::failure::Failure;
 use crate::flags::choice;
 use crate::progress::watched;
-use crate::shell;
 
 #[derive(Args)]
 pub struct SurveyArgs {

@@ -1,10 +1,10 @@
 //! Earlier waves of a study: flags of `candor report`.
 
 use candor::report::file_name;
+use candor::shell;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::shell;
 
 #[derive(Args)]
 pub struct WaveArgs {

@@ -29,6 +29,8 @@ mod limits;
 mod matrix;
 mod precise;
 mod privacy;
+#[cfg(unix)]
+mod programs;
 mod published;
 mod randomize;
 mod regress;

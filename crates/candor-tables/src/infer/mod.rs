@@ -193,7 +193,7 @@ fn read(input: Input, names: &[String], wishes: &InferOptions) -> Result<(Vec<Co
 }
 
 /// Whether a column has no name: pandas and R write row numbers so.
-fn is_unnamed(name: &str) -> bool {
+pub(crate) fn is_unnamed(name: &str) -> bool {
     name.trim().is_empty() || name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use candor::compare::{CompareOptions, ComparedAttribute, ComparedMethod, MethodComparison, Simulate, compare};
+use candor::shell;
 use candor::verdict::{margin, points};
 use candor_base::schema::Schema;
 use candor_design::Method;
@@ -19,7 +20,6 @@ use crate::commands::{plots, read_schema, read_shares};
 use crate::failure::Failure;
 use crate::flags::flag;
 use crate::progress::watched;
-use crate::shell;
 use crate::show::{capital, count, emit, emit_json, paragraph, plural, short_table, table, verbose};
 
 pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use candor::StudyError;
 use candor::design::{DesignOptions, MAX_EPSILON, design_with_progress};
+use candor::shell;
 use candor_base::schema::Schema;
 use candor_design::DesignError;
 use candor_design::combine::part;
@@ -17,7 +18,6 @@ use super::{PlanOutputArgs, parse_limit, parse_respondents, read_schema, read_sh
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
-use crate::shell;
 use crate::show::{emit, emit_json, remark, verbose};
 
 mod parameters;

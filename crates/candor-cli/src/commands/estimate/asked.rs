@@ -2,12 +2,12 @@
 
 use candor::moments::MomentQuery;
 use candor::query_spec::TableQuery;
+use candor::shell;
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::shell;
 
 /// What categories stand for, of every verb that takes means.
 #[derive(Args)]

@@ -1,4 +1,6 @@
-//! Words of commands that are suggested, so that a shell takes them as they were meant.
+//! Words of commands that are suggested, so that a shell takes them as they were meant, and programs that are installed.
+
+use std::path::PathBuf;
 
 use candor_runtime::escape_control::is_hidden;
 
@@ -26,6 +28,15 @@ pub fn file(path: &str) -> String {
 pub fn flag(name: &str, value: &str) -> String {
     let between = if value.starts_with('-') { "=" } else { " " };
     format!("{name}{between}{}", word(value))
+}
+
+/// The file of a program: beside this one, or on the path; `None` if it is not installed.
+pub fn program_file(name: &str) -> Option<PathBuf> {
+    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = beside.into_iter().chain(std::env::split_paths(&path)).collect();
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    folders.into_iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
 /// A character within `$'...'`.

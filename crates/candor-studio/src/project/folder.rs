@@ -1,0 +1,176 @@
+//! The files of a study: written complete or not at all, locked against a second program, copied before each change.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use axum::http::StatusCode;
+use candor_tables::output::{self, Target};
+
+use crate::problem::Problem;
+
+/// The subfolder of a study that holds the lock and the copies for undo.
+const OWN: &str = ".studio";
+
+/// The largest number of changes that can be undone.
+const MAX_UNDO: usize = 200;
+
+/// Writes a file, complete or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(path: &Path, content: &[u8]) -> Result<(), Problem> {
+    output::write(&Target::File(path.to_owned()), content).map_err(|error| Problem::file(path, error))
+}
+
+/// Reads a text; `None` if there is no such file.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read(path: &Path) -> Result<Option<String>, Problem> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Problem::file(path, error)),
+    }
+}
+
+/// Makes a folder if there is none.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn make(path: &Path) -> Result<(), Problem> {
+    fs::create_dir_all(path).map_err(|error| Problem::file(path, error))
+}
+
+/// Locks a study's folder for this program, until the file is dropped.
+///
+/// # Errors
+/// If another program has it open, or the folder cannot be written to.
+pub fn lock(folder: &Path) -> Result<File, Problem> {
+    let own = folder.join(OWN);
+    make(&own)?;
+    let path = own.join("lock");
+    let file = File::options().create(true).append(true).open(&path).map_err(|error| Problem::file(&path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Problem::new(
+            StatusCode::CONFLICT,
+            "open-elsewhere",
+            "This study is open in another candor studio. Close that one, or go on there: two programs would undo each other's \
+             changes.",
+        )),
+        Err(TryLockError::Error(error)) => Err(Problem::file(&path, error)),
+    }
+}
+
+/// Whether a file of a study is one that edits change.
+fn is_edited(name: &str) -> bool {
+    ["schema.toml", "study.json"].contains(&name) || (name.starts_with("texts-") && name.ends_with(".toml"))
+}
+
+/// The edited files in a folder.
+fn edited(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let entries = fs::read_dir(folder).map_err(|error| Problem::file(folder, error))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    Ok(paths.filter(|path| path.file_name().is_some_and(|name| is_edited(&name.to_string_lossy()))).collect())
+}
+
+/// The copies for undo, the oldest first.
+fn copies(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join(OWN).join("undo")).into_iter().flatten();
+    let mut all: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    all.sort();
+    all
+}
+
+/// The number of changes that can be undone.
+pub fn undoable(folder: &Path) -> usize {
+    copies(folder).len()
+}
+
+/// Copies the edited files, so that the change that follows can be undone.
+///
+/// # Errors
+/// If they cannot be copied.
+pub fn remember(folder: &Path) -> Result<(), Problem> {
+    let all = copies(folder);
+    let number = all.last().and_then(|last| last.file_name()?.to_string_lossy().parse::<u64>().ok()).unwrap_or(0) + 1;
+    for old in all.iter().take((all.len() + 1).saturating_sub(MAX_UNDO)) {
+        fs::remove_dir_all(old).map_err(|error| Problem::file(old, error))?;
+    }
+    let copy = folder.join(OWN).join("undo").join(format!("{number:010}"));
+    make(&copy)?;
+    for path in edited(folder)? {
+        let to = copy.join(path.file_name().unwrap_or_default());
+        fs::copy(&path, &to).map_err(|error| Problem::file(&to, error))?;
+    }
+    Ok(())
+}
+
+/// Puts back the files as they were before the last change.
+///
+/// # Errors
+/// If there is nothing to undo, or files cannot be written.
+pub fn undo(folder: &Path) -> Result<(), Problem> {
+    let copy = copies(folder).pop().ok_or_else(|| Problem::first("There is nothing to undo."))?;
+    let kept: Vec<PathBuf> = edited(&copy)?;
+    for path in edited(folder)? {
+        if !kept.iter().any(|copy| copy.file_name() == path.file_name()) {
+            fs::remove_file(&path).map_err(|error| Problem::file(&path, error))?;
+        }
+    }
+    for path in kept {
+        let content = fs::read(&path).map_err(|error| Problem::file(&path, error))?;
+        write(&folder.join(path.file_name().unwrap_or_default()), &content)?;
+    }
+    fs::remove_dir_all(&copy).map_err(|error| Problem::file(&copy, error))
+}
+
+/// Forgets what could be undone: people's answers were drawn under it.
+///
+/// # Errors
+/// If the copies cannot be removed.
+pub fn forget(folder: &Path) -> Result<(), Problem> {
+    let undo = folder.join(OWN).join("undo");
+    match undo.exists() {
+        true => fs::remove_dir_all(&undo).map_err(|error| Problem::file(&undo, error)),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undo_puts_back_and_takes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        write(&at("schema.toml"), b"one").unwrap();
+        write(&at("plan.json"), b"plan").unwrap();
+        remember(folder.path()).unwrap();
+        write(&at("schema.toml"), b"two").unwrap();
+        write(&at("texts-en.toml"), b"new").unwrap();
+        assert_eq!(undoable(folder.path()), 1);
+        undo(folder.path()).unwrap();
+        assert_eq!(read(&at("schema.toml")).unwrap().unwrap(), "one");
+        assert_eq!(read(&at("texts-en.toml")).unwrap(), None);
+        assert_eq!(read(&at("plan.json")).unwrap().unwrap(), "plan");
+        assert!(undo(folder.path()).unwrap_err().text.contains("nothing to undo"));
+        for _ in 0..MAX_UNDO + 5 {
+            remember(folder.path()).unwrap();
+        }
+        assert_eq!(undoable(folder.path()), MAX_UNDO);
+        forget(folder.path()).unwrap();
+        assert_eq!(undoable(folder.path()), 0);
+    }
+
+    #[test]
+    fn second_program_is_kept_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = lock(folder.path()).unwrap();
+        assert_eq!(lock(folder.path()).unwrap_err().kind, "open-elsewhere");
+        drop(held);
+        assert!(lock(folder.path()).is_ok());
+    }
+}

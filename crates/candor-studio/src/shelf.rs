@@ -1,0 +1,155 @@
+//! The folder that studies are kept in: each is a folder of its own.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Value, json};
+
+use crate::open::Open;
+use crate::problem::Problem;
+use crate::project::{STUDY, folder};
+use crate::secret::secret;
+
+/// The longest name of a study.
+const MAX_NAME: usize = 80;
+
+/// All that the program works on.
+pub struct Shelf {
+    /// The folder of studies.
+    pub folder: PathBuf,
+    opened: Mutex<BTreeMap<String, Arc<Open>>>,
+    tickets: Mutex<HashMap<String, PathBuf>>,
+}
+
+impl Shelf {
+    /// The studies in a folder, which is made if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new(path: &Path) -> Result<Shelf, Problem> {
+        folder::make(path)?;
+        let path = path.canonicalize().map_err(|error| Problem::file(path, error))?;
+        Ok(Shelf { folder: path, opened: Mutex::default(), tickets: Mutex::default() })
+    }
+
+    /// Opens a study, or gives it if it is open.
+    ///
+    /// # Errors
+    /// If there is none of this name, or another program has it open.
+    pub fn open(&self, name: &str) -> Result<Arc<Open>, Problem> {
+        check_name(name)?;
+        let path = self.folder.join(name);
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if !path.is_dir() {
+            opened.remove(name);
+            return Err(Problem::missing(format!("There is no study \"{name}\" in {}.", self.folder.display())));
+        }
+        if let Some(open) = opened.get(name) {
+            return Ok(Arc::clone(open));
+        }
+        let open = Arc::new(Open::new(name, path)?);
+        opened.insert(name.to_owned(), Arc::clone(&open));
+        Ok(open)
+    }
+
+    /// Makes a folder for a new study: of this name, or of one like it that is free.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(&self, wanted: &str) -> Result<Arc<Open>, Problem> {
+        let base = plain(wanted);
+        for number in 1.. {
+            let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
+            let path = self.folder.join(&name);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return self.open(&name),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Problem::file(&path, error)),
+            }
+        }
+        unreachable!("some number is free")
+    }
+
+    /// The studies, the one that was changed last first.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn list(&self) -> Result<Value, Problem> {
+        let entries = std::fs::read_dir(&self.folder).map_err(|error| Problem::file(&self.folder, error))?;
+        let mut found: Vec<(u64, String)> = entries
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                let name = path.file_name()?.to_str()?.to_owned();
+                let changed = path.join(STUDY).metadata().ok()?.modified().ok()?;
+                let seconds = changed.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+                check_name(&name).is_ok().then_some((seconds, name))
+            })
+            .collect();
+        found.sort_by(|a, b| b.cmp(a));
+        let studies: Vec<Value> =
+            found.into_iter().map(|(changed, name)| json!({"name": name, "changed": changed})).collect();
+        Ok(json!({"folder": self.folder.display().to_string(), "studies": studies}))
+    }
+
+    /// A ticket by which the browser may show one file.
+    pub fn ticket(&self, file: PathBuf) -> String {
+        let ticket = secret();
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner).insert(ticket.clone(), file);
+        ticket
+    }
+
+    /// The file of a ticket.
+    pub fn file_of(&self, ticket: &str) -> Option<PathBuf> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner).get(ticket).cloned()
+    }
+}
+
+/// Rejects a name that is no folder directly below the shelf.
+///
+/// # Errors
+/// If it is none.
+pub fn check_name(name: &str) -> Result<(), Problem> {
+    let fine = !name.is_empty()
+        && name.len() <= 2 * MAX_NAME
+        && !name.starts_with('.')
+        && !name.contains(['/', '\\', ':'])
+        && !name.chars().any(char::is_control);
+    if fine { Ok(()) } else { Err(Problem::missing(format!("There is no study \"{name}\"."))) }
+}
+
+/// A name for a folder that every system takes.
+fn plain(wanted: &str) -> String {
+    let letters = wanted.chars().map(|c| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '-' });
+    let name: String = letters.take(MAX_NAME).collect();
+    let name = name.trim_matches([' ', '-']);
+    if name.is_empty() { "study".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn studies_stay_below_the_shelf() {
+        for name in ["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a\0", "c:x"] {
+            assert_eq!(check_name(name).unwrap_err().kind, "missing", "{name:?}");
+        }
+        assert!(check_name("Health survey 2027").is_ok());
+        assert_eq!(
+            [plain("../etc/passwd"), plain("yrbs"), plain("///"), plain("Größe")].map(|n| n),
+            ["etc-passwd".to_owned(), "yrbs".to_owned(), "study".to_owned(), "Größe".to_owned()]
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(folder.path()).unwrap();
+        let names = [shelf.create("a b").unwrap(), shelf.create("a b").unwrap()].map(|open| open.name.clone());
+        assert_eq!(names, ["a b", "a b-2"]);
+        assert!(Arc::ptr_eq(&shelf.open("a b").unwrap(), &shelf.open("a b").unwrap()));
+        assert_eq!(shelf.open("none").err().unwrap().kind, "missing");
+        let other = Shelf::new(folder.path()).unwrap();
+        assert_eq!(other.open("a b").err().unwrap().kind, "open-elsewhere");
+        let ticket = shelf.ticket("x".into());
+        assert_eq!((shelf.file_of(&ticket), shelf.file_of("")), (Some("x".into()), None));
+    }
+}

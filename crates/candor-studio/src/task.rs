@@ -1,0 +1,43 @@
+//! Long work that somebody waits for: how far it is, and that it shall stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use candor_runtime::progress::{Progress, ProgressSink};
+use serde_json::{Value, json};
+
+/// The long work of a study; one at a time.
+#[derive(Debug, Default)]
+pub struct Task {
+    stop: AtomicBool,
+    now: Mutex<Option<Progress>>,
+}
+
+impl Task {
+    /// Does work that tells how far it is, and ends when it is [stopped](Task::stop).
+    pub fn run<T>(&self, work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
+        self.stop.store(false, Ordering::Relaxed);
+        let goes_on = |step: &Progress| {
+            self.set(Some(step.clone()));
+            !self.stop.load(Ordering::Relaxed)
+        };
+        let done = work(ProgressSink::new(&goes_on));
+        self.set(None);
+        done
+    }
+
+    /// Ends what is being done.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// How far it is; null if nothing is being done.
+    pub fn json(&self) -> Value {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.as_ref().map_or(Value::Null, |step| json!({"what": step.what, "done": step.done, "total": step.total}))
+    }
+
+    fn set(&self, step: Option<Progress>) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = step;
+    }
+}

@@ -1,0 +1,280 @@
+//! Looking a table over: what stands in each of its columns, whatever it is.
+
+use std::collections::HashMap;
+
+use ahash::RandomState;
+use candor_base::schema::Attribute;
+use candor_runtime::progress::{Progress, ProgressSink};
+
+use crate::TableError;
+use crate::bins::suggested;
+use crate::infer::is_unnamed;
+use crate::input::Input;
+use crate::missing::Missing;
+use crate::types::{for_each_text, is_categorical};
+
+/// The largest number of distinct values of a column that are counted one by one.
+pub const MAX_COUNTED: usize = 200;
+
+/// The largest number of a column's numbers that are kept, evenly spread over the table.
+pub const MAX_NUMBERS: usize = 1 << 16;
+
+/// The number of rows that are kept as they are.
+const FIRST_ROWS: usize = 5;
+
+/// The columns of a table, and its first rows.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Columns {
+    /// The number of records.
+    pub records: u64,
+    /// The columns, in their order.
+    pub columns: Vec<Column>,
+    /// The first rows as they stand.
+    pub first_rows: Vec<Vec<String>>,
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Whether it has no name of its own, as where row numbers are written.
+    pub unnamed: bool,
+    /// Whether its type can hold categories or numbers.
+    pub readable: bool,
+    /// Distinct values with how often each occurs, in the order of the table; those of a column with many are the first [`MAX_COUNTED`].
+    pub values: Vec<(String, u64)>,
+    /// Whether it has more distinct values than were counted.
+    pub more: bool,
+    /// The number of records in which nothing stands, or a word that stands for nothing.
+    pub missing: u64,
+    /// Its numbers, if it holds nothing else.
+    pub numbers: Option<Numbers>,
+}
+
+/// The numbers of a column.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Numbers {
+    /// How many there are.
+    pub count: u64,
+    /// The smallest.
+    pub least: f64,
+    /// The largest.
+    pub most: f64,
+    /// Every n-th of them: all if there are at most [`MAX_NUMBERS`].
+    pub sample: Vec<f64>,
+    /// That n.
+    every: u64,
+}
+
+impl Numbers {
+    fn add(&mut self, number: f64) {
+        if self.count == 0 {
+            (self.least, self.most, self.every) = (number, number, 1);
+        }
+        (self.least, self.most) = (self.least.min(number), self.most.max(number));
+        if self.count.is_multiple_of(self.every) {
+            if self.sample.len() == MAX_NUMBERS {
+                let mut keep = false;
+                self.sample.retain(|_| {
+                    keep = !keep;
+                    keep
+                });
+                self.every *= 2;
+            }
+            if self.count.is_multiple_of(self.every) {
+                self.sample.push(number);
+            }
+        }
+        self.count += 1;
+    }
+
+    /// Round edges of bins to begin with, as they are written: `18,65`; `None` if all numbers are the same.
+    pub fn suggested_edges(&self) -> Option<String> {
+        suggested([self.least, self.most].into_iter())
+    }
+}
+
+impl Column {
+    /// How many records have each category of an attribute, about, where the column was too long to be kept; values that are none are left
+    /// out.
+    pub fn counts(&self, attribute: &Attribute) -> Vec<u64> {
+        let mut counts = vec![0; attribute.categories().len()];
+        let mut add = |value: &str, count: u64| {
+            if let Some(code) = attribute.code_of_value(value) {
+                counts[usize::from(code)] += count;
+            }
+        };
+        match &self.numbers {
+            Some(numbers) if self.more || attribute.numeric_len() > 0 => {
+                let each = numbers.count as f64 / numbers.sample.len().max(1) as f64;
+                let mut of_sample = vec![0u64; attribute.categories().len()];
+                for &number in &numbers.sample {
+                    if let Some((code, _)) = attribute.place_of_number(number) {
+                        of_sample[usize::from(code)] += 1;
+                    }
+                }
+                counts.iter_mut().zip(of_sample).for_each(|(count, seen)| *count = (seen as f64 * each).round() as u64);
+            }
+            _ => self.values.iter().for_each(|(value, count)| add(value, *count)),
+        }
+        if let Some(code) = attribute.code_of_value("") {
+            counts[usize::from(code)] += self.missing;
+        }
+        counts
+    }
+}
+
+/// A column that is being read.
+struct Reading {
+    column: Column,
+    places: HashMap<String, usize, RandomState>,
+    numbers: Option<Numbers>,
+    by_word: Vec<(String, u64)>,
+}
+
+impl Reading {
+    fn new(name: &str) -> Reading {
+        let column = Column {
+            name: name.to_owned(),
+            unnamed: is_unnamed(name),
+            readable: true,
+            values: Vec::new(),
+            more: false,
+            missing: 0,
+            numbers: None,
+        };
+        Reading { column, places: HashMap::default(), numbers: Some(Numbers::default()), by_word: Vec::new() }
+    }
+
+    fn see(&mut self, value: &str, is_word: impl Fn(&str) -> bool) {
+        if value.is_empty() {
+            self.column.missing += 1;
+            return;
+        }
+        if is_word(value) {
+            match self.by_word.iter_mut().find(|(word, _)| word == value) {
+                Some((_, count)) => *count += 1,
+                None => self.by_word.push((value.to_owned(), 1)),
+            }
+            return;
+        }
+        if let Some(numbers) = &mut self.numbers {
+            match value.trim().parse::<f64>().ok().filter(|number| number.is_finite()) {
+                Some(number) => numbers.add(number),
+                None => self.numbers = None,
+            }
+        }
+        match self.places.get(value) {
+            Some(&place) => self.column.values[place].1 += 1,
+            None if self.column.values.len() < MAX_COUNTED => {
+                self.places.insert(value.to_owned(), self.column.values.len());
+                self.column.values.push((value.to_owned(), 1));
+            }
+            None => self.column.more = true,
+        }
+    }
+
+    /// Settles, as inferring does, whether words such as `NA` are missing values: among numbers, and `NA` among texts.
+    fn finish(mut self, named: bool) -> Column {
+        let numeric = self.numbers.as_ref().is_some_and(|numbers| numbers.count > 0);
+        let code = |(value, _): &(String, u64)| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
+        let codes = self.column.values.iter().all(code);
+        for (word, count) in std::mem::take(&mut self.by_word) {
+            if named || numeric || (word == "NA" && !codes) {
+                self.column.missing += count;
+            } else {
+                self.column.values.push((word, count));
+            }
+        }
+        self.column.numbers = self.numbers.filter(|_| numeric);
+        self.column
+    }
+}
+
+/// Reads a table once and tells what stands in each column, whatever it is; `progress` is told the records.
+///
+/// # Errors
+/// If the table cannot be read, or has no records, or whoever watches ends it.
+pub fn columns(input: Input, progress: ProgressSink<'_>) -> Result<Columns, TableError> {
+    let (file, header, words) = (input.name().to_owned(), input.header().to_vec(), input.missing().clone());
+    let (mut records, total, mut first_rows) = (0, input.rows(), Vec::new());
+    let mut reading: Vec<Reading> = header.iter().map(|name| Reading::new(name)).collect();
+    for batch in input.batches(&header)? {
+        let batch = batch?;
+        let rows = batch.columns.num_rows();
+        if first_rows.is_empty() {
+            first_rows = vec![vec![String::new(); header.len()]; rows.min(FIRST_ROWS)];
+        }
+        for (at, reading) in reading.iter_mut().enumerate() {
+            let array = batch.columns.column(at);
+            let see = |row: usize, value: Option<&str>| {
+                let value = value.unwrap_or("");
+                if records == 0 && row < FIRST_ROWS {
+                    value.clone_into(&mut first_rows[row][at]);
+                }
+                reading.see(value, |value| words.is(value));
+            };
+            if !is_categorical(array.data_type()) || for_each_text(array, see).is_none() {
+                (reading.column.readable, reading.numbers) = (false, None);
+            }
+        }
+        records += rows as u64;
+        progress.report(Progress::new("records", records, total))?;
+    }
+    if records == 0 {
+        return Err(TableError::NoRecords { file });
+    }
+    let named = matches!(words, Missing::Named(_));
+    Ok(Columns { records, columns: reading.into_iter().map(|one| one.finish(named)).collect(), first_rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Location;
+
+    fn read(text: &str) -> Columns {
+        let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        columns(Input::open(&Location::File(file.path().to_owned()), None).unwrap(), ProgressSink::none()).unwrap()
+    }
+
+    #[test]
+    fn every_column_is_told_whatever_it_holds() {
+        let found = read(",a,state,n,text\n1,x,NA,1.5,t1\n2,y,CA,NA,t2\n3,,NY,3,t3\n");
+        assert_eq!(found.records, 3);
+        assert_eq!(found.first_rows[0], ["1", "x", "NA", "1.5", "t1"]);
+        let [row, a, state, n, text] = &found.columns[..] else { panic!("five columns") };
+        assert!(row.unnamed && !a.unnamed);
+        assert_eq!((a.missing, a.values.len(), a.numbers.is_none()), (1, 2, true));
+        assert_eq!((state.missing, state.values.len()), (0, 3), "NA is Namibia among codes of two capitals");
+        let numbers = n.numbers.as_ref().unwrap();
+        assert_eq!((n.missing, numbers.least, numbers.most, &numbers.sample[..]), (1, 1.5, 3.0, &[1.5, 3.0][..]));
+        assert_eq!(text.values.len(), 3);
+        let a_attribute = Attribute::new("a", ["x", "y", ""].map(str::to_owned).to_vec()).unwrap();
+        assert_eq!(a.counts(&a_attribute), [1, 1, 1]);
+        let bins = Attribute::binned("n", &[2.0], vec![String::new()]).unwrap();
+        assert_eq!(n.counts(&bins), [1, 1, 1]);
+    }
+
+    #[test]
+    fn long_columns_are_sampled_evenly() {
+        let rows = 3 * MAX_NUMBERS;
+        let text: String = (0..rows).map(|i| format!("{i}\n")).collect();
+        let found = read(&format!("n\n{text}"));
+        let column = &found.columns[0];
+        let numbers = column.numbers.as_ref().unwrap();
+        assert!(column.more && column.values.len() == MAX_COUNTED);
+        assert_eq!((numbers.count, numbers.least, numbers.most), (rows as u64, 0.0, rows as f64 - 1.0));
+        assert!(numbers.sample.len() > MAX_NUMBERS / 2 && numbers.sample.len() <= MAX_NUMBERS);
+        assert!(numbers.sample.windows(2).all(|pair| pair[1] - pair[0] == 4.0), "every fourth");
+        let half = Attribute::binned("n", &[rows as f64 / 2.0], Vec::new()).unwrap();
+        let counts = column.counts(&half);
+        assert!(counts.iter().all(|&count| (count as f64 / rows as f64 - 0.5).abs() < 1e-3), "{counts:?}");
+        assert_eq!(numbers.suggested_edges().as_deref(), Some("50000,100000,150000"));
+    }
+}

@@ -1,0 +1,356 @@
+//! Privacy against precision: what a plan of each epsilon gives for the tables to publish, for somebody who moves a slider.
+
+use candor_base::schema::{Attribute, Schema};
+use candor_design::DesignError;
+use candor_design::expectation::Expectation;
+use candor_runtime::progress::ProgressSink;
+use serde::Serialize;
+
+use crate::choose::{ChooseOptions, request_at};
+use crate::design::{Design, DesignOptions, design_with_progress};
+use crate::error::StudyError;
+use crate::format::count;
+use crate::margins::{GOOD, PRECISE, ROUGH};
+use crate::verdict::{Verdict, points, table_margin, two_digits};
+
+/// The epsilons of the slider, about equally far apart as ratios.
+pub const STOPS: [f64; 12] = [0.5, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0];
+
+/// Which plan is asked for, but for its epsilon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TradeOffOptions {
+    /// How many people will respond.
+    pub respondents: f64,
+    /// The tables to publish, such as `pairs` or `a,b;c`.
+    pub tables: String,
+}
+
+impl TradeOffOptions {
+    fn chosen(&self) -> ChooseOptions {
+        ChooseOptions { respondents: self.respondents, tables: Some(self.tables.clone()), ..ChooseOptions::default() }
+    }
+}
+
+/// How good a margin of error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// Up to [`PRECISE`] points.
+    Precise,
+    /// Up to [`GOOD`] points.
+    Good,
+    /// Up to [`ROUGH`] points: enough to rank categories, not to compare groups.
+    Rough,
+    /// Wider, or not to be estimated at all.
+    TooImprecise,
+}
+
+impl Grade {
+    /// The grade of a margin of error in percentage points.
+    pub fn of(margin: f64) -> Grade {
+        match margin {
+            margin if margin <= PRECISE => Grade::Precise,
+            margin if margin <= GOOD => Grade::Good,
+            margin if margin <= ROUGH => Grade::Rough,
+            _ => Grade::TooImprecise,
+        }
+    }
+}
+
+/// The margin of error to expect of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TableMargin {
+    /// Its attributes; the shares are those of the last, within groups of the others.
+    pub attributes: Vec<String>,
+    /// The number of its cells.
+    pub cells: usize,
+    /// In percentage points, for a group of average size; `None` if the plan does not collect the table.
+    pub margin: Option<f64>,
+    /// The same rounded up, as it is shown.
+    pub shown: Option<String>,
+    /// How good it is.
+    pub grade: Grade,
+}
+
+/// How often a guess about one answer is right.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Guessing {
+    /// The attribute.
+    pub name: String,
+    /// Without any reply.
+    pub by_luck: f64,
+    /// From an average reply.
+    pub average: f64,
+    /// From the most telling reply.
+    pub worst: f64,
+}
+
+/// What the plan of one epsilon gives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Position {
+    /// Whether it will do.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The grade of the typical table.
+    pub grade: Grade,
+    /// The record-level epsilon that was asked for.
+    pub epsilon: f64,
+    /// The margin of the typical table in percentage points: the median.
+    pub typical: Option<f64>,
+    /// That of the widest.
+    pub widest: Option<f64>,
+    /// How many respondents bring the widest down to [`GOOD`] points.
+    pub respondents_needed: Option<f64>,
+    /// The attribute about which a reply can tell most.
+    pub most_told: Guessing,
+    /// Each randomized attribute.
+    pub guessing: Vec<Guessing>,
+    /// Each table, in the order of the list.
+    pub tables: Vec<TableMargin>,
+    /// How near the plan is to the best that there can be, in a sentence.
+    pub optimality: Option<String>,
+    /// Where the share of a group is 20%, what the typical table will say, in percent.
+    pub figure: Option<[f64; 2]>,
+    /// Whether the search ended because its time was up or somebody ended it.
+    pub cut_short: bool,
+    /// What else there is to know, in sentences.
+    pub notes: Vec<String>,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+}
+
+/// The share of the example, in percent.
+const FIGURE: f64 = 20.0;
+
+/// Makes the plan of an epsilon, and says what it gives.
+///
+/// ```
+/// use candor::prelude::*;
+/// use candor::trade_off::{Grade, TradeOffOptions, position};
+///
+/// let asked = TradeOffOptions { respondents: 5000.0, tables: "marginals".to_owned() };
+/// let (found, design) = position(&Schema::with_sizes(&[2])?, 1.0, &asked, ProgressSink::none())?;
+/// assert_eq!(found.grade, Grade::Good);
+/// assert_eq!(found.fingerprint, design.fingerprint);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the tables are none of the schema, nothing is randomized, no plan can be made, or whoever watches ends it.
+pub fn position(
+    schema: &Schema,
+    epsilon: f64,
+    options: &TradeOffOptions,
+    progress: ProgressSink<'_>,
+) -> Result<(Position, Design), StudyError> {
+    let request = request_at(epsilon, &options.chosen())?;
+    let told = DesignOptions { respondents: options.respondents, ..DesignOptions::default() };
+    let design = design_with_progress(schema, &request, &told, progress)?;
+    Ok((described(epsilon, &design, options)?, design))
+}
+
+fn described(epsilon: f64, design: &Design, options: &TradeOffOptions) -> Result<Position, StudyError> {
+    let guessing: Vec<Guessing> = design
+        .attributes
+        .iter()
+        .map(|attribute| Guessing {
+            name: attribute.name.clone(),
+            by_luck: 1.0 / attribute.categories as f64,
+            average: attribute.guess_probability,
+            worst: attribute.worst_posterior,
+        })
+        .collect();
+    let most_told = guessing.iter().max_by(|a, b| a.worst.total_cmp(&b.worst)).cloned();
+    let most_told = most_told.ok_or(StudyError::Needs("there is no randomized attribute"))?;
+    let tables: Vec<TableMargin> = design.expected.iter().map(table).collect();
+    let mut margins: Vec<f64> = tables.iter().filter_map(|table| table.margin).collect();
+    margins.sort_by(f64::total_cmp);
+    let typical = margins.get(margins.len() / 2).copied();
+    let widest = margins.last().copied();
+    let needed = |widest: f64| two_digits(options.respondents * (widest / GOOD).powi(2));
+    Ok(Position {
+        verdict: design.verdict.clone(),
+        grade: typical.map_or(Grade::TooImprecise, Grade::of),
+        epsilon,
+        typical,
+        widest,
+        respondents_needed: widest.map(needed),
+        most_told,
+        guessing,
+        tables,
+        optimality: design.optimality.as_ref().map(|verdict| verdict.text.clone()),
+        figure: typical.map(|margin| [(FIGURE - margin).max(0.0), (FIGURE + margin).min(100.0)]),
+        cut_short: design.out_of_time || design.interrupted,
+        notes: design.notes.clone(),
+        fingerprint: design.fingerprint.clone(),
+    })
+}
+
+fn table(expected: &Expectation) -> TableMargin {
+    let margin = table_margin(expected);
+    TableMargin {
+        attributes: expected.attributes.clone(),
+        cells: expected.cells,
+        margin,
+        shown: margin.map(points),
+        grade: margin.map_or(Grade::TooImprecise, Grade::of),
+    }
+}
+
+/// The tables that a plan must collect so that a model of these attributes can be fitted: every pair of them.
+pub fn model_tables(attributes: &[String]) -> Vec<Vec<String>> {
+    let pairs =
+        attributes.iter().enumerate().flat_map(|(at, one)| attributes[..at].iter().map(move |other| (other, one)));
+    pairs.map(|(other, one)| vec![other.clone(), one.clone()]).collect()
+}
+
+/// The cost of a question in words, where no other table is protected.
+const NO_OTHER: &str = "no other table";
+
+/// What protecting one question costs the tables that do not name it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionCost {
+    /// The attribute.
+    pub name: String,
+    /// So many respondents fewer would make the other tables as imprecise, were it public; `None` where no other table tells.
+    pub respondents: Option<f64>,
+    /// The margin of the typical table in percentage points, were it public.
+    pub typical: Option<f64>,
+    /// The same in words.
+    pub text: String,
+}
+
+/// Compares the plan of a position with that in which one question is public.
+///
+/// The mean squared errors of the tables that do not name the question fall as the number of respondents grows, so that
+/// `n (1 - sum without / sum with)` is the number of respondents that protecting it takes from them.
+///
+/// # Errors
+/// As [`position`], and if there is no such attribute.
+pub fn cost(
+    schema: &Schema,
+    name: &str,
+    position: &Position,
+    options: &TradeOffOptions,
+    progress: ProgressSink<'_>,
+) -> Result<QuestionCost, StudyError> {
+    schema.position(name).map_err(|error| StudyError::Refused(error.to_string()))?;
+    let open = |attribute: &Attribute| match attribute.name() == name {
+        true => attribute.clone().public(),
+        false => attribute.clone(),
+    };
+    let other = Schema::new(schema.attributes().iter().map(open).collect());
+    let other = other.map_err(|error| StudyError::Refused(error.to_string()))?;
+    let nothing =
+        |typical| QuestionCost { name: name.to_owned(), respondents: None, typical, text: NO_OTHER.to_owned() };
+    let without = match self::position(&other, position.epsilon, options, progress) {
+        Ok((without, _)) => without,
+        // Nothing in the tables is protected then.
+        Err(StudyError::Design(DesignError::NothingPrivate)) => return Ok(nothing(None)),
+        Err(error) => return Err(error),
+    };
+    let squared = |tables: &[TableMargin]| -> Option<f64> {
+        let others = tables.iter().filter(|table| !table.attributes.iter().any(|attribute| attribute == name));
+        let margins: Vec<f64> = others.map(|table| table.margin).collect::<Option<_>>()?;
+        (!margins.is_empty()).then(|| margins.iter().map(|margin| margin * margin).sum())
+    };
+    let respondents = squared(&without.tables)
+        .zip(squared(&position.tables))
+        .map(|(without, with)| (options.respondents * (1.0 - without / with)).max(0.0));
+    let Some(people) = respondents else { return Ok(nothing(without.typical)) };
+    let text = format!("as if {} fewer people had answered", count(people.round() as u64));
+    Ok(QuestionCost { respondents, text, ..nothing(without.typical) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(tables: &str) -> TradeOffOptions {
+        TradeOffOptions { respondents: 10_000.0, tables: tables.to_owned() }
+    }
+
+    fn at(schema: &Schema, epsilon: f64, tables: &str) -> Position {
+        position(schema, epsilon, &asked(tables), ProgressSink::none()).unwrap().0
+    }
+
+    /// One question with two answers: Warner's design, whose margin and guess are known in closed form.
+    #[test]
+    fn warner_agrees_at_every_stop() {
+        let schema = Schema::with_sizes(&[2]).unwrap();
+        for epsilon in STOPS {
+            let found = at(&schema, epsilon, "marginals");
+            let e = epsilon.exp();
+            let margin = 196.0 * 0.5 / 100.0 * (e + 1.0) / (e - 1.0);
+            assert!((found.typical.unwrap() / margin - 1.0).abs() < 1e-3, "{found:?}");
+            assert_eq!(found.widest, found.typical);
+            let guess = e / (1.0 + e);
+            assert!(found.most_told.worst <= guess && found.most_told.worst > guess - 1e-3);
+            assert_eq!(found.most_told.by_luck, 0.5);
+            let [low, high] = found.figure.unwrap();
+            assert!((high - low - 2.0 * margin).abs() < 0.01 * margin);
+        }
+        assert!(STOPS.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn grades_have_the_limits_of_verdicts() {
+        let grades = [2.0, 2.1, 5.0, 5.1, 15.0, 15.1].map(Grade::of);
+        use Grade::{Good, Precise, Rough, TooImprecise};
+        assert_eq!(grades, [Precise, Good, Good, Rough, Rough, TooImprecise]);
+        assert_eq!(Grade::of(f64::NAN), TooImprecise);
+    }
+
+    /// Of two independent questions that share an epsilon, each costs the other respondents; a public one would cost none.
+    #[test]
+    fn protecting_a_question_costs_the_others() {
+        let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();
+        let here = at(&schema, 2.0, "marginals");
+        let found = cost(&schema, "a1", &here, &asked("marginals"), ProgressSink::none()).unwrap();
+        let people = found.respondents.unwrap();
+        assert!(people > 100.0 && people < 10_000.0, "{found:?}");
+        assert!(found.typical.unwrap() < here.typical.unwrap());
+        // The same from the definition: as many fewer respondents with the question public give the same error.
+        let public = Schema::new(
+            schema.attributes().iter().map(|a| if a.name() == "a1" { a.clone().public() } else { a.clone() }).collect(),
+        )
+        .unwrap();
+        let fewer = TradeOffOptions { respondents: 10_000.0 - people, ..asked("marginals") };
+        let (other, _) = position(&public, 2.0, &fewer, ProgressSink::none()).unwrap();
+        let rest = |position: &Position| {
+            let others = position.tables.iter().filter(|table| table.attributes != ["a1"]);
+            others.map(|table| table.margin.unwrap().powi(2)).sum::<f64>()
+        };
+        assert!((rest(&other) / rest(&here) - 1.0).abs() < 1e-6, "{} {}", rest(&other), rest(&here));
+        let alone = cost(&schema, "a1", &at(&schema, 2.0, "a1"), &asked("a1"), ProgressSink::none()).unwrap();
+        assert_eq!(alone.respondents, None);
+        assert!(cost(&schema, "none", &here, &asked("marginals"), ProgressSink::none()).is_err());
+    }
+
+    #[test]
+    fn models_can_be_fitted_from_their_tables() {
+        let schema = Schema::with_sizes(&[2, 2, 3, 2]).unwrap();
+        let names = ["a1", "a2", "a3"].map(str::to_owned);
+        let lists: Vec<String> = model_tables(&names).iter().map(|table| table.join(",")).collect();
+        assert_eq!(lists, ["a1,a2", "a1,a3", "a2,a3"]);
+        let (_, design) = position(&schema, 3.0, &asked(&lists.join(";")), ProgressSink::none()).unwrap();
+        let options = crate::regress::RegressOptions::default();
+        assert!(crate::regress::model(&design.plan, "a1 ~ a2 + a3", &options).is_ok());
+        assert!(crate::regress::model(&design.plan, "a1 ~ a4", &options).is_err(), "a4 is in no table");
+    }
+
+    #[test]
+    fn plans_are_those_of_the_command() {
+        let schema = Schema::with_sizes(&[3, 2]).unwrap();
+        let (found, design) = position(&schema, 2.0, &asked("a1,a2"), ProgressSink::none()).unwrap();
+        let request = r#"{"method": "workload", "epsilon": 2, "respondents": 10000, "tables": "a1,a2"}"#;
+        let same = crate::design::design(&schema, &request.parse().unwrap(), &DesignOptions::default()).unwrap();
+        assert_eq!(design.plan.to_json(), same.plan.to_json());
+        assert_eq!(found.tables[0].attributes, ["a1", "a2"]);
+        assert!(position(&schema, 2.0, &asked("nothing"), ProgressSink::none()).is_err());
+    }
+}
