@@ -225,6 +225,7 @@ class Analysis:
         standardize: bool | None = None,
         confidence: float | None = None,
         where: str | None = None,
+        by: str | Iterable[str] | None = None,
         missing: str | None = None,
         weights: str | None = None,
         strata: str | None = None,
@@ -250,7 +251,8 @@ class Analysis:
         """A regression, corrected for the randomization of the response, of predictors, or of both.
 
         The model is written as ``"Income ~ Sex + age + Sex:age"``: of attributes of the plan and numeric columns that were kept.
-        People without an answer are left out unless `missing` is ``"category"``; `where` names a subpopulation.
+        People without an answer are left out unless `missing` is ``"category"``; `where` names a subpopulation, by public or randomized
+        attributes; with `by` the model is fitted in each group of public attributes, too: see `groups` of the result.
         `weights`, `strata`, `psu`, `fpc`, `replicate_weights` and `benchmarks` say how people were drawn, as in :meth:`estimate`;
         with `psu`, `df` is ``"satterthwaite"`` (CR2, Bell and McCaffrey) or ``"design"``.
         `contrast` names sums of coefficients (``"School=much - School=some"``); `predict` is a table of profiles, with a column for each
@@ -265,7 +267,7 @@ class Analysis:
         """
         options = written(
             family=family, method=method, reference=pairs("reference", reference),
-            standardize=standardize, confidence=confidence, where=where, missing=missing, df=df, weights=weights, strata=strata,
+            standardize=standardize, confidence=confidence, where=where, by=names("by", by), missing=missing, df=df, weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,
@@ -383,6 +385,7 @@ class Analysis:
         quantile: str | None = None,
         scores: str | None = None,
         confidence: float | None = None,
+        standards: str | None = None,
         title: str | None = None,
         model: str | Iterable[str] | None = None,
         where: str | None = None,
@@ -411,7 +414,7 @@ class Analysis:
 
         ``baseline`` are earlier waves by their names, in the order of time, to another plan if `baseline_plan` says so (one for all, or one by
         name); ``wave`` is what these responses are called beside them. ``texts`` is a file of texts (TOML) with questions as they are
-        asked, labels of categories and texts of one's own.
+        asked, labels of categories and texts of one's own. `standards` is the rule by which shares may be published, as in :meth:`estimate`.
         """
         plans = baseline_plan if isinstance(baseline_plan, Mapping) else {name: baseline_plan for name in baseline or {}}
         if baseline is None and (baseline_plan is not None or wave is not None):
@@ -427,7 +430,7 @@ class Analysis:
             raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
         options = written(
             tables=tables, complete_cases=complete_cases, compare_groups=compare_groups, mean=mean, quantile=quantile, scores=scores,
-            confidence=confidence, title=title, model=models, where=where, by=names("by", by), weights=weights, strata=strata,
+            confidence=confidence, standards=standards, title=title, model=models, where=where, by=names("by", by), weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
             lonely_psu=lonely_psu,

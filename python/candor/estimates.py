@@ -78,6 +78,13 @@ class Cell(Result):
     high: float | None
     shown_estimate: float | None
     reliability: str | None
+    #: How many independent respondents with equal weights would tell as much.
+    effective_sample_size: float | None
+    #: With how many direct answers the standard error would be the same.
+    directly_asked: float | None
+    relative_standard_error: float | None
+    #: By the NCHS: whether the share of all others is precise, too.
+    complement_reliable: bool | None = None
 
 
 class Table(Result):
@@ -90,7 +97,12 @@ class Table(Result):
     given: list[str]
     #: Names and categories of the attributes of ``by``; empty for everybody.
     group: dict[str, str]
+    #: The number of responses, or the sum of their weights.
     respondents: float
+    #: The number of responses, whatever their weights.
+    sample_size: int
+    #: Of the sampling design.
+    degrees_of_freedom: float | None
     condition: float | None
     implausible: bool
     identifiable: bool
@@ -169,6 +181,8 @@ class Estimates(Result):
     target: str
     interval: str
     confidence: float
+    #: By which rule shares may be published: ``candor`` or ``nchs``.
+    standards: str
     tables: list[Table]
     #: Groups, or earlier responses, side by side.
     comparisons: Sequence[Any] = ()
@@ -374,10 +388,20 @@ class Coefficient(Result):
     naive: float | None
 
 
+class GroupRegression(Result):
+    """A model in one group."""
+
+    #: Names and categories of the attributes of ``by``.
+    group: dict[str, str]
+    #: Why there is no fit, if there is none.
+    reason: str | None
+    regression: Regression | None
+
+
 class Regression(Result):
     """A fitted model; a coefficient by its term: ``regression["Sex=Male"]``, or by term and category of the response."""
 
-    _parts = {"coefficients": Coefficient, "contrasts": Coefficient}
+    _parts = {"coefficients": Coefficient, "contrasts": Coefficient, "groups": GroupRegression}
 
     model: str
     response: str
@@ -439,6 +463,8 @@ class Regression(Result):
     predictions: list[Any]
     #: By how much numeric predictors were moved and divided.
     standardized: list[Any]
+    #: The same model in each group of ``by``; all else is about everybody.
+    groups: list[GroupRegression] = []
     notes: list[str]
 
     def __getitem__(self, term: str | tuple[str, str]) -> Coefficient:
@@ -483,6 +509,9 @@ class Regression(Result):
         for name in ("ignoring", "hausman"):
             if self._fields[name] is not None:
                 yield Line(f"{name}: {cell(self._fields[name])}")
+
+
+GroupRegression._parts = {"regression": Regression}
 
 
 class Adjustment(Result):

@@ -329,6 +329,7 @@ class Plan(Analysis, Refining):
         interval: str | None = None,
         confidence: float | None = None,
         target: str | None = None,
+        standards: str | None = None,
         covariance: bool | None = None,
         where: str | None = None,
         by: str | Iterable[str] | None = None,
@@ -351,6 +352,7 @@ class Plan(Analysis, Refining):
 
         In `tables`, ``"a | b"`` are the shares of a among those with the same b. `compare_groups` puts the groups of an attribute side by
         side, `baseline` earlier responses (to another plan, if `baseline_plan` says so); `mean`, `quantile` and `scores` ask for numbers.
+        `standards` is the rule by which shares may be published, ``candor`` or ``nchs``.
         `where` takes those for whom a condition on public attributes holds. `weights`, `strata`, `psu`, `fpc`, `replicate_weights` and
         `replicate_method` (``jk1``, ``jkn``, ``jk2``, ``brr``, ``fay``, ``bootstrap``, ``sdr``; with `fay`, `replicate_scale`,
         `replicate_rscales` and `replicate_about`) say how respondents were drawn, `lonely_psu` what strata with one sampling unit add; `benchmarks` has margins that the weights shall agree with: a file, or shares by
@@ -359,7 +361,7 @@ class Plan(Analysis, Refining):
         given, counted = self._source(responses, counts)
         options = written(
             tables=tables, complete_cases=complete_cases, compare_groups=compare_groups, mean=mean, quantile=quantile, scores=scores,
-            method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, where=where,
+            method=method, interval=interval, confidence=confidence, target=target, standards=standards, covariance=covariance, where=where,
             by=names("by", by), weights=weights, strata=strata,
             psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
             fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,

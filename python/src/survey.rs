@@ -43,6 +43,11 @@ impl SurveyWords {
         Ok(SurveyWords { options })
     }
 
+    /// The condition of the subpopulation, as it was written.
+    pub fn condition(&self) -> Option<String> {
+        self.options.condition.clone()
+    }
+
     /// Whether nothing was said.
     pub fn is_plain(&self) -> bool {
         self.options == SamplingOptions::default()

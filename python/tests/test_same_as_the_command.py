@@ -105,6 +105,11 @@ CASES: list[Case] = [
         "--weights weight",
     ),
     (
+        "estimate, standards",
+        lambda k: k.plan.estimate(k.responses, tables="Income", by="Region", standards="nchs"),
+        "estimate plan.json responses.parquet --tables Income --by Region --standards nchs",
+    ),
+    (
         "estimate, likelihood",
         lambda k: k.plan.estimate(k.responses, method="iterative"),
         "estimate plan.json responses.parquet --method iterative",
@@ -162,6 +167,16 @@ CASES: list[Case] = [
         ),  # fmt: skip
         "regress mirrored.json answers.csv --family multinomial --method ml --reference a2=1 --standardize --confidence 0.9 "
         "--psu block --strata place --show-uncorrected --model |a2 ~ age",
+    ),
+    (
+        "regress, groups and a hidden subpopulation",
+        lambda k: k.mirrored.regress(k.answers, "a2~age", where="a1 = 1", psu="block", df="design"),
+        "regress mirrored.json answers.csv --psu block --df design --model a2~age --where |a1 = 1",
+    ),
+    (
+        "regress, by",
+        lambda k: k.plan.regress(k.responses, "Income ~ Sex", by="Region"),
+        "regress plan.json responses.parquet --by Region --model |Income ~ Sex",
     ),
     (
         "regress, hidden predictors",

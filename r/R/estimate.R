@@ -13,7 +13,7 @@
 #'   `responses`, in their order. It stands for `weights`, `strata`, `psu`, `fpc` and replicate weights.
 #' @param counts Instead of responses, the counts that the query of [candor_sql()] gives: a data frame, or paths of files.
 #' @param ... Further options of the command: `mean = "Age"`, `quantile = "Age:0.5"`, `compare_groups = "Sex"`, `method = "constrained"`,
-#'   `interval = "simultaneous"`, `confidence = 0.9`, `target = "records"`.
+#'   `interval = "simultaneous"`, `confidence = 0.9`, `target = "records"`, `standards = "nchs"` (the rule by which shares may be published).
 #' @return A data frame of class `candor_estimate`, one row per number:
 #'   * `table`: the table as it is asked for, such as `"Sex,Income"`, or `"Income | Sex"` for shares among the people of each `Sex`.
 #'     Of means, variances and quantiles it is the attribute. The shares of one table add up, those of several do not: choose one.
@@ -21,7 +21,9 @@
 #'     `"difference"` and `"ratio"`.
 #'   * A factor for each attribute, with the schema's categories, missing where the number is not about it.
 #'   * `estimate`, `standard_error` (with `method = "constrained"` the root mean square error), `low`, `high`; of shares also `shown_estimate` and `reliability` (`"shown"`, `"rough"`, `"under"`,
-#'     `"hidden"`: how precise the share is, and what of it may be published).
+#'     `"hidden"`: how precise the share is, and what of it may be published), and what that rests on: `effective_sample_size` (how many
+#'     independent respondents with equal weights would tell as much), `directly_asked` (with how many direct answers the standard error would
+#'     be the same) and `relative_standard_error`.
 #'   * Of differences and ratios `compared` (the attribute), `first` and `second` (its groups, or `"before"` and `"now"`). Of quantiles
 #'     `share`, and `category`, `low_category` and `high_category`, the categories that they fall into; their `estimate` is missing.
 #'

@@ -19,7 +19,9 @@
 #'   `responses`, in their order. It stands for `weights`, `strata`, `psu`, `fpc` and replicate weights.
 #' @param contrast Contrasts of coefficients, such as `"Dept=B - Dept=C"`.
 #' @param predict A data frame of profiles to predict for, with a column for each predictor that is given.
-#' @param ... Further options of the command: `method = "ml"`, `standardize = TRUE`, `show_uncorrected = TRUE`.
+#' @param ... Further options of the command: `method = "ml"`, `standardize = TRUE`, `show_uncorrected = TRUE`, `df = "design"`,
+#'   `where = "Region = north"` (a subpopulation, by public or randomized attributes), `by = "Region"` (the same model in each group of
+#'   public attributes; see `candor_details(x)$groups`).
 #' @return A data frame of class `candor_regress`, one row per coefficient: `term`, `category` (of the outcome), `estimate`,
 #'   `standard_error` (missing where the answers set no limit on one side), `low`, `high`, `p_value`, `odds_ratio` and its limits.
 #'   `candor_details(x)` has the rest, such as average marginal `effects`, `joint_tests` of terms with several coefficients, `contrasts` and

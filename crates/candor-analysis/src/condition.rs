@@ -62,16 +62,40 @@ impl Condition {
                 format!("{} is not expected here; join comparisons by \"and\" or \"or\"", token.shown()),
             ));
         }
-        let mut attributes = Vec::new();
-        test.collect(&mut attributes);
-        attributes.sort_unstable();
-        attributes.dedup();
-        Ok(Condition { attributes, test })
+        Ok(Condition::of(test))
     }
 
     /// The attributes it is about, by position in the schema, in its order.
     pub fn attributes(&self) -> &[usize] {
         &self.attributes
+    }
+
+    /// The parts of it about attributes of one kind and of the other, which hold together where it does; `None` if a
+    /// part joined by `or` is about both kinds.
+    pub fn split(&self, is_first: impl Fn(usize) -> bool) -> Option<[Option<Condition>; 2]> {
+        let parts = match &self.test {
+            Test::All(tests) => tests.clone(),
+            test => vec![test.clone()],
+        };
+        let mut kinds = [Vec::new(), Vec::new()];
+        for part in parts {
+            let mut attributes = Vec::new();
+            part.collect(&mut attributes);
+            match attributes.iter().filter(|&&attribute| is_first(attribute)).count() {
+                0 => kinds[1].push(part),
+                all if all == attributes.len() => kinds[0].push(part),
+                _ => return None,
+            }
+        }
+        Some(kinds.map(|tests| (!tests.is_empty()).then(|| Condition::of(Test::All(tests)))))
+    }
+
+    fn of(test: Test) -> Condition {
+        let mut attributes = Vec::new();
+        test.collect(&mut attributes);
+        attributes.sort_unstable();
+        attributes.dedup();
+        Condition { attributes, test }
     }
 
     /// Whether it holds for a record, given the category of each attribute it is about.

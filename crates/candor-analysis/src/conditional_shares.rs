@@ -13,10 +13,10 @@ use candor_base::shape::Shape;
 
 use crate::estimate::moments::smoothed;
 use crate::estimate::{
-    Cell, EstimateError, EstimateUnavailable, Options, TableEstimator, Target, Uncertainty, analyse,
+    Analysis, Cell, EstimateError, EstimateUnavailable, Options, TableEstimator, Target, Uncertainty, analyse,
 };
 use crate::ratio::Ratios;
-use crate::tally::TableCounts;
+use crate::tally::{TableCounts, VarianceMethod};
 
 /// What shares are among.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,10 @@ pub struct ConditionalShare {
     pub codes: Vec<u16>,
     /// The share with its uncertainty; where nobody is known to be among them not a number, from 0 to 1.
     pub share: Cell,
+    /// The effective sample size: how many independent respondents with equal weights among them would tell as much.
+    pub effective: Option<f64>,
+    /// The degrees of freedom of the sampling design among them.
+    pub degrees: Option<f64>,
     /// Where the share comes from, if it has a standard error: to compare it with others.
     source: Option<Source>,
 }
@@ -68,13 +72,36 @@ pub struct ConditionalShares {
 
 /// Estimates the shares of a table among those who; `options.method` is unbiased, the interval any but the bootstrap.
 pub fn shares_among(plan: &Plan, tally: &TableCounts, among: Conditioning, options: &Options) -> ConditionalShares {
-    let attributes = tally.layout().attributes.clone();
-    // People of one sampling unit may be in several groups, whose shares vary together then: they stay in one table.
-    let alone = tally.drawn().is_none();
-    let public = |&place: &usize| alone && plan.schema().attributes()[attributes[place]].is_public();
+    let attributes = &tally.layout().attributes;
+    let public = |&place: &usize| plan.schema().attributes()[attributes[place]].is_public();
     let known: Vec<usize> = (0..among.given).filter(public).collect();
+    let found = in_slices(plan, tally, among, options, &known);
+    if tally.drawn().is_none() || known.is_empty() {
+        return found;
+    }
+    // People of one sampling unit may be in several groups, whose shares vary together then: how, is told by one table
+    // of all.
+    let together = in_slices(plan, tally, among, options, &[]);
+    let cells = found.cells.and_then(|cells| {
+        let sources = together.cells?;
+        let source = |codes: &[u16]| sources.iter().find(|own| own.codes == codes).and_then(|own| own.source.clone());
+        let with = |share: ConditionalShare| ConditionalShare { source: source(&share.codes), ..share };
+        Ok(cells.into_iter().map(with).collect())
+    });
+    ConditionalShares { cells, ..together }
+}
+
+/// The shares of a table, by slices of those who are known by the attributes at some places.
+fn in_slices(
+    plan: &Plan,
+    tally: &TableCounts,
+    among: Conditioning,
+    options: &Options,
+    known: &[usize],
+) -> ConditionalShares {
+    let attributes = tally.layout().attributes.clone();
     let rest: Vec<usize> = (0..attributes.len()).filter(|place| !known.contains(place)).collect();
-    let slices = slices(plan, tally, &known);
+    let slices = slices(plan, tally, known);
     let mut cells = Ok(Vec::new());
     for (codes, slice) in &slices {
         let slice = Slice { plan, tally: slice, given: among.given - known.len(), among, options };
@@ -147,9 +174,11 @@ impl Slice<'_> {
             estimate: f64::NAN,
             uncertainty: Some(Uncertainty { standard_error: f64::NAN, low: 0.0, high: 1.0 }),
         };
-        let with = |cell: usize, share: Cell, influence: Option<Vec<f64>>| ConditionalShare {
+        let with = |cell: usize, share: Cell, effective: Option<f64>, influence: Option<Vec<f64>>| ConditionalShare {
             codes: shape.codes(cell).into_iter().map(|code| code as u16).collect(),
             share,
+            effective,
+            degrees: self.tally.drawn().map(VarianceMethod::degrees),
             source: influence.map(|influence| Source { known: Vec::new(), influence }),
         };
         let counting = (0..shape.cells()).filter(|&cell| answered[cell]);
@@ -159,13 +188,13 @@ impl Slice<'_> {
             // Too few of them for what they drew to tell anything, though the plan would.
             Err(error) => {
                 estimator.predict(1.0, self.options.target).map_err(|_| error)?;
-                return Ok(counting.map(|cell| with(cell, nobody(), None)).collect());
+                return Ok(counting.map(|cell| with(cell, nobody(), None, None)).collect());
             }
         }
         if self.given == 0 && answered.iter().all(|answered| *answered) {
             let unit = |cell: usize| (0..shape.cells()).map(|other| f64::from(other == cell)).collect();
-            let found = analyse(self.plan, self.tally, self.options).cells;
-            let found = match found {
+            let Analysis { cells, effective, .. } = analyse(self.plan, self.tally, self.options);
+            let found = match cells {
                 // A few people tell little, but there is nothing wrong with their table.
                 Err(EstimateUnavailable::Uninformative { .. }) => vec![nobody(); shape.cells()],
                 found => found?,
@@ -173,7 +202,7 @@ impl Slice<'_> {
             return Ok(found
                 .into_iter()
                 .enumerate()
-                .map(|(cell, share)| with(cell, share, Some(unit(cell))))
+                .map(|(cell, share)| with(cell, share, effective.get(cell).copied(), Some(unit(cell))))
                 .collect());
         }
         let group_of = self.groups(&shape);
@@ -182,9 +211,9 @@ impl Slice<'_> {
             let member = |other: usize| f64::from(answered[other] && group_of[other] == group_of[cell]);
             let group: Vec<f64> = (0..shape.cells()).map(member).collect();
             let own: Vec<f64> = (0..shape.cells()).map(|other| f64::from(other == cell)).collect();
-            match ratios.share(&own, &group) {
-                Some((share, influence)) => with(cell, share, Some(influence)),
-                None => with(cell, nobody(), None),
+            match ratios.share_and_worth(&own, &group) {
+                Some((share, influence, worth)) => with(cell, share, Some(worth), Some(influence)),
+                None => with(cell, nobody(), None, None),
             }
         };
         Ok(counting.map(one).collect())

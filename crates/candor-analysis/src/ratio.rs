@@ -1,5 +1,6 @@
 //! Ratios of two sums of shares of one table, with Fieller's intervals.
 
+use crate::estimate::binomial::fewer_by_units;
 use crate::estimate::moments::{Moments, effective_people, smoothed};
 use crate::estimate::structure::Structure;
 use crate::estimate::{
@@ -65,6 +66,12 @@ impl<'a> Ratios<'a> {
     /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of
     /// `D`; and what a response adds to it. `None` if nobody is known to be in `D`.
     pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
+        self.share_and_worth(over, under).map(|(cell, influence, _)| (cell, influence))
+    }
+
+    /// The same with the effective sample size: how many independent respondents with equal weights in `D` would tell
+    /// as much.
+    pub(crate) fn share_and_worth(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>, f64)> {
         let (over, under) = (&self.within(over)[..], &self.within(under)[..]);
         let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
         let (n, d) = (sum(over), sum(under));
@@ -76,7 +83,19 @@ impl<'a> Ratios<'a> {
         let influence: Vec<f64> = over.iter().zip(under).map(|(g, h)| (g - ratio * h) / d).collect();
         let (standard_error, _) = self.error_and_reach(&influence);
         let (low, high) = self.interval(over, under, ratio, d);
-        Some((Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) }, influence))
+        let cell = Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) };
+        Some((cell, influence, self.worth(over, under, ratio.clamp(0.0, 1.0))))
+    }
+
+    /// The people in `D`, fewer by the design's variance and by few units; never more.
+    fn worth(&self, over: &[f64], under: &[f64], r: f64) -> f64 {
+        let people = effective_people(self.tally);
+        let among = people * dot(under, &self.likely).clamp(0.0, 1.0);
+        let Some(independent) = self.moments.independent() else { return among };
+        let model = of_difference(independent.of_two(over, under), r);
+        let design = of_difference(self.moments.of_two(over, under), r);
+        let kept = if design > model && model > 0.0 { model / design } else { 1.0 };
+        among * kept * fewer_by_units(self.tally, people, self.options)
     }
 
     /// The coefficients that make use of what cannot be.

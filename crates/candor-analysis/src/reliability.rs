@@ -1,10 +1,41 @@
 //! Which estimated shares are precise enough to publish.
 //!
-//! The limits are those of the data presentation standards for proportions of the US National Center for Health
+//! Both standards rest on the data presentation standards for proportions of the US National Center for Health
 //! Statistics (Parker et al. 2017, Vital and Health Statistics, Series 2, no. 175): an interval at most 5 percentage
 //! points wide is precise, one of 30 points or more is not, and one in between must be at most 1.3 times as wide as the
-//! share. `Rough` and `Under` refine them, because randomized responses often give a useful
-//! upper limit where the share itself is too imprecise.
+//! share. [`Standard::Candor`] refines them by `Rough` and `Under`, because randomized responses often give a useful
+//! upper limit where the share itself is too imprecise. [`Standard::Nchs`] is the rule itself, with its limits on the
+//! effective sample size and on degrees of freedom; shares that it sends to a statistician's review are `Rough`.
+
+/// The rule by which shares are graded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standard {
+    /// By the width of the interval alone; upper limits count.
+    #[default]
+    Candor,
+    /// The standards of the National Center for Health Statistics, 2017.
+    Nchs,
+}
+
+/// What an estimated share rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The share.
+    pub estimate: f64,
+    /// The limits of its 95% interval.
+    pub interval: (f64, f64),
+    /// The effective sample size: how many independent respondents with equal weights would tell as much.
+    pub effective: Option<f64>,
+    /// Degrees of freedom of a sampling design.
+    pub degrees: Option<f64>,
+}
+
+impl Precision {
+    /// Of a share of which the interval alone is known.
+    pub fn of_interval(estimate: f64, low: f64, high: f64) -> Precision {
+        Precision { estimate, interval: (low, high), effective: None, degrees: None }
+    }
+}
 
 /// How a share may be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +73,9 @@ pub struct PublishedShare {
     pub high: f64,
     /// What may be published of it.
     pub reliability: Reliability,
+    /// Whether all that is not the share is precise, too; a footnote says where it is not. Always so by candor's
+    /// standard.
+    pub complement: bool,
 }
 
 /// Widest interval that is always precise.
@@ -54,37 +88,66 @@ const TOO_WIDE: f64 = 0.30;
 const RELATIVE: f64 = 1.3;
 /// Largest upper limit that is published alone.
 const LARGEST_LIMIT: f64 = 0.20;
+/// Fewest effective respondents of the NCHS.
+const FEWEST: f64 = 30.0;
+/// With fewer degrees of freedom a statistician reviews it.
+const FEWEST_DEGREES: f64 = 8.0;
 /// Widths that differ by less are equal: limits are computed in floating point.
 const TIE: f64 = 1e-12;
 
-/// Grades a share by its 95% confidence interval.
+/// Grades a share.
 ///
 /// # Examples
 /// ```
-/// use candor_analysis::reliability::{Reliability, published};
-/// assert_eq!(published(0.19, 0.17, 0.21).reliability, Reliability::Shown);
-/// let negative = published(-0.01, -0.05, 0.03);
+/// use candor_analysis::reliability::{Precision, Reliability, Standard, published};
+/// let grade = |precision| published(&precision, Standard::Candor);
+/// assert_eq!(grade(Precision::of_interval(0.19, 0.17, 0.21)).reliability, Reliability::Shown);
+/// let negative = grade(Precision::of_interval(-0.01, -0.05, 0.03));
 /// assert_eq!((negative.reliability, negative.estimate), (Reliability::Under, None));
 /// ```
-pub fn published(estimate: f64, low: f64, high: f64) -> PublishedShare {
+pub fn published(precision: &Precision, standard: Standard) -> PublishedShare {
+    let Precision { estimate, interval: (low, high), .. } = *precision;
+    let hidden =
+        PublishedShare { estimate: None, low: 0.0, high: 1.0, reliability: Reliability::Hidden, complement: true };
     if ![estimate, low, high].iter().all(|number| number.is_finite()) || low > high {
-        return PublishedShare { estimate: None, low: 0.0, high: 1.0, reliability: Reliability::Hidden };
+        return hidden;
     }
     let (low, high) = (low.clamp(0.0, 1.0), high.clamp(0.0, 1.0));
     let (share, width) = (estimate.clamp(low, high), high - low);
-    let precise = width <= PRECISE + TIE;
-    let relative = width <= RELATIVE * share + TIE;
-    let reliability = if (low == 0.0 || !(precise || relative)) && high <= LARGEST_LIMIT + TIE {
+    let precise = |share: f64| width <= PRECISE + TIE || width <= RELATIVE * share + TIE;
+    let reliability = match standard {
+        Standard::Candor => by_width(share, (low, high), precise(share)),
+        Standard::Nchs => by_nchs(precision, width, precise(share)),
+    };
+    let shown = matches!(reliability, Reliability::Shown | Reliability::Rough);
+    let complement = standard == Standard::Candor || precise(1.0 - share);
+    PublishedShare { estimate: shown.then_some(share), low, high, reliability, complement }
+}
+
+/// By the interval alone.
+fn by_width(share: f64, (low, high): (f64, f64), precise: bool) -> Reliability {
+    let width = high - low;
+    if (low == 0.0 || !precise) && high <= LARGEST_LIMIT + TIE {
         Reliability::Under
-    } else if width <= MARKED + TIE && (precise || relative) {
+    } else if width <= MARKED + TIE && precise {
         Reliability::Shown
-    } else if width < TOO_WIDE - TIE && relative {
+    } else if width < TOO_WIDE - TIE && width <= RELATIVE * share + TIE {
         Reliability::Rough
     } else {
         Reliability::Hidden
-    };
-    let shown = matches!(reliability, Reliability::Shown | Reliability::Rough);
-    PublishedShare { estimate: shown.then_some(share), low, high, reliability }
+    }
+}
+
+/// By the rule of the NCHS. What is not known of a share is taken for enough.
+fn by_nchs(precision: &Precision, width: f64, precise: bool) -> Reliability {
+    let few = precision.effective.is_some_and(|effective| effective < FEWEST);
+    if few || width >= TOO_WIDE - TIE || !precise {
+        return Reliability::Hidden;
+    }
+    // Nobody or everybody, as far as can be seen.
+    let no_events = precision.estimate <= 0.0 || precision.estimate >= 1.0;
+    let review = no_events || precision.degrees.is_some_and(|degrees| degrees < FEWEST_DEGREES);
+    if review { Reliability::Rough } else { Reliability::Shown }
 }
 
 #[cfg(test)]
@@ -108,8 +171,35 @@ mod tests {
             (f64::NAN, 0.1, 0.2, Hidden),
             (0.1, f64::NEG_INFINITY, 0.2, Hidden),
         ] {
-            assert_eq!(published(estimate, low, high).reliability, expected, "{estimate} {low} {high}");
+            let found = published(&Precision::of_interval(estimate, low, high), Standard::Candor);
+            assert_eq!(found.reliability, expected, "{estimate} {low} {high}");
         }
+    }
+
+    /// The rule as CDC's package surveytable has it, case by case.
+    #[test]
+    fn the_nchs_rule_changes_at_its_limits() {
+        use Reliability::{Hidden, Rough, Shown};
+        for (estimate, (low, high), effective, degrees, expected) in [
+            (0.5, (0.4, 0.6), 30.0, 8.0, Shown),
+            (0.5, (0.4, 0.6), 29.9, 8.0, Hidden),
+            (0.5, (0.4, 0.6), 100.0, 7.0, Rough),
+            (0.5, (0.351, 0.649), 100.0, 20.0, Shown),
+            (0.5, (0.35, 0.65), 100.0, 20.0, Hidden),
+            (0.04, (0.02, 0.072), 500.0, 20.0, Shown),
+            (0.04, (0.02, 0.073), 500.0, 20.0, Hidden),
+            (0.01, (0.0, 0.05), 500.0, 20.0, Shown),
+            (-0.01, (0.0, 0.05), 500.0, 20.0, Rough),
+            (1.02, (0.96, 1.0), 500.0, 20.0, Rough),
+            (f64::NAN, (0.1, 0.2), 500.0, 20.0, Hidden),
+        ] {
+            let (effective, degrees) = (Some(effective), Some(degrees));
+            let precision = Precision { estimate, interval: (low, high), effective, degrees };
+            assert_eq!(published(&precision, Standard::Nchs).reliability, expected, "{precision:?}");
+        }
+        let complement =
+            |estimate, low, high| published(&Precision::of_interval(estimate, low, high), Standard::Nchs).complement;
+        assert!(!complement(0.95, 0.9, 0.97) && complement(0.95, 0.93, 0.97) && complement(0.5, 0.4, 0.6));
     }
 
     proptest! {
@@ -117,7 +207,10 @@ mod tests {
         fn published_points_lie_in_their_intervals(
             estimate in -3.0..4.0f64, low in -3.0..4.0f64, width in 0.0..3.0f64,
         ) {
-            let share = published(estimate, low, low + width);
+            let share = published(&Precision::of_interval(estimate, low, low + width), Standard::Candor);
+            let strict = published(&Precision::of_interval(estimate, low, low + width), Standard::Nchs);
+            // What the rule of the NCHS shows is never hidden by candor's: a mark, or an upper limit, is left.
+            prop_assert!(strict.reliability == Reliability::Hidden || share.reliability != Reliability::Hidden);
             prop_assert!(0.0 <= share.low && share.low <= share.high && share.high <= 1.0);
             match share.estimate {
                 Some(point) => {

@@ -5,7 +5,7 @@ use candor_analysis::estimate::Options;
 use candor_base::plan::Plan;
 
 use crate::counts::Counts;
-use crate::estimate::{Cell, EstimateOptions, Table, estimate};
+use crate::estimate::{Basis, Cell, EstimateOptions, Estimates, Table, estimate};
 use crate::page::{CrossTable, Share};
 use crate::texts::Language;
 
@@ -17,30 +17,29 @@ const MAX_COLUMNS: usize = 12;
 pub(crate) fn cross_table(
     plan: &Plan,
     counts: &Counts,
-    table: &Table,
+    (estimates, table): (&Estimates, &Table),
     pair: [usize; 2],
-    confidence: f64,
     language: &Language,
 ) -> Option<CrossTable> {
     let [rows, columns] = pair.map(|attribute| &plan.schema().attributes()[attribute]);
     if columns.categories().len() > MAX_COLUMNS {
         return None;
     }
-    let options = Options { confidence, ..Options::default() };
+    let options = Options { confidence: estimates.confidence, ..Options::default() };
     let among = Conditioning { given: 1, without_missing: false };
-    let shares = shares_among(plan, counts.table(&pair)?, among, &options).cells.ok()?;
+    let tally = counts.table(&pair)?;
+    let basis = Basis::new(tally, estimates.standard);
+    let shares = shares_among(plan, tally, among, &options).cells.ok()?;
     let share = |row: usize, column: usize| {
         let found = shares.iter().find(|share| share.codes[..] == [row as u16, column as u16])?;
-        let uncertainty = found.share.uncertainty?;
-        let (standard_error, low, high) = (uncertainty.standard_error, uncertainty.low, uncertainty.high);
-        Some(Share { estimate: found.share.estimate, standard_error, low, high })
+        known(&Cell::new(Vec::new(), &found.share, found.effective, basis.with_degrees(found.degrees)))
     };
     let line = |row: usize| (0..columns.categories().len()).map(|column| share(row, column)).collect();
     let labels = |attribute: &candor_base::schema::Attribute| {
         attribute.categories().iter().map(|label| language.label(attribute.name(), label)).collect()
     };
     let [row_totals, column_totals] =
-        [margin(plan, counts, pair[0], confidence)?, margin(plan, counts, pair[1], confidence)?];
+        [margin(plan, counts, pair[0], estimates)?, margin(plan, counts, pair[1], estimates)?];
     let joint: Vec<Option<Share>> = table.cells.iter().map(known).collect();
     Some(CrossTable {
         names: [rows.name().to_owned(), columns.name().to_owned()],
@@ -55,10 +54,11 @@ pub(crate) fn cross_table(
 }
 
 /// The shares of one attribute.
-fn margin(plan: &Plan, counts: &Counts, attribute: usize, confidence: f64) -> Option<Vec<Option<Share>>> {
+fn margin(plan: &Plan, counts: &Counts, attribute: usize, estimates: &Estimates) -> Option<Vec<Option<Share>>> {
     let groups = [(Vec::new(), vec![counts.table(&[attribute])?.clone()])].into();
     let counts = Counts::new(plan, &[], groups, counts.responses()).ok()?;
-    let options = EstimateOptions { confidence, ..EstimateOptions::default() };
+    let Estimates { confidence, standard, .. } = *estimates;
+    let options = EstimateOptions { confidence, standard, ..EstimateOptions::default() };
     let tables: Vec<Table> = estimate(plan, &counts, &options).ok()?.tables;
     let cells: Vec<Option<Share>> = tables.first()?.cells.iter().map(known).collect();
     (cells.len() == plan.schema().size(attribute)).then_some(cells)
@@ -66,5 +66,6 @@ fn margin(plan: &Plan, counts: &Counts, attribute: usize, confidence: f64) -> Op
 
 /// A share with what is known of it.
 pub(crate) fn known(cell: &Cell) -> Option<Share> {
-    Some(Share { estimate: cell.estimate, standard_error: cell.standard_error?, low: cell.low?, high: cell.high? })
+    let (standard_error, published) = (cell.standard_error?, cell.published?);
+    Some(Share { estimate: cell.estimate, standard_error, low: cell.low?, high: cell.high?, published })
 }

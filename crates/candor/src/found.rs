@@ -1,6 +1,6 @@
 //! What was found: tables, differences of groups, means and quantiles, as parts of a report.
 
-use candor_analysis::reliability::{Reliability, published};
+use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::plan::Plan;
 
 use crate::caution::reason;
@@ -25,7 +25,11 @@ const MAX_CELLS: usize = 2_000;
 pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<Part> {
     let percent = language.decimal(&(100.0 * estimates.confidence).to_string());
     let misses = format!("{}", (1.0 / (1.0 - estimates.confidence)).round());
-    let text = language.report("found_text", &[("percent", &percent), ("misses", &misses)]);
+    let text = match estimates.standard {
+        Standard::Candor => "found_text",
+        Standard::Nchs => "found_text_nchs",
+    };
+    let text = language.report(text, &[("percent", &percent), ("misses", &misses)]);
     let how = Part::Folded { summary: language.report("how_to_read", &[]), parts: vec![Part::Paragraph(text)] };
     let mut parts = vec![Part::Heading(language.report("found", &[])), how];
     let design = counts.circumstances(language).map(|design| Part::Paragraph(format!("{}.", capital(&design))));
@@ -39,7 +43,7 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
                 let cells = language.whole(table.cells.len() as u64);
                 vec![Part::Paragraph(language.report("too_many_cells", &[("n", &cells)]))]
             }
-            None => cells(plan, counts, table, (estimates.confidence, end), language),
+            None => cells(plan, counts, (estimates, table), end, language),
         });
     }
     parts.extend(estimates.comparisons.iter().flat_map(|one| what_differs(one, language)));
@@ -81,7 +85,7 @@ fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
     let sure = |cell: &ComparedCell| -> Option<(f64, f64)> {
         let found = cell.difference?;
         let (least, most) = if found.estimate < 0.0 { (-found.high, -found.low) } else { (found.low, found.high) };
-        let graded = published(found.estimate.abs(), least, most);
+        let graded = published(&Precision::of_interval(found.estimate.abs(), least, most), Standard::Candor);
         (least > 0.0 && graded.reliability == Reliability::Shown).then_some((found.estimate, most - least))
     };
     let all = one.cells.iter().filter_map(|cell| sure(cell).map(|(found, width)| (cell, found, width)));
@@ -113,7 +117,8 @@ fn as_lead(asked: &str) -> String {
     format!("{}{colon}", isolated(asked))
 }
 
-/// The largest share that is precise in each of the `groups` of a table about one attribute, or of everybody if there are none.
+/// The largest share that is precise in each of the `groups` of a table about one attribute, or of everybody if there
+/// are none.
 fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
     let mut largest: Vec<&Cell> = Vec::new();
     for cell in table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name())) {
@@ -158,17 +163,24 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
 
 /// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of
 /// more, of a group or among those who as a list.
-fn cells(plan: &Plan, counts: &Counts, table: &Table, (confidence, end): (f64, f64), language: &Language) -> Vec<Part> {
+fn cells(
+    plan: &Plan,
+    counts: &Counts,
+    (estimates, table): (&Estimates, &Table),
+    end: f64,
+    language: &Language,
+) -> Vec<Part> {
     let everybody = table.given.is_empty() && table.group.is_empty();
     let pair = match &table.attributes[..] {
         [a, b] if everybody => plan.schema().position(a).ok().zip(plan.schema().position(b).ok()),
         _ => None,
     };
-    let crossed = pair.and_then(|(a, b)| cross_table(plan, counts, table, [a, b], confidence, language));
+    let crossed = pair.and_then(|(a, b)| cross_table(plan, counts, (estimates, table), [a, b], language));
     let row = |cell: &Cell| {
         let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
         let categories = labels(&table.attributes, &cell.categories, language).collect();
-        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high, kind: EstimateKind::Share })
+        let (estimate, kind, published) = (cell.estimate, EstimateKind::Share, cell.published);
+        Some(EstimateRow { categories, estimate, standard_error, low, high, kind, published })
     };
     let list = Part::Estimates(EstimateTable {
         caption: language.report("shares_of", &[("title", &title(table, language))]),
@@ -203,6 +215,7 @@ pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Pa
             low: difference.low,
             high: difference.high,
             kind: EstimateKind::Points,
+            published: None,
         })
     };
     let row = |cell: &ComparedCell| {

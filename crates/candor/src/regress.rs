@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use candor_analysis::condition::Condition;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
     self, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions,
@@ -15,14 +16,14 @@ use candor_tables::input::{Input, Inputs};
 use candor_tables::model::{model_rows, texts};
 
 use crate::choice::Choice;
-use crate::counts::Provenance;
+use crate::counts::{Provenance, public_attributes};
 use crate::error::{StudyError, check_confidence};
 use crate::regress_notes::notes;
 use crate::regression::{
     self, coefficients, effect, hausman, ignoring, joint_test, modeled, predictions, rows_of, share, terms,
 };
 pub use crate::regression::{
-    Coefficient, Effect, Hausman, Ignoring, JointTest, Prediction, Regression, Share, Standardized,
+    Coefficient, Effect, GroupRegression, Hausman, Ignoring, JointTest, Prediction, Regression, Share, Standardized,
 };
 use crate::sampling::SamplingDesign;
 
@@ -46,6 +47,10 @@ pub struct RegressOptions {
     pub ignoring: Option<IgnoringOptions>,
     /// What becomes of people without an answer: left out, or a category.
     pub missing: Missing,
+    /// A condition on public or randomized attributes: the model is about those for whom it holds.
+    pub condition: Option<String>,
+    /// Public attributes in each group of which the model is fitted, too.
+    pub by: Vec<String>,
     /// Degrees of freedom of tests with sampling clusters: those of each coefficient, or the design's.
     pub df: DegreesOfFreedom,
     /// Contrasts of coefficients, and kinds of people for whom predictions are wanted.
@@ -62,6 +67,8 @@ impl RegressOptions {
         show_naive: bool,
         ignoring: impl Into<Option<IgnoringOptions>>,
         missing: Missing,
+        condition: impl Into<Option<String>>,
+        by: Vec<String>,
         df: DegreesOfFreedom,
         questions: Questions,
     }
@@ -71,7 +78,7 @@ impl Default for RegressOptions {
     fn default() -> RegressOptions {
         let (family, method, references, missing) = (None, None, Vec::new(), Missing::LeaveOut);
         let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
-        let (df, questions) = Default::default();
+        let (df, questions, condition, by) = Default::default();
         RegressOptions {
             family,
             method,
@@ -81,6 +88,8 @@ impl Default for RegressOptions {
             show_naive,
             ignoring,
             missing,
+            condition,
+            by,
             df,
             questions,
         }
@@ -118,12 +127,7 @@ impl Choice for Method {
 impl Choice for Missing {
     const PARAMETER: &'static str = "missing";
     const ALL: &'static [(&'static str, Missing, &'static str)] = &[
-        (
-            "leave-out",
-            Missing::LeaveOut,
-            "Not in the model, neither as outcome nor as \
-                                            predictor",
-        ),
+        ("leave-out", Missing::LeaveOut, "Complete cases: not in the model, neither as outcome nor as predictor"),
         (
             "category",
             Missing::Category,
@@ -165,6 +169,8 @@ pub struct Asked {
     text: String,
     model: Model,
     layout: Layout,
+    /// Public attributes of groups.
+    by: Vec<usize>,
 }
 
 impl Asked {
@@ -195,9 +201,44 @@ pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked,
     let formula: Formula = text.parse()?;
     let RegressOptions { family, standardize, missing, .. } = *options;
     let (references, ignoring) = (options.references.clone(), options.ignoring.clone());
-    let model = Model::new(plan, &formula, &ModelOptions { family, references, standardize, ignoring, missing })?;
-    let layout = Layout::new(plan, &model)?;
-    Ok(Asked { text: text.to_owned(), model, layout })
+    let [known, domain] = subpopulation(plan.schema(), options.condition.as_deref())?;
+    let asked = ModelOptions { family, references, standardize, ignoring, missing, domain };
+    let model = Model::new(plan, &formula, &asked)?;
+    let by = groups(plan.schema(), &model, &options.by)?;
+    let layout = Layout::new(plan, &model)?.with_groups(plan, &by);
+    let layout = match known {
+        Some(known) => layout.with_condition(plan, known),
+        None => layout,
+    };
+    Ok(Asked { text: text.to_owned(), model, layout, by })
+}
+
+/// Most groups in which a model is fitted.
+const MAX_GROUPS: usize = 1_000;
+
+/// The attributes of groups: public, and not in the model, because nobody of a group differs in them.
+fn groups(schema: &Schema, model: &Model, names: &[String]) -> Result<Vec<usize>, StudyError> {
+    let by = public_attributes(schema, names)?;
+    let refused = |message: String| Err(StudyError::Refused(format!("`by`: {message}")));
+    if let Some(&both) = by.iter().find(|at| model.public().contains(at) || model.response() == schema.name(**at)) {
+        return refused(format!("\"{}\" is in the model, too; leave it out of one of them", schema.name(both)));
+    }
+    let count = by.iter().fold(1usize, |count, &at| count.saturating_mul(schema.size(at)));
+    match count > MAX_GROUPS {
+        true => refused(format!("they have {count} groups, more than the {MAX_GROUPS} that a model is fitted in")),
+        false => Ok(by),
+    }
+}
+
+/// What a condition says of public attributes, and of randomized ones.
+fn subpopulation(schema: &Schema, text: Option<&str>) -> Result<[Option<Condition>; 2], StudyError> {
+    let Some(text) = text else { return Ok([None, None]) };
+    let condition = Condition::parse(text, schema).map_err(StudyError::Condition)?;
+    condition.split(|at| schema.attributes()[at].is_public()).ok_or_else(|| {
+        let message = "join what it says of public and of randomized attributes by \"and\": only so is it known which \
+                       answers count";
+        StudyError::Refused(format!("`where`: {message}"))
+    })
 }
 
 /// Responses as a model sees them, of people who were drawn in some way.
@@ -225,8 +266,6 @@ impl Rows {
     ) -> Result<Rows, TableError> {
         let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
         let layout = asked.layout.clone().with_margins(plan, &attributes);
-        let layout =
-            survey.condition().map_or(layout.clone(), |condition| layout.with_condition(plan, condition.clone()));
         let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, progress)?;
         let provenance = Provenance::new(&read);
         Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
@@ -249,11 +288,11 @@ impl Rows {
     }
 }
 
-/// Fits a model to responses that were read for it.
+/// Fits a model to responses that were read for it; with `by` in each group, too.
 ///
 /// # Errors
 /// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with
-/// the margins.
+/// the margins. A group in which there is none says why.
 pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<Regression, StudyError> {
     regress_with_progress(rows, asked, options, ProgressSink::none())
 }
@@ -269,7 +308,37 @@ pub fn regress_with_progress(
     progress: ProgressSink<'_>,
 ) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
-    let (found, model) = (fitted(rows, asked, options, progress)?, &asked.model);
+    let weighed = rows.weighed()?;
+    let found = one(rows, &weighed, asked, options, progress)?;
+    if asked.by.is_empty() {
+        return Ok(found);
+    }
+    let shape = rows.schema.shape(&asked.by);
+    let group = |cell: usize| {
+        let codes: Vec<u16> = shape.codes(cell).into_iter().map(|code| code as u16).collect();
+        let name = |(&at, &code): (&usize, &u16)| {
+            let attribute = &rows.schema.attributes()[at];
+            (attribute.name().to_owned(), attribute.categories()[usize::from(code)].clone())
+        };
+        let (regression, reason) = match one(rows, &weighed.in_group(&codes), asked, options, progress) {
+            Ok(found) => (Some(found), None),
+            Err(StudyError::Cancelled(cancelled)) => return Err(StudyError::Cancelled(cancelled)),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Ok(GroupRegression { group: asked.by.iter().zip(&codes).map(name).collect(), reason, regression })
+    };
+    Ok(Regression { groups: (0..shape.cells()).map(group).collect::<Result<_, StudyError>>()?, ..found })
+}
+
+/// The fit of one group, or of everybody.
+fn one(
+    rows: &Rows,
+    own: &ModelRows,
+    asked: &Asked,
+    options: &RegressOptions,
+    progress: ProgressSink<'_>,
+) -> Result<Regression, StudyError> {
+    let (found, model) = (fitted(rows, own, asked, options, progress)?, &asked.model);
     let reach = Interval::Wald.reach(options.confidence, 1);
     let notes = notes(&found, options.confidence, options.show_naive);
     let odds = asked.model.family() != Family::Linear;
@@ -292,10 +361,10 @@ pub fn regress_with_progress(
         method: found.method.name(),
         respondents,
         people_modeled: found.modelled,
-        left_out: asked.model.left_out().into_iter().map(|at| rows.schema.name(at).to_owned()).collect(),
-        subpopulation: rows.survey.condition_text().map(str::to_owned),
+        left_out: asked.model.left_out().iter().map(|&at| rows.schema.name(at).to_owned()).collect(),
+        subpopulation: options.condition.as_ref().map(|text| text.trim().to_owned()),
         rows: found.distinct,
-        design: rows.survey.words_of_model(&rows.schema, rows.rows.replicates()),
+        design: rows.survey.words_of_model(&rows.schema, own.replicates(), own.units()),
         test,
         confidence: options.confidence,
         converged: found.converged,
@@ -321,21 +390,23 @@ pub fn regress_with_progress(
         standardized: standardized
             .map(|(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation })
             .collect(),
+        groups: Vec::new(),
         notes,
     })
 }
 
 fn fitted(
     rows: &Rows,
+    own: &ModelRows,
     asked: &Asked,
     options: &RegressOptions,
     progress: ProgressSink<'_>,
 ) -> Result<regress::Regression, StudyError> {
-    let (weighed, model) = (rows.weighed()?, &asked.model);
+    let model = &asked.model;
     let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
     let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
     Ok(match rows.survey.replicates() {
-        Some(how) => regress_replicated_asking(model, &weighed, &options.questions, &fitting, how, progress)?,
-        None => regress_asking(model, &weighed, &options.questions, &fitting, progress)?,
+        Some(how) => regress_replicated_asking(model, own, &options.questions, &fitting, how, progress)?,
+        None => regress_asking(model, own, &options.questions, &fitting, progress)?,
     })
 }

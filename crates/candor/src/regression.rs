@@ -87,8 +87,24 @@ pub struct Regression {
     pub predictions: Vec<Prediction>,
     /// By how much numeric predictors were moved and divided.
     pub standardized: Vec<Standardized>,
+    /// The same model in each group, if groups were asked for; all else is about everybody.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupRegression>,
     /// What should be known before believing it.
     pub notes: Vec<String>,
+}
+
+/// A model in one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupRegression {
+    /// The group: names and categories of the attributes of `by`, in their order. In JSON an object.
+    #[serde(serialize_with = "crate::format::as_object")]
+    pub group: Vec<(String, String)>,
+    /// Why there is no fit, if there is none.
+    pub reason: Option<String>,
+    /// The fit.
+    pub regression: Option<Regression>,
 }
 
 /// A coefficient.

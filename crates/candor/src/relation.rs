@@ -103,6 +103,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             low: one.low?,
             high: one.high?,
             kind: EstimateKind::Number,
+            published: None,
         })
     };
     let row = |one: &Coefficient| coefficient_row(named(one), one, found, language);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_analysis::association::{Measure, estimated};
 use candor_analysis::estimate::{Options, test_independence};
+use candor_analysis::reliability::Standard;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_tables::estimates::{Layout, estimates_csv};
@@ -13,7 +14,7 @@ use crate::assurance::{epsilon, what_is_guaranteed, what_was_asked};
 pub use crate::caution::file_name;
 use crate::caution::warnings;
 use crate::counts::Counts;
-use crate::error::{StudyError, check_confidence};
+use crate::error::StudyError;
 use crate::estimate::{EstimateOptions, Estimates, estimate_query};
 use crate::found::{headline, what_was_found};
 use crate::group_comparison::GroupComparison;
@@ -44,6 +45,8 @@ const MAX_PAIR_CELLS: usize = 600;
 pub struct ReportOptions {
     /// With which confidence intervals are, above 0 and below 1.
     pub confidence: f64,
+    /// By which rule shares may be published.
+    pub standard: Standard,
     /// The title of the page; what the language has for it if `None`.
     pub title: Option<String>,
     /// Lines that somebody would type to repeat it, if there are any.
@@ -61,6 +64,7 @@ pub struct ReportOptions {
 impl ReportOptions {
     options! {
         confidence: f64,
+        standard: Standard,
         title: impl Into<Option<String>>,
         commands: Vec<String>,
         regressions: Vec<Regression>,
@@ -70,10 +74,18 @@ impl ReportOptions {
     }
 }
 
+impl ReportOptions {
+    /// How its tables are estimated.
+    pub fn estimates(&self) -> EstimateOptions {
+        EstimateOptions::default().confidence(self.confidence).standard(self.standard)
+    }
+}
+
 impl Default for ReportOptions {
     fn default() -> ReportOptions {
         ReportOptions {
             confidence: EstimateOptions::default().confidence,
+            standard: Standard::default(),
             title: None,
             commands: Vec::new(),
             regressions: Vec::new(),
@@ -160,15 +172,13 @@ pub fn report(
     wanted: &MomentQuery,
     options: &ReportOptions,
 ) -> Result<Report, StudyError> {
-    check_confidence(options.confidence)?;
     let language = &options.language;
     language.check_report()?;
     let missing = || StudyError::Counts("the tables of a report must be counted");
     let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let shown =
         TableList::new(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-    let estimate_options = EstimateOptions { confidence: options.confidence, ..EstimateOptions::default() };
-    let estimates = estimate_query(plan, &counts.only(&shown)?, asked, wanted, &estimate_options)?;
+    let estimates = estimate_query(plan, &counts.only(&shown)?, asked, wanted, &options.estimates())?;
     let called = options.wave.clone().unwrap_or_else(|| language.report("now", &[]));
     let changes = changes(&estimates, &called, &options.waves)?;
     let mut warnings = warnings(plan, counts, &estimates, language);

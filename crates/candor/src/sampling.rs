@@ -117,13 +117,8 @@ impl Choice for LonelyPsu {
 impl Choice for DegreesOfFreedom {
     const PARAMETER: &'static str = "df";
     const ALL: &'static [(&'static str, DegreesOfFreedom, &'static str)] = &[
-        (
-            "satterthwaite",
-            DegreesOfFreedom::Satterthwaite,
-            "Those of Bell and McCaffrey for each coefficient, with \
-                                                              the variance CR2",
-        ),
-        ("design", DegreesOfFreedom::Design, "Clusters less strata plus 1 less coefficients"),
+        ("satterthwaite", DegreesOfFreedom::Satterthwaite, "Those of Bell and McCaffrey for each coefficient"),
+        ("design", DegreesOfFreedom::Design, "PSUs less strata plus 1 less coefficients"),
     ];
 }
 
@@ -275,16 +270,6 @@ impl SamplingDesign {
         }
     }
 
-    /// The condition of a subpopulation.
-    pub(crate) fn condition(&self) -> Option<&Condition> {
-        self.condition.as_ref().map(|(_, condition)| condition)
-    }
-
-    /// The same as it was written.
-    pub(crate) fn condition_text(&self) -> Option<&str> {
-        self.condition.as_ref().map(|(text, _)| text.trim())
-    }
-
     /// How replicate weights were made, if there are any.
     pub(crate) fn replicates(&self) -> Option<&Replication> {
         self.columns.replicates.as_ref().map(|(_, how)| how)
@@ -339,13 +324,15 @@ impl SamplingDesign {
     }
 
     /// The same of a regression, which has so many columns of replicate weights.
-    pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize) -> Option<String> {
+    pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize, units: [usize; 2]) -> Option<String> {
         let SampleColumns { strata, clusters, population, .. } = &self.columns;
         let errors = match (self.replicates(), clusters, strata) {
             (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.method.name())),
-            (_, Some(clusters), Some(strata)) => Some(format!("errors by clusters ({clusters}) in strata ({strata})")),
-            (_, Some(clusters), None) => Some(format!("errors by clusters ({clusters})")),
-            (_, None, Some(strata)) => Some(format!("errors by strata ({strata})")),
+            (_, Some(clusters), Some(strata)) => {
+                Some(format!("errors by {} PSUs ({clusters}) in {} strata ({strata})", units[0], units[1]))
+            }
+            (_, Some(clusters), None) => Some(format!("errors by {} PSUs ({clusters})", units[0])),
+            (_, None, Some(strata)) => Some(format!("errors by {} strata ({strata})", units[1])),
             _ => None,
         };
         let population = population.as_ref().map(|name| format!("of a finite population ({name})"));

@@ -1,7 +1,7 @@
 //! Verdicts: whether a result will do, in one fixed sentence and one code, the same in the command, in JSON, in Python
 //! and in R.
 
-use candor_analysis::reliability::{Reliability, published};
+use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_design::expectation::Expectation;
@@ -255,7 +255,7 @@ pub fn share(estimate: Option<f64>, interval: Option<(f64, f64)>, reason: Option
         return Verdict::new(Code::NotIdentifiable, format!("Cannot be estimated: {reason}."));
     };
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
-    let found = published(estimate, low, high);
+    let found = published(&Precision::of_interval(estimate, low, high), Standard::Candor);
     let interval = format!("{}% to {}%", percent(found.low), percent(found.high));
     let margin = points(50.0 * (found.high - found.low));
     if !estimate.is_nan() && !(0.0..=1.0).contains(&estimate) {

@@ -12,7 +12,7 @@ use crate::found::what_differs;
 use crate::group_comparison::{ComparedCell, GroupComparison};
 use crate::html_escape::isolated;
 use crate::moments::MomentQuery;
-use crate::page::{Part, Share, TrendRow, TrendTable};
+use crate::page::{Part, TrendRow, TrendTable};
 use crate::query_spec::TableQuery;
 use crate::texts::Language;
 use crate::title::title;
@@ -41,10 +41,9 @@ impl WaveEstimates {
         plan: &Plan,
         counts: &Counts,
         asked: &TableQuery,
-        confidence: f64,
+        options: &EstimateOptions,
     ) -> Result<WaveEstimates, StudyError> {
-        let options = EstimateOptions { confidence, ..EstimateOptions::default() };
-        let estimates = estimate_query(plan, counts, asked, &MomentQuery::default(), &options)?;
+        let estimates = estimate_query(plan, counts, asked, &MomentQuery::default(), options)?;
         let (fingerprint, provenance) = (plan.fingerprint().as_str().to_owned(), counts.provenance().clone());
         Ok(WaveEstimates { name: name.to_owned(), fingerprint, estimates, provenance })
     }
@@ -143,12 +142,7 @@ fn rows(name: &str, tables: &[&Table], change: &GroupComparison, language: &Lang
     let row = |(at, cell): (usize, &ComparedCell)| TrendRow {
         category: cell.categories.first().map_or(String::new(), |category| language.label(name, category)),
         shares: tables.iter().map(|table| table.cells.get(at).and_then(known)).collect(),
-        change: cell.difference.map(|difference| Share {
-            estimate: difference.estimate,
-            standard_error: difference.standard_error,
-            low: difference.low,
-            high: difference.high,
-        }),
+        change: cell.difference.map(|difference| [difference.estimate, difference.low, difference.high]),
     };
     change.cells.iter().enumerate().map(row).collect()
 }

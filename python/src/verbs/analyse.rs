@@ -281,6 +281,8 @@ pub fn report_page(
     let survey = SurveyWords::take(&mut options, Some("where"))?;
     let mut about = ReportOptions::default();
     about.confidence = options.or("confidence", about.confidence)?;
+    about.standard = options.choice(about.standard)?;
+    about.estimates().check().map_err(Failure::from)?;
     about.title = options.take("title")?;
     about.wave = options.take("wave")?;
     let (language, texts): (Option<String>, Option<String>) = (options.take("language")?, options.take("texts")?);
@@ -290,7 +292,8 @@ pub fn report_page(
         about.language = Language::new(language.as_deref(), own.as_ref(), plan.0.schema())?;
         let tables = report::tables(&plan.0, &asked, &wanted)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
-        let fitting = RegressOptions::default().confidence(about.confidence);
+        let (confidence, condition) = (about.confidence, survey.condition());
+        let fitting = RegressOptions::default().confidence(confidence).condition(condition);
         let drawn = survey.survey(plan.0.schema())?;
         for (model, inputs) in models.iter().zip(again) {
             let asked = regress::model(&plan.0, model, &fitting)?;
@@ -302,7 +305,7 @@ pub fn report_page(
             let (asked, _) = words.read(other.schema())?;
             let counts = survey.counts(&other, responses, asked.counted(), false, progress)?;
             told.extend(notes(&counts));
-            about.waves.push(report::WaveEstimates::new(&name, &other, &counts, &asked, about.confidence)?);
+            about.waves.push(report::WaveEstimates::new(&name, &other, &counts, &asked, &about.estimates())?);
         }
         let report = report::report(&plan.0, &counts, &asked, &wanted, &about)?;
         Ok((json(&report), report.page.html(), told))

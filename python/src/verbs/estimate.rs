@@ -60,7 +60,8 @@ impl Wave {
             .target(options.choice(default.target)?)
             .interval(options.choice(default.interval)?)
             .confidence(options.or("confidence", default.confidence)?)
-            .covariance(options.or("covariance", default.covariance)?);
+            .covariance(options.or("covariance", default.covariance)?)
+            .standard(options.choice(default.standard)?);
         how.check()?;
         Ok(Wave { asked: AskedWords::take(options)?, survey: SurveyWords::take(options, Some("where"))?, options: how })
     }

@@ -31,7 +31,7 @@ pub fn fit_regression(
     if let Some(table) = predict {
         asked.questions.profiles = regress::profiles(one_input(table, None)?).map_err(Failure::from)?;
     }
-    let survey = SurveyWords::take(&mut options, Some("where"))?.survey(plan.0.schema())?;
+    let survey = SurveyWords::take(&mut options, None)?.survey(plan.0.schema())?;
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
     run(py, progress, |progress| {
@@ -57,6 +57,8 @@ fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
         .show_naive(options.or("show_uncorrected", default.show_naive)?)
         .ignoring(says.map(|says| IgnoringOptions { says, only }))
         .missing(options.chosen()?.unwrap_or(default.missing))
+        .condition(options.take::<String>("where")?)
+        .by(options.or("by", default.by)?)
         .df(options.chosen()?.unwrap_or(default.df))
         .questions(Questions { contrasts: options.or("contrast", Vec::new())?, profiles: Vec::new() }))
 }

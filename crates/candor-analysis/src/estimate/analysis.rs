@@ -80,6 +80,9 @@ pub struct Analysis {
     pub respondents: f64,
     /// The cells, first attribute slowest, or why there are none.
     pub cells: Result<Vec<Cell>, EstimateUnavailable>,
+    /// The effective sample size of each cell: how many independent respondents with equal weights would tell as much.
+    /// None of estimates without errors.
+    pub effective: Vec<f64>,
     /// The condition number of the matrices involved, if there are any.
     pub condition: Option<f64>,
     /// Whether the responses can hardly have come from the plan: wrong plan, wrong file, or answers
@@ -119,16 +122,27 @@ pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options,
         Ok(estimator) => estimator,
         Err(error) => {
             let cells = Err(error.into());
-            return Analysis { attributes, respondents, cells, condition: None, implausible: false };
+            return Analysis {
+                attributes,
+                respondents,
+                cells,
+                effective: Vec::new(),
+                condition: None,
+                implausible: false,
+            };
         }
     };
     let condition = estimator.condition();
     let population = estimator.estimate(tally, Target::Population);
     let implausible = population.as_ref().is_ok_and(|estimate| estimator.is_implausible(tally, estimate));
-    let cells = population
+    let found = population
         .map_err(EstimateUnavailable::from)
         .and_then(|population| cells(estimator, population, tally, options, steps));
-    Analysis { attributes, respondents, cells, condition, implausible }
+    let (cells, effective) = match found {
+        Ok((cells, effective)) => (Ok(cells), effective),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    Analysis { attributes, respondents, cells, effective, condition, implausible }
 }
 
 /// How many updates the iterative method may take: a hundred thousand, less often where one of them takes long.
@@ -152,19 +166,19 @@ fn iterated(
     if found.converged { Ok(bare(found.shares)) } else { Err(EstimateError::NotConverged(found.updates).into()) }
 }
 
-/// The cells as asked for, from the estimate for the population.
+/// The cells as asked for, from the estimate for the population, with the effective sample size of each.
 fn cells(
     mut estimator: TableEstimator<'_>,
     population: Estimate,
     tally: &TableCounts,
     options: &Options,
     steps: &Steps<'_>,
-) -> Result<Vec<Cell>, EstimateUnavailable> {
+) -> Result<(Vec<Cell>, Vec<f64>), EstimateUnavailable> {
     if options.method == Method::PlugIn {
         estimator = estimator.with_plug_in_weights(tally)?;
     }
     if options.method == Method::Iterative {
-        return iterated(&estimator, tally, steps);
+        return Ok((iterated(&estimator, tally, steps)?, Vec::new()));
     }
     let estimate = match (options.method, options.target) {
         (Method::PlugIn, target) | (_, target @ Target::Table) => estimator.estimate(tally, target)?,
@@ -202,8 +216,8 @@ fn cells(
         });
     }
     let intervals = match (options.method, options.interval) {
-        (Method::Projected, _) => return Ok(bare(simplex::project(&estimate.shares))),
-        (Method::Clipped, _) => return Ok(bare(simplex::clip(&estimate.shares))),
+        (Method::Projected, _) => return Ok((bare(simplex::project(&estimate.shares)), Vec::new())),
+        (Method::Clipped, _) => return Ok((bare(simplex::clip(&estimate.shares)), Vec::new())),
         (_, Interval::Bootstrap) => estimator.bootstrap(tally, structure.as_ref(), options, steps)?,
         _ => intervals,
     };
@@ -211,7 +225,8 @@ fn cells(
         estimate,
         uncertainty: Some(Uncertainty { standard_error, low, high }),
     };
-    Ok(estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect())
+    let effective = estimator.effective(tally, &estimate, structure.as_ref(), options)?;
+    Ok((estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect(), effective))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use statrs::function::beta::checked_beta_reg;
 use super::components::pattern_function;
 use super::moments::{Moments, effective_people, smoothed};
 use super::strips::extremes;
-use super::structure::Structure;
+use super::structure::{Structure, unit};
 use super::{Cell, Estimate, EstimateError, Interval, MAX_DENSE, Options, TableEstimator, Target, Uncertainty};
 use crate::tally::TableCounts;
 
@@ -126,6 +126,13 @@ struct DesignVariances {
 }
 
 impl DesignVariances {
+    /// How many independent respondents would tell as much as `people` of the sample: fewer by the design's variance,
+    /// never more.
+    fn worth(&self, people: f64, fewer: f64) -> f64 {
+        let of_design = self.design.max(self.noise);
+        people * fewer * if of_design > 0.0 { (self.model / of_design).min(1.0) } else { 1.0 }
+    }
+
     /// How many trials a share between `a` and `b` is worth: as many as independent respondents, or fewer by the
     /// design's variance, which is never taken for smaller than that of the randomization (Korn and Graubard 1998).
     /// `fewer` is the factor for few units.
@@ -139,7 +146,7 @@ impl DesignVariances {
 
 /// The factor by which fewer trials are taken because few units tell the variance: that of the squares of Student's
 /// quantiles.
-fn fewer_by_units(tally: &TableCounts, people: f64, options: &Options) -> f64 {
+pub(crate) fn fewer_by_units(tally: &TableCounts, people: f64, options: &Options) -> f64 {
     let whole = options.interval.reach_with(Some(people - 1.0), options.confidence, 1);
     (whole / options.interval.reach_of(tally, options.confidence, 1)).powi(2).min(1.0)
 }
@@ -196,7 +203,6 @@ impl Sums<'_> {
         let Sums { likely, moments, ranges, tally, options } = self;
         let people = effective_people(tally);
         let sum: f64 = coefficients.iter().zip(likely).map(|(g, share)| g * share).sum();
-        let squares: f64 = coefficients.iter().zip(likely).map(|(g, share)| g * g * share).sum();
         let sampling = if options.target == Target::Table { sum * (1.0 - sum) / people } else { 0.0 };
         let variance = (moments.variance(coefficients) - sampling).max(0.0);
         let independent = moments.independent();
@@ -207,13 +213,28 @@ impl Sums<'_> {
                 .map(|(g, (low, high))| bounds([g * low, g * high]));
             ends.fold((0.0, 0.0), |(low, high), (from, to)| (low + from, high + to))
         });
-        let trials = independent.map(|independent| {
-            let model = independent.variance(coefficients);
-            let noise = (model - (squares - sum * sum) / people).max(0.0);
-            let variances = DesignVariances { design: variance, model, noise };
-            variances.trials(sum, with_shares(range), people, fewer_by_units(tally, people, options))
+        let trials = independent.map(|_| {
+            let fewer = fewer_by_units(tally, people, options);
+            self.of_design(coefficients, variance).trials(sum, with_shares(range), people, fewer)
         });
         Seen { estimate, likely: sum, variance, range, people, trials, own: None }.interval(options)
+    }
+
+    /// The variances of a sum under the sampling design.
+    fn of_design(&self, coefficients: &[f64], design: f64) -> DesignVariances {
+        let dot =
+            |power: i32| coefficients.iter().zip(&self.likely).map(|(g, share)| g.powi(power) * share).sum::<f64>();
+        let (sum, squares) = (dot(1), dot(2));
+        let model = self.moments.independent().map_or(design, |independent| independent.variance(coefficients));
+        let noise = (model - (squares - sum * sum) / effective_people(self.tally)).max(0.0);
+        DesignVariances { design, model, noise }
+    }
+
+    /// How many independent respondents with equal weights would tell as much about a sum.
+    fn worth(&self, coefficients: &[f64]) -> f64 {
+        let people = effective_people(self.tally);
+        let variance = self.moments.variance(coefficients);
+        self.of_design(coefficients, variance).worth(people, fewer_by_units(self.tally, people, self.options))
     }
 }
 
@@ -239,6 +260,28 @@ impl TableEstimator<'_> {
             Seen { estimate: estimate.shares[cell], likely, variance, range, people, trials, own }.interval(options)
         };
         (0..estimate.shares.len()).map(interval).collect()
+    }
+
+    /// The effective sample size of each cell: how many independent respondents with equal weights would tell as much
+    /// (`n*` of Korn and Graubard). Without a sampling design that is Kish's number for all of them.
+    pub(super) fn effective(
+        &self,
+        tally: &TableCounts,
+        estimate: &Estimate,
+        structure: Option<&Structure>,
+        options: &Options,
+    ) -> Result<Vec<f64>, EstimateError> {
+        let (cells, people) = (estimate.shares.len(), effective_people(tally));
+        if tally.drawn().is_none() {
+            return Ok(vec![people; cells]);
+        }
+        if let Some(structure) = structure {
+            let sums = self.sums(tally, estimate, Some(structure), options)?;
+            return Ok((0..cells).map(|cell| sums.worth(&structure.coefficients(&unit(cell, cells)))).collect());
+        }
+        let fewer = fewer_by_units(tally, people, options);
+        let variances = self.design_variances(tally, estimate, &smoothed(estimate, tally, 1));
+        Ok(variances.iter().map(|one| one.worth(people, fewer)).collect())
     }
 
     /// Of each cell the variances under the sampling design.

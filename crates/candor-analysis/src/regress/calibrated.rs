@@ -35,6 +35,11 @@ impl Margins {
         self.shape.cell(&self.columns.iter().map(code).collect::<Vec<u16>>()) as u32
     }
 
+    /// The number of a combination of categories.
+    pub(super) fn number(&self, codes: &[u16]) -> u32 {
+        self.shape.cell(codes) as u32
+    }
+
     /// By what weights are multiplied, so that each attribute has its shares.
     ///
     /// # Errors

@@ -48,7 +48,10 @@ impl CorrectedProfile<'_> {
         let score: f64 = weights.iter().zip(&gradient).map(|(w, u)| w * u).sum();
         let few = self.by_clusters(&theta);
         let (root, error, df, variance) = match few {
-            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df), few.error.powi(2)),
+            Some(few) => {
+                let df = design_df(self.problem).filter(|_| self.problem.data.design_df).unwrap_or(few.df);
+                (normal_of_student(few.step / few.error, df), few.error, Some(df), few.error.powi(2))
+            }
             None => {
                 let variance = self.variance(&theta, &weights)?;
                 let root = if variance > 0.0 { score / variance.sqrt() } else { 0.0 };

@@ -3,8 +3,10 @@
 //!
 //! With `u_g` and `I_g` the score and the information of a cluster, `I` their sum, `delta = I^-1 u`, `A_g = I^-1/2 I_g
 //! I^-1/2` and `k = I^-1/2 c`, the statistic is `c'delta / sqrt(V)` with `V = sum_g (k' (1 - A_g)^-1/2 I^-1/2 (u_g -
-//! I_g delta))^2`. Its degrees of freedom are `(tr B)^2 / |B|^2` of `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1 k`,
-//! `b_g = A_g (1 - A_g)^-1/2 k`: those of independent residuals. Only matrices of the size of the model are needed.
+//! I_g delta))^2`. Its degrees of freedom are `(tr WB)^2 / tr WBWB` of `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1
+//! k`, `b_g = A_g (1 - A_g)^-1/2 k`: those of independent residuals. `W` centers the residual sums of a stratum with
+//! `m` clusters about their mean, times `m / (m - 1)`; it is the identity without strata. Only matrices of the size of
+//! the model are needed.
 
 use std::collections::BTreeMap;
 
@@ -58,9 +60,7 @@ pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Opt
     let root = inverse_root(&total.information)?;
     let step = &root * (&root * &total.score);
     let direction = root.column(tested).into_owned();
-    let (mut trace, mut fourth) = (0.0, 0.0);
-    let mut outer = DMatrix::zeros(n, n);
-    let mut residuals: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let mut residuals: BTreeMap<u32, Vec<Residual>> = BTreeMap::new();
     for ((stratum, _), cluster) in clusters {
         let left = &root * (&cluster.score - &cluster.information * &step);
         let eigen = (&root * &cluster.information * &root).symmetric_eigen();
@@ -74,32 +74,75 @@ pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Opt
             alpha += along * along * value * scale * scale;
             beta.axpy(along * value * scale, &vector, 1.0);
         }
-        residuals.entry(*stratum).or_default().push(residual);
-        let square = beta.norm_squared();
-        trace += alpha - square;
-        fourth += alpha * alpha - 2.0 * alpha * square;
-        outer.ger(1.0, &beta, &beta, 1.0);
+        residuals.entry(*stratum).or_default().push(Residual { value: residual, alpha, beta });
     }
-    fourth += outer.norm_squared();
     let variance: f64 = residuals.values().map(|own| squares(own, strata)).sum();
     let lonely = residuals.values().filter(|own| strata == Some(LonelyPsu::Average) && own.len() == 1).count();
     let variance = variance * residuals.len() as f64 / (residuals.len() - lonely) as f64;
-    let df = (trace * trace / fourth).max(MIN_DF);
+    let df = degrees(&residuals, n, strata).max(MIN_DF);
     let found = OneStep { step: step[tested], error: variance.sqrt(), df };
     (variance > 0.0 && df.is_finite() && found.step.is_finite()).then_some(found)
 }
 
-/// The sum of squares of a stratum's residuals; about their mean, if there are several strata.
-fn squares(own: &[f64], strata: Option<LonelyPsu>) -> f64 {
-    let count = own.len() as f64;
+/// The residual of a cluster in the tested direction, and what its variance is made of.
+struct Residual {
+    value: f64,
+    alpha: f64,
+    beta: DVector<f64>,
+}
+
+/// How the residuals of a stratum count: not at all, as they are, or about their mean.
+#[derive(Clone, Copy, PartialEq)]
+enum Centering {
+    Nothing,
+    Plain,
+    Centered,
+}
+
+fn centering(own: &[Residual], strata: Option<LonelyPsu>) -> Centering {
     match strata {
-        Some(LonelyPsu::Certainty | LonelyPsu::Average) if own.len() == 1 => 0.0,
-        Some(_) if own.len() > 1 => {
-            let mean = own.iter().sum::<f64>() / count;
-            own.iter().map(|one| (one - mean).powi(2)).sum::<f64>() * count / (count - 1.0)
-        }
-        _ => own.iter().map(|one| one * one).sum(),
+        Some(LonelyPsu::Certainty | LonelyPsu::Average) if own.len() == 1 => Centering::Nothing,
+        Some(_) if own.len() > 1 => Centering::Centered,
+        _ => Centering::Plain,
     }
+}
+
+/// The sum of squares of a stratum's residuals; about their mean, if there are several strata.
+fn squares(own: &[Residual], strata: Option<LonelyPsu>) -> f64 {
+    let count = own.len() as f64;
+    match centering(own, strata) {
+        Centering::Nothing => 0.0,
+        Centering::Plain => own.iter().map(|one| one.value * one.value).sum(),
+        Centering::Centered => {
+            let mean = own.iter().map(|one| one.value).sum::<f64>() / count;
+            own.iter().map(|one| (one.value - mean).powi(2)).sum::<f64>() * count / (count - 1.0)
+        }
+    }
+}
+
+/// `(tr WB)^2 / tr WBWB`, stratum by stratum: `B` is a diagonal matrix less a product of one row for each cluster.
+fn degrees(residuals: &BTreeMap<u32, Vec<Residual>>, n: usize, strata: Option<LonelyPsu>) -> f64 {
+    let (mut trace, mut fourth, mut products) = (0.0, 0.0, DMatrix::zeros(n, n));
+    for own in residuals.values() {
+        let count = own.len() as f64;
+        let (mean, scale) = match centering(own, strata) {
+            Centering::Nothing => continue,
+            Centering::Plain => (0.0, 1.0),
+            Centering::Centered => (1.0 / count, count / (count - 1.0)),
+        };
+        let alphas: f64 = own.iter().map(|one| one.alpha).sum();
+        let square: f64 = own.iter().map(|one| one.alpha * one.alpha).sum();
+        let middle = own.iter().fold(DVector::zeros(n), |sum, one| sum + &one.beta) * mean;
+        trace += scale * (1.0 - mean) * alphas;
+        fourth += scale * scale * ((1.0 - 2.0 * mean) * square + mean * mean * alphas * alphas);
+        for one in own {
+            let off = &one.beta - &middle;
+            fourth -= 2.0 * scale * scale * one.alpha * off.norm_squared();
+            products.ger(scale, &off, &off, 1.0);
+        }
+    }
+    fourth += products.norm_squared();
+    (trace - products.trace()).powi(2) / fourth
 }
 
 /// The symmetric root of the inverse; `None` if the matrix is singular once its diagonal is scaled to one.
@@ -164,6 +207,41 @@ mod tests {
         let trace: f64 = (0..5).map(|i| b(i, i)).sum();
         let norm: f64 = (0..25).map(|at| b(at / 5, at % 5).powi(2)).sum();
         assert!((found.df - trace * trace / norm).abs() < 1e-10, "{found:?} {}", trace * trace / norm);
+    }
+
+    /// By definition: `B` and `W` written out, of clusters in strata.
+    #[test]
+    fn degrees_of_freedom_in_strata_are_those_of_the_quadratic_form() {
+        let numbers = |seed: usize| ((seed * 37 % 23) as f64 - 11.0) / 10.0;
+        let mut residuals: BTreeMap<u32, Vec<Residual>> = BTreeMap::new();
+        for (at, stratum) in [0, 0, 0, 1, 1, 2, 2, 3].into_iter().enumerate() {
+            let beta = DVector::from_vec(vec![0.1 * numbers(at + 3), 0.1 * numbers(2 * at + 5)]);
+            let own = Residual { value: 0.0, alpha: 0.2 + 0.01 * at as f64, beta };
+            residuals.entry(stratum).or_default().push(own);
+        }
+        let all: Vec<(u32, &Residual)> =
+            residuals.iter().flat_map(|(stratum, own)| own.iter().map(|one| (*stratum, one))).collect();
+        for strata in [None, Some(LonelyPsu::Adjust), Some(LonelyPsu::Certainty)] {
+            let b = DMatrix::from_fn(8, 8, |i, j| {
+                let own = if i == j { all[i].1.alpha } else { 0.0 };
+                own - all[i].1.beta.dot(&all[j].1.beta)
+            });
+            let w = DMatrix::from_fn(8, 8, |i, j| {
+                let (same, count) = (all[i].0 == all[j].0, residuals[&all[i].0].len() as f64);
+                let one = f64::from(u8::from(i == j));
+                match (strata, count) {
+                    (None, _) => one,
+                    (Some(LonelyPsu::Certainty), 1.0) => 0.0,
+                    (_, 1.0) => one,
+                    _ if same => (one - 1.0 / count) * count / (count - 1.0),
+                    _ => 0.0,
+                }
+            });
+            let product = &w * &b;
+            let expected = product.trace().powi(2) / (&product * &product).trace();
+            let found = degrees(&residuals, 2, strata);
+            assert!((found - expected).abs() < 1e-10, "{strata:?}: {found} {expected}");
+        }
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub enum RegressError {
     /// People who ignore the device cannot be told apart.
     #[error("`self_protective`: {0}")]
     Ignoring(String),
+    /// A subpopulation that a model cannot be about.
+    #[error("`where`: {0}")]
+    Domain(String),
     /// A method that does not go with the model.
     #[error("`method {method}`: {message}")]
     Method {

@@ -32,12 +32,6 @@ fn quadratic(vector: &DVector<f64>, covariance: DMatrix<f64>) -> Option<f64> {
     Some(scaled_vector.dot(&scaled.cholesky()?.solve(&scaled_vector)))
 }
 
-/// The units less the strata, where there are sampling clusters.
-fn units(problem: &Problem<'_>) -> Option<f64> {
-    let [clusters, strata] = problem.data.labels;
-    (clusters > 0).then(|| clusters as f64 - strata.max(1) as f64)
-}
-
 fn told(term: String, df: usize, statistic: f64, units: Option<f64>) -> Option<JointTest> {
     let (k, test) = (df as f64, Test::Score);
     let Some(units) = units else {
@@ -92,7 +86,7 @@ pub(super) fn by_likelihood(
             (Drawn::Weighted, _) => quadratic(&scores, scatter()),
             (Drawn::Design, _) => quadratic(&scores, sandwich(score_covariance(problem, &fit.theta, Some(&fit.sums))?)),
         };
-        found.extend(statistic.and_then(|statistic| told(term, tested.len(), statistic, units(problem))));
+        found.extend(statistic.and_then(|statistic| told(term, tested.len(), statistic, problem.data.degrees)));
     }
     Ok(found)
 }
@@ -126,7 +120,7 @@ pub(super) fn by_score(profile: &CorrectedProfile<'_>, near: &[f64]) -> Result<V
             _ => by_model(profile, &theta, &weights)?,
         };
         let statistic = quadratic(&scores, covariance);
-        found.extend(statistic.and_then(|statistic| told(term, tested.len(), statistic, units(problem))));
+        found.extend(statistic.and_then(|statistic| told(term, tested.len(), statistic, problem.data.degrees)));
     }
     Ok(found)
 }

@@ -53,8 +53,7 @@ impl Drawn {
 /// The numbers of clusters and strata, if clusters are all that there is to the design.
 pub(super) fn clustered(problem: &Problem<'_>) -> Option<[usize; 2]> {
     let data = problem.data;
-    (data.few_clusters && data.labels[0] > 0 && data.fpc.is_empty() && data.calibration.is_none())
-        .then_some(data.labels)
+    (data.labels[0] > 0 && data.fpc.is_empty() && data.calibration.is_none()).then_some(data.labels)
 }
 
 /// Clusters without anybody of the model, which the strata have all the same.
@@ -67,9 +66,7 @@ pub(super) fn add_outside(problem: &Problem<'_>, clusters: &mut Clusters) {
 
 /// The degrees of freedom of a design with clusters: units less strata plus 1 less parameters, one at least.
 pub(super) fn design_df(problem: &Problem<'_>) -> Option<f64> {
-    let [clusters, strata] = problem.data.labels;
-    let df = clusters as f64 - strata.max(1) as f64 + 1.0 - problem.own as f64;
-    (clusters > 0).then_some(df.max(1.0))
+    problem.data.degrees.map(|degrees| (degrees + 1.0 - problem.own as f64).max(1.0))
 }
 
 /// The statistic of one coefficient of a likelihood.
@@ -94,7 +91,10 @@ impl LikelihoodProfile<'_> {
         let score: f64 = weights.iter().zip(gradient).map(|(w, u)| w * u).sum();
         let few = self.by_clusters(fit);
         let (root, error, df, variance) = match few {
-            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df), few.error.powi(2)),
+            Some(few) => {
+                let df = design_df(self.problem).filter(|_| self.problem.data.design_df).unwrap_or(few.df);
+                (normal_of_student(few.step / few.error, df), few.error, Some(df), few.error.powi(2))
+            }
             None => {
                 let variance = self.variance(fit, &weights, information)?;
                 let root = if variance > 0.0 { score / variance.sqrt() } else { 0.0 };

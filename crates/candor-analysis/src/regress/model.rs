@@ -5,6 +5,7 @@ use candor_base::schema::{Attribute, Kind, NOT_ASKED, nearest};
 
 use super::design::{Design, Factor, Predictor};
 use super::{Formula, RegressError};
+use crate::condition::Condition;
 
 /// At most so many combinations of hidden categories are summed over.
 pub const MAX_HIDDEN_CELLS: usize = 4096;
@@ -47,6 +48,8 @@ pub struct ModelOptions {
     pub ignoring: Option<IgnoringOptions>,
     /// What becomes of people without an answer.
     pub missing: Missing,
+    /// The subpopulation that the model is about, where randomized attributes tell who is in it.
+    pub domain: Option<Condition>,
 }
 
 /// What becomes of people whose value is missing, or who were not asked.
@@ -113,6 +116,10 @@ pub struct Model {
     /// The codes that are left out of each hidden attribute, and of each public one.
     pub(super) hidden_left_out: Vec<Vec<u16>>,
     pub(super) public_left_out: Vec<Vec<u16>>,
+    /// The subpopulation, by randomized attributes.
+    pub(super) domain: Option<Condition>,
+    /// The attributes of which people without an answer are left out.
+    pub(super) left_out: Vec<usize>,
 }
 
 impl Model {
@@ -131,10 +138,24 @@ impl Model {
         }
         let attribute = response.map(|at| &schema.attributes()[at]);
         let missing = if options.ignoring.is_some() { Missing::Category } else { options.missing };
-        let left_out = |at: usize| without_answer(&schema.attributes()[at], missing);
+        let domain = options.domain.as_ref();
+        check_domain(plan, options, response)?;
+        let is_named =
+            |at: usize| response == Some(at) || formula.terms().iter().flatten().any(|name| found(name) == Some(at));
+        let without = |at: usize| match is_named(at) {
+            true => without_answer(&schema.attributes()[at], missing),
+            false => Vec::new(),
+        };
+        let left_out = |at: usize| [without(at), outside(plan, domain, at)].concat();
+        for name in formula.terms().iter().flatten() {
+            if found(name).is_some_and(|at| schema.size(at) < left_out(at).len() + 2) {
+                return Err(RegressError::Constant(name.clone()));
+            }
+        }
         let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;
-        let (hidden, public, mut numbers) = variables(plan, formula, response);
+        let (mut hidden, public, mut numbers) = variables(plan, formula, response);
+        domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(&mut hidden, at));
         let known_response = attribute.is_some_and(Attribute::is_public);
         if hidden.iter().all(|&at| schema.attributes()[at].is_public()) {
             return Err(RegressError::NothingRandomized);
@@ -171,6 +192,8 @@ impl Model {
             reference: references.among(response, &kept),
             hidden_left_out: hidden.iter().map(|&at| left_out(at)).collect(),
             public_left_out: public.iter().map(|&at| left_out(at)).collect(),
+            domain: options.domain.clone(),
+            left_out: hidden.iter().chain(&public).copied().filter(|&at| !without(at).is_empty()).collect(),
             hidden,
             known_response,
             public,
@@ -221,16 +244,24 @@ impl Model {
     }
 
     /// The attributes of which people without an answer are left out, by position in the schema.
-    pub fn left_out(&self) -> Vec<usize> {
-        let hidden = self.hidden.iter().zip(&self.hidden_left_out);
-        let all = hidden.chain(self.public.iter().zip(&self.public_left_out));
-        all.filter(|(_, codes)| !codes.is_empty()).map(|(&at, _)| at).collect()
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
+    /// Whether people with these categories of the hidden attributes, from one of them on, are in the model.
+    pub(super) fn is_inside(&self, from: usize, codes: &[usize]) -> bool {
+        let has_answers =
+            codes.iter().zip(&self.hidden_left_out[from..]).all(|(code, out)| !out.contains(&(*code as u16)));
+        let place = |attribute: usize| self.hidden[from..].iter().position(|&own| own == attribute);
+        let code = |attribute: usize| place(attribute).map_or(0, |at| codes[at] as u16);
+        has_answers && self.domain.as_ref().is_none_or(|domain| domain.holds(code))
     }
 
     /// Whether it is not known who is left out, because the answers that tell are randomized.
     pub(super) fn leaves_out_hidden(&self) -> bool {
         let from = usize::from(self.known_response);
-        self.hidden_left_out[from.min(self.hidden_left_out.len())..].iter().any(|codes| !codes.is_empty())
+        self.domain.is_some()
+            || self.hidden_left_out[from.min(self.hidden_left_out.len())..].iter().any(|codes| !codes.is_empty())
     }
 
     /// How many of the hidden attributes are the response: one, or none.
@@ -242,6 +273,40 @@ impl Model {
     pub fn has_hidden_predictors(&self) -> bool {
         self.hidden.len() > self.hidden_responses()
     }
+}
+
+/// A subpopulation is not one of the outcome's categories.
+fn check_domain(plan: &Plan, options: &ModelOptions, response: Option<usize>) -> Result<(), RegressError> {
+    let refused = |message: &str| Err(RegressError::Domain(message.to_owned()));
+    let Some(domain) = &options.domain else { return Ok(()) };
+    let attributes = domain.attributes();
+    debug_assert!(attributes.iter().all(|&at| !plan.schema().attributes()[at].is_public()));
+    match response {
+        _ if options.ignoring.is_some() => refused("it does not go with `self_protective`"),
+        Some(at) if attributes.contains(&at) => refused("it is about the outcome; a model is about all its categories"),
+        _ => Ok(()),
+    }
+}
+
+/// The codes of an attribute that nobody of a subpopulation has.
+fn outside(plan: &Plan, domain: Option<&Condition>, at: usize) -> Vec<u16> {
+    let Some((domain, place)) =
+        domain.and_then(|domain| Some((domain, domain.attributes().iter().position(|&own| own == at)?)))
+    else {
+        return Vec::new();
+    };
+    let shape = plan.schema().shape(domain.attributes());
+    let mut found = vec![false; plan.schema().size(at)];
+    for cell in 0..shape.cells() {
+        let codes = shape.codes(cell);
+        let code = |attribute: usize| {
+            domain.attributes().iter().position(|&own| own == attribute).map_or(0, |at| codes[at] as u16)
+        };
+        if domain.holds(code) {
+            found[codes[place]] = true;
+        }
+    }
+    (0..found.len()).filter(|&code| !found[code]).map(|code| code as u16).collect()
 }
 
 /// Whom to tell apart from those who follow the device: that takes several channels for the response, and nothing else
@@ -377,8 +442,8 @@ impl References {
                 RegressError::Reference(format!("\"{label}\" is no category of \"{name}\"{hint}"))
             })?;
             if left_out(at).contains(&(code as u16)) {
-                let message = "stands for people without an answer, who are left out of the model; say `missing \
-                               category` to keep them";
+                let message = "is of nobody in the model: people without an answer are left out unless you say \
+                               `missing category`, and so are those outside of the subpopulation";
                 return Err(RegressError::Reference(format!("\"{label}\" of \"{name}\" {message}")));
             }
             Ok((at, code))

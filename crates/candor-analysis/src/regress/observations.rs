@@ -1,6 +1,6 @@
 //! The data of a fit: rows that predict alike together, and within them those that answered alike.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use candor_base::shape::Shape;
@@ -56,8 +56,10 @@ pub(super) struct Observations<'a> {
     pub(super) fpc: BTreeMap<u32, f64>,
     /// What becomes of strata with one sampling unit.
     pub(super) lonely: LonelyPsu,
-    /// Whether few sampling clusters have degrees of freedom of their own.
-    pub(super) few_clusters: bool,
+    /// Sampling clusters less strata, among the people of the model; none without clusters.
+    pub(super) degrees: Option<f64>,
+    /// Whether tests take these degrees of freedom, rather than those of each coefficient.
+    pub(super) design_df: bool,
     /// How weights were made to agree with margins.
     pub(super) calibration: Option<Calibration>,
     /// Mean and standard deviation by which numeric predictors were standardized.
@@ -109,10 +111,6 @@ pub(super) struct Case {
     pub(super) stratum: u32,
     /// The combination of categories with known margins.
     pub(super) combination: u32,
-}
-
-fn has_answer_of(codes: &[usize], left_out: &[Vec<u16>]) -> bool {
-    codes.iter().zip(left_out).all(|(code, out)| !out.contains(&(*code as u16)))
 }
 
 /// The rows by what is known of them, in the order in which they were first seen.
@@ -207,14 +205,17 @@ impl<'a> Observations<'a> {
             labels: rows.labels(),
             fpc: rows.fpc().clone(),
             lonely: LonelyPsu::Fail,
-            few_clusters: true,
+            degrees: None,
+            design_df: false,
             calibration: rows.calibration().cloned(),
             standardized: Vec::new(),
             steps: None,
         };
         data.add_groups(rows, &known, responses, &logs);
-        if model.hidden_left_out.iter().any(|codes| !codes.is_empty()) {
-            data.leave_out(&answers.shape, &model.hidden_left_out, responses, &logs);
+        data.degrees = data.count_degrees();
+        let everybody = (0..answers.shape.cells()).all(|cell| model.is_inside(0, &answers.shape.codes(cell)));
+        if !everybody {
+            data.leave_out(&answers.shape, model, &logs)?;
         }
         if model.standardize {
             data.standardize();
@@ -239,6 +240,12 @@ impl<'a> Observations<'a> {
             let cases = start..self.cases.len();
             self.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
         }
+    }
+
+    fn count_degrees(&self) -> Option<f64> {
+        let clusters: BTreeSet<(u32, u32)> = self.cases.iter().map(|case| (case.stratum, case.cluster)).collect();
+        let strata: BTreeSet<u32> = clusters.iter().map(|(stratum, _)| *stratum).collect();
+        (self.labels[0] > 0).then(|| clusters.len() as f64 - strata.len() as f64)
     }
 
     /// Fills the rows of the design, which every sum needs again.
@@ -278,12 +285,12 @@ impl<'a> Observations<'a> {
         (self.hidden, self.ignoring) = (vec![vec![0], vec![1]], true);
     }
 
-    /// Leaves out truths without an answer: the score of all others, with unbiased weights, is that of the people who
-    /// have one.
-    fn leave_out(&mut self, shape: &Shape, left_out: &[Vec<u16>], responses: usize, logs: &[f64]) {
-        let has_answer = |codes: &[usize]| has_answer_of(codes, left_out);
+    /// Leaves out truths without an answer, and those outside of the subpopulation: the score of all others, with
+    /// unbiased weights, is that of the people in the model.
+    fn leave_out(&mut self, shape: &Shape, model: &Model, logs: &[f64]) -> Result<(), RegressError> {
+        let responses = model.hidden_responses();
         let (kept, cells): (Vec<usize>, Vec<usize>) =
-            (0..shape.cells()).partition(|&cell| has_answer(&shape.codes(cell)));
+            (0..shape.cells()).partition(|&cell| model.is_inside(0, &shape.codes(cell)));
         let of = |all: &[f64], cells: &[usize]| -> Vec<f64> {
             all.chunks_exact(shape.cells()).flat_map(|own| cells.iter().map(|&cell| own[cell])).collect()
         };
@@ -305,18 +312,16 @@ impl<'a> Observations<'a> {
         self.likelihoods = of(&self.likelihoods, &kept).into_iter().map(|l| (1.0 - all) * l).collect();
         self.unbiased = of(&self.unbiased, &kept);
         self.named.fill(None);
-        let axes: Vec<Vec<usize>> = shape
-            .sizes()
-            .iter()
-            .zip(left_out)
-            .map(|(&size, out)| (0..size).filter(|&code| !out.contains(&(code as u16))).collect())
-            .collect();
         if responses == 1 {
-            self.outcomes = axes[0].len();
+            self.outcomes = shape.sizes()[0] - model.hidden_left_out[0].len();
         }
-        self.hidden.retain(|codes| has_answer_of(codes, &left_out[responses..]));
+        self.hidden.retain(|codes| model.is_inside(responses, codes));
         self.total = self.cases.iter().map(|case| case.weight * self.unbiased(case).iter().sum::<f64>()).sum();
         self.left_out = LeftOut { cells, unbiased, likelihood };
+        match self.total > 0.0 && !self.hidden.is_empty() {
+            true => Ok(()),
+            false => Err(RegressError::Domain("the answers tell of nobody in the model".to_owned())),
+        }
     }
 
     /// Whether respondents are more than a simple random sample with the same weights.

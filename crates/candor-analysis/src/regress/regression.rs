@@ -40,7 +40,7 @@ pub struct Fitting {
 /// Degrees of freedom of tests with sampling clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DegreesOfFreedom {
-    /// Those of Bell and McCaffrey for each coefficient, with the variance CR2.
+    /// Those of Bell and McCaffrey for each coefficient.
     #[default]
     Satterthwaite,
     /// Clusters less strata plus 1 less coefficients, for all of them.
@@ -122,7 +122,7 @@ impl<'a> Prepared<'a> {
         let method = fitting.method;
         let mut data = Observations::new(model, rows)?;
         data.steps = Some(steps);
-        (data.lonely, data.few_clusters) = (fitting.lonely, fitting.df == DegreesOfFreedom::Satterthwaite);
+        (data.lonely, data.design_df) = (fitting.lonely, fitting.df == DegreesOfFreedom::Design);
         let kernel = Kernel::new(model.family, data.outcomes, model.reference);
         let hidden = model.has_hidden_predictors() || data.ignoring;
         let leaves_out = model.leaves_out_hidden();

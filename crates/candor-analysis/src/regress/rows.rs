@@ -1,6 +1,6 @@
 //! Responses as a model sees them: equal rows once, with how many there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use candor_base::plan::Plan;
 
@@ -19,7 +19,7 @@ const NUMBER: usize = 4;
 const LABEL: usize = 2;
 
 /// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with
-/// known margins, and whether they are outside of the subpopulation.
+/// known margins, and group.
 const LABELS: usize = 4;
 
 /// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many
@@ -71,6 +71,8 @@ pub struct ModelRows {
     replicate_weights: ReplicateWeights,
     /// How weights were made to agree with margins.
     calibration: Option<Calibration>,
+    /// The group that the model is about, if it is not about all.
+    group: Option<u32>,
 }
 
 /// What a model needs of a plan's responses.
@@ -82,6 +84,8 @@ pub struct Layout {
     margins: Margins,
     /// The subpopulation: a condition on public attributes, and the column of each attribute.
     condition: Option<(Condition, Vec<Option<usize>>)>,
+    /// Groups of people, by the categories of public attributes.
+    groups: Margins,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -116,7 +120,8 @@ impl Layout {
         let answers = Answers::new(plan, model)?;
         answers.check(plan, model)?;
         let (public, numbers) = (model.public.iter().map(column).collect(), model.numbers.len());
-        Ok(Layout { answers, public, numbers, margins: Margins::new(plan, &[]), condition: None })
+        let nothing = Margins::new(plan, &[]);
+        Ok(Layout { answers, public, numbers, margins: nothing.clone(), condition: None, groups: nothing })
     }
 
     /// The same about a subpopulation: those for whom a condition on public attributes holds. Everybody else keeps the
@@ -131,6 +136,19 @@ impl Layout {
         let columns = (0..plan.schema().attributes().len()).map(column).collect();
         self.condition = Some((condition, columns));
         self
+    }
+
+    /// The same where people are told apart by public attributes, to fit the model in [each
+    /// group](ModelRows::in_group).
+    #[must_use]
+    pub fn with_groups(mut self, plan: &Plan, attributes: &[usize]) -> Layout {
+        self.groups = Margins::new(plan, attributes);
+        self
+    }
+
+    /// The number of a row's group, from 1; 0 outside of the subpopulation.
+    fn group(&self, columns: &[Codes<'_>], row: usize) -> u32 {
+        if self.is_outside(columns, row) { 0 } else { 1 + self.groups.combination(columns, row) }
     }
 
     /// Whether a row is outside of the subpopulation.
@@ -188,12 +206,24 @@ impl ModelRows {
             replicates: Vec::new(),
             replicate_weights: ReplicateWeights::default(),
             calibration: None,
+            group: None,
         }
     }
 
-    /// The number of responses.
+    /// The number of responses; of a group, those in it.
     pub fn responses(&self) -> u64 {
-        self.responses
+        match self.group {
+            None => self.responses,
+            Some(_) => self.rows().filter(|row| !row.outside).map(|row| row.count).sum(),
+        }
+    }
+
+    /// The same about the people with one combination of the categories of the [attributes](Layout::with_groups) of
+    /// groups. Everybody else keeps the place among sampling units.
+    #[must_use]
+    pub fn in_group(&self, codes: &[u16]) -> ModelRows {
+        let group = 1 + self.layout.groups.number(codes);
+        ModelRows { group: Some(group), ..self.clone() }
     }
 
     /// Whether rows have survey weights.
@@ -213,6 +243,14 @@ impl ModelRows {
     /// How many sampling clusters and strata there are; none if they were not told.
     pub(super) fn labels(&self) -> [usize; 2] {
         [self.labels[0].names.len(), self.labels[1].names.len()]
+    }
+
+    /// How many sampling clusters the people of the model are in, and how many strata.
+    pub fn units(&self) -> [usize; 2] {
+        let inside = || self.rows().filter(|row| !row.outside);
+        let clusters: BTreeSet<(u32, u32)> = inside().map(|row| (row.stratum, row.cluster)).collect();
+        let strata: BTreeSet<u32> = inside().map(|row| row.stratum).collect();
+        [clusters.len(), strata.len()]
     }
 
     /// Adds a batch of responses.
@@ -241,7 +279,7 @@ impl ModelRows {
                 put_label(own, names.map_or(0, |names| labels.place(&names[row])));
             }
             put_label(&mut rest[2 * LABEL..], self.layout.margins.combination(batch.columns, row));
-            put_label(&mut rest[3 * LABEL..], u32::from(self.layout.is_outside(batch.columns, row)));
+            put_label(&mut rest[3 * LABEL..], self.layout.group(batch.columns, row));
             if let Some(fpc) = batch.sample.fpc {
                 let stratum = label(&rest[LABEL..]);
                 self.put_fpc(stratum, fpc[row]);
@@ -281,6 +319,7 @@ impl ModelRows {
             replicates,
             replicate_weights,
             calibration,
+            group: self.group,
         }
     }
 
@@ -326,6 +365,8 @@ impl ModelRows {
         let numbers = numbers.iter().flat_map(|number| codes_of(*number));
         let mut record: Vec<u16> = answers.iter().chain(public).copied().chain(numbers).collect();
         record.resize(self.layout.width(), 0);
+        let last = record.len() - LABEL;
+        put_label(&mut record[last..], 1);
         self.put(&record, 1, [share, share], std::iter::empty());
         self.responses = 1;
     }
@@ -381,8 +422,9 @@ impl ModelRows {
             let (answers, rest) = self.records.record(number).split_at(self.layout.answers.width);
             let (known, labels) = rest.split_at(rest.len() - LABELS * LABEL);
             let (weight, square, count) = (self.weights[number], self.squares[number], self.records.counts()[number]);
-            let [cluster, stratum, combination, outside] = std::array::from_fn(|at| label(&labels[at * LABEL..]));
-            Row { answers, known, weight, square, count, cluster, stratum, combination, outside: outside == 1 }
+            let [cluster, stratum, combination, group] = std::array::from_fn(|at| label(&labels[at * LABEL..]));
+            let outside = group == 0 || self.group.is_some_and(|own| own != group);
+            Row { answers, known, weight, square, count, cluster, stratum, combination, outside }
         })
     }
 

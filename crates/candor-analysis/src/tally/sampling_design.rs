@@ -1,7 +1,7 @@
 //! How respondents were drawn: counts by the units of the sample, or with replicate weights. Errors of survey designs
 //! come from these.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use candor_base::plan::Plan;
@@ -174,6 +174,12 @@ impl PsuCounts {
         &self.sample
     }
 
+    /// The units with somebody who is counted, less their strata.
+    fn degrees(&self) -> f64 {
+        let strata: BTreeSet<u32> = self.counts.keys().map(|&unit| self.sample.stratum_of[unit as usize]).collect();
+        (self.counts.len() as f64 - strata.len() as f64).max(1.0)
+    }
+
     /// The counts by number of the unit.
     pub fn counts(&self) -> &BTreeMap<u32, UnitCounts> {
         &self.counts
@@ -314,10 +320,10 @@ pub fn count_units(
 }
 
 impl VarianceMethod {
-    /// The degrees of freedom of its errors.
+    /// The degrees of freedom of its errors: of those who are counted, units less strata.
     pub fn degrees(&self) -> f64 {
         match self {
-            VarianceMethod::Linearization(units) => units.sample.degrees(),
+            VarianceMethod::Linearization(units) => units.degrees(),
             VarianceMethod::Replicates(replicates, _) => replicates.degrees(),
         }
     }

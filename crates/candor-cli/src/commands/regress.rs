@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use candor::format::{p_is, p_value};
 use candor::regress::{
-    Coefficient, Prediction, RegressOptions, Regression, Rows, model, profiles, regress_with_progress,
+    Coefficient, GroupRegression, Prediction, RegressOptions, Regression, Rows, model, profiles, regress_with_progress,
 };
 use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
+use candor_runtime::names;
 use candor_tables::input::{Input, Location};
 use clap::Args;
 
@@ -54,9 +55,12 @@ pub struct RegressArgs {
     confidence: f64,
     #[command(flatten)]
     design: DesignArgs,
-    /// Subpopulation: a condition on public attributes, such as "Region = north"
+    /// Subpopulation: a condition on public or randomized attributes, such as "Region = north and Smokes = yes"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
+    /// Public attributes in each group of which the model is fitted, too
+    #[arg(long, value_name = "NAME,..")]
+    by: Option<String>,
     /// Treatment of missing values and people not asked [default: leave-out]
     #[arg(long, value_parser = choice::<Missing>(), value_name = "HOW")]
     missing: Option<Missing>,
@@ -99,7 +103,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let options = options(&args)?;
     let asked = model(&plan, &args.model, &options)?;
-    let survey = args.design.survey_of(&plan, args.condition.as_deref())?;
+    let survey = args.design.survey_of(&plan)?;
     let inputs = response_files(&args.responses, args.delimiter)?;
     let rows = watched(|progress| Rows::read(&plan, inputs, &asked, &survey, progress))?;
     tell_provenance(rows.provenance());
@@ -108,7 +112,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
         true => emit_json(&found),
         false => {
             found.notes.iter().for_each(|note| remark(note));
-            emit(&describe(&found))
+            emit(&(describe(&found) + &in_groups(&found)))
         }
     }
 }
@@ -117,6 +121,7 @@ fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
     let read = |file: &String| Ok::<_, Failure>(profiles(Input::open(&Location::new(file), None)?)?);
     let profiles = args.predict.as_ref().map_or(Ok(Vec::new()), read)?;
     let questions = Questions { contrasts: args.contrast.clone(), profiles };
+    let by = args.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
     Ok(RegressOptions::default()
         .family(args.family)
         .method(args.method)
@@ -126,8 +131,25 @@ fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
         .show_naive(args.show_naive)
         .ignoring(args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }))
         .missing(args.missing.unwrap_or_default())
+        .condition(args.condition.clone())
+        .by(by)
         .df(args.df.unwrap_or_default())
         .questions(questions))
+}
+
+/// The same model in each group.
+fn in_groups(found: &Regression) -> String {
+    let one = |own: &GroupRegression| {
+        let names: Vec<String> =
+            own.group.iter().map(|(name, category)| format!("{name} = {}", label(category))).collect();
+        let heading = format!("\n{}\n{}\n", names.join(", "), "=".repeat(names.join(", ").chars().count()));
+        let notes = own.regression.iter().flat_map(|fit| &fit.notes).map(|note| paragraph(note)).collect::<String>();
+        match (&own.regression, &own.reason) {
+            (Some(fit), _) => heading + &notes + &describe(fit),
+            (None, reason) => heading + &paragraph(reason.as_deref().unwrap_or_default()),
+        }
+    };
+    found.groups.iter().map(one).collect()
 }
 
 fn describe(found: &Regression) -> String {
@@ -140,7 +162,8 @@ fn describe(found: &Regression) -> String {
     let tests = match found.test {
         "wald-replicates" => "the estimates over their standard errors",
         "fieller" => "the score (Fieller)",
-        "one-step-cr2" => "the score (CR2 of the clusters, Student's t)",
+        "one-step-cr2" => "the score (CR2 of the PSUs, Student's t)",
+        _ if found.coefficients.iter().any(|one| one.df.is_some()) => "the score (variance of the PSUs, Student's t)",
         _ => "the score",
     };
     let mut text = format!(
@@ -183,7 +206,10 @@ fn modelled(found: &Regression) -> String {
 
 fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     let (odds, naive) = (found.family != "linear", own.iter().any(|one| one.naive.is_some()));
-    let mut header = vec!["term", "estimate", "standard error", "low", "high", "p"];
+    let mut header = vec!["term", "estimate", "standard error", "low", "high"];
+    let by_student = own.iter().any(|one| one.df.is_some());
+    header.extend(by_student.then_some("df"));
+    header.push("p");
     if odds {
         header.push("odds ratio");
     }
@@ -199,6 +225,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
         row.push(one.standard_error.map_or(String::new(), four_digits));
         row.push(one.low.map_or("no limit".to_owned(), four_digits));
         row.push(one.high.map_or("no limit".to_owned(), four_digits));
+        row.extend(by_student.then(|| one.df.map_or(String::new(), |df| format!("{df:.1}"))));
         row.push(one.p_value.map_or(String::new(), p_value));
         if odds {
             row.push(odds_ratio(one));
@@ -315,6 +342,10 @@ fn fit_lines(found: &Regression) -> String {
         });
         let aic = if aic.is_empty() { aic } else { format!("{aic}.") };
         text += &paragraph(&format!("Log-likelihood {value:.3}{null}.{aic}"));
+    }
+    if let Some(share) = found.tjur_r2 {
+        text +=
+            &paragraph(&format!("Tjur's R2 of the true answers, without the noise of the randomization: {share:.3}."));
     }
     if let Some(deviation) = found.residual_deviation {
         text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));

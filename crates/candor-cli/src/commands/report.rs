@@ -1,11 +1,13 @@
 //! `candor report`: plan + responses -> one page that can be published.
 
+use candor::choice::Choice;
 use candor::estimate::EstimateOptions;
 use candor::page::isolated;
 use candor::regress::{RegressOptions, Regression, Rows, model, regress_with_progress};
 use candor::report::{ReportOptions, WaveEstimates, file_name, report, tables};
 use candor::sampling::SamplingDesign;
 use candor::shell;
+use candor_analysis::reliability::Standard;
 use candor_base::plan::Plan;
 use candor_tables::existing::write_document;
 use candor_tables::output::Target;
@@ -16,6 +18,7 @@ use super::survey::{Sources, SurveyArgs, count};
 use super::wave::{Earlier, WaveArgs};
 use super::{MarkArgs, parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting, response_files};
 use crate::failure::Failure;
+use crate::flags::choice;
 use crate::progress::{watched, working};
 use crate::show::{emit, emit_data, emit_json};
 
@@ -47,6 +50,9 @@ pub struct ReportArgs {
     /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
+    /// Rule by which shares may be published
+    #[arg(long, value_parser = choice::<Standard>(), default_value = Standard::default().name(), value_name = "RULE")]
+    standards: Standard,
     /// Title of the page
     #[arg(long)]
     title: Option<String>,
@@ -76,9 +82,17 @@ pub struct ReportArgs {
     json: bool,
 }
 
+impl ReportArgs {
+    /// How tables are estimated.
+    fn options(&self) -> EstimateOptions {
+        EstimateOptions::default().confidence(self.confidence).standard(self.standards)
+    }
+}
+
 pub fn run(args: ReportArgs) -> Result<(), Failure> {
     args.marks.apply();
     refuse_both(args.json, Some(&args.output))?;
+    args.options().check()?;
     if !args.model.is_empty() && args.responses.iter().any(|path| path == "-") {
         return Err(Failure::Usage("--model reads the responses again, which standard input cannot be".to_owned()));
     }
@@ -97,6 +111,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let language = read_language(args.language.as_deref(), args.texts.as_deref(), &plan)?;
     let options = ReportOptions::default()
         .confidence(args.confidence)
+        .standard(args.standards)
         .title(args.title.clone())
         .commands(how_to_repeat(&args))
         .regressions(regressions)
@@ -126,14 +141,14 @@ fn waves(plan: &Plan, args: &ReportArgs) -> Result<Vec<WaveEstimates>, Failure> 
         let files = [earlier.file.to_owned()];
         let sources = Sources { responses: &files, counts: &[], delimiter: args.delimiter };
         let counts = count(plan, &survey, sources, asked.counted(), false)?;
-        Ok(WaveEstimates::new(earlier.name, plan, &counts, &asked, args.confidence)?)
+        Ok(WaveEstimates::new(earlier.name, plan, &counts, &asked, &args.options())?)
     };
     args.waves.earlier()?.into_iter().map(wave).collect()
 }
 
 /// Fits each model, from the same responses read again.
 fn regressions(plan: &Plan, survey: &SamplingDesign, args: &ReportArgs) -> Result<Vec<Regression>, Failure> {
-    let options = RegressOptions::default().confidence(args.confidence);
+    let options = RegressOptions::default().confidence(args.confidence).condition(args.condition.clone());
     let fit = |text: &String| {
         let asked = model(plan, text, &options)?;
         let inputs = response_files(&args.responses, args.delimiter)?;

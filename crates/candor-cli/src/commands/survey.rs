@@ -92,10 +92,9 @@ impl SurveyArgs {
 }
 
 impl DesignArgs {
-    /// What is asked for, of those for whom a condition holds.
-    pub fn survey_of(&self, plan: &Plan, condition: Option<&str>) -> Result<SamplingDesign, Failure> {
-        let condition = condition.map(str::to_owned);
-        Ok(SamplingDesign::new(plan.schema(), &self.options()?.condition(condition))?)
+    /// What is asked for, of everybody.
+    pub fn survey_of(&self, plan: &Plan) -> Result<SamplingDesign, Failure> {
+        Ok(SamplingDesign::new(plan.schema(), &self.options()?)?)
     }
 
     fn options(&self) -> Result<SamplingOptions, Failure> {

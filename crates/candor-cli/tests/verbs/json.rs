@@ -48,6 +48,7 @@ fn what_is_documented_is_there() {
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
         ("estimate", "estimate plan.json responses.csv --tables a --compare-groups b --mean c --quantile c:0.5"),
         ("estimate", "estimate numbers.json numbers-answers.csv --tables a --psu x"),
+        ("estimate", "estimate numbers.json numbers-answers.csv --tables a --standards nchs"),
         ("import", "import plan.json written.csv -o entered.csv"),
         ("compliance", "compliance cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
@@ -56,6 +57,7 @@ fn what_is_documented_is_there() {
         ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b"),
         ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b --psu x"),
         ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml --predict profiles.csv"),
+        ("regress", "regress grouped.json grouped-answers.csv --model b~x --by a"),
         ("regress", "regress lottery.json numbers-responses.csv --model b~x --self-protective 0 --standardize"),
         ("query", "query plan.json responses.csv --where a=0"),
         ("query", "query plan.json responses.csv --where a=0 --given b=0 --compare-groups c"),
@@ -81,6 +83,9 @@ fn what_is_documented_is_there() {
     sandbox.run("randomize lottery.json numbers.csv --keep x --seed 1 -o numbers-responses.csv").fine();
     sandbox.run("design numbers.toml --method independent --epsilon 6 -o numbers.json").fine();
     sandbox.run("randomize numbers.json numbers.csv --keep x --seed 1 -o numbers-answers.csv").fine();
+    sandbox.run("schema infer numbers.csv --public a --drop x -o grouped.toml").fine();
+    sandbox.run("design grouped.toml --method independent --epsilon 6 -o grouped.json").fine();
+    sandbox.run("randomize grouped.json numbers.csv --keep x --seed 1 -o grouped-answers.csv").fine();
     let mut said: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (name, command) in commands {
         let out = sandbox.run(&format!("{command} --json")).fine().out;

@@ -42,6 +42,7 @@ mod scan;
 mod sheet;
 mod shell;
 mod sign;
+mod studies;
 mod survey;
 mod synthesize;
 mod twice;

@@ -185,9 +185,9 @@ fn the_regressions_of_r() {
     sandbox.run(&format!("randomize open.json people.csv -o open.csv --seed 1 --keep {}", kept.join(","))).fine();
     let both = "--strata stratum --psu cluster";
     for (name, flags, design) in [
-        ("strata", "--strata stratum".to_owned(), "errors by strata (stratum)"),
-        ("clusters", "--psu cluster".to_owned(), "errors by clusters (cluster)"),
-        ("both", both.to_owned(), "errors by clusters (cluster) in strata (stratum)"),
+        ("strata", "--strata stratum".to_owned(), "errors by 3 strata (stratum)"),
+        ("clusters", "--psu cluster".to_owned(), "errors by 15 PSUs (cluster)"),
+        ("both", both.to_owned(), "errors by 15 PSUs (cluster) in 3 strata (stratum)"),
         ("fpc", format!("{both} --fpc clusters"), "of a finite population (clusters)"),
         ("raked", format!("{both} --benchmarks margins.csv"), "calibrated to region, sex"),
         ("raked_fpc", format!("{both} --fpc clusters --benchmarks margins.csv"), "calibrated to region, sex"),

@@ -10,9 +10,9 @@ use candor_analysis::estimate::{
     Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, TableEstimator, Target, Uncertainty,
     analyse_all_with_progress, channel_law,
 };
-use candor_analysis::reliability::{Reliability, published};
+use candor_analysis::reliability::{Precision, PublishedShare, Reliability, Standard, published};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::TableCounts;
+use candor_analysis::tally::{TableCounts, VarianceMethod};
 use candor_base::plan::Plan;
 use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
@@ -41,6 +41,8 @@ pub struct EstimateOptions {
     pub confidence: f64,
     /// Whether to say how the estimates of each one-way table vary together.
     pub covariance: bool,
+    /// By which rule shares may be published.
+    pub standard: Standard,
 }
 
 impl EstimateOptions {
@@ -50,23 +52,41 @@ impl EstimateOptions {
         interval: Interval,
         confidence: f64,
         covariance: bool,
+        standard: Standard,
     }
 }
 
 impl Default for EstimateOptions {
     fn default() -> EstimateOptions {
         let Options { method, target, interval, confidence } = Options::default();
-        EstimateOptions { method, target, interval, confidence, covariance: false }
+        EstimateOptions { method, target, interval, confidence, covariance: false, standard: Standard::default() }
     }
+}
+
+impl Choice for Standard {
+    const PARAMETER: &'static str = "standards";
+    const ALL: &'static [(&'static str, Standard, &'static str)] = &[
+        ("candor", Standard::Candor, "By the width of the interval; an upper limit where only that is precise"),
+        ("nchs", Standard::Nchs, "Data presentation standards of the National Center for Health Statistics (2017)"),
+    ];
 }
 
 impl EstimateOptions {
     /// Whether these go together; [`estimate`] asks, too.
     ///
     /// # Errors
-    /// If the confidence is none, or the covariance is not to be had.
+    /// If the confidence is none, the covariance is not to be had, or the standard is about other intervals.
     pub fn check(&self) -> Result<(), StudyError> {
         check_confidence(self.confidence)?;
+        let of_nchs = (self.confidence - 0.95).abs() < 1e-12
+            && self.interval == Interval::Binomial
+            && matches!(self.method, Method::Unbiased | Method::PlugIn);
+        if self.standard == Standard::Nchs && !of_nchs {
+            return Err(StudyError::Needs(
+                "`standards nchs` is a rule about 95% Korn-Graubard intervals: it goes with `confidence 0.95`, \
+                 `interval binomial` and the methods unbiased and plug-in",
+            ));
+        }
         match self.covariance && self.method != Method::Unbiased {
             true => Err(StudyError::Needs("`covariance` goes with the unbiased method")),
             false => Ok(()),
@@ -120,6 +140,11 @@ pub struct Estimates {
     pub interval: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
+    /// By which rule shares may be published: `candor` or `nchs`.
+    pub standards: &'static str,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub standard: Standard,
     /// Of whom the tables are and how those were drawn, in words, unless they are everybody and a simple random sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
@@ -175,6 +200,10 @@ pub struct Table {
     pub group: Vec<(String, String)>,
     /// The number of responses, or the sum of their weights.
     pub respondents: f64,
+    /// The number of responses, whatever their weights.
+    pub sample_size: u64,
+    /// The degrees of freedom of the sampling design; null without one.
+    pub degrees_of_freedom: Option<f64>,
     /// The condition number of the matrices involved, if there are any.
     pub condition: Option<f64>,
     /// Whether the responses can hardly have come from the plan.
@@ -213,6 +242,18 @@ pub struct Cell {
     /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an
     /// interval.
     pub reliability: Option<&'static str>,
+    /// The effective sample size: how many independent respondents with equal weights would tell as much.
+    pub effective_sample_size: Option<f64>,
+    /// How many directly asked people would have told as much.
+    pub directly_asked: Option<f64>,
+    /// The standard error over the estimate; null unless the estimate is above 0.
+    pub relative_standard_error: Option<f64>,
+    /// By the NCHS: whether the share of all others is precise, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complement_reliable: Option<bool>,
+    /// The share as it may be published. Not in JSON.
+    #[serde(skip)]
+    pub published: Option<PublishedShare>,
 }
 
 /// Estimates every table of every group.
@@ -290,15 +331,18 @@ pub fn estimate_query_with_progress(
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
         let analyses = analyse_all_with_progress(plan, plain, &how, progress)?;
         for (number, (tally, analysis)) in plain.iter().zip(analyses).enumerate() {
+            let basis = Basis::new(tally, options.standard);
+            let (group, sample_size) = (group.clone(), counts.rows(key));
             if asked.among(number).everybody() {
                 let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
-                tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
+                tables.push(Table { group, sample_size, covariance, ..table(plan, &analysis, basis) });
                 continue;
             }
             let shares = shares_among(plan, tally, asked.among(number), &how);
-            tables.push(Table { group: group.clone(), ..table_among(plan, &analysis, &shares) });
+            tables.push(Table { group, sample_size, ..table_among(plan, &analysis, &shares, basis) });
             if asked.compare().is_some() {
                 let found = group_comparison::groups(plan, &shares)?;
+                let group = counts.group(plan.schema(), key);
                 comparisons.extend(found.into_iter().map(|found| GroupComparison { group: group.clone(), ..found }));
             }
         }
@@ -312,6 +356,8 @@ pub fn estimate_query_with_progress(
         target,
         interval,
         confidence,
+        standards: options.standard.name(),
+        standard: options.standard,
         design: counts.design().map(str::to_owned),
         tables,
         comparisons,
@@ -358,34 +404,70 @@ fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
     (least < FALSE_ALARM).then_some(least)
 }
 
+/// What all shares of a table are graded by.
+#[derive(Clone, Copy)]
+pub(crate) struct Basis {
+    degrees: Option<f64>,
+    standard: Standard,
+}
+
+impl Basis {
+    pub(crate) fn new(tally: &TableCounts, standard: Standard) -> Basis {
+        Basis { degrees: tally.drawn().map(VarianceMethod::degrees), standard }
+    }
+
+    /// The same with the degrees of freedom of a group.
+    pub(crate) fn with_degrees(self, degrees: Option<f64>) -> Basis {
+        Basis { degrees, ..self }
+    }
+}
+
 /// A table of shares among those who.
-fn table_among(plan: &Plan, analysis: &Analysis, shares: &ConditionalShares) -> Table {
+fn table_among(plan: &Plan, analysis: &Analysis, shares: &ConditionalShares, basis: Basis) -> Table {
     let label = |(&attribute, &code): (&usize, &u16)| {
         plan.schema().attributes()[attribute].categories()[usize::from(code)].clone()
     };
     let cells = shares.cells.as_ref().map_or(Vec::new(), |cells| {
         let one = |cell: &candor_analysis::conditional_shares::ConditionalShare| {
-            Cell::new(shares.attributes.iter().zip(&cell.codes).map(label).collect(), &cell.share)
+            let categories = shares.attributes.iter().zip(&cell.codes).map(label).collect();
+            Cell::new(categories, &cell.share, cell.effective, basis.with_degrees(cell.degrees))
         };
         cells.iter().map(one).collect()
     });
     let why = shares.cells.as_ref().err().cloned();
-    let whole = table(plan, analysis);
+    let whole = table(plan, analysis, basis);
     let given = whole.attributes[..shares.given].to_vec();
     Table { given, reason: why.as_ref().map(ToString::to_string), why, cells, ..whole }
 }
 
 impl Cell {
-    fn new(categories: Vec<String>, cell: &candor_analysis::estimate::Cell) -> Cell {
-        let graded = cell.uncertainty.map(|u| published(cell.estimate, u.low, u.high));
+    pub(crate) fn new(
+        categories: Vec<String>,
+        cell: &candor_analysis::estimate::Cell,
+        effective: Option<f64>,
+        Basis { degrees, standard }: Basis,
+    ) -> Cell {
+        let estimate = cell.estimate;
+        let graded = cell.uncertainty.map(|u| {
+            let precision = Precision { estimate, interval: (u.low, u.high), effective, degrees };
+            published(&precision, standard)
+        });
+        let standard_error = cell.uncertainty.map(|u| u.standard_error).filter(|error| !error.is_nan());
+        let is_share = estimate > 0.0 && estimate < 1.0;
+        let direct = |error: f64| (is_share && error > 0.0).then(|| estimate * (1.0 - estimate) / error.powi(2));
         Cell {
             categories,
-            estimate: cell.estimate,
-            standard_error: cell.uncertainty.map(|u| u.standard_error).filter(|error| !error.is_nan()),
+            estimate,
+            standard_error,
             low: cell.uncertainty.map(|u| u.low),
             high: cell.uncertainty.map(|u| u.high),
             shown_estimate: graded.and_then(|graded| graded.estimate),
             reliability: graded.map(|graded| graded.reliability.name()),
+            effective_sample_size: effective,
+            directly_asked: standard_error.and_then(direct),
+            relative_standard_error: standard_error.filter(|_| estimate > 0.0).map(|error| error / estimate),
+            complement_reliable: graded.filter(|_| standard == Standard::Nchs).map(|graded| graded.complement),
+            published: graded,
         }
     }
 
@@ -397,10 +479,12 @@ impl Cell {
 }
 
 /// A table of everybody.
-fn table(plan: &Plan, analysis: &Analysis) -> Table {
-    let cell = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| Cell::new(categories, cell);
+fn table(plan: &Plan, analysis: &Analysis, basis: Basis) -> Table {
+    let cell = |((at, categories), cell): ((usize, Vec<String>), &candor_analysis::estimate::Cell)| {
+        Cell::new(categories, cell, analysis.effective.get(at).copied(), basis)
+    };
     let cells = match &analysis.cells {
-        Ok(cells) => categories(plan, &analysis.attributes).into_iter().zip(cells).map(cell).collect(),
+        Ok(cells) => categories(plan, &analysis.attributes).into_iter().enumerate().zip(cells).map(cell).collect(),
         Err(_) => Vec::new(),
     };
     Table {
@@ -408,6 +492,8 @@ fn table(plan: &Plan, analysis: &Analysis) -> Table {
         given: Vec::new(),
         group: Vec::new(),
         respondents: analysis.respondents,
+        sample_size: 0,
+        degrees_of_freedom: basis.degrees,
         condition: analysis.condition,
         implausible: analysis.implausible,
         identifiable: !matches!(analysis.cells, Err(EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(_)))),

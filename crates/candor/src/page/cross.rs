@@ -1,6 +1,6 @@
 //! A table of two attributes as rows and columns.
 
-use candor_analysis::reliability::{PublishedShare, Reliability, published};
+use candor_analysis::reliability::{PublishedShare, Reliability};
 use serde::Serialize;
 
 use super::table::{Scrolling, row_heading};
@@ -40,22 +40,20 @@ pub struct Share {
     pub low: f64,
     /// The interval's upper end.
     pub high: f64,
+    /// The share as it may be published.
+    #[serde(skip)]
+    pub published: PublishedShare,
 }
 
 impl Share {
-    /// As it may be published.
-    pub(super) fn graded(&self) -> PublishedShare {
-        published(self.estimate, self.low, self.high)
-    }
-
     /// Percent, with its margin of error.
     pub(super) fn percent(&self, language: &Language) -> [String; 2] {
-        percent(&self.graded(), language)
+        percent(&self.published, language)
     }
 
     /// What the script needs to show it in another way: the share, its interval, and its grade.
     fn data(&self) -> String {
-        let PublishedShare { estimate, low, high, reliability } = self.graded();
+        let PublishedShare { estimate, low, high, reliability, .. } = self.published;
         let short = |number: f64| format!("{number:.4}").replacen("0.", ".", 1);
         let numbers = [estimate.unwrap_or(high), low, high].map(short).join(" ");
         format!(" data-e=\"{numbers} {}\"", reliability.name())
@@ -63,7 +61,7 @@ impl Share {
 
     /// As a cell. It is never shaded: noise would look like a finding.
     fn html(&self, of_everybody: Option<&Share>, language: &Language) -> String {
-        let graded = self.graded();
+        let graded = self.published;
         let [percent, margin] = percent(&graded, language);
         let data = of_everybody.map_or(String::new(), Share::data);
         format!("<td{}{data}><b>{}</b> {margin}</td>", class(graded.reliability), escaped(&percent))

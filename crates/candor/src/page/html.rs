@@ -117,14 +117,14 @@ fn percent_encoded(text: &str) -> String {
 impl EstimateTable {
     fn html(&self, language: &Language) -> String {
         // All intervals of a table on one scale, with zero on it.
-        let drawn = |row: &EstimateRow| match row.graded() {
+        let drawn = |row: &EstimateRow| match row.published {
             Some(graded) => {
                 [graded.estimate.unwrap_or(graded.high), graded.low, graded.high].map(|share| 100.0 * share)
             }
             None if row.kind == EstimateKind::Points => [row.estimate, row.low, row.high].map(|share| 100.0 * share),
             None => [row.estimate, row.low, row.high],
         };
-        let visible = |row: &&EstimateRow| row.graded().is_none_or(|graded| graded.reliability != Reliability::Hidden);
+        let visible = |row: &&EstimateRow| row.published.is_none_or(|graded| graded.reliability != Reliability::Hidden);
         let ends = self.rows.iter().filter(visible).flat_map(|row| drawn(row).into_iter().skip(1));
         let range = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
         let range = self.end.map_or(range, |end| (range.0, range.1.max(end)));
@@ -143,7 +143,7 @@ impl EstimateTable {
             let plot = plot.unwrap_or_default();
             let class = match row.kind {
                 EstimateKind::Points => " class=\"points\"",
-                _ => row.graded().map_or("", |graded| class(graded.reliability)),
+                _ => row.published.map_or("", |graded| class(graded.reliability)),
             };
             format!(
                 "<tr{class}>{names}{plot}<td><b>{}</b></td><td>{error}</td><td>{low}</td><td>{high}</td></tr>\n",

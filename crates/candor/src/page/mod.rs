@@ -6,7 +6,7 @@ mod cross;
 mod trend;
 mod html;
 
-use candor_analysis::reliability::{PublishedShare, Reliability, published};
+use candor_analysis::reliability::{PublishedShare, Reliability};
 use candor_runtime::escape_control::visible;
 use serde::Serialize;
 
@@ -121,6 +121,9 @@ pub struct EstimateRow {
     pub high: f64,
     /// What kind of number it is.
     pub kind: EstimateKind,
+    /// A share as it may be published.
+    #[serde(skip)]
+    pub published: Option<PublishedShare>,
 }
 
 /// How an estimate is written.
@@ -211,11 +214,12 @@ impl Part {
 }
 
 impl Part {
-    /// Margins of error in percentage points, of the percentages that are shown with one; what is folded does not count.
+    /// Margins of error in percentage points, of the percentages that are shown with one; what is folded does not
+    /// count.
     pub(crate) fn margins(&self) -> Vec<f64> {
         let graded: Vec<PublishedShare> = match self {
-            Part::Estimates(table) => table.rows.iter().filter_map(EstimateRow::graded).collect(),
-            Part::Cross(cross) => cross.cells.iter().flatten().flatten().map(Share::graded).collect(),
+            Part::Estimates(table) => table.rows.iter().filter_map(|row| row.published).collect(),
+            Part::Cross(cross) => cross.cells.iter().flatten().flatten().map(|share| share.published).collect(),
             _ => Vec::new(),
         };
         let shown = graded.iter().filter(|share| share.estimate.is_some());
@@ -244,13 +248,8 @@ impl EstimateTable {
 }
 
 impl EstimateRow {
-    /// As it may be published, if it is a share.
-    fn graded(&self) -> Option<PublishedShare> {
-        (self.kind == EstimateKind::Share).then(|| published(self.estimate, self.low, self.high))
-    }
-
     fn numbers(&self, language: &Language) -> [String; 4] {
-        if let Some(graded) = self.graded() {
+        if let Some(graded) = self.published {
             let [estimate, margin] = cross::percent(&graded, language);
             let limits = match graded.reliability {
                 Reliability::Hidden => ["–", "–"].map(str::to_owned),
@@ -314,7 +313,10 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 102));
     }
 
-    const SHARE: Share = Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 };
+    const HALF: PublishedShare =
+        PublishedShare { estimate: Some(0.5), low: 0.4, high: 0.6, reliability: Reliability::Rough, complement: true };
+
+    const SHARE: Share = Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6, published: HALF };
 
     /// Every kind of part, with the same text in every place for text that is not ours.
     fn full_of(text: &str) -> Page {
@@ -326,6 +328,7 @@ mod tests {
             low: 0.4,
             high: 0.6,
             kind: EstimateKind::Share,
+            published: Some(HALF),
         };
         let parts = vec![
             Part::Heading(sentence.clone()),
@@ -359,7 +362,11 @@ mod tests {
                 caption: sentence.clone(),
                 name: own.clone(),
                 waves: vec![own.clone()],
-                rows: vec![TrendRow { category: own.clone(), shares: vec![Some(SHARE)], change: Some(SHARE) }],
+                rows: vec![TrendRow {
+                    category: own.clone(),
+                    shares: vec![Some(SHARE)],
+                    change: Some([0.1, 0.0, 0.2]),
+                }],
             }),
             Part::Picture(Picture { marked: 7, name: sentence.clone(), key: [own.clone(), sentence.clone()] }),
             Part::Folded { summary: sentence.clone(), parts: vec![Part::Paragraph(sentence)] },
@@ -402,6 +409,7 @@ mod tests {
             low: estimate - 0.1,
             high: estimate + 0.1,
             kind: EstimateKind::Number,
+            published: None,
         };
         let estimates = EstimateTable {
             caption: "Shares".to_owned(),

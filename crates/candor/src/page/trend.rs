@@ -29,8 +29,8 @@ pub struct TrendRow {
     pub category: String,
     /// Its share in each wave; `None` where the responses do not tell.
     pub shares: Vec<Option<Share>>,
-    /// The last less the first; `None` where one is not known.
-    pub change: Option<Share>,
+    /// The last less the first with the ends of its interval; `None` where one is not known.
+    pub change: Option<[f64; 3]>,
 }
 
 impl TrendTable {
@@ -104,7 +104,6 @@ impl TrendRow {
             points if points > 0.0 => format!("+{}", language.number(points, 1)),
             points => language.number(points, 1),
         };
-        self.change
-            .map_or(["–"; 3].map(str::to_owned), |change| [change.estimate, change.low, change.high].map(points))
+        self.change.map_or(["–"; 3].map(str::to_owned), |change| change.map(points))
     }
 }

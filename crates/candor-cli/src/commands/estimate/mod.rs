@@ -8,6 +8,7 @@ use candor::choice::Choice;
 use candor::counts::{CountOptions, Counts};
 use candor::estimate::{EstimateOptions, Estimates, estimate_query_with_progress};
 use candor_analysis::estimate::{Interval, Method, Target};
+use candor_analysis::reliability::Standard;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_runtime::escape_control::visible;
@@ -74,6 +75,9 @@ pub struct EstimateArgs {
     /// Inference target
     #[arg(long, value_parser = choice::<Target>(), default_value = Target::default().name())]
     target: Target,
+    /// Rule by which shares may be published
+    #[arg(long, value_parser = choice::<Standard>(), default_value = Standard::default().name(), value_name = "RULE")]
+    standards: Standard,
     /// Add the covariance matrix of each one-way table to the JSON output; for a population [unbiased]
     #[arg(long)]
     covariance: bool,
@@ -103,8 +107,6 @@ pub struct EstimateArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// Whose table is estimated, as a flag.
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FormatArg {
@@ -233,4 +235,5 @@ fn options(args: &EstimateArgs) -> EstimateOptions {
         .interval(args.interval)
         .confidence(args.confidence)
         .covariance(args.covariance)
+        .standard(args.standards)
 }

@@ -15,6 +15,7 @@ pub fn describe(estimates: &Estimates) -> String {
     let summary = silent_tables(estimates);
     let mut room = if verbose() { usize::MAX } else { SHARES };
     let (mut tables, mut shares) = (0, 0);
+    let in_full = estimates.standards == "nchs";
     let error = if estimates.method == "constrained" { "rms error" } else { "standard error" };
     for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
         let shown = one.cells.len().min(room);
@@ -28,9 +29,12 @@ pub fn describe(estimates: &Estimates) -> String {
         let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));
         text += &match &one.reason {
             Some(reason) => paragraph(reason),
-            None => cell_table(one, shown, error),
+            None => cell_table(one, shown, error, in_full),
         };
         room = room.saturating_sub(shown + HEADING);
+    }
+    if in_full {
+        text += &about_standards(estimates);
     }
     if shares > 0 {
         let more = format!(
@@ -125,7 +129,7 @@ fn reliability(cell: &Cell) -> String {
 }
 
 /// The first shares of a table; where some are not precise, with what they are good for.
-fn cell_table(one: &Table, shown: usize, error: &str) -> String {
+fn cell_table(one: &Table, shown: usize, error: &str, in_full: bool) -> String {
     let certain = one.cells.iter().any(|cell| cell.low.is_some());
     let graded = one.cells.iter().any(|cell| cell.reliability.is_some_and(|grade| grade != "shown"));
     let name = one.attributes.join(" x ");
@@ -133,14 +137,51 @@ fn cell_table(one: &Table, shown: usize, error: &str) -> String {
     if certain {
         header.extend([error, "low", "high"]);
     }
+    if in_full {
+        header.extend(["effective n", "directly asked", "relative error"]);
+    }
     header.extend(graded.then_some("reliability"));
+    let whole = |people: Option<f64>| people.map_or("-".to_owned(), |people| count(people.floor() as u64));
+    let precision = |cell: &Cell| {
+        let relative = cell.relative_standard_error.map_or("-".to_owned(), |error| format!("{:.1}%", 100.0 * error));
+        [whole(cell.effective_sample_size), whole(cell.directly_asked), relative]
+    };
     let row = |cell: &Cell| {
         let numbers = [cell.standard_error, cell.low, cell.high].map(|number| number.unwrap_or(f64::NAN));
         let kept = if certain { 3 } else { 0 };
         let numbers = [cell.estimate].into_iter().chain(numbers.into_iter().take(kept)).map(number);
-        [joined(&cell.categories)].into_iter().chain(numbers).chain(graded.then(|| reliability(cell))).collect()
+        let precision = in_full.then(|| precision(cell)).into_iter().flatten();
+        let name = [joined(&cell.categories)].into_iter();
+        name.chain(numbers).chain(precision).chain(graded.then(|| reliability(cell))).collect()
     };
-    table(&header, &one.cells.iter().take(shown).map(row).collect::<Vec<_>>())
+    let size = format!("  {} responses", count(one.sample_size));
+    let degrees = one.degrees_of_freedom.map_or(String::new(), |df| format!(", {df:.0} degrees of freedom"));
+    let basis = if in_full { format!("{size}{degrees}\n") } else { String::new() };
+    table(&header, &one.cells.iter().take(shown).map(row).collect::<Vec<_>>()) + &basis
+}
+
+/// What grades and numbers mean that the standards of the NCHS ask for.
+fn about_standards(estimates: &Estimates) -> String {
+    let cells = || estimates.tables.iter().flat_map(|table| &table.cells);
+    let has = |grade: &str| cells().any(|cell| cell.reliability == Some(grade));
+    let mut text = "Graded by the data presentation standards of the NCHS (2017). Effective n: how many independent \
+                    respondents with equal weights would tell as much. Directly asked: with how many direct answers \
+                    the standard error would be the same."
+        .to_owned();
+    if has("hidden") {
+        text += " Too imprecise: do not publish.";
+    }
+    if has("rough") {
+        text += " Rough: have it reviewed by a statistician (fewer than 8 degrees of freedom, or an estimate of 0% or \
+                 100%).";
+    }
+    let complements =
+        cells().filter(|cell| cell.complement_reliable == Some(false) && cell.reliability != Some("hidden"));
+    let names: Vec<String> = complements.map(|cell| joined(&cell.categories)).collect();
+    if !names.is_empty() {
+        let _ = write!(text, " The share of all others is too imprecise for: {}.", names.join(", "));
+    }
+    format!("\n{}", paragraph(&text))
 }
 
 fn comparison_table(one: &GroupComparison) -> String {
