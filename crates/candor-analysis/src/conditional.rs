@@ -118,7 +118,7 @@ pub fn conditional(
             found.push(alone(Some(code), None));
             continue;
         };
-        let number = asked.unscaled(cell);
+        let number = asked.among_known(plan, tally, code, options).unwrap_or_else(|| asked.unscaled(cell));
         let compared = first.as_ref().map(|(before, other)| {
             let correlation = ratios.correlation(other, &influence);
             (difference(before, &number, correlation), ratio(before, &number, correlation))
@@ -131,6 +131,26 @@ pub fn conditional(
 }
 
 impl Conditional<'_> {
+    /// The share of a public group under a sampling design, with the interval that a table among these groups has: that
+    /// of the survey of its members. `None` of anything else.
+    fn among_known(&self, plan: &Plan, tally: &TableCounts, code: u16, options: &Options) -> Option<Cell> {
+        let compare = self.compare.filter(|&attribute| plan.schema().attributes()[attribute].is_public())?;
+        if tally.drawn().is_none() || self.given.is_some() || self.mean.is_some() {
+            return None;
+        }
+        let members = tally.among(plan, compare, code);
+        let attributes = &members.layout().attributes;
+        let shape = plan.schema().shape(attributes);
+        let mut codes = vec![0u16; plan.schema().attributes().len()];
+        codes[compare] = code;
+        let holds = |cell: usize| {
+            attributes.iter().zip(shape.codes(cell)).for_each(|(&attribute, code)| codes[attribute] = code as u16);
+            self.coefficients(&codes, Some(code)).0
+        };
+        let over: Vec<f64> = (0..shape.cells()).map(holds).collect();
+        TableEstimator::new(plan, attributes).ok()?.sum(&members, &over, options).ok()
+    }
+
     /// A mean of numbers from 0 to 1, as it is; a share as it was.
     fn unscaled(&self, cell: Cell) -> Cell {
         self.mean.map_or(cell, |(_, values)| values.unscaled(cell))

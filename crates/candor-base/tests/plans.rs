@@ -232,7 +232,8 @@ fn forged(attributes: usize, lottery: &str) -> String {
     let list = |of: &dyn Fn(usize) -> String| (0..attributes).map(of).collect::<Vec<String>>().join(", ");
     format!(
         r#"{{"format": "candor plan", "version": 1, "fingerprint": "sha256:0",
-            "guarantee": {{"epsilon": null, "attributes": []}}, "schema": {{"attributes": [{}]}}, "blocks": [{{"attributes": [{}], "lottery": [{lottery}]}}]}}"#,
+            "guarantee": {{"epsilon": null, "attributes": []}}, "schema": {{"attributes": [{}]}},
+            "blocks": [{{"attributes": [{}], "lottery": [{lottery}]}}]}}"#,
         list(&name),
         list(&|i| format!("\"a{i}\"")),
     )

@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod flags;
-mod failure;
 mod help;
 mod interruption;
 mod progress;
 mod show;
+mod failure;
 mod commands;
 
 use std::process::ExitCode;

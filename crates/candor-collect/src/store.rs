@@ -62,8 +62,7 @@ impl Store {
                 Ok(())
             })
         });
-        let pool = pool.connect_with(options).await?;
-        let store = Store { pool, file };
+        let store = Store { pool: pool.connect_with(options).await?, file };
         if store.migrate(fingerprint).await? {
             store.forget().await?;
         }

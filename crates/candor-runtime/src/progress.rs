@@ -183,6 +183,14 @@ impl<'a> Steps<'a> {
         self.tell(done)
     }
 
+    /// Tells that one more is done, for work that has an error of its own.
+    ///
+    /// # Errors
+    /// If it shall be the last.
+    pub fn ask(&self) -> Result<(), Cancelled> {
+        if self.go_on() { Ok(()) } else { Err(Cancelled) }
+    }
+
     /// Tells that the step under way takes a while; says whether it shall go on.
     pub fn still_goes_on(&self) -> bool {
         self.tell(self.done.load(Ordering::Relaxed))

@@ -142,7 +142,8 @@ fn change(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Valu
         return Err(Problem::new(
             StatusCode::CONFLICT,
             "changed",
-            "This study was changed in another window. You see it now as it is; make your change again if it is still needed.",
+            "This study was changed in another window. You see it now as it is; \
+             make your change again if it is still needed.",
         ));
     }
     match action {

@@ -146,7 +146,8 @@ pub fn script(project: &Project) -> Result<String, Problem> {
     text += &match (cut || !project.plan_is_current(), design(project)) {
         (false, Some(design)) => format!("{design}\n"),
         (true, Some(design)) if cut => format!(
-            "# The search for this plan was cut by time, so that the same command may find another one: it is copied.\n# {design}\n{copy}\n"
+            "# The search for this plan was cut by time, so that the same command may find another one: it is copied.\n\
+             # {design}\n{copy}\n"
         ),
         _ => format!("# The plan was not made by this study's request: it is copied.\n{copy}\n"),
     };

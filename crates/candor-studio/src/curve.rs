@@ -1,5 +1,5 @@
-//! The trade-off of a study, computed behind the page: the position that is looked at first, then the other stops of the slider, then what each
-//! question costs.
+//! The trade-off of a study, computed behind the page: the position that is looked at first, then the other stops of
+//! the slider, then what each question costs.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

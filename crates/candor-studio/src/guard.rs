@@ -1,8 +1,9 @@
 //! Who may call: the page that this program opened, and nobody else.
 //!
-//! The program listens on this machine only, but every web page that the browser shows can send requests there. A request must name this very
-//! address as its host (no other name leads here, so that DNS rebinding fails), must not come from another origin, and everything but the
-//! page's own files needs the token, which only the address that the program printed holds.
+//! The program listens on this machine only, but every web page that the browser shows can send requests there. A
+//! request must name this very address as its host (no other name leads here, so that DNS rebinding fails), must not
+//! come from another origin, and everything but the page's own files needs the token, which only the address that the
+//! program printed holds.
 
 use std::sync::Arc;
 
@@ -23,12 +24,14 @@ pub struct Guard {
     pub token: Arc<str>,
 }
 
-/// What every response of the page itself says: nothing from elsewhere runs, nothing is framed, nothing is sent elsewhere.
-const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; \
-    form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+/// What every response of the page itself says: nothing from elsewhere runs, nothing is framed, nothing is sent
+/// elsewhere.
+const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src \
+    'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The same for a file that is shown inside the page: its own styles and scripts, with no access to anything.
-const FILE_CONTENT: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; \
+const FILE_CONTENT: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src \
+    data:; form-action 'none'; \
     base-uri 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-downloads allow-modals";
 
 /// Where files are shown by ticket.

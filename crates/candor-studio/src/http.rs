@@ -57,7 +57,8 @@ fn as_json(value: &Value) -> Response {
 /// Does work that takes a while on a thread of its own.
 async fn working<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
     let bug = |_| {
-        let text = "Something went wrong in candor studio itself; the study's files are as they were. Please report what you did.";
+        let text = "Something went wrong in candor studio itself; the study's files are as they were. \
+                    Please report what you did.";
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", text)
     };
     tokio::task::spawn_blocking(work).await.map_err(bug)?
@@ -118,8 +119,8 @@ async fn upload(State(shelf): State<Arc<Shelf>>, UrlPath(name): UrlPath<String>,
     let file = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
     if !is_table(&file) || crate::shelf::check_name(&file).is_err() {
         return Err(Problem::input(format!(
-            "\"{file}\" is not a table that candor reads. Choose a CSV file (.csv, .csv.gz, .tsv) or a Parquet file (.parquet); Excel and \
-             other programs can save one."
+            "\"{file}\" is not a table that candor reads. Choose a CSV file (.csv, .csv.gz, .tsv) or a Parquet file \
+             (.parquet); Excel and other programs can save one."
         )));
     }
     let open = {

@@ -24,7 +24,8 @@ impl Drop for Running {
 /// How long a survey may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Asks the program to end, which it does when all requests are answered; whatever it acknowledged is stored either way.
+/// Asks the program to end, which it does when all requests are answered; whatever it acknowledged is stored either
+/// way.
 fn stop(child: &mut Child) {
     #[cfg(unix)]
     {
@@ -39,8 +40,8 @@ fn stop(child: &mut Child) {
 }
 
 /// What is said where the program is missing.
-const NOT_INSTALLED: &str = "candor-collect is not installed on this computer; it serves surveys. Install it as the guide \"Install candor\" \
-    says (for example: cargo install candor-collect), then press the button again.";
+const NOT_INSTALLED: &str = "candor-collect is not installed on this computer; it serves surveys. Install it as the \
+    guide \"Install candor\" says (for example: cargo install candor-collect), then press the button again.";
 
 /// The program that serves surveys.
 ///

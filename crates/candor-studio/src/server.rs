@@ -27,8 +27,8 @@ pub async fn serve(
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let taken = |error: std::io::Error| {
         Problem::first(format!(
-            "Port {port} cannot be used ({error}). Another program uses it, perhaps another candor studio: leave the port out, and a free \
-             one is taken."
+            "Port {port} cannot be used ({error}). Another program uses it, perhaps another candor studio: leave the \
+             port out, and a free one is taken."
         ))
     };
     let listener = TcpListener::bind(address).await.map_err(taken)?;

@@ -1,4 +1,5 @@
-//! What the program answers over HTTP: who may call, what is refused and how it is said, and that nothing half-done stays.
+//! What the program answers over HTTP: who may call, what is refused and how it is said, and that nothing half-done
+//! stays.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -360,7 +361,8 @@ fn every_edit_can_be_undone_and_survives_the_program() {
         json!({"do": "role", "names": ["sex"], "role": "protect"}),
         json!({"do": "bins", "name": "height", "edges": [160, 180]}),
         json!({"do": "order", "name": "smokes", "categories": ["daily", "sometimes", "no", ""], "ordinal": true}),
-        json!({"do": "question", "name": "smokes", "language": "en", "text": "Do you smoke?", "answers": {"no": "Never"}}),
+        json!({"do": "question", "name": "smokes", "language": "en", "text": "Do you smoke?",
+               "answers": {"no": "Never"}}),
         json!({"do": "publish", "tables": [], "means": ["height"], "models": []}),
     ] {
         studio.edit("people", edit.clone()).fine();
@@ -543,7 +545,10 @@ fn written_questions_become_cards() {
     assert_eq!(name, "My survey");
     let path = "My%20survey";
     studio.act(path, "trade", json!({"epsilon": null})).refused(409, "first", "no questions");
-    let add = |answers: Value| json!({"do": "add", "name": "smokes", "text": "Do you smoke?", "answers": answers, "ordinal": false, "role": "protect"});
+    let add = |answers: Value| {
+        json!({"do": "add", "name": "smokes", "text": "Do you smoke?", "answers": answers, "ordinal": false,
+               "role": "protect"})
+    };
     studio.edit(path, add(json!(["yes"]))).refused(422, "input", "two answers");
     studio.edit(path, add(json!(["yes", "no"]))).fine();
     studio

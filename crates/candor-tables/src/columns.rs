@@ -44,7 +44,8 @@ pub struct Column {
     pub unnamed: bool,
     /// Whether its type can hold categories or numbers.
     pub readable: bool,
-    /// Distinct values with how often each occurs, in the order of the table; those of a column with many are the first [`MAX_COUNTED`].
+    /// Distinct values with how often each occurs, in the order of the table; those of a column with many are the first
+    /// [`MAX_COUNTED`].
     pub values: Vec<(String, u64)>,
     /// Whether it has more distinct values than were counted.
     pub more: bool,
@@ -99,8 +100,8 @@ impl Numbers {
 }
 
 impl Column {
-    /// How many records have each category of an attribute, about, where the column was too long to be kept; values that are none are left
-    /// out.
+    /// How many records have each category of an attribute, about, where the column was too long to be kept; values
+    /// that are none are left out.
     pub fn counts(&self, attribute: &Attribute) -> Vec<u64> {
         let mut counts = vec![0; attribute.categories().len()];
         let mut add = |value: &str, count: u64| {

@@ -6,9 +6,8 @@ use candor_runtime::progress::Cancelled;
 
 use sentences::{by_hand, did_you_mean, given_twice, header_or_row, single_column_hint, stratum_or_sample};
 
-pub use occupied::Occupied;
-
 pub use crate::invalid_value::{InvalidValue, shown};
+pub use occupied::Occupied;
 
 mod not_utf8;
 mod occupied;

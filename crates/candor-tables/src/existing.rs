@@ -106,8 +106,8 @@ pub fn check_document(output: &Target) -> Result<(), TableError> {
     }
 }
 
-/// Rejects a place for weighted or synthetic records where anything is, unless it is to be replaced; responses and plans
-/// never are.
+/// Rejects a place for weighted or synthetic records where anything is, unless it is to be replaced; responses and
+/// plans never are.
 ///
 /// # Errors
 /// As [`check_document`] and [`check_new`].

@@ -45,7 +45,8 @@ pub struct ColumnSummary {
     pub missing: u64,
     /// The smallest and the largest number, of a column of numbers.
     pub range: Option<[f64; 2]>,
-    /// Round edges of bins to begin with, as they are written; `None` unless it holds numbers. Whoever knows the question knows better ones.
+    /// Round edges of bins to begin with, as they are written; `None` unless it holds numbers. Whoever knows the
+    /// question knows better ones.
     pub suggested_edges: Option<String>,
 }
 
@@ -77,8 +78,8 @@ impl Overview {
         self.0.columns.iter().enumerate().map(|(at, column)| summary(at, column)).collect()
     }
 
-    /// Returns how many records have each category of an attribute: about, where the table is too long for all numbers to be kept. `None` if
-    /// the table has no such column.
+    /// Returns how many records have each category of an attribute: about, where the table is too long for all numbers
+    /// to be kept. `None` if the table has no such column.
     pub fn counts(&self, attribute: &Attribute) -> Option<Vec<u64>> {
         self.0.columns.iter().find(|column| column.name == attribute.name()).map(|column| column.counts(attribute))
     }

@@ -42,7 +42,8 @@ impl Default for DeviceOptions<'_> {
 }
 
 impl DeviceOptions<'_> {
-    /// Devices for the questions of a schema whose answers lose at most this record-level epsilon together: an equal part each.
+    /// Devices for the questions of a schema whose answers lose at most this record-level epsilon together: an equal
+    /// part each.
     pub fn within(schema: &Schema, record_epsilon: f64) -> Self {
         let questions = schema.randomized().len().max(1);
         DeviceOptions { epsilon: Some(record_epsilon / questions as f64), ..DeviceOptions::default() }

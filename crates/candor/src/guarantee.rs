@@ -80,7 +80,8 @@ fn tied_to(plan: &Plan, components: &[Component], attribute: usize) -> Vec<Strin
     others.map(|&other| plan.schema().name(other).to_owned()).collect()
 }
 
-/// How many times as likely a response can be under one person's answers as under another's, rounded up; `None` if that is unbounded.
+/// How many times as likely a response can be under one person's answers as under another's, rounded up; `None` if that
+/// is unbounded.
 pub fn likelihood_ratio(plan: &Plan) -> Option<String> {
     times(plan.guarantee().epsilon())
 }

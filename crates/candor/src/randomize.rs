@@ -74,11 +74,12 @@ pub fn randomize<E: From<TableError>>(
 /// Batches of responses that wait to be read.
 const WAITING: usize = 2;
 
-/// Randomizes tables as their responses are read: a few batches are under way at any time. `keep` are columns to pass on.
+/// Randomizes tables as their responses are read: a few batches are under way at any time. `keep` are columns to pass
+/// on.
 ///
 /// # Errors
-/// If there are no records, a table cannot be read or passed on, or the first row does not fit; later ones are errors of
-/// the reader.
+/// If there are no records, a table cannot be read or passed on, or the first row does not fit; later ones are errors
+/// of the reader.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -92,7 +93,8 @@ const WAITING: usize = 2;
 ///
 /// let schema = Schema::from_toml("[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]")?;
 /// let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
-/// let responses = randomize_reader(&plan, Input::from_record_batches("people", people)?.into(), &[], Source::from_os()?)?;
+/// let people = Input::from_record_batches("people", people)?.into();
+/// let responses = randomize_reader(&plan, people, &[], Source::from_os()?)?;
 /// assert_eq!(responses.schema().metadata()["candor:fingerprint"], plan.fingerprint().as_str());
 /// assert_eq!(responses.map(|batch| batch.map(|batch| batch.num_rows())).sum::<Result<usize, _>>()?, 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -351,7 +351,7 @@ fn one(
     let predictions = predictions(&found, &options.questions, &modeled, model.family());
     let randomized = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned());
     let log_likelihood_of = if found.log_likelihood.is_some() { randomized.collect() } else { Vec::new() };
-    let standardized = found.standardized.into_iter();
+    let scale = |(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation };
     Ok(Regression {
         model: asked.text.clone(),
         response: asked.model.response().to_owned(),
@@ -387,9 +387,7 @@ fn one(
         joint_tests: found.joint.into_iter().map(joint_test).collect(),
         contrasts,
         predictions,
-        standardized: standardized
-            .map(|(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation })
-            .collect(),
+        standardized: found.standardized.into_iter().map(scale).collect(),
         groups: Vec::new(),
         notes,
     })

@@ -1,4 +1,5 @@
-//! Words of commands that are suggested, so that a shell takes them as they were meant, and programs that are installed.
+//! Words of commands that are suggested, so that a shell takes them as they were meant, and programs that are
+//! installed.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! Privacy against precision: what a plan of each epsilon gives for the tables to publish, for somebody who moves a slider.
+//! Privacy against precision: what a plan of each epsilon gives for the tables to publish, for somebody who moves a
+//! slider.
 
 use candor_base::schema::{Attribute, Schema};
 use candor_design::DesignError;
@@ -216,7 +217,8 @@ const NO_OTHER: &str = "no other table";
 pub struct QuestionCost {
     /// The attribute.
     pub name: String,
-    /// So many respondents fewer would make the other tables as imprecise, were it public; `None` where no other table tells.
+    /// So many respondents fewer would make the other tables as imprecise, were it public; `None` where no other table
+    /// tells.
     pub respondents: Option<f64>,
     /// The margin of the typical table in percentage points, were it public.
     pub typical: Option<f64>,
@@ -305,7 +307,8 @@ mod tests {
         assert_eq!(Grade::of(f64::NAN), TooImprecise);
     }
 
-    /// Of two independent questions that share an epsilon, each costs the other respondents; a public one would cost none.
+    /// Of two independent questions that share an epsilon, each costs the other respondents; a public one would cost
+    /// none.
     #[test]
     fn protecting_a_question_costs_the_others() {
         let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();

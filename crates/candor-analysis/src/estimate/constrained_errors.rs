@@ -17,7 +17,7 @@ use candor_base::schema::Schema;
 use candor_base::shape::Shape;
 use candor_bulk::Randomizer;
 use candor_runtime::parallel;
-use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
+use candor_runtime::progress::{Cancelled, ProgressSink, Steps};
 use rand_core::Rng;
 
 use super::constrained::Problem;
@@ -158,9 +158,9 @@ impl ConstrainedErrors {
     pub fn of_cells(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<Vec<Vec<f64>>, Cancelled> {
         let scale = respondents.max(1.0).sqrt().recip();
         let settled = ACCURACY * scale * self.size_of_noise();
-        let total = Some(self.noise.len() as u64);
+        let steps = Steps::new("simulated surveys", Some(self.noise.len() as u64), progress);
         let squares = parallel::map(self.noise.len(), parallel::threads(), |number| {
-            progress.report(Progress::new("simulated surveys", number as u64, total))?;
+            steps.ask()?;
             let noisy: Vec<f64> = self.values.iter().zip(&self.noise[number]).map(|(x, e)| x + scale * e).collect();
             let (found, _) = self.problem.solve(&noisy, settled, ROUNDS);
             let square = |(a, b): (&f64, &f64)| (a - b) * (a - b);
@@ -258,9 +258,9 @@ impl Survey<'_> {
         let layouts: Vec<CountLayout> = estimators.iter().map(|estimator| estimator.layout().clone()).collect();
         let population = Population::new(self.plan.schema(), self.tables, shares);
         let (randomizer, source) = (Randomizer::new(self.plan), Source::from_seed(self.seed));
-        let total = Some(surveys as u64);
+        let steps = Steps::new("surveys", Some(surveys as u64), progress);
         let one = |number: usize| {
-            progress.report(Progress::new("surveys", number as u64, total))?;
+            steps.ask()?;
             let people = population.draw(self.people, &mut source.stream(2 * number as u64));
             let Ok(answers) = randomizer.batch(&people, &mut source.stream(2 * number as u64 + 1)) else {
                 return Ok(None);

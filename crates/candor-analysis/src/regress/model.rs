@@ -147,10 +147,9 @@ impl Model {
             false => Vec::new(),
         };
         let left_out = |at: usize| [without(at), outside(plan, domain, at)].concat();
-        for name in formula.terms().iter().flatten() {
-            if found(name).is_some_and(|at| schema.size(at) < left_out(at).len() + 2) {
-                return Err(RegressError::Constant(name.clone()));
-            }
+        let is_constant = |name: &&String| found(name).is_some_and(|at| schema.size(at) < left_out(at).len() + 2);
+        if let Some(name) = formula.terms().iter().flatten().find(is_constant) {
+            return Err(RegressError::Constant(name.clone()));
         }
         let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;

@@ -176,14 +176,7 @@ impl<'a> Observations<'a> {
         if firsts.len().saturating_mul(cells) > MAX_NUMBERS {
             return Err(RegressError::TooLarge { rows: firsts.len(), cells, limit: MAX_NUMBERS });
         }
-        let (mut likelihoods, mut logs, mut unbiased, mut named) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for record in &firsts {
-            let (likelihood, log) = answers.likelihood(record);
-            likelihoods.extend(likelihood);
-            logs.push(log);
-            unbiased.extend(answers.weights(record));
-            named.push(answers.taken_for_true(record));
-        }
+        let (likelihoods, logs): (Vec<_>, Vec<f64>) = firsts.iter().map(|record| answers.likelihood(record)).unzip();
         let responses = model.hidden_responses();
         let predictors: Vec<usize> = (responses..answers.shape.sizes().len()).collect();
         let shape = answers.shape.project(&predictors);
@@ -193,9 +186,9 @@ impl<'a> Observations<'a> {
             hidden: (0..shape.cells()).map(|cell| shape.codes(cell)).collect(),
             groups: Vec::with_capacity(known.len()),
             cases: Vec::with_capacity(rows.distinct()),
-            likelihoods,
-            unbiased,
-            named,
+            likelihoods: likelihoods.into_iter().flatten().collect(),
+            unbiased: firsts.iter().flat_map(|record| answers.weights(record)).collect(),
+            named: firsts.iter().map(|record| answers.taken_for_true(record)).collect(),
             log_scale: 0.0,
             ignoring: false,
             weighted: rows.weighted(),

@@ -124,7 +124,10 @@ fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
         ],
     )?;
     step("12. Its responses,", &["randomize", &records_plan, &people, "-o", &records, "--seed", "2027"])?;
-    step("13. weighted so that they agree with the estimates,", &["rake", &records_plan, &records, "-o", &weighted])?;
+    step(
+        "13. weighted so that they agree with the estimates,",
+        &["rake", &records_plan, &records, "-o", &weighted, "--force"],
+    )?;
     step(
         "14. and a thousand people who do not exist, made from them.",
         &[
@@ -139,6 +142,7 @@ fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
             "2028",
             "-o",
             &synthetic,
+            "--force",
         ],
     )
 }

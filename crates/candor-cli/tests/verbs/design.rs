@@ -89,8 +89,8 @@ fn wrong_requests_each_have_their_message() {
         ("--categories 4,1 --method optimal --attribute-epsilon 1,1", 1, &["1 categor"][..]),
         ("--categories 4,5 --method optimal --attribute-epsilon 1", 1, &["1 value, but there are 2"]),
         ("--categories 4,5 --method optimal --attribute-epsilon 1,-1", 1, &["epsilon is -1"]),
-        ("--categories 4,5 --method optimal --attribute-epsilon 1,inf", 1, &["epsilon is inf"]),
-        ("--categories 4,5 --method optimal --attribute-epsilon 1,NaN", 1, &["epsilon is NaN"]),
+        ("--categories 4,5 --method optimal --attribute-epsilon 1,inf", 2, &["it must be a finite number"]),
+        ("--categories 4,5 --method optimal --attribute-epsilon 1,NaN", 2, &["it must be a finite number"]),
         (
             "--categories 4,5 --method optimal --attribute-epsilon 3,4 --max-epsilon 2",
             1,

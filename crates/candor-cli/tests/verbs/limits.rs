@@ -84,7 +84,8 @@ fn a_costly_plan_is_refused_unless_it_is_allowed() {
         "bomb.json",
         format!(
             r#"{{"format": "candor plan", "version": 1, "fingerprint": "",
-                "guarantee": {{"epsilon": null, "attributes": []}}, "schema": {{"attributes": [{}]}}, "blocks": [{{"attributes": [{}], "lottery": [{{"weight": 1, "channel":
+                "guarantee": {{"epsilon": null, "attributes": []}}, "schema": {{"attributes": [{}]}},
+                "blocks": [{{"attributes": [{}], "lottery": [{{"weight": 1, "channel":
                 {{"pattern": {{"categories": [{}], "answer_sizes": [{}], "parts": [{}]}}}}}}]}}]}}"#,
             attributes.join(", "),
             names.join(", "),

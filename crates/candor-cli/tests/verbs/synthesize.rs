@@ -186,7 +186,7 @@ fn pairs_are_enough_for_records_of_all_attributes() {
         for pair in [r#"["a","b"]"#, r#"["b","c"]"#, r#"["c","d"]"#, r#"["region","a"]"#] {
             assert!(pairs.iter().any(|found| found == pair), "{pairs:?}");
         }
-        let adjusted = format!("adjust plan.json responses.csv --method {method} -o weighted.csv --json");
+        let adjusted = format!("adjust plan.json responses.csv --method {method} -o weighted.csv --force --json");
         let weighted = json(&sandbox.run(&adjusted).fine().out);
         assert_eq!((weighted["method"].as_str(), weighted["respondents"].as_u64()), (Some(method), Some(20_000)));
         assert!(weighted["largest_margin_error"].as_f64().unwrap() < 1e-4, "{weighted}");

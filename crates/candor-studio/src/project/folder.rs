@@ -56,8 +56,8 @@ pub fn lock(folder: &Path) -> Result<File, Problem> {
         Err(TryLockError::WouldBlock) => Err(Problem::new(
             StatusCode::CONFLICT,
             "open-elsewhere",
-            "This study is open in another candor studio. Close that one, or go on there: two programs would undo each other's \
-             changes.",
+            "This study is open in another candor studio. Close that one, or go on there: two programs would undo \
+             each other's changes.",
         )),
         Err(TryLockError::Error(error)) => Err(Problem::file(&path, error)),
     }

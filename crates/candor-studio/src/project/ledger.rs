@@ -1,4 +1,5 @@
-//! How often people's answers were drawn: `draws.json`. Each line of it adds to what can be learned about the same people.
+//! How often people's answers were drawn: `draws.json`. Each line of it adds to what can be learned about the same
+//! people.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,8 +45,8 @@ pub fn read(folder: &Path) -> Result<Vec<Draw>, Problem> {
     match std::fs::read_to_string(&path) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| {
             Problem::input(format!(
-                "{} was changed and cannot be read ({error}). It says how often these people's answers were drawn: put it back from \
-                 a copy before you go on.",
+                "{} was changed and cannot be read ({error}). It says how often these people's answers were drawn: \
+                 put it back from a copy before you go on.",
                 path.display()
             ))
         }),

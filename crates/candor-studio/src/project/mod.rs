@@ -177,8 +177,8 @@ impl Project {
     pub fn check_open(&self) -> Result<(), Problem> {
         match self.is_drawn() {
             true => Err(Problem::locked(
-                "Answers were drawn under this plan, so questions and plan stay as they were promised. Begin a new study for another \
-                 plan.",
+                "Answers were drawn under this plan, so questions and plan stay as they were promised. Begin a new \
+                 study for another plan.",
             )),
             false => Ok(()),
         }
@@ -264,7 +264,7 @@ impl Project {
 /// What is said of a plan that cannot be used.
 pub fn damaged(error: &str) -> String {
     format!(
-        "plan.json cannot be used: {error}. If it was changed by hand, put it back from a copy; if nobody answered yet, keep a plan \
-         again at the step Trade-off."
+        "plan.json cannot be used: {error}. If it was changed by hand, put it back from a copy; if nobody answered \
+         yet, keep a plan again at the step Trade-off."
     )
 }

@@ -86,9 +86,9 @@ fn again(plan: &Plan, earlier: usize, together: &str) -> String {
     let promised = promised.map_or("the epsilon".to_owned(), |epsilon| format!("epsilon {epsilon:.1}"));
     let times = if earlier == 1 { "once".to_owned() } else { format!("{earlier} times") };
     format!(
-        "The answers of these people were drawn {times} already. Drawing again would break what was promised: together they would be \
-         protected by epsilon {together} instead of {promised}. Everybody who has both files can put them together. If you must, type \
-         {together}."
+        "The answers of these people were drawn {times} already. Drawing again would break what was promised: \
+         together they would be protected by epsilon {together} instead of {promised}. Everybody who has both files \
+         can put them together. If you must, type {together}."
     )
 }
 

@@ -1,18 +1,21 @@
 //! Tables of the population, with intervals, and what to know before believing them.
 
+mod table;
 mod cautions;
 
 #[cfg(feature = "pages")]
 pub(crate) use cautions::ILL_CONDITIONED;
+pub(crate) use table::Basis;
+pub use table::{Cell, Table};
 
-use candor_analysis::conditional_shares::{ConditionalShares, shares_among};
+use candor_analysis::conditional_shares::shares_among;
 use candor_analysis::estimate::{
-    Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, TableEstimator, Target, Uncertainty,
-    analyse_all_with_progress, channel_law,
+    Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, Target, analyse_all_with_progress,
+    channel_law,
 };
-use candor_analysis::reliability::{Precision, PublishedShare, Reliability, Standard, published};
+use candor_analysis::reliability::{Reliability, Standard};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{TableCounts, VarianceMethod};
+use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
@@ -26,6 +29,8 @@ use crate::invented::people_per_response;
 use crate::moments::{self, MomentQuery, NumberRow};
 use crate::query_spec::TableQuery;
 use crate::verdict::{self, Verdict};
+
+use table::{covariance, table, table_among};
 
 /// How tables are to be estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +77,12 @@ impl Choice for Standard {
 }
 
 impl EstimateOptions {
+    /// What of these is about each table.
+    fn of_tables(&self) -> Options {
+        let EstimateOptions { method, target, interval, confidence, .. } = *self;
+        Options { method, target, interval, confidence }
+    }
+
     /// Whether these go together; [`estimate`] asks, too.
     ///
     /// # Errors
@@ -186,76 +197,6 @@ pub struct QuestionTest {
     pub test: Followed,
 }
 
-/// One table, of one group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Table {
-    /// The attributes' names.
-    pub attributes: Vec<String>,
-    /// Those of them, from the first, that say among whom the shares are; empty for shares of everybody.
-    pub given: Vec<String>,
-    /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an
-    /// object.
-    #[serde(serialize_with = "crate::format::as_object")]
-    pub group: Vec<(String, String)>,
-    /// The number of responses, or the sum of their weights.
-    pub respondents: f64,
-    /// The number of responses, whatever their weights.
-    pub sample_size: u64,
-    /// The degrees of freedom of the sampling design; null without one.
-    pub degrees_of_freedom: Option<f64>,
-    /// The condition number of the matrices involved, if there are any.
-    pub condition: Option<f64>,
-    /// Whether the responses can hardly have come from the plan.
-    pub implausible: bool,
-    /// Whether any number of responses could tell the table.
-    pub identifiable: bool,
-    /// Why there are no cells, if there are none.
-    pub reason: Option<String>,
-    /// The same for programs. Not in JSON.
-    #[serde(skip)]
-    pub why: Option<EstimateUnavailable>,
-    /// The cells, first attribute slowest.
-    pub cells: Vec<Cell>,
-    /// The covariance of the cells, if asked for and to be had.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub covariance: Option<Vec<Vec<f64>>>,
-}
-
-/// One cell of a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Cell {
-    /// One category for each attribute.
-    pub categories: Vec<String>,
-    /// The estimated share.
-    pub estimate: f64,
-    /// Its standard error; unbiased and plug-in estimates have one. Of constrained estimates the root mean square
-    /// error, with their bias.
-    pub standard_error: Option<f64>,
-    /// The interval's lower end.
-    pub low: Option<f64>,
-    /// The interval's upper end.
-    pub high: Option<f64>,
-    /// The share as it may be published, within its interval; `None` where only an upper limit, or nothing, may be.
-    pub shown_estimate: Option<f64>,
-    /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an
-    /// interval.
-    pub reliability: Option<&'static str>,
-    /// The effective sample size: how many independent respondents with equal weights would tell as much.
-    pub effective_sample_size: Option<f64>,
-    /// How many directly asked people would have told as much.
-    pub directly_asked: Option<f64>,
-    /// The standard error over the estimate; null unless the estimate is above 0.
-    pub relative_standard_error: Option<f64>,
-    /// By the NCHS: whether the share of all others is precise, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub complement_reliable: Option<bool>,
-    /// The share as it may be published. Not in JSON.
-    #[serde(skip)]
-    pub published: Option<PublishedShare>,
-}
-
 /// Estimates every table of every group.
 ///
 /// # Errors
@@ -313,8 +254,8 @@ pub fn estimate_query_with_progress(
     progress: ProgressSink<'_>,
 ) -> Result<Estimates, StudyError> {
     options.check()?;
-    let EstimateOptions { method, target, interval, confidence, .. } = *options;
-    let how = Options { method, target, interval, confidence };
+    let how = options.of_tables();
+    let Options { method, target, interval, confidence } = how;
     if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
         return Err(StudyError::Needs(
             "shares among others and numbers go with the unbiased method and with intervals other than `interval \
@@ -330,22 +271,10 @@ pub fn estimate_query_with_progress(
         let group = counts.group(plan.schema(), key);
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
         let analyses = analyse_all_with_progress(plan, plain, &how, progress)?;
-        for (number, (tally, analysis)) in plain.iter().zip(analyses).enumerate() {
-            let basis = Basis::new(tally, options.standard);
-            let (group, sample_size) = (group.clone(), counts.rows(key));
-            if asked.among(number).everybody() {
-                let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
-                tables.push(Table { group, sample_size, covariance, ..table(plan, &analysis, basis) });
-                continue;
-            }
-            let shares = shares_among(plan, tally, asked.among(number), &how);
-            tables.push(Table { group, sample_size, ..table_among(plan, &analysis, &shares, basis) });
-            if asked.compare().is_some() {
-                let found = group_comparison::groups(plan, &shares)?;
-                let group = counts.group(plan.schema(), key);
-                comparisons.extend(found.into_iter().map(|found| GroupComparison { group: group.clone(), ..found }));
-            }
-        }
+        let one = (group.clone(), counts.rows(key));
+        let (found, compared) = group_tables(plan, asked, one, plain.iter().zip(analyses), options)?;
+        tables.extend(found);
+        comparisons.extend(compared);
         numbers.extend(moments::of_group(plan, wanted, rest, &group, &how));
     }
     let (method, target, interval) = (method.name(), target.name(), interval.name());
@@ -368,6 +297,32 @@ pub fn estimate_query_with_progress(
         repeated_response: counts.provenance().repeated,
         people_per_response: people_per_response(plan, &expected),
     })
+}
+
+/// The tables of a group, which has a number of responses, and what of them is to be compared.
+fn group_tables<'t>(
+    plan: &Plan,
+    asked: &TableQuery,
+    (group, sample_size): (Vec<(String, String)>, u64),
+    analyses: impl Iterator<Item = (&'t TableCounts, Analysis)>,
+    options: &EstimateOptions,
+) -> Result<(Vec<Table>, Vec<GroupComparison>), StudyError> {
+    let (mut tables, mut comparisons) = (Vec::new(), Vec::new());
+    for (number, (tally, analysis)) in analyses.enumerate() {
+        let (basis, group) = (Basis::new(tally, options.standard), group.clone());
+        if asked.among(number).everybody() {
+            let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
+            tables.push(Table { group, sample_size, covariance, ..table(plan, &analysis, basis) });
+            continue;
+        }
+        let shares = shares_among(plan, tally, asked.among(number), &options.of_tables());
+        if asked.compare().is_some() {
+            let found = group_comparison::groups(plan, &shares)?;
+            comparisons.extend(found.into_iter().map(|found| GroupComparison { group: group.clone(), ..found }));
+        }
+        tables.push(Table { group, sample_size, ..table_among(plan, &analysis, &shares, basis) });
+    }
+    Ok((tables, comparisons))
 }
 
 /// Whether people followed their cards, by the question of each table that starts with it.
@@ -402,122 +357,6 @@ fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
     let p_values: Vec<f64> = counts.groups().values().filter_map(|tallies| channel_law(plan, tallies)).collect();
     let least = p_values.iter().copied().reduce(f64::min)? * p_values.len() as f64;
     (least < FALSE_ALARM).then_some(least)
-}
-
-/// What all shares of a table are graded by.
-#[derive(Clone, Copy)]
-pub(crate) struct Basis {
-    degrees: Option<f64>,
-    standard: Standard,
-}
-
-impl Basis {
-    pub(crate) fn new(tally: &TableCounts, standard: Standard) -> Basis {
-        Basis { degrees: tally.drawn().map(VarianceMethod::degrees), standard }
-    }
-
-    /// The same with the degrees of freedom of a group.
-    pub(crate) fn with_degrees(self, degrees: Option<f64>) -> Basis {
-        Basis { degrees, ..self }
-    }
-}
-
-/// A table of shares among those who.
-fn table_among(plan: &Plan, analysis: &Analysis, shares: &ConditionalShares, basis: Basis) -> Table {
-    let label = |(&attribute, &code): (&usize, &u16)| {
-        plan.schema().attributes()[attribute].categories()[usize::from(code)].clone()
-    };
-    let cells = shares.cells.as_ref().map_or(Vec::new(), |cells| {
-        let one = |cell: &candor_analysis::conditional_shares::ConditionalShare| {
-            let categories = shares.attributes.iter().zip(&cell.codes).map(label).collect();
-            Cell::new(categories, &cell.share, cell.effective, basis.with_degrees(cell.degrees))
-        };
-        cells.iter().map(one).collect()
-    });
-    let why = shares.cells.as_ref().err().cloned();
-    let whole = table(plan, analysis, basis);
-    let given = whole.attributes[..shares.given].to_vec();
-    Table { given, reason: why.as_ref().map(ToString::to_string), why, cells, ..whole }
-}
-
-impl Cell {
-    pub(crate) fn new(
-        categories: Vec<String>,
-        cell: &candor_analysis::estimate::Cell,
-        effective: Option<f64>,
-        Basis { degrees, standard }: Basis,
-    ) -> Cell {
-        let estimate = cell.estimate;
-        let graded = cell.uncertainty.map(|u| {
-            let precision = Precision { estimate, interval: (u.low, u.high), effective, degrees };
-            published(&precision, standard)
-        });
-        let standard_error = cell.uncertainty.map(|u| u.standard_error).filter(|error| !error.is_nan());
-        let is_share = estimate > 0.0 && estimate < 1.0;
-        let direct = |error: f64| (is_share && error > 0.0).then(|| estimate * (1.0 - estimate) / error.powi(2));
-        Cell {
-            categories,
-            estimate,
-            standard_error,
-            low: cell.uncertainty.map(|u| u.low),
-            high: cell.uncertainty.map(|u| u.high),
-            shown_estimate: graded.and_then(|graded| graded.estimate),
-            reliability: graded.map(|graded| graded.reliability.name()),
-            effective_sample_size: effective,
-            directly_asked: standard_error.and_then(direct),
-            relative_standard_error: standard_error.filter(|_| estimate > 0.0).map(|error| error / estimate),
-            complement_reliable: graded.filter(|_| standard == Standard::Nchs).map(|graded| graded.complement),
-            published: graded,
-        }
-    }
-
-    fn measured(&self) -> candor_analysis::estimate::Cell {
-        let uncertainty =
-            || Some(Uncertainty { standard_error: self.standard_error?, low: self.low?, high: self.high? });
-        candor_analysis::estimate::Cell { estimate: self.estimate, uncertainty: uncertainty() }
-    }
-}
-
-/// A table of everybody.
-fn table(plan: &Plan, analysis: &Analysis, basis: Basis) -> Table {
-    let cell = |((at, categories), cell): ((usize, Vec<String>), &candor_analysis::estimate::Cell)| {
-        Cell::new(categories, cell, analysis.effective.get(at).copied(), basis)
-    };
-    let cells = match &analysis.cells {
-        Ok(cells) => categories(plan, &analysis.attributes).into_iter().enumerate().zip(cells).map(cell).collect(),
-        Err(_) => Vec::new(),
-    };
-    Table {
-        attributes: analysis.attributes.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
-        given: Vec::new(),
-        group: Vec::new(),
-        respondents: analysis.respondents,
-        sample_size: 0,
-        degrees_of_freedom: basis.degrees,
-        condition: analysis.condition,
-        implausible: analysis.implausible,
-        identifiable: !matches!(analysis.cells, Err(EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(_)))),
-        reason: analysis.cells.as_ref().err().map(ToString::to_string),
-        why: analysis.cells.as_ref().err().cloned(),
-        cells,
-        covariance: None,
-    }
-}
-
-/// The categories of each cell, in order.
-fn categories(plan: &Plan, attributes: &[usize]) -> Vec<Vec<String>> {
-    attributes.iter().fold(vec![Vec::new()], |rows, &attribute| {
-        let labels = plan.schema().attributes()[attribute].categories();
-        rows.iter()
-            .flat_map(|row| labels.iter().map(move |label| [row.clone(), vec![label.clone()]].concat()))
-            .collect()
-    })
-}
-
-/// The covariance of a one-way table.
-fn covariance(plan: &Plan, tally: &TableCounts, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
-    let shares: Vec<f64> = analysis.cells.as_ref().ok()?.iter().map(|cell| cell.estimate).collect();
-    TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)
 }
 
 impl Estimates {

@@ -34,6 +34,7 @@ use candor::test::test;
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_analysis::association::Limits;
 use candor_analysis::estimate::Interval;
+use candor_analysis::reliability::Standard;
 use candor_analysis::table_list::TableList;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
@@ -78,7 +79,7 @@ fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
 #[test]
 fn estimates() {
     let survey = Survey::independent();
-    let options = EstimateOptions::default().covariance(true);
+    let options = EstimateOptions::default().covariance(true).standard(Standard::Nchs);
     let mut found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
     found.design = Some("weighted by w".to_owned());
     let schema = survey.plan.schema();
@@ -242,10 +243,14 @@ fn regressions() {
     let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
     found.ignoring = fit(&lottery, "smokes ~ region", RegressOptions::default().ignoring(ignoring)).ignoring;
+    let by = RegressOptions::default().by(vec!["region".to_owned()]);
+    found.groups = fit(&Survey::independent(), "school ~ smokes", by).groups;
+    assert_eq!(found.groups.len(), 2);
+    found.groups[0].reason = Some("nobody answered".to_owned());
     let mut found = serde_json::to_value(found).unwrap();
     found["standardized"] = serde_json::json!([{"column": "age", "mean": 40.0, "standard_deviation": 9.0}]);
     found["hausman"] = serde_json::json!({"statistic": 3.0, "degrees": 2, "p_value": 0.2});
-    is_documented("regress", &found, &["smokes"]);
+    is_documented("regress", &found, &["smokes", "region"]);
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! The ways to answer a question about a share.
+
+use candor_analysis::query::Assume;
+
+use crate::choice::Choice;
+
+/// A way to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryMethod {
+    /// From one table of all attributes in the condition; unbiased, with a standard error.
+    Joint,
+    /// As if attributes of different blocks (clusters) were independent.
+    Clusters,
+    /// As if all attributes were independent.
+    Independent,
+    /// From answers weighted to agree with the estimated tables of the blocks.
+    Adjusted,
+    /// The answers taken for the truth.
+    Naive,
+}
+
+/// The methods that are to answer: one, or all of them side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryMethods(pub(super) &'static [QueryMethod]);
+
+impl QueryMethods {
+    /// The unbiased one, with its interval.
+    pub const JOINT: QueryMethods = QueryMethods(&[QueryMethod::Joint]);
+    /// All of them; of those, the ones that go with the other options.
+    pub const ALL: QueryMethods = QueryMethods(&[
+        QueryMethod::Joint,
+        QueryMethod::Clusters,
+        QueryMethod::Independent,
+        QueryMethod::Adjusted,
+        QueryMethod::Naive,
+    ]);
+}
+
+impl Choice for QueryMethods {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, QueryMethods, &'static str)] = &[
+        ("joint", QueryMethods::JOINT, "One table of all attributes in the condition; unbiased, with a standard error"),
+        (
+            "clusters",
+            QueryMethods(&[QueryMethod::Clusters]),
+            "Assumes that attributes in different blocks are independent",
+        ),
+        ("independent", QueryMethods(&[QueryMethod::Independent]), "Assumes that all attributes are independent"),
+        ("adjusted", QueryMethods(&[QueryMethod::Adjusted]), "Answers with raked weights; see candor rake"),
+        (
+            "naive",
+            QueryMethods(&[QueryMethod::Naive]),
+            "The answers taken for the true values (\"Randomized\" of Domingo-Ferrer and Soria-Comas 2020)",
+        ),
+        ("all", QueryMethods::ALL, "All methods side by side"),
+    ];
+}
+
+impl QueryMethod {
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            QueryMethod::Joint => "joint",
+            QueryMethod::Clusters => "clusters",
+            QueryMethod::Independent => "independent",
+            QueryMethod::Adjusted => "adjusted",
+            QueryMethod::Naive => "naive",
+        }
+    }
+
+    /// Whether it takes the answer records.
+    pub(super) fn takes_records(self) -> bool {
+        matches!(self, QueryMethod::Adjusted | QueryMethod::Naive)
+    }
+
+    /// What it takes for independent; `None` if it does not multiply tables.
+    pub(super) fn assume(self) -> Option<Assume> {
+        match self {
+            QueryMethod::Joint => Some(Assume::Nothing),
+            QueryMethod::Clusters => Some(Assume::BlocksIndependent),
+            QueryMethod::Independent => Some(Assume::AttributesIndependent),
+            QueryMethod::Adjusted | QueryMethod::Naive => None,
+        }
+    }
+}
