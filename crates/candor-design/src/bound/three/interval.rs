@@ -27,6 +27,8 @@ pub struct Piece {
     pub last: u64,
     /// By type of `S`.
     pub multipliers: Vec<f64>,
+    /// The multipliers of `m_U >= 0`, by type of `U`.
+    pub spectrum: Vec<f64>,
     /// By matrix of moments.
     pub matrices: Vec<DMatrix<f64>>,
     /// About what it proves: the largest `sum of h_U I_U`.
@@ -70,6 +72,17 @@ impl Objective<'_> {
         self.column(&pairs, self.kappa(size as f64))
     }
 
+    /// `I_U` by type, of the records that have certain categories of the attributes of a set of this type.
+    ///
+    /// Such a set has `m_U = p d_U` for all `U` inside; of each type the mean over the sets of attributes counts.
+    pub fn hits(&self, hits: usize) -> Vec<f64> {
+        let moments = self.moments;
+        let inside = |s: usize| moments.inside[hits][s];
+        let density: f64 = moments.fraction[hits];
+        let kappa = self.kappa(density * moments.records);
+        (0..moments.sets.len()).map(|u| kappa * density * inside(u)).collect()
+    }
+
     /// The best proof for a range of sizes.
     pub fn solve(&self, first: u64, last: u64) -> Option<Piece> {
         match last {
@@ -82,7 +95,16 @@ impl Objective<'_> {
     fn empty(&self, first: u64, last: u64) -> Piece {
         let none = self.moments.blocks.iter().map(|block| DMatrix::zeros(block.size, block.size)).collect();
         let types = self.moments.pairs.len();
-        Piece { first, last, multipliers: vec![0.0; types], matrices: none, value: 0.0, column: vec![0.0; types] }
+        let zeros = vec![0.0; types];
+        Piece {
+            first,
+            last,
+            multipliers: zeros.clone(),
+            spectrum: zeros.clone(),
+            matrices: none,
+            value: 0.0,
+            column: zeros,
+        }
     }
 
     fn single_record(&self) -> Piece {
@@ -108,6 +130,34 @@ impl Objective<'_> {
         piece
     }
 
+    /// What pairs of records alone prove for a range of sizes, by the linear program of one size inside: its
+    /// multipliers hold for every size. Cheap, and enough for sizes far from the best.
+    pub fn by_pairs(&self, first: u64, last: u64) -> Option<Piece> {
+        let (n, types) = (self.moments.records, self.weights.len());
+        let size = (first as f64 * last as f64).sqrt().round().clamp(first as f64, last as f64);
+        if size < 3.0 {
+            return None;
+        }
+        let spectrum = &self.moments.spectrum;
+        let beyond = |u: usize| (1..types).map(|s| (s - 1, spectrum[u][s])).collect::<Vec<_>>();
+        let moments = (1..types).map(|s| (0.0, vec![(s - 1, 1.0)]));
+        let program = Program {
+            objective: self.weights[1..].to_vec(),
+            blocks: Vec::new(),
+            rows: moments.chain((1..types).map(|u| (spectrum[u][0], beyond(u)))).collect(),
+            equations: vec![(beyond(0), (size - 1.0) / n)],
+            scale: self.scale,
+        };
+        let solution = program.solve(&vec![(size - 1.0) / (n - 1.0); types - 1], self.gap)?;
+        let mut piece = self.empty(first, last);
+        piece.multipliers[0] = solution.equations[0];
+        piece.spectrum[1..].copy_from_slice(&solution.rows[types - 1..]);
+        let pairs: Vec<f64> = std::iter::once(1.0).chain(solution.unknowns).collect();
+        piece.column = self.column(&pairs, self.kappa(size));
+        piece.value = self.proven(&piece);
+        Some(piece)
+    }
+
     /// A range of sizes of three records or more.
     fn range(&self, first: u64, last: u64) -> Option<Piece> {
         let range = Range::new(self, first, last);
@@ -130,7 +180,8 @@ impl Objective<'_> {
             }
         }
         for (s, by) in piece.multipliers.iter().enumerate() {
-            sums[moments.pairs[s]] += self.weights[s];
+            let spectrum = piece.spectrum.iter().zip(&moments.spectrum).map(|(by, row)| by * row[s]).sum::<f64>();
+            sums[moments.pairs[s]] += self.weights[s] + spectrum;
             moments.means[s].iter().for_each(|&(moment, value)| sums[moment] += by * value);
         }
         let at = |size: u64| {

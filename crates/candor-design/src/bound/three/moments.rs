@@ -46,6 +46,10 @@ pub struct Moments {
     pub spectrum: Vec<Vec<f64>>,
     /// By type: the number of sets, and `d_U`.
     pub sets: Vec<(f64, f64)>,
+    /// By type of a set `H` of attributes, then of `U`: the share of all `U` that are inside `H`.
+    pub inside: Vec<Vec<f64>>,
+    /// By type of a set of attributes, the share of the records that have certain categories there.
+    pub fraction: Vec<f64>,
     /// The number of records.
     pub records: f64,
 }
@@ -70,6 +74,13 @@ impl Moments {
         let weight = |u: &Vec<usize>, s: &Vec<usize>| (0..kinds.len()).map(|k| tables[k][u[k]][s[k]]).product::<f64>();
         let spectrum = types.iter().map(|u| types.iter().map(|s| weight(u, s)).collect()).collect();
         let sets = types.iter().map(|u| count_and_dimension(kinds, u)).collect();
+        let share = |h: &Vec<usize>, u: &Vec<usize>| -> f64 {
+            let one = |(k, kind): (usize, &Kind)| choose(h[k], u[k]) / choose(kind.members.len(), u[k]);
+            kinds.iter().enumerate().map(one).product()
+        };
+        let inside = types.iter().map(|h| types.iter().map(|u| share(h, u)).collect()).collect();
+        let certain = |(kind, &h): (&Kind, &usize)| (kind.size as f64).powi(-(h as i32));
+        let fraction = types.iter().map(|h| kinds.iter().zip(h).map(certain).product()).collect();
         let records = kinds.iter().map(|kind| (kind.size as f64).powi(kind.members.len() as i32)).product();
         Moments {
             count: orbits.distinct.len(),
@@ -79,6 +90,8 @@ impl Moments {
             means,
             spectrum,
             sets,
+            inside,
+            fraction,
             records,
         }
     }
@@ -210,10 +223,14 @@ fn blocks(kinds: &[Kind], orbits: &Orbits) -> Vec<Block> {
     choices.into_iter().map(block).collect()
 }
 
+/// Binomial coefficients; zero if `k` is larger.
+fn choose(n: usize, k: usize) -> f64 {
+    if k > n { 0.0 } else { (1..=k).map(|i| (n - k + i) as f64 / i as f64).product() }
+}
+
 /// By size of `U` and of `S`: the weight of all pairs of records that differ on a set of this size in `m_U`.
 fn krawtchouk(size: usize, n: usize) -> Vec<Vec<f64>> {
-    let (a, choose) =
-        (size as f64, |n: usize, k: usize| (1..=k).map(|i| (n - k + i) as f64 / i as f64).product::<f64>());
+    let a = size as f64;
     let entry = |u: usize, s: usize| {
         let both = |h: usize| {
             let sign = if h.is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -225,7 +242,6 @@ fn krawtchouk(size: usize, n: usize) -> Vec<Vec<f64>> {
 }
 
 fn count_and_dimension(kinds: &[Kind], u: &[usize]) -> (f64, f64) {
-    let choose = |n: usize, k: usize| (1..=k).map(|i| (n - k + i) as f64 / i as f64).product::<f64>();
     let count = kinds.iter().zip(u).map(|(kind, &u)| choose(kind.members.len(), u)).product();
     let dimension = kinds.iter().zip(u).map(|(kind, &u)| (kind.size as f64 - 1.0).powi(u as i32)).product();
     (count, dimension)

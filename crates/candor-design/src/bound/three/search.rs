@@ -30,6 +30,12 @@ const COVERS: usize = 30;
 /// Sizes whose value is this far below the largest are left out of a round.
 const NEAR: f64 = 0.06;
 
+/// Wider ranges are divided before moments of three records are tried: those of pairs may do for a part.
+const WIDE: f64 = 1.3;
+
+/// A round that took less than this of the gap away told nothing new.
+const STALL: f64 = 0.05;
+
 struct Search<'a> {
     moments: &'a Moments,
     costs: &'a [f64],
@@ -80,7 +86,8 @@ fn first_ranges(half: u64) -> Vec<(u64, u64)> {
 }
 
 impl Search<'_> {
-    /// Columns to begin with, that tell about everything, and sizes around the best density of perfect sets.
+    /// Columns to begin with, of random sets and of records that agree in some attributes, and sizes around the best
+    /// density of perfect sets.
     fn begin(&mut self, half: u64) {
         let objective = Objective::new(self.moments, &vec![0.0; self.costs.len()], self.excess, 1e-6);
         let middle = self.moments.records / (2.0 + self.excess);
@@ -89,7 +96,8 @@ impl Search<'_> {
         sizes.retain(|&size| size >= 1 && size <= half);
         sizes.sort_unstable();
         sizes.dedup();
-        self.columns = sizes.iter().map(|&size| objective.random(size)).collect();
+        let random = sizes.iter().map(|&size| objective.random(size));
+        self.columns = random.chain((1..self.costs.len()).map(|hits| objective.hits(hits))).collect();
         self.sizes = sizes.into_iter().map(|size| (size, f64::INFINITY)).collect();
     }
 
@@ -111,6 +119,7 @@ impl Search<'_> {
 
     /// Finds prices for the sizes looked at; returns about the bound that they would give if these were all.
     fn rounds(&mut self, tolerance: f64) -> Option<f64> {
+        let mut before = f64::INFINITY;
         for _ in 0..ROUNDS {
             let (known, weights) = mixture(self.costs, &self.columns);
             let mut weights = weights.iter();
@@ -123,7 +132,11 @@ impl Search<'_> {
             let mut prices: Vec<f64> = self.costs.iter().zip(&known).zip(counts).map(price).collect();
             let whole: f64 = self.numerator(&prices);
             prices.iter_mut().for_each(|price| *price /= whole);
-            if let Some((_, best)) = &self.best {
+            // Halfway from the best prices is steadier; but where that has told nothing new, all the way.
+            let gap = error - self.best.as_ref().map_or(0.0, |(best, _)| *best);
+            let tells = before - error > STALL * gap;
+            before = error;
+            if let Some((_, best)) = self.best.as_ref().filter(|_| tells) {
                 prices.iter_mut().zip(best).for_each(|(price, best)| *price = (*price * best).sqrt());
             }
             let whole: f64 = self.numerator(&prices);
@@ -146,11 +159,23 @@ impl Search<'_> {
         let objective = Objective::new(self.moments, prices, self.excess, accuracy(tolerance));
         let known = self.sizes.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
         let largest = known.fold(0.0, f64::max);
-        let mut order: Vec<usize> =
-            (0..self.sizes.len()).filter(|&at| self.sizes[at].1 >= (1.0 - NEAR) * largest).collect();
-        order.sort_by(|&a, &b| self.sizes[b].1.total_cmp(&self.sizes[a].1));
+        let mut order: Vec<(f64, usize)> = (0..self.sizes.len())
+            .filter(|&at| self.sizes[at].1 >= (1.0 - NEAR) * largest)
+            .map(|at| (0.0, at))
+            .collect();
+        for (pairs, at) in &mut order {
+            let size = self.sizes[*at].0;
+            *pairs = objective.by_pairs(size, size).map_or(f64::INFINITY, |piece| piece.value);
+        }
+        let expected = |&(pairs, at): &(f64, usize)| pairs.min(self.sizes[at].1);
+        order.sort_by(|a, b| expected(b).total_cmp(&expected(a)));
         let mut most = 0f64;
-        for at in order {
+        for (pairs, at) in order {
+            // Moments of three records allow no more than those of two.
+            if pairs <= most {
+                self.sizes[at].1 = pairs;
+                continue;
+            }
             if !self.may_go_on() {
                 return None;
             }
@@ -162,34 +187,25 @@ impl Search<'_> {
         Some(most)
     }
 
-    /// Proofs for all sizes at the best prices, within a tolerance of the largest value of a single size; nothing if a
-    /// size is found that the prices must take into account first. `None` if there is no time left.
+    /// Proofs for all sizes at the best prices, within a tolerance of the largest value of a single size, or as near
+    /// as there is time for; nothing if a size is found that the prices must take into account first. `None` if time
+    /// ended before there was a proof for every size.
     fn cover(&mut self, tolerance: f64) -> Option<Option<(f64, Found)>> {
         let prices = self.best.as_ref()?.1.clone();
         let objective = Objective::new(self.moments, &prices, self.excess, accuracy(tolerance));
         let reached = self.numerator(&prices) / self.best.as_ref()?.0;
         let mut most = reached;
-        let mut pieces = Vec::new();
-        let mut open = self.ranges.clone();
+        let mut pieces = self.proofs(&objective, self.ranges.clone(), most)?;
         loop {
-            while let Some((first, last)) = open.pop() {
-                if !self.may_go_on() {
-                    return None;
-                }
-                match objective.solve(first, last) {
-                    Some(piece) => pieces.push(piece),
-                    None if first == last => return None,
-                    None => open.extend(split(first, last)),
-                }
-            }
             let at = (0..pieces.len()).max_by(|&a, &b| pieces[a].value.total_cmp(&pieces[b].value))?;
             let Piece { first, last, value, .. } = pieces[at];
             if value <= most * (1.0 + tolerance) {
                 break;
             }
             if first < last {
-                open.extend(split(first, last));
+                let Some(parts) = self.proofs(&objective, split(first, last).to_vec(), most) else { break };
                 pieces.swap_remove(at);
+                pieces.extend(parts);
                 continue;
             }
             most = value;
@@ -205,6 +221,31 @@ impl Search<'_> {
         self.ranges = pieces.iter().map(|piece| (piece.first, piece.last)).collect();
         let most = pieces.iter().map(|piece| piece.value).fold(0.0, f64::max);
         Some(Some((self.numerator(&prices) / most, Found { prices, pieces })))
+    }
+
+    /// Proofs for ranges of sizes: by moments of pairs where these allow no more than `enough`, else by those of three
+    /// records. `None` if there is no time for all.
+    fn proofs(&mut self, objective: &Objective<'_>, mut open: Vec<(u64, u64)>, enough: f64) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        while let Some((first, last)) = open.pop() {
+            if let Some(piece) = objective.by_pairs(first, last).filter(|piece| piece.value <= enough) {
+                pieces.push(piece);
+                continue;
+            }
+            if first > 2 && last as f64 > WIDE * first as f64 {
+                open.extend(split(first, last));
+                continue;
+            }
+            if !self.may_go_on() {
+                return None;
+            }
+            match objective.solve(first, last) {
+                Some(piece) => pieces.push(piece),
+                None if first == last => return None,
+                None => open.extend(split(first, last)),
+            }
+        }
+        Some(pieces)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;
 
 use super::super::exchangeable::Kind;
@@ -28,6 +28,8 @@ pub struct Proof {
     pub last: u64,
     /// The multipliers of the means over the third record, by type of the set where the first two differ.
     pub multipliers: Vec<BigInt>,
+    /// The multipliers of `m_U >= 0`, by type of `U`; not negative.
+    pub spectrum: Vec<BigInt>,
     /// For each matrix of moments the rows of a matrix `L`: its multiplier is `L L'`, which is positive semidefinite.
     pub factors: Vec<Vec<Vec<BigInt>>>,
 }
@@ -51,6 +53,8 @@ struct Conditions {
     others: BigInt,
     /// By type, the moment of two records.
     pairs: Vec<Key>,
+    /// By type of `U` and of `S`, `records` times the weight of the moment of two records in `m_U`.
+    spectrum: Vec<Vec<BigInt>>,
     /// By type, `records` times the mean over the third record.
     means: Vec<Terms>,
     /// The matrices, times `others`: row, column, terms.
@@ -92,17 +96,15 @@ impl Certificate {
             return None;
         }
         let mut sums = vec![zero(); digits.len()];
-        for (u, price) in digits.iter().zip(&self.prices).skip(1) {
+        for ((u, weights), price) in digits.iter().zip(&conditions.spectrum).zip(&self.prices).skip(1) {
             if price.is_nan() || *price < 0.0 {
                 return None;
             }
-            let price = BigRational::from_float(*price)?;
-            for (s, sum) in digits.iter().zip(&mut sums) {
-                let weight = |(kind, (&u, &s)): (&Kind, (&usize, &usize))| pair_weight(kind, u, s);
-                let weight: BigInt = self.kinds.iter().zip(u.iter().zip(s)).map(weight).product();
-                let sets: BigInt = self.kinds.iter().zip(u).map(|(kind, &u)| choose(kind.members.len(), u)).product();
-                let dimension: BigInt = self.kinds.iter().zip(u).map(|(kind, &u)| power(kind.size - 1, u)).product();
-                *sum += &price * BigRational::new(weight * sets, dimension * &conditions.records);
+            let sets: BigInt = self.kinds.iter().zip(u).map(|(kind, &u)| choose(kind.members.len(), u)).product();
+            let dimension: BigInt = self.kinds.iter().zip(u).map(|(kind, &u)| power(kind.size - 1, u)).product();
+            let price = BigRational::from_float(*price)? * BigRational::new(sets, dimension * &conditions.records);
+            for (weight, sum) in weights.iter().zip(&mut sums) {
+                *sum += &price * weight;
             }
         }
         Some(sums)
@@ -129,6 +131,10 @@ impl Conditions {
         let first = |terms: Terms| terms.into_keys().next().unwrap_or_default();
         let pairs = digits.iter().map(|s| first(each(&single, s))).collect();
         let means = digits.iter().map(|s| each(&mean, s)).collect();
+        let weight = |u: &Vec<usize>, s: &Vec<usize>| {
+            kinds.iter().zip(u.iter().zip(s)).map(|(kind, (&u, &s))| pair_weight(kind, u, s)).product()
+        };
+        let spectrum = digits.iter().map(|u| digits.iter().map(|s| weight(u, s)).collect()).collect();
         let mut blocks = vec![(1, vec![(0, 0, Terms::from([(Vec::new(), BigInt::from(1))]))])];
         for kind in kinds.iter().rev() {
             let own = matrices(kind);
@@ -137,7 +143,7 @@ impl Conditions {
         let merged = |(row, column, terms): (usize, usize, Terms)| (row, column, smallest(terms));
         let blocks =
             blocks.into_iter().map(|(size, entries)| (size, entries.into_iter().map(merged).collect())).collect();
-        Conditions { records, others, pairs, means, blocks }
+        Conditions { records, others, pairs, spectrum, means, blocks }
     }
 
     /// The least and the largest density of a proof, with its value there: between them the value is below the line
@@ -172,6 +178,10 @@ impl Conditions {
         if proof.multipliers.len() != self.means.len() || proof.factors.len() != self.blocks.len() {
             return None;
         }
+        let negative = |multiplier: &BigInt| multiplier.sign() == Sign::Minus;
+        if proof.spectrum.len() != self.spectrum.len() || proof.spectrum.iter().any(negative) {
+            return None;
+        }
         let mut semidefinite: BTreeMap<&Key, BigInt> = BTreeMap::new();
         for (factor, (size, entries)) in proof.factors.iter().zip(&self.blocks) {
             if factor.len() != *size || factor.iter().any(|row| row.len() != factor[0].len()) {
@@ -199,8 +209,10 @@ impl Conditions {
         for (key, sum) in means {
             *sums.entry(key).or_insert_with(zero) += fixed(&sum, BITS) / BigRational::from(self.records.clone());
         }
-        for (pair, weight) in self.pairs.iter().zip(objective) {
-            *sums.entry(pair.clone()).or_insert_with(zero) += weight;
+        for (s, (pair, weight)) in self.pairs.iter().zip(objective).enumerate() {
+            let spectrum: BigInt = self.spectrum.iter().zip(&proof.spectrum).map(|(row, by)| &row[s] * by).sum();
+            let spectrum = fixed(&spectrum, BITS) / BigRational::from(self.records.clone());
+            *sums.entry(pair.clone()).or_insert_with(zero) += weight + spectrum;
         }
         let constant = sums.remove(&self.pairs[0])?;
         Some((constant, sums))
