@@ -1,23 +1,23 @@
-//! Attribute epsilons, however they are asked for: a total shared out, one by one, or by what is kept.
+//! Attribute epsilons from a total, from single values, or from a retention probability.
 
 use candor_base::schema::Schema;
 
 use crate::{DesignError, randomized_attributes};
 
-/// The ways to say how much each attribute may spend; exactly one of `epsilon`, `attribute_epsilon` and `q`.
+/// The privacy budget of the attributes; exactly one of `epsilon`, `attribute_epsilon` and `q` is set.
 pub(crate) struct Budget<'a> {
-    /// A total.
+    /// Record-level epsilon.
     pub(crate) epsilon: Option<f64>,
-    /// How the total is shared out; equally if `None`.
+    /// Allocation of the record-level epsilon; equal if `None`.
     pub(crate) ratio: Option<&'a [f64]>,
-    /// One for each attribute.
+    /// Epsilon of each attribute.
     pub(crate) attribute_epsilon: Option<&'a [f64]>,
-    /// The probability of keeping each attribute's truth before drawing uniformly.
+    /// Probability of keeping the true category of each attribute before drawing uniformly.
     pub(crate) q: Option<f64>,
 }
 
 impl Budget<'_> {
-    /// One epsilon for each attribute that is randomized.
+    /// Returns one epsilon for each randomized attribute.
     pub(crate) fn epsilons(&self, schema: &Schema) -> Result<Vec<f64>, DesignError> {
         let private = randomized_attributes(schema)?;
         match (self.attribute_epsilon, self.epsilon, self.q) {
@@ -34,7 +34,7 @@ impl Budget<'_> {
     }
 }
 
-/// A ratio of so many attributes; equal shares if none is given.
+/// Returns the allocation for this number of attributes; equal by default.
 pub(crate) fn ratio(given: Option<&[f64]>, attributes: usize) -> Result<Vec<f64>, DesignError> {
     match given {
         None => Ok(vec![1.0; attributes]),
@@ -45,10 +45,10 @@ pub(crate) fn ratio(given: Option<&[f64]>, attributes: usize) -> Result<Vec<f64>
     }
 }
 
-/// Attribute epsilons in the given ratio that sum to `total`.
+/// Allocates `total` to attributes in the given ratio.
 ///
 /// # Errors
-/// If the total is not a privacy loss or the ratio shares nothing out.
+/// Returns an error if the total is not a valid epsilon, or all parts of the ratio are zero.
 pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     if !(total.is_finite() && total >= 0.0) {
         return Err(DesignError::Epsilon(total));
@@ -60,11 +60,11 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
 }
 
-/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (Domingo-Ferrer and Soria-Comas
-/// 2020, section 6.3.1, which prints it without the `1 +`).
+/// Returns the epsilon of uniform perturbation: `ln(1 + q n/(1 - q))` for `n` categories (Domingo-Ferrer and
+/// Soria-Comas 2020, section 6.3.1, which prints it without the `1 +`).
 ///
 /// # Errors
-/// Unless `0 <= q < 1`.
+/// Returns an error unless `0 <= q < 1`.
 pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
     match (0.0..1.0).contains(&q) {
         true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
@@ -74,8 +74,8 @@ pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
     }
 }
 
-/// Whether a certified epsilon is what was asked for, or so little less that nobody would mind. It is much less where
-/// the rarest answer is too rare for integer weights of 64 bits.
+/// Returns whether a certified epsilon is practically the requested one. It is much smaller if the rarest answer is
+/// too rare for integer weights of 64 bits.
 pub fn is_met(asked: f64, certified: f64) -> bool {
     certified >= 0.99 * asked
 }

@@ -1,10 +1,10 @@
-//! RR-Clusters: attributes of a cluster randomized together, clusters independently of each other (Domingo-Ferrer and
+//! RR-Clusters: the attributes of a cluster are randomized together, clusters independently (Domingo-Ferrer and
 //! Soria-Comas 2020, section 4).
 //!
-//! Each attribute brings its epsilon, and a cluster spends the sum of those of its attributes; so the record epsilon is
-//! the same as if all attributes were randomized on their own (section 6.3.2). With `E` that sum and `n` the number of
-//! combinations, joint randomized response keeps the truth with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper
-//! prints `1 - n`, which is no probability.)
+//! A cluster spends the sum of the epsilons of its attributes, so the record-level epsilon is the same as with
+//! independent randomization (section 6.3.2). With `E` that sum and `n` the number of combinations, joint randomized
+//! response keeps the true combination with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper prints `1 - n`,
+//! which gives no probability.)
 
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Pattern};
@@ -26,11 +26,11 @@ use crate::{DesignError, randomized_attributes};
 pub enum ClusterDesign {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons.
     Joint,
-    /// The least epsilon that gives each attribute its own; less than the sum.
+    /// Least epsilon for the given attribute epsilons; less than their sum.
     Optimal,
-    /// The same with larger attribute epsilons, in the same ratio, such that the cluster spends the sum.
+    /// The same with larger attribute epsilons in the same ratio, so that the cluster spends the sum.
     OptimalWithin,
-    /// The least error of all pairs of the cluster, at the sum of their epsilons.
+    /// Least error of all pairs of the cluster, at the sum of their epsilons.
     Workload,
 }
 
@@ -47,26 +47,26 @@ pub enum ClusterMethod {
     Workload,
 }
 
-/// What RR-Clusters takes: clusters, and epsilons as RR-Independent takes them.
+/// Parameters of RR-Clusters: clusters, and epsilons as for RR-Independent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClustersRequest {
-    /// The attributes to be randomized together, by name; the others are on their own.
+    /// Attributes to randomize together, by name; all others are clusters of one.
     pub clusters: Vec<Vec<String>>,
-    /// A total for the record.
+    /// Record-level epsilon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
-    /// How the total is shared out; equally by default.
+    /// Allocation of the record-level epsilon; equal by default.
     #[serde(
         rename(serialize = "ratio", deserialize = "budget_split"),
         alias = "ratio",
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Vec<f64>>,
-    /// One epsilon for each attribute.
+    /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// The probability of keeping each attribute's truth before drawing uniformly.
+    /// Probability of keeping the true category of each attribute before drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
     /// How the attributes of a cluster are randomized.
@@ -77,11 +77,11 @@ pub struct ClustersRequest {
         skip_serializing_if = "is_joint"
     )]
     pub inside: ClusterMethod,
-    /// The epsilon that those who took part in finding the clusters have spent.
+    /// Epsilon spent on finding the clusters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// Stop searching after so many seconds;
-    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Search time limit in seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS)
+    /// by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
@@ -91,7 +91,7 @@ fn is_joint(inside: &ClusterMethod) -> bool {
 }
 
 impl ClustersRequest {
-    /// These attributes together, each list by itself and the others on their own, at a total for the record.
+    /// Creates a request for these clusters at a record-level epsilon; other attributes are clusters of one.
     pub fn new<C>(clusters: impl IntoIterator<Item = C>, epsilon: f64) -> Self
     where
         C: IntoIterator<Item: Into<String>>,
@@ -99,7 +99,7 @@ impl ClustersRequest {
         ClustersRequest { epsilon: Some(epsilon), ..ClustersRequest::together(clusters) }
     }
 
-    /// Instead of a total one epsilon for each attribute.
+    /// Creates a request for these clusters with one epsilon for each attribute.
     pub fn of_attributes<C>(clusters: impl IntoIterator<Item = C>, epsilons: impl Into<Vec<f64>>) -> Self
     where
         C: IntoIterator<Item: Into<String>>,
@@ -115,13 +115,13 @@ impl ClustersRequest {
     }
 
     parameters! {
-        /// How the total is shared out, as a ratio; equally by default.
+        /// Sets the allocation of the record-level epsilon, as a ratio; equal by default.
         budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
-        /// How the attributes of a cluster are randomized; RR-Joint by default.
+        /// Sets how the attributes of a cluster are randomized; RR-Joint by default.
         cluster_method(inside: ClusterMethod): inside = inside;
-        /// The epsilon that those who took part in finding the clusters have spent.
+        /// Sets the epsilon spent on finding the clusters.
         spent(epsilon: f64): spent = Some(epsilon);
-        /// Stop searching after so many seconds.
+        /// Sets the search time limit in seconds.
         time_limit(seconds: f64): time_limit = Some(seconds);
     }
 }
@@ -158,13 +158,13 @@ impl Design for ClustersRequest {
 }
 
 impl ClustersRequest {
-    /// The same, unless nothing is taken together.
+    /// Returns the request, unless every cluster has one attribute.
     fn of_several(self) -> Result<Self, NotApplicable> {
         if self.clusters.is_empty() { Err(NotApplicable::NothingTogether) } else { Ok(self) }
     }
 }
 
-/// What those are protected by who also took part in finding the clusters.
+/// Returns a note about the joint guarantee for people who also took part in finding the clusters.
 fn spent_note(spent: f64, epsilon: f64) -> String {
     // Rounded up, like every epsilon.
     let up = |epsilon: f64| (epsilon * 1e4).ceil() / 1e4;
@@ -176,11 +176,12 @@ fn spent_note(spent: f64, epsilon: f64) -> String {
     )
 }
 
-/// A plan with one block per cluster. `clusters` are positions in the schema; attributes that are in none of them are
-/// clusters of their own. `epsilons` has one for each attribute that is randomized, in the schema's order.
+/// Designs a plan with one block per cluster. `clusters` are positions in the schema; other attributes are clusters
+/// of one. `epsilons` has one value for each randomized attribute, in the order of the schema.
 ///
 /// # Errors
-/// If an attribute is in two clusters or public, there is not one epsilon per attribute, or one is not a privacy loss.
+/// Returns an error if an attribute is public or in two clusters, if the number of epsilons is wrong, or if one is
+/// invalid.
 pub fn clusters(
     schema: &Schema,
     clusters: &[Vec<usize>],
@@ -230,8 +231,8 @@ pub fn clusters(
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "clusters".to_owned(), requested }))
 }
 
-/// Every attribute that is randomized in exactly one cluster; each in the schema's order, and by their first
-/// attributes.
+/// Completes the clusters so that each randomized attribute is in exactly one; attributes and clusters are in the
+/// order of the schema.
 fn complete(schema: &Schema, clusters: &[Vec<usize>]) -> Result<Vec<Vec<usize>>, DesignError> {
     let name = |attribute: usize| schema.name(attribute).to_owned();
     let mut complete: Vec<Vec<usize>> = Vec::new();

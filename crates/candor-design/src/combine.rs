@@ -1,4 +1,4 @@
-//! Plans over disjoint attributes as one: methods for one attribute, each on its own, make the plan of a record.
+//! Combines plans over disjoint attributes, for instance of methods for one attribute, into one plan.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::DesignError;
 
-/// The schema of some of the attributes to be randomized, in the schema's order, beside all that are public.
+/// Returns the schema with some of the randomized attributes, in the order of the schema, and all public ones.
 ///
 /// # Errors
-/// If one is not in the schema, named twice or public, or depends on one that is left out.
+/// Returns an error if a name is unknown, repeated or public, or if an attribute depends on one that is left out.
 pub fn part(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
     let mut wanted = HashSet::new();
     for name in names {
@@ -28,23 +28,24 @@ pub fn part(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
     Ok(Schema::new(attributes.collect())?)
 }
 
-/// A combined plan, with what there is to know of it.
+/// A combined plan.
 #[derive(Clone, Debug)]
 pub struct Combined {
-    /// The plan: the blocks of all.
+    /// The plan, with the blocks of all parts.
     pub plan: Plan,
-    /// Attributes whose plans were certified for a prior that the combined plan does not state: it can state one.
+    /// Attributes whose plans were certified for a prior that the combined plan does not contain, because it can
+    /// contain only one.
     pub unstated: Vec<String>,
 }
 
-/// The plan that answers every attribute as its own plan does, independently of the others. Attributes come in the
-/// order of the plans; public ones may be in several.
+/// Combines plans so that every attribute is answered as in its own plan, independently of the others. Attributes are
+/// in the order of the plans; public ones may be in several.
 ///
-/// What it guarantees is computed anew from all blocks: epsilons add up. A prior that one of the plans was certified
-/// for is stated; of several none is.
+/// The guarantee is computed anew from all blocks; epsilons add up. The prior of a part is kept if only one part has
+/// one.
 ///
 /// # Errors
-/// If there are fewer than two plans, or an attribute is randomized in two.
+/// Returns an error if there are fewer than two plans, or if two plans randomize the same attribute.
 pub fn combine(plans: &[Plan]) -> Result<Combined, DesignError> {
     if plans.len() < 2 {
         return Err(DesignError::Combine("it takes two plans or more".to_owned()));
@@ -81,7 +82,7 @@ pub fn combine(plans: &[Plan]) -> Result<Combined, DesignError> {
     }
 }
 
-/// The blocks of a plan over the places of another schema.
+/// Returns the blocks of a plan at their positions in another schema.
 fn moved(plan: &Plan, schema: &Schema) -> Result<Vec<Block>, DesignError> {
     let block = |block: &Block| {
         let place = |&attribute: &usize| schema.position(plan.schema().name(attribute));
@@ -91,7 +92,7 @@ fn moved(plan: &Plan, schema: &Schema) -> Result<Vec<Block>, DesignError> {
     plan.blocks().iter().map(block).collect()
 }
 
-/// What was asked of each attribute.
+/// Returns the requested epsilon of each attribute.
 fn origin(plans: &[Plan]) -> Origin {
     let requested = |plan: &Plan| {
         let asked = &plan.origin().requested;
@@ -100,7 +101,7 @@ fn origin(plans: &[Plan]) -> Origin {
     Origin { method: "combine".to_owned(), requested: plans.iter().flat_map(requested).collect() }
 }
 
-/// The requests that made the plans, as far as they tell.
+/// Returns the requests of the parts, as far as they are recorded.
 fn request(plans: &[Plan]) -> String {
     let told: Vec<Value> = plans
         .iter()

@@ -1,7 +1,8 @@
-//! Lotteries that show who does not follow them: each tag tells as much at the same epsilon, but shifts the labels.
+//! Channels with shifted labels, which reveal noncompliance: all channels are equally informative at the same
+//! epsilon.
 //!
-//! Tag `s` adds `s` to the number of the true category, modulo their number, before it is randomized. People who ignore
-//! the rules give the same answers under all tags, people who follow them do not (docs/mathematics/compliance.md).
+//! Channel `s` adds `s` to the number of the true category, modulo the number of categories, before randomization.
+//! Noncompliers give the same answers under all channels; others do not (docs/mathematics/compliance.md).
 
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, PatternSet};
 use candor_base::schema::CROSS;
@@ -9,11 +10,11 @@ use candor_base::shape::Shape;
 
 use crate::DesignError;
 
-/// k-ary randomized response on one attribute, as many channels as it has categories, equally often. With two
-/// categories half of them lean away from the truth: the mirrored device.
+/// Returns k-ary randomized response for one attribute: as many equally likely channels as categories. With two
+/// categories, half of them favor the opposite of the true one: the compliance-check device.
 ///
 /// # Errors
-/// If epsilon is not a privacy loss.
+/// Returns an error if epsilon is invalid.
 pub fn k_ary(labels: &[String], epsilon: f64) -> Result<Vec<(u64, Channel)>, DesignError> {
     let size = labels.len();
     if size == 2 {
@@ -30,11 +31,11 @@ pub fn k_ary(labels: &[String], epsilon: f64) -> Result<Vec<(u64, Channel)>, Des
     (0..size).map(shifted).collect()
 }
 
-/// The same on several attributes of two categories together: the record is kept, or with the other tag its opposite in
-/// every attribute, or replaced by a random one.
+/// Returns channels for several attributes of two categories together: the record, or with the other channel its
+/// opposite in every attribute, is kept or replaced by a random one.
 ///
 /// # Errors
-/// If epsilon is not a privacy loss.
+/// Returns an error if epsilon is invalid.
 pub fn both_ways(attributes: usize, epsilon: f64) -> Result<Vec<(u64, Channel)>, DesignError> {
     let axes = || vec![Axis::single(2); attributes];
     let opposite = PatternSet::Only((0..attributes).collect());
@@ -42,15 +43,15 @@ pub fn both_ways(attributes: usize, epsilon: f64) -> Result<Vec<(u64, Channel)>,
     Ok(vec![(1, plain.into()), (1, Pattern::two_level(axes(), opposite, epsilon)?.into())])
 }
 
-/// The most combinations of categories of several attributes that are written out.
+/// Maximum number of combinations of categories in a matrix.
 const MAX_CELLS: usize = 256;
 
-/// k-ary randomized response on several attributes together, as many channels as the largest of them has categories,
-/// equally often: the record is shifted in every attribute, and then kept or replaced by a random one. With two
-/// categories each it is [`both_ways`]; else matrices, whose outputs are the combinations `x*y`.
+/// Returns k-ary randomized response for several attributes together, with as many equally likely channels as the
+/// largest has categories: the record is shifted in every attribute, and kept or replaced by a random one. For
+/// attributes of two categories this is [`both_ways`]; otherwise matrices, whose outputs are the combinations `x*y`.
 ///
 /// # Errors
-/// If epsilon is not a privacy loss, or there are more than 256 combinations.
+/// Returns an error if epsilon is invalid, or if there are more than 256 combinations.
 pub fn joint(attributes: &[&[String]], epsilon: f64) -> Result<Vec<(u64, Channel)>, DesignError> {
     let sizes: Vec<usize> = attributes.iter().map(|labels| labels.len()).collect();
     if sizes.iter().all(|&size| size == 2) {

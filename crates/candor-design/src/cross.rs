@@ -1,16 +1,16 @@
-//! Cross-classifications: several attributes as one, so that a method for one attribute protects them together.
+//! Cross-classifies several attributes, so that a method for one attribute protects them together.
 
 use candor_base::schema::{Attribute, CROSS, Schema, parts as columns_of};
 
 use crate::DesignError;
 
-/// The schema with the named attributes replaced by their cross-classification `a*b`, at the place of the first, whose
-/// categories are all combinations `x*y`, the first attribute slowest. Tables need not have a column of that name: it
-/// is made of the columns of its parts.
+/// Replaces the named attributes by their cross-classification `a*b`, at the position of the first. Its categories
+/// are all combinations `x*y`, with the first attribute varying slowest. Data files need no such column; it is
+/// derived from its parts.
 ///
 /// # Errors
-/// If fewer than two are named, one is not in the schema, public or in bins, or the combinations are too many or not
-/// all different.
+/// Returns an error if fewer than two attributes are named, if one is unknown, public or binned, or if the
+/// combinations are too many or not distinct.
 pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
     let refuse = |why: String| Err(DesignError::Cross(why));
     let positions = names.iter().map(|name| schema.position(name)).collect::<Result<Vec<usize>, _>>()?;
@@ -68,7 +68,7 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
     Ok(Schema::new(attributes)?)
 }
 
-/// The schema with what a request crosses, if anything.
+/// Applies the cross-classification of a request, if it has one.
 pub(crate) fn crossed_if_asked(schema: &Schema, names: Option<&[String]>) -> Result<Schema, DesignError> {
     names.map_or_else(|| Ok(schema.clone()), |names| crossed(schema, names))
 }

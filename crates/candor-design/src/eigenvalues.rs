@@ -1,19 +1,19 @@
-//! Eigenvalues of a matrix: how strongly the noise of the answers is magnified when the randomization is taken out
+//! Eigenvalues of a transition matrix, which determine how much estimation amplifies the noise of the answers
 //! (Domingo-Ferrer and Soria-Comas 2020, section 2.3).
 
 use nalgebra::{DMatrix, Schur};
 use serde::Serialize;
 
-/// Larger matrices without a pattern are left out.
+/// Maximum size of a matrix without a pattern.
 const MAX_SIZE: usize = 256;
 
-/// Entries that differ by less are taken for equal.
+/// Entries with a smaller difference are equal.
 const EQUAL: f64 = 1e-13;
 
-/// Eigenvalues smaller than this times the largest are taken for 0.
+/// Eigenvalues smaller than this times the largest count as 0.
 const NOTHING: f64 = 1e-13;
 
-/// The most steps of the iteration.
+/// Maximum number of iterations.
 const STEPS: usize = 100_000;
 
 /// An eigenvalue.
@@ -30,14 +30,14 @@ impl Eigenvalue {
         Eigenvalue { real, imaginary: 0.0 }
     }
 
-    /// Its absolute value.
+    /// Returns its absolute value.
     pub fn modulus(self) -> f64 {
         self.real.hypot(self.imaginary)
     }
 }
 
-/// The eigenvalues of a square matrix in columns, the largest absolute value first; `None` if it is not square, too
-/// large, or the iteration does not end.
+/// Returns the eigenvalues of a square matrix given by columns, by decreasing absolute value; `None` if it is not
+/// square, too large, or the iteration does not converge.
 pub fn eigenvalues(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     if n == 0 || columns.iter().any(|column| column.len() != n) {
@@ -62,7 +62,7 @@ pub fn eigenvalues(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     Some(values)
 }
 
-/// Those of a matrix with one number on its diagonal and another beside it.
+/// Returns the eigenvalues of a matrix with one value on the diagonal and another elsewhere.
 fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     let (kept, other) = (columns[0][0], columns[0].get(1).copied().unwrap_or(0.0));
@@ -74,8 +74,8 @@ fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     columns.iter().enumerate().all(is).then(values)
 }
 
-/// `P_max / P_min`: the largest absolute eigenvalue over the smallest; `None` if the smallest is 0: then nothing can be
-/// estimated.
+/// Returns `P_max / P_min`, the ratio of the largest to the smallest absolute eigenvalue; `None` if the smallest is
+/// 0, so that nothing can be estimated.
 pub fn largest_over_smallest(values: &[Eigenvalue]) -> Option<f64> {
     let (largest, smallest) = (values.first()?.modulus(), values.last()?.modulus());
     (smallest > NOTHING * largest).then(|| largest / smallest)

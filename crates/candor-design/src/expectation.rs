@@ -1,40 +1,40 @@
-//! The standard errors to expect from a plan.
+//! Expected standard errors of a plan.
 
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_base::plan::Plan;
 use candor_runtime::parallel;
 use serde::Serialize;
 
-/// With this confidence all shares of a table's answers are as near as the errors of the answers say.
+/// Simultaneous confidence level of the answer shares of a table.
 const CONFIDENCE: f64 = 0.95;
 
-/// What to expect of one table, if the truth is uniform, and if it is another.
+/// Expected errors of one table, for a uniform population and others.
 #[derive(Default, Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Expectation {
-    /// The attributes' names.
+    /// Names of the attributes.
     pub attributes: Vec<String>,
-    /// How many cells it has.
+    /// Number of cells.
     pub cells: usize,
-    /// Whether the plan leaves enough to estimate it.
+    /// Whether the table is identifiable under the plan.
     pub identifiable: bool,
-    /// The root mean square standard error over the cells; `None` if it cannot be estimated.
+    /// Root mean square standard error over the cells; `None` if it cannot be estimated.
     pub standard_error: Option<f64>,
-    /// At most the root mean square standard error of a share within the groups of all attributes but the last ("the
-    /// last given the others"), in a group of average size; `None` for one attribute, or if it cannot be estimated.
+    /// Upper bound on the root mean square standard error of a share of the last attribute within groups of the
+    /// others, in a group of average size; `None` for one attribute, or if it cannot be estimated.
     pub conditional_error: Option<f64>,
-    /// The same as `standard_error` if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    /// Standard error for the expected shares; `None` without them, or if not computed.
     pub anticipated_error: Option<f64>,
-    /// The largest standard error of any cell, whatever the truth; `None` if it is not worked out.
+    /// Largest standard error of any cell in the worst case; `None` if not computed.
     pub worst_error: Option<f64>,
-    /// How far the observed shares of answers may be off, all at once with confidence 0.95 (Domingo-Ferrer and
+    /// Absolute error of the observed answer shares, simultaneously with confidence 0.95 (Domingo-Ferrer and
     /// Soria-Comas 2020).
     pub absolute_error: Option<f64>,
-    /// The same, relative to the shares.
+    /// Relative error of the observed answer shares.
     pub relative_error: Option<f64>,
 }
 
-/// How many groups the attributes of a table but the last one make.
+/// Returns the number of groups that all attributes of a table but the last form.
 ///
 /// A share within a group is a cell over the group's share `g`. With `p = 1 / categories`, its variance is
 /// `(Var x - 2 p Cov(x, g) + p^2 Var g) / g^2`, which is `(Var x - p^2 Var g) / g^2` where all cells of a group are
@@ -44,7 +44,7 @@ pub fn groups(plan: &Plan, table: &[usize]) -> f64 {
     others.iter().map(|&attribute| plan.schema().size(attribute) as f64).product()
 }
 
-/// What to expect of each table from so many respondents, if the truth is uniform. On all cores.
+/// Returns the expected errors of each table for this number of respondents, computed in parallel.
 pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
     parallel::map(tables.len(), parallel::threads(), |number| {
         let table = &tables[number];
@@ -66,19 +66,18 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
     })
 }
 
-/// The standard errors of tables of a plan for other truths than the uniform one.
+/// Standard errors of tables for populations other than uniform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorScenarios {
-    /// The root mean square over all cells if the truth is as anticipated; `None` if nothing is, or it is not worked
-    /// out for a table.
+    /// Root mean square over all cells for the expected shares; `None` without them, or if not computed for a table.
     pub anticipated: Option<f64>,
-    /// The largest of any cell, whatever the truth; `None` if it is not worked out for a table.
+    /// Largest of any cell in the worst case; `None` if not computed for a table.
     pub worst: Option<f64>,
 }
 
 impl ErrorScenarios {
-    /// Of tables that the plan leaves enough of; `anticipated` has the share of each cell of each table, if something
-    /// is anticipated.
+    /// Computes errors of identifiable tables; `anticipated` has the expected share of each cell of each table, if
+    /// given.
     pub fn new(
         plan: &Plan,
         tables: &[Vec<usize>],

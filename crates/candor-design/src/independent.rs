@@ -1,5 +1,5 @@
-//! RR-Independent: every attribute on its own (Domingo-Ferrer and Soria-Comas 2020, section 3; the Kronecker product of
-//! Yamamoto and Shibuya 2024).
+//! RR-Independent: every attribute is randomized separately (Domingo-Ferrer and Soria-Comas 2020, section 3; the
+//! Kronecker product of Yamamoto and Shibuya 2024).
 
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
@@ -13,24 +13,24 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, compliance_check, randomized_attributes};
 
-/// What RR-Independent takes: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
+/// Parameters of RR-Independent: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndependentRequest {
-    /// A total for the record.
+    /// Record-level epsilon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
-    /// How the total is shared out; equally by default.
+    /// Allocation of the record-level epsilon; equal by default.
     #[serde(
         rename(serialize = "ratio", deserialize = "budget_split"),
         alias = "ratio",
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Vec<f64>>,
-    /// One epsilon for each attribute.
+    /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// The probability of keeping each attribute's truth before drawing uniformly.
+    /// Probability of keeping the true category of each attribute before drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
     /// Whether responses come with tags that shift the labels, so that they show who does not follow the rules.
@@ -44,28 +44,28 @@ pub struct IndependentRequest {
 }
 
 impl IndependentRequest {
-    /// A total for the record.
+    /// Creates a request with a record-level epsilon.
     pub fn new(epsilon: f64) -> Self {
         IndependentRequest { epsilon: Some(epsilon), ..Self::default() }
     }
 
-    /// Instead of a total one epsilon for each attribute, or one for all of them.
+    /// Creates a request with one epsilon for each attribute, or one for all.
     pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
         IndependentRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
     }
 
-    /// Each attribute's truth is kept with this probability before a category is drawn uniformly.
+    /// Creates a request with this probability of keeping each true category before drawing uniformly.
     pub fn of_probability(q: f64) -> Self {
         IndependentRequest { q: Some(q), ..Self::default() }
     }
 
     parameters! {
-        /// How the total is shared out, as a ratio; equally by default.
+        /// Sets the allocation of the record-level epsilon, as a ratio; equal by default.
         budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
     }
 
     parameters! {
-        /// Labels are shifted by tags, so that the responses show who does not follow the rules.
+        /// Adds channels with shifted labels, so that noncompliance can be detected.
         compliance_check: mirrored;
     }
 }
@@ -85,11 +85,11 @@ impl Design for IndependentRequest {
     }
 }
 
-/// One block of k-ary randomized response per attribute, each with its own epsilon. Losses add up:
-/// the record epsilon is their sum, and marginal and conditional attribute epsilons agree.
+/// Designs one block of k-ary randomized response per attribute, each with its own epsilon. The record-level epsilon
+/// is their sum, and marginal and conditional epsilons agree.
 ///
 /// # Errors
-/// If there is not one epsilon per attribute, or one is not a privacy loss.
+/// Returns an error if the number of epsilons is wrong, or one is invalid.
 pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {

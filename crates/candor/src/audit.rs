@@ -1,5 +1,5 @@
-//! What a plan guarantees, by every criterion; what several plans guarantee together; and whether one tells more than
-//! another.
+//! Audits: what a plan guarantees by every criterion, what several plans guarantee together, and whether one plan is
+//! at least as informative as another.
 
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
@@ -16,15 +16,15 @@ use crate::made_by::made_by;
 use crate::shuffled::{ShuffleOptions, Shuffling, shuffled};
 use crate::verdict::{Verdict, protection, worst_reply};
 
-/// What is believed beforehand, and what is required.
+/// Assumed priors, and required thresholds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct AuditOptions {
-    /// Attributes with a probability for each of their categories; uniform for all others.
+    /// Prior of each named attribute, one probability per category; uniform for all others.
     pub priors: Vec<(String, Vec<f64>)>,
-    /// Thresholds that must hold, one for each criterion at most. They are read from texts such as `ldp=1`.
+    /// Required thresholds, at most one per criterion. They are parsed from text such as `ldp=1`.
     pub requirements: Vec<Requirement>,
-    /// What a reader of so many shuffled responses learns, if that is asked.
+    /// Settings of the guarantee after shuffling, if requested.
     pub shuffle: Option<ShuffleOptions>,
 }
 
@@ -36,80 +36,80 @@ impl AuditOptions {
     }
 }
 
-/// What a plan guarantees.
+/// Privacy guarantees of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Audit {
     /// Whether the requirements hold, or how strong the protection is.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// The version of the plan's format.
+    /// Format version of the plan.
     pub version: u64,
-    /// Whether the fingerprint covers the prior that the plan was made for; `None` if it was made for none.
+    /// Whether the fingerprint covers the prior in the plan; `None` if the plan has no prior.
     pub prior_fingerprinted: Option<bool>,
-    /// The epsilon of the record; `None` if unbounded.
+    /// Record-level epsilon; `None` if unbounded.
     pub epsilon: Option<f64>,
-    /// What is certified of each attribute.
+    /// Certified epsilons of each attribute.
     pub attributes: Vec<CertifiedAttribute>,
-    /// The request that made the plan, where it tells ([`made_by`]).
+    /// The request that made the plan, if the plan records it ([`made_by`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<serde_json::Value>,
-    /// How much the worst reply, the average one and luck tell about the attribute that is protected least.
+    /// What the most revealing response, an average one and luck allow about the least protected attribute.
     pub worst_reply: Option<String>,
-    /// What every criterion says.
+    /// Value of every criterion.
     pub criteria: Vec<Criterion>,
-    /// What a reader of shuffled responses learns, if that was asked.
+    /// Guarantee after shuffling, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shuffled: Option<Shuffling>,
-    /// The criteria as they were found. Not in JSON.
+    /// The criteria as computed. Not in JSON.
     #[serde(skip)]
     pub findings: Vec<CriterionResult>,
 }
 
-/// What one criterion says.
+/// Value of one criterion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Criterion {
-    /// Its name.
+    /// Name of the criterion.
     pub name: &'static str,
     /// Its value; `None` if unbounded or not applicable.
     pub value: Option<f64>,
-    /// What was required: in JSON a number, or a text such as `0.1:0.9`.
+    /// The required threshold: in JSON a number, or text such as `0.1:0.9`.
     #[serde(serialize_with = "threshold")]
     pub required: Option<Requirement>,
-    /// Whether that holds; `None` if nothing was required.
+    /// Whether the requirement holds; `None` if there is none.
     pub holds: Option<bool>,
-    /// What it means, in one plain sentence.
+    /// Explanation in one plain sentence.
     pub sentence: String,
-    /// The values it is made of.
+    /// Values that the criterion is composed of.
     pub details: Vec<Detail>,
-    /// What it does not notice about this plan.
+    /// What the criterion does not cover in this plan.
     pub warning: Option<String>,
-    /// The closest prior that breaks a required bound on posteriors.
+    /// The closest prior that violates a required bound on posteriors.
     pub closest_breaking_prior: Option<ClosestPrior>,
 }
 
-/// A part of a criterion.
+/// One component of a criterion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Detail {
-    /// What it is about.
+    /// What the value is about.
     pub about: String,
-    /// Its value; `None` if unbounded.
+    /// The value; `None` if unbounded.
     pub value: Option<f64>,
 }
 
-/// A prior that breaks what was required.
+/// A prior that violates a requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClosestPrior {
-    /// The attribute it is about.
+    /// The attribute.
     pub attribute: String,
-    /// How far it is from the one believed.
+    /// Distance to the assumed prior.
     pub distance: f64,
-    /// Its shares.
+    /// Probabilities of the categories.
     pub prior: Vec<f64>,
 }
 
@@ -122,18 +122,18 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
     }
 }
 
-/// What a plan guarantees, by every criterion.
+/// Audits a plan by every criterion.
 ///
 /// # Errors
-/// If a prior is none of the plan's, or a requirement cannot be put.
+/// Returns an error if a prior does not fit the plan, or if a requirement is invalid.
 pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
     audit_with_progress(plan, options, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `progress` is told the criteria.
+/// Audits a plan, and reports the finished criteria to `progress`.
 ///
 /// # Errors
-/// As [`audit`], or if whoever watches ends it.
+/// Returns the errors of [`audit`], or an error if `progress` cancels.
 pub fn audit_with_progress(
     plan: &Plan,
     options: &AuditOptions,
@@ -194,7 +194,7 @@ fn criterion(finding: &CriterionResult) -> Criterion {
 }
 
 impl Audit {
-    /// The requirements that do not hold, each with what is there instead.
+    /// Returns the violated requirements, each with the actual value.
     pub fn broken(&self) -> Vec<String> {
         broken(&self.criteria, self.shuffled.as_ref())
     }
@@ -209,13 +209,13 @@ fn broken(criteria: &[Criterion], shuffling: Option<&Shuffling>) -> Vec<String> 
     criteria.chain(shuffled).collect()
 }
 
-/// What was required after shuffling.
+/// Describes the requirement after shuffling.
 fn after_shuffling(found: &Shuffling) -> Option<String> {
     found.required.map(|limit| format!("shuffled={limit} (it is {})", shown("shuffled", found.value)))
 }
 
 impl Criterion {
-    /// What was required, with what is there, if something was.
+    /// Describes the requirement and the actual value, if something is required.
     fn requirement(&self) -> Option<String> {
         self.required.as_ref().map(|_| self.broken())
     }
@@ -226,7 +226,7 @@ impl Criterion {
     }
 }
 
-/// The value of a criterion, or of `shuffled`, as people read it: rounded so that it does not promise too much.
+/// Formats the value of a criterion, or of `shuffled`, rounded so that it never understates the risk.
 pub fn shown(name: &str, value: Option<f64>) -> String {
     match (named(name), value) {
         (Some(criterion), value) => criterion.shown(value),
@@ -235,8 +235,8 @@ pub fn shown(name: &str, value: Option<f64>) -> String {
     }
 }
 
-/// A detail of a criterion as people read it. The lowest belief is a bound from below, the others are on the
-/// criterion's side.
+/// Formats a component of a criterion. The lowest posterior is rounded down, the others in the direction of the
+/// criterion.
 pub fn shown_detail(criterion: &Criterion, detail: &Detail) -> String {
     match detail.value {
         Some(value) if criterion.name == "information-bounds" && detail.about == "lowest" => at_least(value),
@@ -244,19 +244,19 @@ pub fn shown_detail(criterion: &Criterion, detail: &Detail) -> String {
     }
 }
 
-/// What several plans guarantee to people who answer all of them.
+/// Joint guarantee of several plans answered by the same people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AuditTogether {
-    /// Each plan by itself.
+    /// Each plan alone.
     pub plans: Vec<OneOfSeveral>,
-    /// The epsilon of all responses together; `None` if unbounded.
+    /// Epsilon of all responses together; `None` if unbounded.
     pub epsilon: Option<f64>,
-    /// Each attribute that some plan randomizes.
+    /// Each attribute that at least one plan randomizes.
     pub attributes: Vec<AttributeTogether>,
-    /// The criterion `ldp`, the only one that is known of several plans.
+    /// The criterion `ldp`, the only one defined for several plans.
     pub criteria: Vec<Criterion>,
-    /// The epsilons as they were added up. Not in JSON.
+    /// The composition. Not in JSON.
     #[serde(skip)]
     pub composition: Composition,
 }
@@ -265,11 +265,11 @@ pub struct AuditTogether {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OneOfSeveral {
-    /// What it is called.
+    /// Name of the plan.
     pub plan: String,
-    /// Its fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// Its own epsilon; `None` if unbounded.
+    /// Record-level epsilon; `None` if unbounded.
     pub epsilon: Option<f64>,
 }
 
@@ -277,19 +277,18 @@ pub struct OneOfSeveral {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AttributeTogether {
-    /// Its name.
+    /// Name of the attribute.
     pub name: String,
-    /// The sum of its conditional epsilons; `None` if unbounded.
+    /// Sum of its conditional epsilons; `None` if unbounded.
     pub conditional_epsilon: Option<f64>,
-    /// In how many plans it is.
+    /// Number of plans that contain it.
     pub plans: usize,
 }
 
-/// What several plans, each with a name, guarantee together. Of what could be required of one plan only `ldp` is known
-/// of several.
+/// Audits several named plans together. Only the criterion `ldp` is defined for several plans.
 ///
 /// # Errors
-/// If something else is believed or required.
+/// Returns an error if the options contain a prior or a requirement other than `ldp`.
 pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result<AuditTogether, StudyError> {
     if !options.priors.is_empty() {
         return Err(StudyError::Needs("`prior` is about one plan; of several together, only ldp can be required"));
@@ -345,45 +344,45 @@ pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Res
 }
 
 impl AuditTogether {
-    /// What was required and does not hold, with what is there instead.
+    /// Returns the violated requirement, with the actual value.
     pub fn broken(&self) -> Option<String> {
         let ldp = self.criteria.iter().find(|criterion| criterion.holds == Some(false))?;
         Some(format!("ldp={} (it is {})", ldp.required.as_ref()?, self.composition.epsilon))
     }
 }
 
-/// What one plan is to another.
+/// How informative one plan is, compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
-    /// Each can be made from the other.
+    /// Responses to each plan can be simulated from responses to the other.
     Equivalent,
-    /// The second can be made from the first, but not the other way round.
+    /// Responses to the second plan can be simulated from the first, but not the reverse.
     FirstBetter,
-    /// The first can be made from the second, but not the other way round.
+    /// Responses to the first plan can be simulated from the second, but not the reverse.
     SecondBetter,
-    /// Neither can be made from the other.
+    /// Neither can be simulated from the other.
     Incomparable,
 }
 
-/// Whether one plan is at least as informative as another, with proofs.
+/// Comparison of the informativeness of two plans, with proofs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PlanComparison {
-    /// What the first plan is called.
+    /// Name of the first plan.
     pub first: String,
-    /// What the second is called.
+    /// Name of the second plan.
     pub second: String,
-    /// What they are to one another.
+    /// Result of the comparison.
     pub relation: Relation,
-    /// The same block by block, each with its proof.
+    /// Result for each block, with its proof.
     pub blocks: Vec<BlockComparison>,
 }
 
-/// Whether one of two plans, each with a name, is at least as informative as the other.
+/// Compares the informativeness of two named plans.
 ///
 /// # Errors
-/// If they are about different attributes, or too large to be compared.
+/// Returns an error if the plans have different attributes, or are too large to compare.
 pub fn compare_plans(first: (&str, &Plan), second: (&str, &Plan)) -> Result<PlanComparison, StudyError> {
     let blocks = blackwell::compare(first.1, second.1)?;
     let forth = blocks.iter().all(|block| block.first_to_second.holds());

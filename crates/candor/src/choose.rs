@@ -1,4 +1,5 @@
-//! Which epsilon: from the number of respondents, the tables, the margin of error wanted and what a guess may gain.
+//! Recommends an epsilon from the number of respondents, the tables, the target margin of error and the largest
+//! acceptable guess accuracy.
 
 use candor_base::schema::Schema;
 use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
@@ -13,26 +14,26 @@ use crate::format::count;
 use crate::guarantee::CertifiedAttribute;
 use crate::verdict::{Code, GOOD, Verdict, WEAK, by_luck, of_hundred, points, table_margin, two_digits};
 
-/// The epsilons of the table; larger ones protect hardly at all.
+/// Epsilons of the table; larger ones hardly protect.
 const STEPS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
 
-/// Epsilons are recommended in steps of one tenth.
+/// Recommended epsilons are multiples of one tenth.
 const TENTH: f64 = 10.0;
 
-/// At this epsilon the respondents are stated that would be needed, where no epsilon will do.
+/// Epsilon for which the required number of respondents is stated if no epsilon meets the targets.
 const USUAL: f64 = 2.0;
 
-/// What people know before they choose.
+/// Targets and constraints of the choice.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ChooseOptions {
-    /// How many people will respond.
+    /// Expected number of respondents.
     pub respondents: f64,
-    /// The tables to publish, such as `pairs` or `a,b;c`; pairs if `None`, or `marginals` where there is one attribute.
+    /// Tables to publish, such as `pairs` or `a,b;c`; `None` for pairs, or `marginals` of a single attribute.
     pub tables: Option<String>,
-    /// The largest margin of error of any table, as a share: 0.05 is five percentage points.
+    /// Largest acceptable margin of error of any table, as a share: 0.05 is five percentage points.
     pub margin: f64,
-    /// How often the best guess about one answer may be right, from the most telling reply; any number if `None`.
+    /// Largest acceptable guess accuracy after the most revealing response; `None` for no limit.
     pub max_guess: Option<f64>,
 }
 
@@ -51,66 +52,65 @@ impl Default for ChooseOptions {
     }
 }
 
-/// A recommended epsilon, and what others would give.
+/// A recommended epsilon, with alternatives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EpsilonChoice {
-    /// Whether an epsilon does what is wanted, and at what cost.
+    /// Whether an epsilon meets the targets, and how strong its protection is.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The smallest epsilon that does, to one tenth, of those tried where a guess is limited: guesses do not always
-    /// gain with epsilon. `None` if none up to 8 does.
+    /// Smallest epsilon that meets the targets, to one tenth. With a limit on guesses, the smallest of those tried,
+    /// because guess accuracy is not always monotone in epsilon. `None` if none up to 8 does.
     pub recommended: Option<f64>,
-    /// Why it is this one, or why it is none, in a sentence.
+    /// Reason for the recommendation, or for its absence, in one sentence.
     pub reason: String,
-    /// The smallest epsilon with small enough margins, whatever a guess gains; `None` if none up to 8 has.
+    /// Smallest epsilon that meets the target margin; `None` if none up to 8 does.
     pub for_margin: Option<f64>,
-    /// The largest epsilon in the table at which a guess gains no more than it may; `None` if no limit is given, or
-    /// none keeps it.
+    /// Largest epsilon in the table that respects the limit on guesses; `None` without a limit, or if none does.
     pub for_guess: Option<f64>,
-    /// How many people respond.
+    /// Number of respondents.
     pub respondents: f64,
-    /// The largest margin of error wanted, as a share.
+    /// Target margin of error, as a share.
     pub margin: f64,
-    /// How often a guess may be right.
+    /// Largest acceptable guess accuracy.
     pub max_guess: Option<f64>,
-    /// What each epsilon gives, the smallest first.
+    /// Result for each epsilon, in increasing order.
     pub epsilons: Vec<EpsilonOption>,
-    /// Epsilons that others used.
+    /// Epsilons of published deployments.
     pub deployments: &'static [Deployment],
-    /// The command that makes the plan, for who has one to write.
+    /// The command that makes the plan. The caller sets it.
     pub command: Option<String>,
 }
 
-/// What an epsilon gives: all of it is of the plan that `design` makes at this epsilon.
+/// Properties of the plan that `design` makes at one epsilon.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EpsilonOption {
-    /// The record-level epsilon.
+    /// Record-level epsilon.
     pub epsilon: f64,
-    /// The largest margin of error of any table, as a share; of tables of several attributes that of percentages within
+    /// Largest margin of error of any table, as a share; for tables of several attributes, of percentages within
     /// groups.
     pub margin: f64,
-    /// The table with that margin.
+    /// Attributes of the table with that margin.
     pub widest: Vec<String>,
-    /// How many respondents bring it down to the margin wanted.
+    /// Number of respondents that reaches the target margin.
     pub respondents_needed: f64,
-    /// The attribute about which a reply can tell most.
+    /// Attribute with the largest guess accuracy.
     pub attribute: String,
-    /// How often the best guess about it is right, at most: from the most telling reply.
+    /// Guess accuracy for that attribute after the most revealing response, at most.
     pub worst_posterior: f64,
-    /// The same from an average reply.
+    /// Guess accuracy after an average response.
     pub guess_probability: f64,
-    /// The same without any reply.
+    /// Guess accuracy without a response.
     pub by_luck: f64,
-    /// The fingerprint of the plan.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
 }
 
-/// The plan that `design` makes at an epsilon, for the tables and respondents of these options.
+/// Returns the design request at an epsilon, for the tables and respondents of these options.
 ///
 /// # Errors
-/// If the tables are none of the schema.
+/// Returns an error if the tables do not fit the schema.
 pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, StudyError> {
     let mut parameters = Map::from_iter([("epsilon".to_owned(), json!(epsilon))]);
     parameters.insert("respondents".to_owned(), json!(options.respondents));
@@ -118,8 +118,7 @@ pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, Stud
     Request::new(Method::Workload, parameters).map_err(|error| StudyError::Refused(error.to_string()))
 }
 
-/// The smallest epsilon whose margins are small enough and at which a guess gains no more than it may, with what others
-/// would give.
+/// Recommends the smallest epsilon that meets the target margin and the limit on guesses, and lists alternatives.
 ///
 /// ```
 /// use candor::choose::{ChooseOptions, choose};
@@ -132,7 +131,8 @@ pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, Stud
 /// ```
 ///
 /// # Errors
-/// If a number is out of its range, luck alone is right more often than a guess may be, or no plan can be made.
+/// Returns an error if a number is out of range, if a guess without a response already exceeds the limit, or if no
+/// plan can be made.
 pub fn choose(
     schema: &Schema,
     options: &ChooseOptions,
@@ -196,7 +196,7 @@ fn check(schema: &Schema, options: &ChooseOptions) -> Result<(), StudyError> {
     }
 }
 
-/// Plans at several epsilons, each made once.
+/// Plans at several epsilons; each is designed once.
 struct Search<'a> {
     schema: &'a Schema,
     options: &'a ChooseOptions,
@@ -205,7 +205,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What an epsilon gives.
+    /// Evaluates one epsilon.
     fn at(&mut self, epsilon: f64) -> Result<EpsilonOption, StudyError> {
         if let Some(known) = self.seen.iter().find(|option| option.epsilon == epsilon) {
             return Ok(known.clone());
@@ -222,14 +222,14 @@ impl Search<'_> {
         Ok(option)
     }
 
-    /// Those seen, the smallest epsilon first.
+    /// Returns the evaluated epsilons in increasing order.
     fn sorted(&self) -> Vec<&EpsilonOption> {
         let mut all: Vec<&EpsilonOption> = self.seen.iter().collect();
         all.sort_by(|a, b| a.epsilon.total_cmp(&b.epsilon));
         all
     }
 
-    /// The smallest epsilon that is right, between the last of the table that is not and the first that is.
+    /// Returns the smallest acceptable epsilon, searching below the first acceptable one in the table.
     fn smallest(&mut self, right: impl Fn(&EpsilonOption) -> bool) -> Result<Option<EpsilonOption>, StudyError> {
         let Some(place) = STEPS.iter().position(|&step| self.seen.iter().any(|o| o.epsilon == step && right(o))) else {
             return Ok(None);
@@ -243,7 +243,7 @@ impl Search<'_> {
         self.at(f64::from(best) / TENTH).map(Some)
     }
 
-    /// The largest epsilon that is right, between the last of the table that is and the next.
+    /// Returns the largest acceptable epsilon, searching above the last acceptable one in the table.
     fn largest(&mut self, right: impl Fn(&EpsilonOption) -> bool) -> Result<Option<EpsilonOption>, StudyError> {
         let last = STEPS.iter().rposition(|&step| self.seen.iter().any(|o| o.epsilon == step && right(o)));
         let mut best = last.map_or(0, |place| tenths(STEPS[place]));
@@ -264,7 +264,7 @@ fn tenths(epsilon: f64) -> u32 {
     (epsilon * TENTH).round() as u32
 }
 
-/// What a design gives.
+/// Evaluates one design.
 fn described(epsilon: f64, design: &Design, options: &ChooseOptions) -> Result<EpsilonOption, StudyError> {
     let margins = design.expected.iter().filter_map(|table| Some((table_margin(table)? / 100.0, table)));
     let widest = margins.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -287,7 +287,7 @@ fn described(epsilon: f64, design: &Design, options: &ChooseOptions) -> Result<E
     })
 }
 
-/// What was found, to be put into words.
+/// The result, to be explained.
 struct Judged<'a> {
     options: &'a ChooseOptions,
     both: Option<&'a EpsilonOption>,
@@ -296,7 +296,7 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// The verdict, and the reason.
+    /// Returns the verdict and the reason.
     fn told(&self, seen: &[EpsilonOption]) -> (Verdict, String) {
         let wanted = points(100.0 * self.options.margin);
         let people = format!("with {} respondents", count(self.options.respondents as u64));
@@ -338,7 +338,7 @@ impl Judged<'_> {
         self.imprecise(seen, &wanted, &people, &ask)
     }
 
-    /// The same where no epsilon will do.
+    /// Returns the verdict and the reason if no epsilon meets the targets.
     fn imprecise(&self, seen: &[EpsilonOption], wanted: &str, people: &str, ask: &str) -> (Verdict, String) {
         let most = STEPS[STEPS.len() - 1];
         let remedy = format!("Use fewer tables or questions, or a larger margin{ask}.");
@@ -374,12 +374,12 @@ impl Judged<'_> {
     }
 }
 
-/// A number of people, rounded up to two digits.
+/// Rounds a number of people up to two digits.
 fn about(people: f64) -> String {
     count(two_digits(people.min(1e15)) as u64)
 }
 
-/// What the columns about guesses mean, for who prints them.
+/// Explanation of the columns about guesses, to print below the table.
 pub const WHAT_IS_SHOWN: &str = "Margin of error: half of the 95% interval of a percentage in the widest table; of \
                                  tables of several attributes, of one within a group of average size (the last \
                                  attribute given the others). Guess: of 100 best guesses about one answer, if all its \

@@ -1,4 +1,4 @@
-//! A table looked over: what stands in each column, and what can become of it.
+//! Overview of a data file: the content of each column, and how it can be used.
 
 use candor_base::schema::Attribute;
 use candor_runtime::progress::ProgressSink;
@@ -10,55 +10,55 @@ use serde::Serialize;
 
 use crate::schema::{InferredSchema, infer};
 
-/// What a column holds, as far as a schema is concerned.
+/// Content of a column, as it matters for a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ColumnKind {
-    /// Categories, ready to be used.
+    /// Categories, usable as they are.
     Categories,
-    /// Numbers that need bins before they can be used.
+    /// Numbers that must be binned first.
     Numbers,
-    /// More distinct texts than a question has answers.
+    /// More distinct texts than an attribute can have categories.
     Texts,
     /// The same value in every record.
     Constant,
     /// Row numbers: the first column, without a name.
     RowNumbers,
-    /// A type that holds neither categories nor numbers.
+    /// A data type that is neither text, number nor boolean.
     Unreadable,
 }
 
-/// A column in brief.
+/// Summary of a column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnSummary {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What it holds.
+    /// Kind of content.
     pub kind: ColumnKind,
-    /// The number of distinct values, as far as they were counted.
+    /// Number of distinct values, up to a limit.
     pub distinct: usize,
-    /// Whether there are more.
+    /// Whether there are more distinct values than the limit.
     pub more: bool,
-    /// The number of records without a value.
+    /// Number of records with a missing value.
     pub missing: u64,
-    /// The smallest and the largest number, of a column of numbers.
+    /// Smallest and largest value of a numeric column.
     pub range: Option<[f64; 2]>,
-    /// Round edges of bins to begin with, as they are written; `None` unless it holds numbers. Whoever knows the
-    /// question knows better ones.
+    /// Suggested round bin edges, as text; `None` unless the column is numeric. Edges chosen from the question are
+    /// better.
     pub suggested_edges: Option<String>,
 }
 
-/// A table looked over. It holds true values: for the owner of the table only.
+/// Overview of a data file. It contains true values and is only for the owner of the file.
 #[derive(Clone, Debug)]
 pub struct Overview(Columns);
 
 impl Overview {
-    /// Reads a table once; `progress` is told the records.
+    /// Reads a data file once, and reports the number of records to `progress`.
     ///
     /// # Errors
-    /// If the table cannot be read, or has no records, or whoever watches ends it.
+    /// Returns an error if the file cannot be read or has no records, or if `progress` cancels.
     pub fn read(input: Input, progress: ProgressSink<'_>) -> Result<Overview, TableError> {
         columns(input, progress).map(Overview)
     }
@@ -68,26 +68,26 @@ impl Overview {
         self.0.records
     }
 
-    /// Returns the first rows as they stand.
+    /// Returns the first rows as text.
     pub fn first_rows(&self) -> &[Vec<String>] {
         &self.0.first_rows
     }
 
-    /// Returns each column in brief.
+    /// Returns a summary of each column.
     pub fn summaries(&self) -> Vec<ColumnSummary> {
         self.0.columns.iter().enumerate().map(|(at, column)| summary(at, column)).collect()
     }
 
-    /// Returns how many records have each category of an attribute: about, where the table is too long for all numbers
-    /// to be kept. `None` if the table has no such column.
+    /// Returns the number of records in each category of an attribute; approximate for numbers in very long files.
+    /// `None` if the file has no such column.
     pub fn counts(&self, attribute: &Attribute) -> Option<Vec<u64>> {
         self.0.columns.iter().find(|column| column.name == attribute.name()).map(|column| column.counts(attribute))
     }
 
-    /// Infers a schema of the columns that can be used as they are.
+    /// Infers a schema from the columns that can be used as they are.
     ///
     /// # Errors
-    /// As [`infer`], and if no column can be used.
+    /// Returns the errors of [`infer`], or an error if no column can be used.
     pub fn infer(&self, input: Input) -> Result<InferredSchema, TableError> {
         infer(input, &InferOptions { drop: self.left_out(), ..InferOptions::default() })
     }

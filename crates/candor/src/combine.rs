@@ -1,4 +1,4 @@
-//! Plans over disjoint attributes as one.
+//! Combines plans over disjoint attributes into one plan.
 
 use candor_base::plan::Plan;
 use candor_design::combine::combine as combined;
@@ -8,11 +8,11 @@ use crate::design::MAX_EPSILON;
 use crate::error::StudyError;
 use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 
-/// What is allowed of the combined plan.
+/// Limits on the combined plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CombineOptions {
-    /// A plan with a larger record epsilon is refused. One without any is not, if a part has none.
+    /// Largest accepted record-level epsilon. A combined plan may be unbounded if one of its parts is.
     pub max_epsilon: f64,
 }
 
@@ -32,42 +32,42 @@ impl Default for CombineOptions {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Combination {
-    /// Its record epsilon, certified, rounded up; `None` if unbounded.
+    /// Certified record-level epsilon, rounded up; `None` if unbounded.
     pub epsilon: Option<f64>,
-    /// What is certified of each attribute.
+    /// Certified epsilons of each attribute.
     pub attributes: Vec<CertifiedAttribute>,
-    /// The plans that were combined.
+    /// The combined plans.
     pub parts: Vec<CombinedPart>,
-    /// What it gives for the prior that one of them was made for.
+    /// Guarantees for the prior of one of the plans, if it has one.
     pub for_prior: Option<ForPrior>,
-    /// What else there is to know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// Its fingerprint.
+    /// Fingerprint of the combined plan.
     pub fingerprint: String,
-    /// The plan. Not in JSON: it is a file of its own.
+    /// The plan. Not in JSON; it is written to a file.
     #[serde(skip)]
     pub plan: Plan,
 }
 
-/// One of the plans.
+/// One of the combined plans.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CombinedPart {
-    /// The method that made it.
+    /// Method that made it.
     pub method: String,
-    /// The attributes that it randomizes.
+    /// Attributes that it randomizes.
     pub attributes: Vec<String>,
-    /// Its record epsilon; `None` if unbounded.
+    /// Record-level epsilon; `None` if unbounded.
     pub epsilon: Option<f64>,
     /// Its fingerprint.
     pub fingerprint: String,
 }
 
-/// The plan that answers every attribute as its own plan does, independently of the others.
+/// Combines plans so that every attribute is answered as in its own plan, independently of the others.
 ///
 /// # Errors
-/// If there are fewer than two plans, an attribute is randomized in two, or the sum of the epsilons would protect
-/// nobody.
+/// Returns an error if there are fewer than two plans, if two plans randomize the same attribute, or if the sum of
+/// the epsilons exceeds the limit.
 pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, StudyError> {
     if options.max_epsilon.is_nan() {
         let (name, range) = ("max_epsilon", "it is a number, 0 or more");

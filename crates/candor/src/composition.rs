@@ -1,27 +1,27 @@
-//! Several plans answered by the same people: what holds for somebody who answers all of them.
+//! Composition: the joint guarantee of several plans answered by the same people.
 
 use std::ops::Add;
 
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 
-/// What answering several plans gives away at most, together.
+/// Joint epsilons of several plans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composition {
     /// Epsilon of all responses together.
     pub epsilon: Epsilon,
-    /// Each attribute that some plan randomizes: its name, the sum of its conditional epsilons, and in how many plans
-    /// it is.
+    /// For each attribute that at least one plan randomizes, its name, the sum of its conditional epsilons, and the
+    /// number of plans that contain it.
     pub attributes: Vec<(String, Epsilon, usize)>,
 }
 
-/// The responses of one person to several plans are drawn independently given their record, so ratios of likelihoods
-/// multiply and epsilons add up (sequential composition; exact for the record, an upper bound for an attribute). An
-/// unbounded plan makes the whole unbounded.
+/// Computes the joint epsilons of several plans. The responses of one person are drawn independently given the
+/// record, so likelihood ratios multiply and epsilons add up (sequential composition: exact for the record, an upper
+/// bound for an attribute). One unbounded plan makes the composition unbounded.
 ///
-/// Attributes of two plans are about the same thing if they share a source column, as `a` and `a*b` do. What is tied in
-/// one plan is tied in all: an attribute adds up the conditional epsilons of every component that its own is connected
-/// to, of each plan no more than its record epsilon.
+/// Attributes of two plans belong together if they share a source column, as `a` and `a*b` do. Attributes tied in one
+/// plan are tied in all. So an attribute adds up the conditional epsilons of every component connected to its own,
+/// but no more than the record-level epsilon of each plan.
 pub fn compose(plans: &[&Plan]) -> Composition {
     let ratios = plans.iter().map(|plan| plan.guarantee().parity().cloned());
     let product = ratios.reduce(|product, ratio| Some(product? * ratio?));
@@ -51,9 +51,9 @@ pub fn compose(plans: &[&Plan]) -> Composition {
 /// A component of one of the plans.
 struct Part {
     plan: usize,
-    /// The names of its randomized attributes.
+    /// Names of its randomized attributes.
     names: Vec<String>,
-    /// The source columns of all its attributes.
+    /// Source columns of all its attributes.
     columns: Vec<String>,
     conditional: Epsilon,
 }
@@ -83,7 +83,7 @@ fn parts(plan: usize, of: &Plan) -> Vec<Part> {
     of.schema().components().into_iter().map(part).collect()
 }
 
-/// For each part a number that all parts which are connected by source columns share.
+/// Returns a number for each part; parts connected by source columns have the same number.
 fn connected(parts: &[Part]) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..parts.len()).collect();
     for a in 0..parts.len() {

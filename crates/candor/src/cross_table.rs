@@ -1,4 +1,4 @@
-//! A table of two attributes as rows and columns: what share of each row is in each column.
+//! Layout of a two-way table as rows and columns of row percentages.
 
 use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::estimate::Options;
@@ -9,11 +9,11 @@ use crate::estimate::{Basis, Cell, EstimateOptions, Estimates, Table, estimate};
 use crate::page::{CrossTable, Share};
 use crate::texts::Language;
 
-/// With more columns than this, a table does not fit a page.
+/// Maximum number of columns that fit a page.
 const MAX_COLUMNS: usize = 12;
 
-/// The rows and columns of a table of two attributes, from its shares and the counts of it and of each attribute;
-/// `None` if it does not fit or the responses do not tell it.
+/// Lays out a two-way table as rows and columns, from its conditional shares and the one-way tables; `None` if it
+/// does not fit or is not identifiable.
 pub(crate) fn cross_table(
     plan: &Plan,
     counts: &Counts,
@@ -53,7 +53,7 @@ pub(crate) fn cross_table(
     })
 }
 
-/// The shares of one attribute.
+/// Returns the shares of one attribute.
 fn margin(plan: &Plan, counts: &Counts, attribute: usize, estimates: &Estimates) -> Option<Vec<Option<Share>>> {
     let groups = [(Vec::new(), vec![counts.table(&[attribute])?.clone()])].into();
     let counts = Counts::new(plan, &[], groups, counts.responses()).ok()?;
@@ -64,7 +64,7 @@ fn margin(plan: &Plan, counts: &Counts, attribute: usize, estimates: &Estimates)
     (cells.len() == plan.schema().size(attribute)).then_some(cells)
 }
 
-/// A share with what is known of it.
+/// Returns an estimated share with its uncertainty.
 pub(crate) fn known(cell: &Cell) -> Option<Share> {
     let (standard_error, published) = (cell.standard_error?, cell.published?);
     Some(Share { estimate: cell.estimate, standard_error, low: cell.low?, high: cell.high?, published })

@@ -1,25 +1,25 @@
-//! Epsilons that others used: facts with their sources.
+//! Epsilons of published deployments, with sources.
 
 use serde::Serialize;
 
-/// An epsilon that somebody used. A fact, no recommendation.
+/// Epsilon of a published deployment. This is a fact, not a recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Deployment {
-    /// What it protects.
+    /// What was protected.
     pub what: &'static str,
     /// The epsilon.
     pub epsilon: f64,
-    /// Whether the answers were randomized before anybody saw them (local), or published tables of answers that the
-    /// curator knows (central).
+    /// `local` if answers were randomized before anybody saw them; `central` if a curator who knows them published
+    /// noisy tables.
     pub model: &'static str,
-    /// What it covers.
+    /// What the epsilon covers.
     pub covers: &'static str,
-    /// Where it is documented.
+    /// Source of the number.
     pub source: &'static str,
 }
 
-/// Epsilons that were used, with their sources.
+/// Published deployments, with sources.
 pub const DEPLOYMENTS: [Deployment; 5] = [
     Deployment {
         what: "Survey on armed groups in Nigeria, with a die",

@@ -1,5 +1,4 @@
-//! A plan for a schema, with what it guarantees, what to expect of it, and what is refused because it would protect
-//! nobody.
+//! Designs a plan for a schema, with its guarantees and expected errors, and rejects plans that would protect nobody.
 
 use candor_analysis::table_list::TableList;
 use candor_base::channel::MAX_CELLS;
@@ -23,28 +22,27 @@ use crate::made_by::made_by;
 use crate::shares::Shares;
 use crate::verdict::{self, LARGE_ERROR, Verdict, precision, worst_reply};
 
-/// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
+/// Default limit of the record-level epsilon; a plan with a larger one would protect nobody.
 pub const MAX_EPSILON: f64 = 50.0;
 
-/// A plan whose squared error can be smaller by so many percent at most is not worth replacing.
+/// Optimality gap in percent below which a plan is not worth replacing.
 const NEARLY_BEST: f64 = 1.0;
 
-/// What is allowed, and what is to be told of a plan.
+/// Limits on a design, and settings of its description.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DesignOptions {
-    /// A plan with a larger record epsilon is refused.
+    /// Largest accepted record-level epsilon.
     pub max_epsilon: f64,
-    /// Whether a plan without any finite epsilon is accepted. Those of l-diversity and of the front are: they promise
-    /// something else.
+    /// Whether an unbounded plan is accepted. Plans of l-diversity and of the Pareto front always are, because they
+    /// have other guarantees.
     pub allow_unbounded: bool,
-    /// The tables whose errors are told, such as `pairs` or `a,b;c`; `marginals` if none are named. Where some are,
-    /// also how the plan stands to the least possible error of them. The methods workload and sampling have tables of
-    /// their own instead.
+    /// Tables whose errors are reported, such as `pairs` or `a,b;c`; `None` for `marginals`. Naming tables adds the
+    /// optimality gap for them. The methods workload and sampling use their own tables instead.
     pub tables: Option<String>,
-    /// For how many respondents errors are told.
+    /// Number of respondents for the expected errors.
     pub respondents: f64,
-    /// What is anticipated of people, for the errors told; the design itself does not change. `None` if nothing is.
+    /// Expected shares for the reported errors; the design itself does not change.
     pub shares: Option<Shares>,
 }
 
@@ -70,83 +68,83 @@ impl Default for DesignOptions {
     }
 }
 
-/// A plan, and what there is to know of it.
+/// A plan and its description.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Design {
-    /// Whether it will do for the tables, by the margins of error to expect.
+    /// Whether the plan is precise enough for the tables.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The method it was made by.
+    /// Name of the method.
     pub method: String,
-    /// The epsilon of the record.
+    /// Record-level epsilon.
     pub epsilon: RecordEpsilon,
-    /// What is certified of each attribute.
+    /// Certified epsilons of each attribute.
     pub attributes: Vec<CertifiedAttribute>,
-    /// How much the worst reply, the average one and luck tell about the attribute that is protected least.
+    /// What the most revealing response, an average one and luck allow about the least protected attribute.
     pub worst_reply: Option<String>,
-    /// What to expect of each of the tables.
+    /// Expected errors of each table.
     pub expected: Vec<Expectation>,
-    /// How good it is for the tables, where some are named or it was made for some.
+    /// Optimality gap for the tables, if some are named or the plan was made for some.
     pub workload: Option<GapReport>,
-    /// How near the plan is to the lower bound of the tables' error, where that is known.
+    /// Verdict on the optimality gap, if the lower bound is known.
     pub optimality: Option<Verdict>,
-    /// What the same attribute epsilons would cost otherwise.
+    /// Record-level epsilons of other methods with the same attribute epsilons.
     pub alternatives: Vec<AlternativeMethod>,
-    /// Attributes whose epsilon is not the one asked for.
+    /// Attributes whose epsilon differs from the requested one.
     pub altered: Vec<AdjustedEpsilon>,
-    /// Whether the search ended because its time was up: the plan is the best until then.
+    /// Whether the search reached its time limit; the plan is the best one found.
     pub out_of_time: bool,
-    /// Whether whoever watched ended the search: the plan is the best until then.
+    /// Whether the search was cancelled; the plan is the best one found.
     pub interrupted: bool,
-    /// The pairs that it tells least about; `None` where there are none, or answers are drawn by a matrix.
+    /// The least precise pairs of attributes; `None` if there are none, or for matrices.
     pub pairs: Option<Pairs>,
-    /// What it gives for the prior that it was made for, if it was made for one.
+    /// Guarantees for the prior of the plan, if it has one.
     pub for_prior: Option<ForPrior>,
-    /// The request that made it, as the plan tells it ([`made_by`]).
+    /// The request that made the plan, as recorded in it ([`made_by`]).
     pub made_by: Option<serde_json::Value>,
-    /// What else there is to know, in sentences.
+    /// Notes for the user, in sentences.
     pub notes: Vec<String>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// How long it took, reading and writing included: for who does that to say.
+    /// Elapsed seconds, including input and output. The caller sets it.
     pub seconds: Option<f64>,
-    /// The plan. Not in JSON: it is a file of its own.
+    /// The plan. Not in JSON; it is written to a file.
     #[serde(skip)]
     pub plan: Plan,
-    /// How the plan stands to the least possible error of the tables. Not in JSON as such: see `workload`.
+    /// Optimality gap for the tables. Not in JSON directly; see `workload`.
     #[serde(skip)]
     pub standing: Option<OptimalityGap>,
-    /// What a plan for tables was chosen among. Not in JSON as such: see `workload`.
+    /// Candidates that a plan for tables was chosen from. Not in JSON directly; see `workload`.
     #[serde(skip)]
     pub choice: Option<Choice>,
     #[serde(skip)]
     could_be_for_tables: bool,
 }
 
-/// The epsilon of a record.
+/// Epsilon of a whole record.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RecordEpsilon {
-    /// What is certified, rounded up; `None` if unbounded.
+    /// Certified epsilon, rounded up; `None` if unbounded.
     pub certified: Option<f64>,
-    /// No channel with the same marginal attribute epsilons has a smaller one, where that is known.
+    /// Lower bound for all channels with the same marginal attribute epsilons, if known.
     pub lower_bound: Option<f64>,
 }
 
-/// Makes the plan that is asked for.
+/// Designs the requested plan.
 ///
 /// # Errors
-/// If a parameter is missing or out of range, the method does not apply, the plan would protect nobody, or the tables
-/// are none of its schema.
+/// Returns an error if a parameter is missing or out of range, if the method does not apply, if the plan would
+/// protect nobody, or if the tables do not fit the schema.
 pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Result<Design, StudyError> {
     design_with_progress(schema, request, options, ProgressSink::none())
 }
 
-/// The same, watched: `progress` is told the steps of a search, and may end it.
+/// Designs the requested plan, and reports the steps of a search to `progress`, which may cancel it.
 ///
 /// # Errors
-/// As [`design()`], and if whoever watches ends it.
+/// Returns the errors of [`design()`], or an error if `progress` cancels.
 pub fn design_with_progress(
     schema: &Schema,
     request: &Request,
@@ -179,7 +177,8 @@ pub fn design_with_progress(
     Ok(described(designed, expected, options.respondents))
 }
 
-/// What to expect of each table: if the truth is uniform, as anticipated, and whatever it is.
+/// Returns the expected errors of each table: for a uniform population, for the expected shares, and in the worst
+/// case.
 fn expected(plan: &Plan, tables: &TableList, options: &DesignOptions) -> Result<Vec<Expectation>, StudyError> {
     let mut expected = expectations(plan, tables.lists(), options.respondents);
     for (one, table) in expected.iter_mut().zip(tables.lists()).filter(|(one, _)| one.identifiable) {
@@ -220,7 +219,7 @@ fn described(designed: DesignOutcome, expected: Vec<Expectation>, respondents: f
     }
 }
 
-/// A warning about tables whose shares have large errors.
+/// Returns a warning about tables with large errors.
 fn large_errors(expected: &[Expectation]) -> Option<String> {
     let error = |table: &Expectation| table.standard_error.filter(|error| *error > LARGE_ERROR);
     let large: Vec<(f64, &Expectation)> = expected.iter().filter_map(|table| Some((error(table)?, table))).collect();
@@ -233,7 +232,7 @@ fn large_errors(expected: &[Expectation]) -> Option<String> {
     })
 }
 
-/// What the method workload cannot do for tables of more cells than a set can be drawn from.
+/// Returns a note about tables with too many cells for the method workload.
 fn beyond_sets(plan: &Plan, tables: &TableList, request: &Request) -> Option<String> {
     let cells = |table: &Vec<usize>| table.iter().map(|&a| plan.schema().size(a)).fold(1, usize::saturating_mul);
     let large: Vec<&Vec<usize>> = tables.lists().iter().filter(|table| cells(table) > MAX_CELLS).collect();
@@ -249,7 +248,8 @@ fn beyond_sets(plan: &Plan, tables: &TableList, request: &Request) -> Option<Str
     ))
 }
 
-/// Randomized attributes that no table uses, though the plan was made for tables: nothing can be learned of them.
+/// Returns a note about randomized attributes that are in no table of a plan made for tables, and so cannot be
+/// estimated.
 fn in_no_table(plan: &Plan, tables: &TableList, request: &Request) -> Option<String> {
     let used = |attribute: &usize| tables.lists().iter().any(|table| table.contains(attribute));
     let unused: Vec<usize> = plan.schema().randomized().into_iter().filter(|attribute| !used(attribute)).collect();
@@ -264,12 +264,12 @@ fn in_no_table(plan: &Plan, tables: &TableList, request: &Request) -> Option<Str
     ))
 }
 
-/// Whether the method makes plans for tables.
+/// Returns whether the method makes plans for tables.
 fn is_for_tables(request: &Request) -> bool {
     matches!(request.method(), Method::Workload | Method::Sampling)
 }
 
-/// The tables whose errors are told, with their weights.
+/// Returns the tables whose errors are reported, with their weights.
 fn told_tables(
     schema: &Schema,
     request: &Request,
@@ -308,7 +308,7 @@ fn refuse_what_protects_nobody(plan: &Plan, request: &Request, options: &DesignO
 }
 
 impl Design {
-    /// Whether a plan made for the tables (the method workload) would usually serve better.
+    /// Returns whether the method workload would usually be more precise.
     pub fn recommends_workload(&self) -> bool {
         let nearly_best = self.standing.is_some_and(|standing| standing.percent() <= NEARLY_BEST);
         self.could_be_for_tables && !nearly_best

@@ -1,5 +1,5 @@
-//! Do two groups, or two waves, have different shares or means? Corrected for the randomization, and for how
-//! respondents were drawn.
+//! Tests differences of shares or means between groups or waves, corrected for the randomization and the sampling
+//! design.
 
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::conditional_shares::shares_among;
@@ -20,22 +20,22 @@ use crate::group_comparison::{self, GroupComparison, Interval};
 use crate::moments::{MomentQuery, NumberRow};
 use crate::query_spec::TableQuery;
 
-/// What is to be tested, as a user writes it.
+/// What to test, as text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DifferenceQueryText {
     /// Tables whose shares are tested, such as `a;b | c`.
     pub tables: Option<String>,
     /// Attributes whose means are tested, such as `a;b`.
     pub mean: String,
-    /// What their categories stand for, such as `a:9,40,75`.
+    /// Numeric scores of their categories, such as `a:9,40,75`.
     pub values: String,
-    /// Whether those whose category is the missing one are left out of shares.
+    /// Whether shares are based on complete cases.
     pub without_missing: bool,
-    /// The attribute whose groups are compared, each with the first; `None` for two waves.
+    /// Attribute whose groups are compared with the first group; `None` for two waves.
     pub compare: Option<String>,
 }
 
-/// What is to be tested.
+/// What to test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceQuery {
     asked: TableQuery,
@@ -44,10 +44,11 @@ pub struct DifferenceQuery {
 }
 
 impl DifferenceQuery {
-    /// Reads what is to be tested of a schema.
+    /// Parses what to test against a schema.
     ///
     /// # Errors
-    /// If it asks for nothing, or for what there is not; or for means among others in groups, which `by` is for.
+    /// Returns an error if nothing is requested, if a name is unknown, or if conditional means are requested for
+    /// groups, which `by` provides.
     pub fn parse(schema: &Schema, words: &DifferenceQueryText) -> Result<DifferenceQuery, StudyError> {
         let wanted = MomentQuery::parse(schema, &words.mean, "", &words.values)?;
         let refused = |error| StudyError::Tables { parameter: "tables", error };
@@ -77,10 +78,10 @@ impl DifferenceQuery {
         Ok(DifferenceQuery { asked, wanted, compare })
     }
 
-    /// The tables to be counted, of one wave or of both.
+    /// Returns the tables to count, for one wave or both.
     ///
     /// # Errors
-    /// If one is too large.
+    /// Returns an error if one is too large.
     pub fn tables(&self, schema: &Schema) -> Result<TableList, StudyError> {
         let mut lists = self.asked.counted().lists().to_vec();
         match self.compare {
@@ -98,52 +99,52 @@ impl DifferenceQuery {
     }
 }
 
-/// The mean of an attribute in the groups of another.
+/// Returns the query for the mean of an attribute in the groups of another.
 fn mean_of(attribute: usize, values: &Values, compare: usize) -> Conditional<'_> {
     Conditional { condition: None, given: None, mean: Some((attribute, values)), compare: Some(compare) }
 }
 
-/// Differences, each with the test that it is none.
+/// Differences, each with a test against zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Differences {
-    /// The number of responses; of two waves, of the later one.
+    /// Number of responses; of the later wave if there are two.
     pub respondents: u64,
-    /// The confidence of the intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// One for each cell of each table, and for each mean.
+    /// One difference for each cell of each table, and for each mean.
     pub differences: Vec<Difference>,
 }
 
-/// A difference of two shares or means, and the two-sided test that it is none.
+/// A difference of two shares or means, with a two-sided test against zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Of what: `share` or `mean`.
+    /// The quantity: `share` or `mean`.
     pub of: &'static str,
-    /// The attributes of the table, those that say among whom first; or the attribute whose mean it is.
+    /// Attributes of the table, conditioning attributes first; or the attribute whose mean it is.
     pub attributes: Vec<String>,
-    /// One category for each attribute; none for a mean.
+    /// One category for each attribute; empty for a mean.
     pub categories: Vec<String>,
-    /// Whose, if it was asked for by groups: names and categories.
+    /// Group, as names and categories, if results are by group.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// The attribute whose groups are compared; `None` if waves are.
+    /// Attribute whose groups are compared; `None` for waves.
     pub compared: Option<String>,
-    /// What it is compared with: a category, or `before`.
+    /// The reference: a category, or `before`.
     pub first: String,
-    /// What is compared: a category, or `now`.
+    /// The group or wave compared with it: a category, or `now`.
     pub second: String,
-    /// The share or mean of the first, if it is known.
+    /// Share or mean of the reference, if known.
     pub first_number: Option<f64>,
-    /// That of the second.
+    /// Share or mean of the other, if known.
     pub second_number: Option<f64>,
-    /// The second less the first; `None` if one is not known.
+    /// Second minus first; `None` if either is unknown.
     pub difference: Option<Interval>,
-    /// The difference over its standard error.
+    /// Difference divided by its standard error.
     pub statistic: Option<f64>,
     /// The degrees of freedom of Student's law, if a survey's design tells the errors; else the law is normal.
     pub degrees: Option<f64>,
@@ -153,11 +154,11 @@ pub struct Difference {
     pub reason: Option<String>,
 }
 
-/// Tests the groups of an attribute against the first one that there is, from the counts of the
+/// Tests the groups of an attribute against the first group, from the counts of the
 /// [tables](DifferenceQuery::tables).
 ///
 /// # Errors
-/// If a table was not counted, no attribute is to be compared, or the confidence is none.
+/// Returns an error if a table was not counted, if no attribute is compared, or if the confidence level is invalid.
 pub fn differences(
     plan: &Plan,
     counts: &Counts,
@@ -197,14 +198,14 @@ pub fn differences(
     Ok(Differences { respondents: counts.responses(), confidence, design, differences: found })
 }
 
-/// The responses of one wave, and the plan they were made under.
+/// Responses of one wave and their plan.
 #[derive(Clone, Copy)]
 pub struct WaveInput<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The counts of the [tables](DifferenceQuery::tables).
+    /// Counts of the [tables](DifferenceQuery::tables).
     pub counts: &'a Counts,
-    /// What is to be tested, by the plan's own schema.
+    /// What to test, in terms of the plan's schema.
     pub asked: &'a DifferenceQuery,
 }
 
@@ -219,11 +220,12 @@ impl WaveInput<'_> {
     }
 }
 
-/// Tests a wave against an earlier one: respondents of the two are taken for different people, or at least for people
-/// who answered anew. With designs, the degrees of freedom are the fewer of the two.
+/// Tests a wave against an earlier one. The respondents of the two waves are assumed to be different people, or to
+/// have answered anew. With sampling designs, the smaller degrees of freedom are used.
 ///
 /// # Errors
-/// If other tables were counted, those of the two waves are not the same, or the confidence is none.
+/// Returns an error if the counted tables do not match the query or each other, or if the confidence level is
+/// invalid.
 pub fn wave_differences(now: WaveInput<'_>, before: WaveInput<'_>, confidence: f64) -> Result<Differences, StudyError> {
     let (mut later, earlier) = (now.estimated(confidence)?, before.estimated(confidence)?);
     let degrees = now.degrees().into_iter().chain(before.degrees()).min_by(f64::total_cmp);
@@ -238,7 +240,7 @@ pub fn wave_differences(now: WaveInput<'_>, before: WaveInput<'_>, confidence: f
     Ok(Differences { respondents, confidence, design, differences: found })
 }
 
-/// Nothing known of a difference.
+/// Returns a difference without estimates.
 fn nothing(of: &'static str, attributes: Vec<String>, group: &[(String, String)]) -> Difference {
     Difference {
         of,
@@ -259,7 +261,7 @@ fn nothing(of: &'static str, attributes: Vec<String>, group: &[(String, String)]
 }
 
 impl Difference {
-    /// The same with the test of a difference, or why there is none.
+    /// Adds the test of a difference, or the reason why there is none.
     fn tested(self, difference: Option<Interval>, degrees: Option<f64>) -> Difference {
         let test = difference.and_then(|one| test_zero(&cell(&one), degrees));
         let reason =

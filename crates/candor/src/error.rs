@@ -1,4 +1,4 @@
-//! What is refused, and why.
+//! Errors of the facade.
 
 use candor_analysis::adjust::AdjustError;
 use candor_analysis::association::ProtocolError;
@@ -14,147 +14,147 @@ use candor_design::pareto::FrontError;
 use candor_privacy::RequirementError;
 use candor_runtime::progress::Cancelled;
 
-/// Why there is no result. Parameters are named in backticks.
+/// Error of a facade function. Parameters are named in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
-    /// Groups of an attribute that is randomized.
+    /// Grouping by a randomized attribute.
     #[error(
         "`by`: \"{name}\" is randomized, so its groups are not known; estimate a table instead: \
          `tables` \"{attribute},..\""
     )]
     NotPublic {
-        /// What was named.
+        /// The requested name.
         name: String,
-        /// The attribute that protects it.
+        /// The randomized attribute that contains it.
         attribute: String,
     },
-    /// Groups of an attribute that there is not.
+    /// Grouping by an unknown attribute.
     #[error("`by`: {0}")]
     NoAttribute(SchemaError),
-    /// An attribute that both makes groups and is in a table, of counts that were made elsewhere.
+    /// An attribute that is used both for groups and in a table of precomputed counts.
     #[error("`by`, `where` or `benchmarks`: \"{0}\" is in a table, too; leave it out of one")]
     InTable(String),
-    /// Counts that do not belong together.
+    /// Inconsistent counts.
     #[error("the counts are not those of this plan and these groups: {0}")]
     Counts(&'static str),
-    /// Counts of another plan.
+    /// Counts made with another plan.
     #[error("Wrong plan: the counts were made with {found}, and the plan given is {expected}")]
     OtherPlan {
-        /// The fingerprint of theirs.
+        /// Fingerprint in the counts.
         found: String,
-        /// The fingerprint of the plan at hand.
+        /// Fingerprint of the given plan.
         expected: String,
     },
-    /// Tables that cannot be counted.
+    /// Invalid or uncountable tables.
     #[error("`{parameter}`: {error}")]
     Tables {
-        /// What asked for them.
+        /// The parameter that requested them.
         parameter: &'static str,
         /// What is wrong with them.
         error: TableListError,
     },
-    /// A condition that is none.
+    /// Invalid condition.
     #[error("`where`: {0}")]
     Condition(ConditionError),
-    /// A confidence that is none.
+    /// Invalid confidence level.
     #[error("`confidence` is {0}; it is a number above 0 and below 1, such as 0.95")]
     Confidence(f64),
-    /// Parameters that do not go together.
+    /// Parameters that are missing, invalid, or cannot be combined.
     #[error("{0}")]
     Needs(&'static str),
-    /// More than can be done, or less than is needed.
+    /// A request that exceeds a limit or cannot be satisfied.
     #[error("{0}")]
     Refused(String),
-    /// An epsilon was asked for that integers of 64 bits cannot give.
+    /// An epsilon that 64-bit integers cannot reach.
     #[error(
         "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest \
          answer is too rare. Use fewer attributes or categories together, or another epsilon"
     )]
     OutOfReach {
-        /// What was asked for.
+        /// Requested epsilon.
         asked: f64,
-        /// What is certified.
+        /// Certified epsilon.
         certified: f64,
     },
-    /// A plan that has no epsilon.
+    /// A plan without a finite epsilon.
     #[error(
         "this plan has no finite epsilon: some answers rule out some truths. If that is meant, say `allow_unbounded`"
     )]
     Unbounded,
-    /// A plan whose epsilon is beyond what protects anybody.
+    /// A plan whose epsilon is too large to protect anybody.
     #[error(
         "the record epsilon is {epsilon:.4}, beyond `max_epsilon {limit}`: an answer could be e^{epsilon:.0} times as \
          likely under one record as under another, which protects nobody"
     )]
     ProtectsNobody {
-        /// What is certified.
+        /// Certified epsilon.
         epsilon: f64,
-        /// What is allowed.
+        /// Largest accepted epsilon.
         limit: f64,
     },
-    /// A plan that guaranteed something whatever is known beforehand would no longer.
+    /// A refinement that would lose the plan's guarantee for every prior.
     #[error(
         "the plan guarantees epsilon {epsilon:.4} whatever is known beforehand; split answers would rule some truths \
          out and leave only the guarantee for this prior. If that is meant, say `allow_unbounded`"
     )]
     LosesEpsilon {
-        /// What it guarantees.
+        /// Epsilon of the given plan.
         epsilon: f64,
     },
-    /// Texts of one's own that cannot be used.
+    /// Invalid custom texts.
     #[error("texts: {0}")]
     Texts(String),
-    /// A value that a parameter has not.
+    /// An unknown value of a parameter.
     #[error("`{parameter}` is \"{value}\"; it is one of {known}")]
     Choice {
         /// The parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
-        /// What it may be.
+        /// The valid values.
         known: String,
     },
-    /// A number out of its range.
+    /// A number out of range.
     #[error("`{name}` is {value}; {range}")]
     Parameter {
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
-        /// What it may be.
+        /// The valid range.
         range: &'static str,
     },
-    /// What is believed or required of a plan is wrong.
+    /// An invalid prior or requirement.
     #[error("`{parameter}`: {error}")]
     Requirement {
-        /// What asked for it.
+        /// The parameter.
         parameter: &'static str,
         /// What is wrong with it.
         error: RequirementError,
     },
-    /// No plan, or no front.
+    /// Failure of a design or a Pareto front.
     #[error(transparent)]
     Design(#[from] DesignError),
-    /// Plans cannot be compared.
+    /// Failure of a comparison of two plans.
     #[error(transparent)]
     Blackwell(#[from] BlackwellError),
-    /// Whoever waited for it ended the work.
+    /// Cancelled by the caller.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// Parties could not learn anything.
+    /// Failure of a protocol between parties.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// A table cannot be estimated.
+    /// Failure of an estimate.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
-    /// A model cannot be fitted.
+    /// Failure of a regression.
     #[error(transparent)]
     Regress(RegressError),
-    /// Answers of a mechanism cannot be collected.
+    /// Failure of an audit of a mechanism.
     #[error(transparent)]
     Draws(#[from] DrawsError),
-    /// Answers cannot be given weights.
+    /// Failure of raking.
     #[error(transparent)]
     Adjust(#[from] AdjustError),
 }
@@ -174,10 +174,10 @@ impl From<FrontError> for StudyError {
     }
 }
 
-/// The most people that errors are told for.
+/// Maximum number of respondents for predicted errors.
 const MAX_RESPONDENTS: f64 = 1e12;
 
-/// Refuses a number of people that is none.
+/// Rejects an invalid number of respondents.
 pub(crate) fn check_respondents(value: f64) -> Result<(), StudyError> {
     match (1.0..=MAX_RESPONDENTS).contains(&value) {
         true => Ok(()),
@@ -185,7 +185,7 @@ pub(crate) fn check_respondents(value: f64) -> Result<(), StudyError> {
     }
 }
 
-/// Refuses a confidence that is none.
+/// Rejects an invalid confidence level.
 pub(crate) fn check_confidence(confidence: f64) -> Result<(), StudyError> {
     match confidence > 0.0 && confidence < 1.0 {
         true => Ok(()),

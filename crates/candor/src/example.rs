@@ -1,4 +1,4 @@
-//! A worked example for respondents: something typical that may be sent, and what it tells.
+//! A worked example for respondents: a typical response and what it reveals.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::Plan;
@@ -7,29 +7,28 @@ use serde::Serialize;
 
 use crate::texts::Language;
 
-/// Something that may be sent, and how likely the best guess about one attribute then is, if all answers were equally
-/// likely before.
+/// A possible response, and the probability of the best guess about one attribute given it and a uniform prior.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
     /// The attribute.
     pub attribute: String,
-    /// Which way a lottery drew, from 1; `None` if there is only one.
+    /// Number of the assigned channel, from 1; `None` if there is only one.
     pub way: Option<usize>,
-    /// How many ways there are.
+    /// Number of channels.
     pub ways: usize,
-    /// What is sent: one answer, a list of answers or of combinations.
+    /// The response: one answer, or a list of answers or combinations.
     pub sent: Vec<String>,
     /// The best guess.
     pub guess: String,
-    /// How likely it is, for somebody who knows the way and what is sent.
+    /// Posterior probability of the best guess, given the channel and the response.
     pub posterior: f64,
 }
 
-/// Likelier than by luck by more than this is not rounding.
+/// Tolerance for rounding when comparing with luck.
 const TOLD: f64 = 1e-12;
 
-/// A question of a plan, and a way in which it may be answered.
+/// A question of a plan, and one of its channels.
 struct Case<'a> {
     block: usize,
     place: usize,
@@ -39,9 +38,9 @@ struct Case<'a> {
     guess: f64,
 }
 
-/// The typical example: of all channels and questions that reveal something, the one in the middle, from the least to
-/// the most. Questions that are tied to others are left out: one answer is not all that is sent about them. `None` if
-/// no other question reveals anything.
+/// Returns the typical example: the median of all channels and questions that reveal something, ordered by how much
+/// they reveal. Tied questions are excluded, because one answer is not everything sent about them. `None` if no other
+/// question reveals anything.
 pub fn example(plan: &Plan, language: &Language) -> Option<Example> {
     let case = typical(plan)?;
     let block = &plan.blocks()[case.block];
@@ -91,7 +90,7 @@ fn typical(plan: &Plan) -> Option<Case<'_>> {
     middle(cases, |case| case.share)
 }
 
-/// The first at which half of all weight is reached.
+/// Returns the weighted median.
 fn middle<T>(sorted: Vec<T>, weight: impl Fn(&T) -> f64) -> Option<T> {
     let half = sorted.iter().map(&weight).sum::<f64>() / 2.0;
     let mut sum = 0.0;
@@ -101,8 +100,8 @@ fn middle<T>(sorted: Vec<T>, weight: impl Fn(&T) -> f64) -> Option<T> {
     })
 }
 
-/// An answer whose best guess is the truth: a set that holds it, or, where answers lean away from the truth, one that
-/// does not.
+/// Returns an answer whose best guess is the true category: a set that contains it or, if answers tend to avoid the
+/// true category, one that does not.
 fn set(pattern: &Pattern, place: usize, truth: usize, guess: f64) -> Vec<usize> {
     let axis = pattern.axes()[place];
     let hit = pattern.marginal(&[place]).probabilities()[0];
@@ -116,7 +115,7 @@ fn set(pattern: &Pattern, place: usize, truth: usize, guess: f64) -> Vec<usize> 
     list
 }
 
-/// The strip's own cells, moved along the question so that the category with most of them is the truth.
+/// Returns the cells of the strip, shifted so that the category with most of them is the true one.
 fn combinations(plan: &Plan, case: &Case<'_>, strip: &Strip, truth: usize, language: &Language) -> Vec<String> {
     let (table, block) = (strip.table(), &plan.blocks()[case.block]);
     let axis = strip.axis_of(case.place).unwrap_or(0);
@@ -139,7 +138,7 @@ fn combinations(plan: &Plan, case: &Case<'_>, strip: &Strip, truth: usize, langu
     cells.into_iter().map(label).collect()
 }
 
-/// Of all outputs, by how often they are sent, the one in the middle from the least telling to the most; with its best
+/// Returns the median output, ordered by how much outputs reveal and weighted by their probabilities, with its best
 /// guess.
 fn middle_output(matrix: &Matrix, place: usize) -> (usize, usize, f64) {
     let mut outputs: Vec<_> = posteriors(matrix, place).into_iter().enumerate().collect();

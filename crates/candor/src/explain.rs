@@ -1,7 +1,6 @@
-//! One page that tells a participant what is sent and what it reveals at most.
+//! The page for respondents: what is sent, and what it can reveal at most.
 //!
-//! Every number on it is about everything that is sent, the way of a lottery included: tests compare each with brute
-//! force.
+//! All numbers refer to everything that is sent, including the assigned channel; tests compare them with brute force.
 
 use candor_base::channel::{Channel, Epsilon};
 use candor_base::plan::{Block, Plan};
@@ -14,33 +13,34 @@ use crate::guarantee::{CertifiedAttribute, certified};
 use crate::page::{Page, Part, Picture};
 use crate::texts::Language;
 
-/// More questions than this are named by the first few.
+/// Maximum number of questions listed by name in a sentence.
 const NAMED: usize = 3;
 
-/// More questions than this are not listed one by one, unless somebody unfolds the list.
+/// Maximum number of questions listed without unfolding.
 const LISTED: usize = 6;
 
-/// More of a list that is sent is not shown.
+/// Maximum number of items shown of a list that is sent.
 const SHOWN: usize = 5;
 
-/// The page for those who are asked, and the numbers on it.
+/// The page for respondents, and the numbers on it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Sheet {
-    /// The code of its language.
+    /// Language code.
     pub language: String,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// What is certified of each question, and how well it can be guessed.
+    /// Certified epsilons and guess accuracy of each question.
     pub attributes: Vec<CertifiedAttribute>,
-    /// The typical example; `None` if nothing that is sent tells anything.
+    /// The typical example; `None` if responses reveal nothing.
     pub example: Option<Example>,
     /// The page. Not in JSON.
     #[serde(skip)]
     pub page: Page,
 }
 
-/// The page for those who are asked: what is sent, what it reveals at most, an example, and what the plan does not do.
+/// Builds the page for respondents: what is sent, what it can reveal at most, an example, and what the plan does not
+/// protect.
 pub fn explain(plan: &Plan, language: &Language) -> Sheet {
     let (attributes, example, settled) = (certified(plan), example(plan, language), exclusion(plan));
     let say = |name: &str| language.say(name, &[]);
@@ -67,12 +67,12 @@ pub fn explain(plan: &Plan, language: &Language) -> Sheet {
     }
 }
 
-/// Questions as they are asked, all of them.
+/// Lists all questions.
 fn all_named(names: &[&str], language: &Language) -> String {
     names.iter().map(|name| language.quoted(language.asked(name))).collect::<Vec<String>>().join(", ")
 }
 
-/// Questions as they are asked, the first few of many.
+/// Lists the first few of many questions.
 fn named(plan: &Plan, attributes: &[usize], language: &Language) -> String {
     let names: Vec<&str> = attributes.iter().map(|&a| plan.schema().name(a)).collect();
     match names.len() {
@@ -84,7 +84,7 @@ fn named(plan: &Plan, attributes: &[usize], language: &Language) -> String {
     }
 }
 
-/// A probability as so many of a hundred, or of more where that says too little; `up` if it is rounded up.
+/// Formats a probability as a count out of a hundred, or out of more if that is too coarse; `up` rounds up.
 fn of_many(p: f64, up: bool) -> (u64, u64) {
     let mut all = 100u64;
     loop {
@@ -103,7 +103,7 @@ fn rate(name: &str, p: f64, up: bool, language: &Language) -> String {
     language.say(name, &[("n", &language.whole(n)), ("all", &language.whole(all))])
 }
 
-/// What is sent, block by block; many blocks of one question each in one line.
+/// Describes what is sent, block by block; many blocks of one question share a line.
 fn sent(plan: &Plan, language: &Language) -> Vec<String> {
     let alone = |block: &&Block| block.attributes().len() == 1 && !block.has_tag();
     let (single, others): (Vec<&Block>, Vec<&Block>) = plan.blocks().iter().partition(alone);
@@ -119,7 +119,7 @@ fn sent(plan: &Plan, language: &Language) -> Vec<String> {
     lines
 }
 
-/// Whether some channel answers with more than one category.
+/// Returns whether a channel of the block reports more than one category.
 fn answers_with_lists(block: &Block) -> bool {
     let lists = |channel: &Channel| match channel {
         Channel::Pattern(pattern) => pattern.axes().iter().any(|axis| axis.answer > 1),
@@ -129,7 +129,7 @@ fn answers_with_lists(block: &Block) -> bool {
     block.channels().iter().any(|(_, channel)| lists(channel))
 }
 
-/// What is sent about the only question of a block without a lottery.
+/// Describes what is sent about the only question of a block with one channel.
 fn sent_alone(plan: &Plan, block: &Block, language: &Language) -> String {
     let question = named(plan, block.attributes(), language);
     match &block.channels()[0].1 {
@@ -154,7 +154,7 @@ fn replies(outputs: usize, questions: &str, language: &Language) -> String {
     language.say("reply", &[("questions", questions), ("replies", &language.whole(outputs as u64))])
 }
 
-/// What is sent about the questions of a block of several, or with a lottery.
+/// Describes what is sent about several questions, or about one with several channels.
 fn sent_together(plan: &Plan, block: &Block, language: &Language) -> Vec<String> {
     let questions = named(plan, block.attributes(), language);
     let mut lines = Vec::new();
@@ -185,7 +185,7 @@ fn sent_together(plan: &Plan, block: &Block, language: &Language) -> Vec<String>
     lines
 }
 
-/// How often a guess from everything that is sent is right, question by question.
+/// Describes the guess accuracy for each question, given everything that is sent.
 fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language) -> Vec<Part> {
     if plan.guarantee().conditional() == Epsilon::ZERO {
         return Vec::new();
@@ -217,7 +217,7 @@ fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language
     vec![opening, Part::Folded { summary: language.say("question", &[]), parts: vec![table] }]
 }
 
-/// The strongest thing that can be said to hold, for somebody who knows all answers not tied to it.
+/// States the strongest guarantee against somebody who knows all answers not tied to the question.
 fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     if worst == Epsilon::ZERO {
@@ -244,13 +244,13 @@ fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
     vec![said, more.collect::<Vec<String>>().join(" ")]
 }
 
-/// One decimal, unless it is a zero.
+/// Formats a number with one decimal, or none if that is zero.
 fn tenths(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// The worked example, with its picture.
+/// Renders the worked example with its picture.
 fn worked(example: &Example, language: &Language) -> Vec<Part> {
     let mut list: Vec<String> = example.sent.iter().take(SHOWN).map(|text| language.quoted(text)).collect();
     if example.sent.len() > SHOWN {

@@ -1,11 +1,11 @@
-//! Words for people: numbers in sentences, wrapped paragraphs, aligned tables.
+//! Formats numbers, paragraphs and tables as text.
 
 use std::collections::BTreeMap;
 
 use candor_runtime::escape_control::visible;
 use serde::{Serialize, Serializer};
 
-/// A whole number with separators: 32,561.
+/// Formats an integer with separators: 32,561.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
@@ -18,17 +18,17 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// "1 attribute", "2 attributes".
+/// Formats a number with its noun: "1 attribute", "2 attributes".
 pub fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// A category as people read it: the one that stands for what is missing has no letters of its own.
+/// Formats a category; the empty label of missing values gets a name.
 pub fn label(category: &str) -> String {
     if category.is_empty() { "(missing)".to_owned() } else { category.to_owned() }
 }
 
-/// An aligned table; the first column to the left, the others to the right.
+/// Aligns a table: first column left, others right.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     // A cell is one line, whatever the label in it.
     let cell = |cell: &str| visible(&cell.replace('\n', "\\n"));
@@ -53,7 +53,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A probability, with what is missing to 1 where four decimals would hide it; "-" if there is none.
+/// Formats a probability, as its difference to 1 if four decimals would hide it; "-" for `None`.
 pub fn probability(p: Option<f64>) -> String {
     match p {
         None => "-".to_owned(),
@@ -63,7 +63,7 @@ pub fn probability(p: Option<f64>) -> String {
     }
 }
 
-/// A p-value with the digits it has.
+/// Formats a p-value with its significant digits.
 pub fn p_value(p: f64) -> String {
     match p {
         0.0 => "< 1e-300".to_owned(),
@@ -72,7 +72,7 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// A p-value for readers: "< 0.001", or two digits.
+/// Formats a p-value for reports: "< 0.001", or two digits.
 pub fn p_rounded(p: f64) -> String {
     match p {
         p if p < 0.001 => "< 0.001".to_owned(),
@@ -81,13 +81,13 @@ pub fn p_rounded(p: f64) -> String {
     }
 }
 
-/// A p-value in a sentence: "p = 0.0312", "p < 1e-300".
+/// Formats a p-value for sentences: "p = 0.0312", "p < 1e-300".
 pub fn p_is(p: f64) -> String {
     let equals = if p == 0.0 { "" } else { "= " };
     format!("p {equals}{}", p_value(p))
 }
 
-/// A paragraph wrapped at 100 characters, every line indented by two.
+/// Wraps a paragraph at 100 characters, indented by two.
 pub fn paragraph(sentence: &str) -> String {
     let sentence = visible(sentence);
     let mut text = String::new();
@@ -104,19 +104,19 @@ pub fn paragraph(sentence: &str) -> String {
     text + line.trim_end() + "\n"
 }
 
-/// The same with a capital at the beginning.
+/// Capitalizes the first letter.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The same with a small letter at the beginning.
+/// Converts the first letter to lower case.
 pub fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Pairs of names and categories as a JSON object.
+/// Serializes pairs of names and categories as a JSON object.
 pub(crate) fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
     pairs.iter().cloned().collect::<BTreeMap<String, String>>().serialize(serializer)
 }

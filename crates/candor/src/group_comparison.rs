@@ -1,4 +1,4 @@
-//! Differences and ratios: of two groups, or of two waves.
+//! Differences and ratios between two groups or two waves.
 
 use candor_analysis::conditional_shares::{ConditionalShare, ConditionalShares};
 use candor_analysis::difference::{difference, ratio};
@@ -8,44 +8,44 @@ use serde::Serialize;
 
 use crate::error::StudyError;
 
-/// The shares of one table in two groups, or in two waves.
+/// Shares of one table in two groups or two waves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupComparison {
-    /// The attributes' names, those that say among whom first.
+    /// Names of the attributes, conditioning attributes first.
     pub attributes: Vec<String>,
-    /// Those that say among whom, but for the one that is compared.
+    /// Conditioning attributes, without the one that is compared.
     pub given: Vec<String>,
-    /// Whose table, as in the tables.
+    /// Group of the table, as in the tables.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// The attribute whose groups are compared; `None` if waves are.
+    /// Attribute whose groups are compared; `None` for waves.
     pub compared: Option<String>,
-    /// What it is compared with: a category, or `before`.
+    /// The reference: a category, or `before`.
     pub first: String,
-    /// What is compared: a category, or `now`.
+    /// The group or wave compared with it: a category, or `now`.
     pub second: String,
-    /// The cells, first attribute slowest.
+    /// Cells, with the first attribute varying slowest.
     pub cells: Vec<ComparedCell>,
 }
 
-/// One cell of two tables.
+/// One cell of the two tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ComparedCell {
     /// One category for each attribute.
     pub categories: Vec<String>,
-    /// Its share in the first.
+    /// Share in the reference.
     pub first: f64,
-    /// Its share in the second.
+    /// Share in the other group or wave.
     pub second: f64,
-    /// The second less the first; `None` if one is not known.
+    /// Second minus first; `None` if either is unknown.
     pub difference: Option<Interval>,
-    /// The second over the first; `None` if one is not known, or the first is not above zero.
+    /// Second divided by first; `None` if either is unknown, or the first is not positive.
     pub ratio: Option<Ratio>,
 }
 
-/// A number with its standard error and interval.
+/// An estimate with its standard error and confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Interval {
@@ -53,9 +53,9 @@ pub struct Interval {
     pub estimate: f64,
     /// Its standard error.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
@@ -65,15 +65,15 @@ impl Interval {
     }
 }
 
-/// A ratio with its interval.
+/// A ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Ratio {
     /// The estimate.
     pub estimate: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end; infinite, in JSON null, where the first may be zero.
+    /// Upper confidence limit; infinite (null in JSON) if the denominator may be zero.
     pub high: f64,
 }
 
@@ -84,7 +84,7 @@ impl Ratio {
 }
 
 impl GroupComparison {
-    /// Of two waves, by attributes, those that say among whom, and group.
+    /// Compares two waves by attributes, conditioning attributes and group.
     pub(crate) fn of_waves(
         (attributes, given, group): (&[String], &[String], &[(String, String)]),
         cells: Vec<ComparedCell>,
@@ -118,10 +118,10 @@ pub(crate) fn compared(categories: Vec<String>, first: &Cell, second: &Cell, cor
     }
 }
 
-/// Compares each later group of the last attribute that says among whom with the first one that there is.
+/// Compares each group of the last conditioning attribute with the first group.
 ///
 /// # Errors
-/// If their covariance cannot be worked out.
+/// Returns an error if their covariance cannot be computed.
 pub(crate) fn groups(plan: &Plan, shares: &ConditionalShares) -> Result<Vec<GroupComparison>, StudyError> {
     let Ok(cells) = &shares.cells else { return Ok(Vec::new()) };
     let place = shares.given - 1;

@@ -1,4 +1,4 @@
-//! What a plan guarantees, as numbers and in words.
+//! Privacy guarantees of a plan, as numbers and sentences.
 
 use candor_base::channel::{Epsilon, rounded_up};
 use candor_base::plan::{AttributeGuarantee, Plan};
@@ -9,50 +9,51 @@ use serde::Serialize;
 
 use crate::format::{lower_first, probability};
 
-/// What is certified of one attribute.
+/// Certified guarantees for one attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CertifiedAttribute {
-    /// Its name.
+    /// Name of the attribute.
     pub name: String,
-    /// How many categories it has.
+    /// Number of its categories.
     pub categories: usize,
-    /// The epsilon that was asked for, if one was.
+    /// Requested epsilon, if there was one.
     pub requested: Option<f64>,
-    /// For a reader of its answer alone; `None` if unbounded, or if it has no answer of its own.
+    /// Marginal epsilon, for an adversary who sees only the answer to this attribute; `None` if unbounded, or if it
+    /// has no answer of its own.
     pub marginal_epsilon: Option<f64>,
-    /// For a reader of the whole response who knows all attributes that are not tied to it; `None` if unbounded.
+    /// Conditional epsilon, for an adversary who sees the whole response and knows all attributes that are not tied
+    /// to this one; `None` if unbounded.
     pub conditional_epsilon: Option<f64>,
-    /// How often its answer holds the truth, where that is one number.
+    /// Retention probability, if it is the same for all categories.
     pub keep_probability: Option<f64>,
-    /// How often the best guess from everything that is sent is right, the way of a lottery included, if every category
-    /// is equally likely beforehand.
+    /// Guess accuracy given everything that is sent, including the assigned channel, for a uniform prior.
     pub guess_probability: f64,
-    /// How likely somebody can then come to think one category, at most.
+    /// Largest possible posterior of any category.
     pub worst_posterior: f64,
-    /// How often something is sent that allows that; `None` where it is not worked out.
+    /// Probability of a response with that posterior; `None` if not computed.
     pub worst_chance: Option<f64>,
-    /// Whether these two numbers are exact; else they are upper bounds.
+    /// Whether the two previous numbers are exact; otherwise they are upper bounds.
     pub guess_exact: bool,
-    /// The other attributes that it is tied to: by what is asked only of some, or by a shared source column.
+    /// Attributes tied to this one by skip logic or a shared source column.
     pub tied_to: Vec<String>,
 }
 
-/// What a plan gives for the prior that it was made for.
+/// Guarantees for the prior that a plan was made for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ForPrior {
-    /// The attribute's name.
+    /// Name of the attribute.
     pub attribute: String,
-    /// The shares as stated, relative to their sum.
+    /// Prior probabilities, normalized.
     pub prior: Vec<f64>,
-    /// How often the best guess is wrong, at least.
+    /// Lower bound on the probability that the best guess is wrong.
     pub map_privacy: f64,
-    /// No answer makes any category likelier than this.
+    /// Upper bound on the posterior of any category.
     pub worst_posterior: f64,
 }
 
-/// What is certified of each attribute that is randomized, in the order of the schema.
+/// Returns the certified guarantees of each randomized attribute, in the order of the schema.
 pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
     let requested = &plan.origin().requested;
     let guesses = guesses(plan);
@@ -73,20 +74,19 @@ pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
     plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
 }
 
-/// The names of the attributes that one is tied to.
+/// Returns the names of the attributes tied to an attribute.
 fn tied_to(plan: &Plan, components: &[Component], attribute: usize) -> Vec<String> {
     let own = components.iter().find(|component| component.attributes().contains(&attribute));
     let others = own.into_iter().flat_map(|component| component.attributes()).filter(|&&other| other != attribute);
     others.map(|&other| plan.schema().name(other).to_owned()).collect()
 }
 
-/// How many times as likely a response can be under one person's answers as under another's, rounded up; `None` if that
-/// is unbounded.
+/// Formats the largest likelihood ratio of a response between two persons, rounded up; `None` if unbounded.
 pub fn likelihood_ratio(plan: &Plan) -> Option<String> {
     times(plan.guarantee().epsilon())
 }
 
-/// What a plan gives for the prior that it was made for; `None` if it was made for none.
+/// Returns the guarantees for the prior of the plan, if it has one.
 pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
     plan.for_prior().map(|known| ForPrior {
         attribute: plan.schema().name(known.attribute).to_owned(),
@@ -96,7 +96,7 @@ pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
     })
 }
 
-/// The header of [`attribute_rows`].
+/// Header of [`attribute_rows`].
 pub const ATTRIBUTE_HEADER: [&str; 9] = [
     "attribute",
     "categories",
@@ -109,7 +109,7 @@ pub const ATTRIBUTE_HEADER: [&str; 9] = [
     "times as likely",
 ];
 
-/// What is certified of each attribute, as cells of a table.
+/// Formats the guarantees of each attribute as table cells.
 pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
     let row = |(a, guess): (&AttributeGuarantee, Guess)| {
         vec![
@@ -127,25 +127,25 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
     plan.guarantee().attributes().iter().zip(guesses(plan)).map(row).collect()
 }
 
-/// What the columns about guesses mean.
+/// Explanation of the columns about guesses.
 pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the best guess of somebody who knows \
                                    nothing else is right, from everything that is sent, the tag of a lottery included: \
                                    for the most telling reply, over all replies, and without any reply.";
 
-/// What the two epsilons of an attribute mean.
+/// Explanation of the two epsilons of an attribute.
 pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon \
                                     is for a reader of the whole response who already knows all other attributes that \
                                     are not tied to it: it is the one that protects the respondent. All are computed \
                                     from the plan's integers and rounded up; an attribute answered in two plans adds \
                                     up.";
 
-/// What is said of a plan of version 1 that was made for a prior.
+/// Warning about a plan of version 1 with a prior.
 pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the \
                                            prior: somebody may have exchanged the prior, and these two numbers with \
                                            it.";
 
-/// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none.
-/// `name` is how attributes are called.
+/// Describes the guarantees for the prior of the plan: a heading and sentences; `None` without a prior. `name`
+/// formats attribute names.
 pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
     let known = plan.for_prior()?;
     let name = name(plan.schema().name(known.attribute));
@@ -170,16 +170,16 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
     Some((format!("For the stated prior of \"{name}\" only (certified)"), sentences))
 }
 
-/// The answers that a reader may know where some questions are tied.
+/// Description of what an adversary may know if some questions are tied.
 const UNTIED_ANSWERS: &str = "your answers to all questions that are not tied to it (two questions are tied if whether \
                               one is asked depends on the other, or if they are about the same thing)";
 
-/// Whether some attributes are tied to others, so that knowing all other answers can give one away.
+/// Returns whether some attributes are tied, so that knowing all other answers can reveal one.
 pub(crate) fn has_ties(plan: &Plan) -> bool {
     plan.schema().components().iter().any(Component::is_tied)
 }
 
-/// What to tell respondents; `name` is how attributes are called.
+/// Returns statements for respondents; `name` formats attribute names.
 pub fn respondent_statements(plan: &Plan, findings: &[CriterionResult], name: impl Fn(&str) -> String) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let mut sentences = vec![format!(
@@ -201,7 +201,7 @@ pub fn respondent_statements(plan: &Plan, findings: &[CriterionResult], name: im
     sentences
 }
 
-/// What a respondent should be told about one answer, given its conditional epsilon.
+/// Returns a statement for respondents about one answer, from its conditional epsilon.
 pub fn respondent_sentence(epsilon: Epsilon) -> String {
     if epsilon == Epsilon::ZERO {
         return "What we receive does not depend on your answer at all.".to_owned();

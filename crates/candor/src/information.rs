@@ -1,5 +1,5 @@
-//! Limits on what anybody may learn, as limits on the likelihood ratio: a plan meets one exactly if it meets the other
-//! (Nayak and Zhai 2019, section 2.1).
+//! Converts limits on posteriors into limits on the likelihood ratio; a plan satisfies one exactly if it satisfies
+//! the other (Nayak and Zhai 2019, section 2.1).
 
 use candor_base::channel::{Rational, exact};
 use candor_base::schema::Schema;
@@ -10,24 +10,24 @@ use serde_json::{Map, Value, json};
 
 use crate::error::StudyError;
 
-/// How much the logarithm of a library may be off, relatively.
+/// Relative error bound of the library logarithm.
 const LOGARITHM: f64 = 1e-15;
 
-/// A limit on what anybody may learn from a response.
+/// A limit on what an adversary learns from a response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LearningLimit {
-    /// Nothing that is `.0` probable beforehand becomes more than `.1` probable, and nothing `.1` probable falls below
-    /// `.0`.
+    /// No event with prior probability `.0` or less gets a posterior above `.1`, and none with prior `.1` or more one
+    /// below `.0`.
     Rho(f64, f64),
-    /// Nothing becomes more than so many times as probable, nor falls below one by so much of what it was.
+    /// No probability grows or shrinks by more than this factor.
     Beta(f64),
 }
 
 impl LearningLimit {
-    /// The limit that parameters name: two numbers of `rho`, or one of `beta`; `None` if neither is given.
+    /// Returns the limit given by the parameters `rho` or `beta`; `None` if neither is given.
     ///
     /// # Errors
-    /// If both are given, or `rho` has another number of values than two.
+    /// Returns an error if both are given, or `rho` does not have two values.
     pub fn named(rho: Option<&[f64]>, beta: Option<f64>) -> Result<Option<LearningLimit>, StudyError> {
         match (rho, beta) {
             (None, None) => Ok(None),
@@ -38,10 +38,10 @@ impl LearningLimit {
         }
     }
 
-    /// The largest likelihood ratio that keeps the limit, exactly: `rho2 (1 - rho1)/(rho1 (1 - rho2))`, or `beta`.
+    /// Returns the equivalent largest likelihood ratio, exactly: `rho2 (1 - rho1)/(rho1 (1 - rho2))`, or `beta`.
     ///
     /// # Errors
-    /// Unless `0 < rho1 < rho2 < 1`, or `beta` is a finite number above 1.
+    /// Returns an error unless `0 < rho1 < rho2 < 1`, or `beta` is a finite number above 1.
     pub fn likelihood_ratio(self) -> Result<Rational, StudyError> {
         match self {
             LearningLimit::Rho(low, high) if 0.0 < low && low < high && high < 1.0 => {
@@ -59,11 +59,11 @@ impl LearningLimit {
         }
     }
 
-    /// Puts the limit on whole records into the parameters of a method: as its `epsilon`, or as `parity` of one
-    /// attribute.
+    /// Converts the limit on whole records into a parameter of a method: `epsilon`, or `parity` for one attribute.
     ///
     /// # Errors
-    /// As [`LearningLimit::likelihood_ratio`]; if the method takes no such limit, or another is given.
+    /// Returns the errors of [`LearningLimit::likelihood_ratio`], or an error if the method has no such parameter, or
+    /// another limit is given.
     pub fn put(self, method: Method, schema: &Schema, parameters: &mut Map<String, Value>) -> Result<(), StudyError> {
         let name = if matches!(self, LearningLimit::Rho(..)) { "rho" } else { "beta" };
         let given = ["epsilon", "attribute_epsilon", "likelihood_ratio", "q"]
@@ -96,7 +96,7 @@ impl LearningLimit {
     }
 }
 
-/// The largest float that is not above the number.
+/// Returns the largest float that does not exceed the number.
 fn rounded_down(ratio: &Rational) -> f64 {
     let near = ratio.to_f64().unwrap_or(f64::MAX);
     match exact(near).is_some_and(|near| near > *ratio) {

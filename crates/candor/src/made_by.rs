@@ -1,20 +1,20 @@
-//! The request that made a plan, so that it can be made again.
+//! The request that made a plan, so that the plan can be made again.
 
 use candor_base::plan::Plan;
 use serde_json::Value;
 
-/// The request that made a plan: `request` (the method and its parameters), `stopped` (why the search was cut, or null)
-/// and `candor` (the version that made it). `None` if the plan does not tell, as plans of earlier versions.
+/// Returns the request that made a plan: `request` (method and parameters), `stopped` (why the search ended early, or
+/// null) and `candor` (the version). `None` for plans of earlier versions.
 ///
-/// It is informative: not part of the fingerprint, and not checked.
+/// It is informative only: not part of the fingerprint, and not checked.
 pub fn made_by(plan: &Plan) -> Option<Value> {
     serde_json::from_str::<Value>(plan.request()?).ok().filter(|told| told["request"].is_object())
 }
 
-/// Longer lists are not shown to people.
+/// Maximum length of lists shown to people.
 const MAX_SHOWN: usize = 60;
 
-/// The same in sentences.
+/// Describes the request in sentences.
 pub fn made_by_sentence(plan: &Plan) -> Option<String> {
     let told = made_by(plan)?;
     let shown = |value: &Value| match value {

@@ -1,10 +1,11 @@
-//! Which margin of error of a percentage is good and which is rough, for verdicts and plots.
+//! Thresholds of margins of error, for verdicts and plots.
 
-/// A margin of error up to this many points is good enough for most uses.
+/// Largest margin of error, in percentage points, that is good enough for most uses.
 pub const GOOD: f64 = 5.0;
 
-/// Up to this many points a table can rank categories, but not compare groups; beyond, it is too imprecise.
+/// Largest margin of error with which a table can rank categories, but not compare groups; larger ones are too
+/// imprecise.
 pub const ROUGH: f64 = 15.0;
 
-/// Up to this many points a margin of error hardly matters.
+/// Margin of error that hardly matters.
 pub const PRECISE: f64 = 2.0;

@@ -1,4 +1,4 @@
-//! The transition matrix of a plan, as probabilities.
+//! Transition matrix of a plan, as probabilities.
 
 use std::fmt::Write;
 
@@ -12,21 +12,21 @@ use serde::Serialize;
 
 use crate::error::StudyError;
 
-/// Larger matrices are not written out.
+/// Maximum number of entries of a matrix.
 pub const MAX_ENTRIES: usize = 1 << 18;
 
-/// Resampling so rare does not show in a probability.
+/// Resampling probability that is too small to show.
 const UNSEEN: f64 = 1e-9;
 
-/// Which matrix.
+/// Options of a transition matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatrixOptions {
-    /// Of the answers about this attribute alone; of whole records if `None`.
+    /// Attribute whose answers alone are considered; `None` for whole records.
     pub attribute: Option<String>,
-    /// With every entry as a fraction.
+    /// Whether to return entries as fractions, too.
     pub exact: bool,
-    /// Without the matrix: only how likely answers are by their misses.
+    /// Whether to return only the likelihoods by misses.
     pub misses: bool,
 }
 
@@ -38,47 +38,47 @@ impl MatrixOptions {
     }
 }
 
-/// A transition matrix: columns are truths and sum to 1, rows are answers.
+/// A transition matrix: columns are true values and sum to 1, rows are answers.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct TransitionMatrix {
-    /// The attributes that it is about.
+    /// The attributes.
     pub attributes: Vec<String>,
-    /// The labels of the truths.
+    /// Labels of the true values.
     pub inputs: Vec<String>,
-    /// The labels of the answers.
+    /// Labels of the answers.
     pub outputs: Vec<String>,
-    /// `matrix[answer][truth]`: the probability of the answer.
+    /// Probability of each answer: `matrix[answer][true value]`.
     pub matrix: Vec<Vec<f64>>,
-    /// The same as fractions, with `exact`.
+    /// Entries as fractions, with `exact`.
     pub fractions: Option<Vec<Vec<String>>>,
-    /// The eigenvalues, the largest absolute value first; `None` unless answers are truths.
+    /// Eigenvalues by decreasing absolute value; `None` unless the answers are categories.
     pub eigenvalues: Option<Vec<Eigenvalue>>,
-    /// `P_max / P_min`: the largest absolute eigenvalue over the smallest. `None` if that is 0, or there are none.
+    /// `P_max / P_min`, the ratio of the largest to the smallest absolute eigenvalue; `None` if it is undefined.
     pub largest_over_smallest: Option<f64>,
-    /// How likely answers are by their misses, if all with two misses or more are alike.
+    /// Likelihoods by misses, if all answers with two or more misses are equally likely.
     pub misses: Option<Misses>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
 }
 
-/// How likely an answer is by what it misses, relative to one with two misses or more: `x_k0` to `x_kk` of Algorithm 3
-/// of Yamamoto and Shibuya 2024.
+/// Likelihood of answers by their misses, relative to an answer with two or more: `x_k0` to `x_kk` of Algorithm 3 of
+/// Yamamoto and Shibuya 2024.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Misses {
-    /// The attributes, in order.
+    /// Attributes, in order.
     pub attributes: Vec<String>,
-    /// The natural logarithm of `x_k0`: of the answer without a miss.
+    /// Natural logarithm of `x_k0`, the answer without a miss.
     pub ln_none: f64,
-    /// The natural logarithms of `x_k1` to `x_kk`: of an answer in which only this attribute misses.
+    /// Natural logarithms of `x_k1` to `x_kk`, the answers in which only one attribute misses.
     pub ln_only: Vec<f64>,
 }
 
-/// The transition matrix of a plan.
+/// Returns the transition matrix of a plan.
 ///
 /// # Errors
-/// If there is no such attribute, it is public, it has no answer of its own, or the matrix is too large.
+/// Returns an error if the attribute is unknown, public or not answered alone, or if the matrix is too large.
 pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, StudyError> {
     let misses = misses(plan);
     let (places, written) = match &options.attribute {
@@ -113,7 +113,7 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
     })
 }
 
-/// The matrix of whole records.
+/// Returns the matrix of whole records.
 fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
     let places = plan.schema().randomized();
     let blocks: Vec<_> = plan.blocks().iter().collect();
@@ -131,7 +131,7 @@ fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
     Ok((places, written))
 }
 
-/// The matrix of the answers about one attribute.
+/// Returns the matrix of the answers about one attribute.
 fn alone(plan: &Plan, name: &str, exact: bool) -> Result<(Vec<usize>, Written), StudyError> {
     let place = plan.schema().position(name).map_err(|error| StudyError::Refused(format!("`attribute`: {error}")))?;
     if plan.schema().attributes()[place].is_public() {
@@ -143,7 +143,7 @@ fn alone(plan: &Plan, name: &str, exact: bool) -> Result<(Vec<usize>, Written), 
     Ok((vec![place], written))
 }
 
-/// The labels of the truths: categories, or combinations of them.
+/// Returns the labels of the true values: categories, or combinations of them.
 fn inputs(plan: &Plan, places: &[usize]) -> Vec<String> {
     if places.is_empty() {
         return Vec::new();
@@ -154,7 +154,7 @@ fn inputs(plan: &Plan, places: &[usize]) -> Vec<String> {
     (0..shape.cells()).map(labels).collect()
 }
 
-/// What an answer's misses do to its likelihood, if the plan is one channel that tells single misses apart only.
+/// Returns the likelihoods by misses, if the plan is one channel that distinguishes only single misses.
 fn misses(plan: &Plan) -> Option<Misses> {
     let [block] = plan.blocks() else { return None };
     let [(_, Channel::Pattern(pattern))] = block.channels() else { return None };
@@ -168,7 +168,8 @@ fn misses(plan: &Plan) -> Option<Misses> {
     Some(Misses { attributes: block.attributes().iter().map(name).collect(), ln_none, ln_only })
 }
 
-/// `ln(1 + W a_1 .. a_k / (W_all N))` for the part of no miss (`N = 1`) and of each single one (`N = a_j - 1`).
+/// Returns `ln(1 + W a_1 .. a_k / (W_all N))` for the part of no miss (`N = 1`) and of each single miss (`N = a_j -
+/// 1`).
 fn logarithms(pattern: &Pattern) -> Option<(f64, Vec<f64>)> {
     let cells: f64 = pattern.axes().iter().map(|axis| (axis.categories as f64).ln()).sum();
     let weight = |wanted: &PatternSet| {
@@ -194,13 +195,13 @@ fn logarithms(pattern: &Pattern) -> Option<(f64, Vec<f64>)> {
 }
 
 impl TransitionMatrix {
-    /// The entries as they are shown: fractions if there are, else numbers with all their digits.
+    /// Formats the entries: as fractions if available, otherwise with all digits.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let number = |row: &Vec<f64>| row.iter().map(f64::to_string).collect();
         self.fractions.clone().unwrap_or_else(|| self.matrix.iter().map(number).collect())
     }
 
-    /// As CSV with labels, the way `design --method matrix` reads it.
+    /// Formats the matrix as CSV with labels, as `design --method matrix` reads it.
     pub fn csv(&self) -> String {
         let quoted = |text: &String| match text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -213,7 +214,7 @@ impl TransitionMatrix {
         text
     }
 
-    /// As a table in Markdown.
+    /// Formats the matrix as a Markdown table.
     pub fn markdown(&self) -> String {
         let safe = |text: &String| text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ");
         let line = |first: String, others: Vec<String>| format!("| {first} | {} |\n", others.join(" | "));
@@ -223,7 +224,7 @@ impl TransitionMatrix {
         text + &rows.map(|(label, row)| line(safe(label), row)).collect::<String>()
     }
 
-    /// As a matrix in LaTeX, without labels; of `bmatrix`, with as many columns as it takes.
+    /// Formats the matrix in LaTeX, without labels, as a `bmatrix`.
     pub fn latex(&self) -> String {
         let fraction = |cell: &String| match cell.split_once('/') {
             Some((n, d)) => format!("\\frac{{{n}}}{{{d}}}"),

@@ -1,4 +1,4 @@
-//! Which grid is best for the mean of an attribute, beside the mechanisms of the literature.
+//! Compares grids for the mean of an attribute with each other and with mechanisms of the literature.
 
 use candor_base::schema::Schema;
 use candor_design::mean::{MeanMechanism, best_points};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::compare::check_epsilon;
 use crate::error::{StudyError, check_respondents};
 
-/// Numbers of points that are shown beside the best one and that of the schema.
+/// Numbers of points shown besides the best one and that of the schema.
 const SHOWN: [usize; 5] = [2, 3, 5, 9, 17];
 
 /// Grids and mechanisms for a mean at the same epsilon.
@@ -17,40 +17,39 @@ const SHOWN: [usize; 5] = [2, 3, 5, 9, 17];
 pub struct MeanComparison {
     /// The attribute.
     pub attribute: String,
-    /// What it may spend.
+    /// Epsilon of the attribute.
     pub epsilon: f64,
-    /// For how many respondents errors are told.
+    /// Number of respondents for the errors.
     pub respondents: f64,
-    /// The range of its numbers: the first and the last point of its grid.
+    /// First and last point of the attribute's grid.
     pub range: [f64; 2],
-    /// Grids of equally spaced points, and the literature's mechanisms.
+    /// Equally spaced grids, and mechanisms of the literature.
     pub methods: Vec<MeanMechanismRow>,
     /// The best grid.
     pub grid: Vec<f64>,
-    /// What candor makes of it.
+    /// Note on what candor provides.
     pub recommended: &'static str,
 }
 
-/// One way to a mean.
+/// One mechanism for a mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MeanMechanismRow {
-    /// `grid`, `duchi`, `piecewise` or `hybrid`. Only grids are made by candor.
+    /// `grid`, `duchi`, `piecewise` or `hybrid`. Candor provides grids only.
     pub method: &'static str,
-    /// How many points a grid has.
+    /// Number of grid points.
     pub points: Option<usize>,
-    /// The standard error of the mean that randomization and dithering add, if everybody has the number for which it is
-    /// largest.
+    /// Standard error of the mean added by randomization and stochastic rounding, in the worst case.
     pub standard_error: f64,
-    /// Its variance over that of the best grid.
+    /// Variance relative to the best grid.
     pub times_the_best: f64,
 }
 
-/// Compares grids for what `wanted` says: `mean:Age`.
+/// Compares grids for a statistic such as `mean:Age`.
 ///
 /// # Errors
-/// If it is of another form, there is no such attribute, it has no grid that says its range, or epsilon is beyond what
-/// protects anybody.
+/// Returns an error if the text has another form, if the attribute is unknown or has no grid, or if epsilon is too
+/// large to protect anybody.
 pub fn compare_for_mean(
     schema: &Schema,
     wanted: &str,
@@ -102,7 +101,7 @@ fn refused(problem: &str) -> StudyError {
 }
 
 impl MeanComparison {
-    /// What the numbers are, in a sentence.
+    /// Describes the numbers in a sentence.
     pub fn about(&self) -> &'static str {
         "Standard errors are what dithering and k-ary randomized response add to the mean, if everybody has the number \
          for which they are largest; drawing respondents from a population comes on top. Points of a grid are equally \

@@ -1,4 +1,4 @@
-//! Audits of anybody's mechanism: a lower bound on its epsilon, from its answers.
+//! Audits any mechanism: computes a lower bound on its epsilon from its answers.
 
 use candor_analysis::mechanism::{Draws, Found, lower_bound};
 use candor_privacy::at_least;
@@ -9,17 +9,17 @@ use crate::error::{StudyError, check_confidence};
 use crate::format::{count, probability};
 use crate::program::draws_of;
 
-/// What is asked about a mechanism.
+/// Options of an audit of a mechanism.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MechanismOptions {
-    /// How many answers are drawn, for all true values together.
+    /// Number of answers to draw, for all true values together.
     pub draws: u64,
-    /// The confidence with which all bounds hold together.
+    /// Joint confidence level of all bounds.
     pub confidence: f64,
-    /// The epsilon that the mechanism claims to have.
+    /// Claimed epsilon.
     pub claimed: Option<f64>,
-    /// How many seconds a program may take.
+    /// Time limit in seconds.
     pub time_limit: f64,
 }
 
@@ -58,52 +58,52 @@ impl MechanismOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MechanismAudit {
-    /// With the confidence, epsilon is at least this; 0 if nothing was found.
+    /// Lower bound on epsilon; 0 if no violation of privacy was found.
     pub lower_bound: f64,
-    /// The confidence with which all bounds hold together.
+    /// Joint confidence level of all bounds.
     pub confidence: f64,
-    /// What was claimed.
+    /// Claimed epsilon.
     pub claimed: Option<f64>,
-    /// Whether the bound is above what was claimed.
+    /// Whether the bound exceeds the claim.
     pub exceeds_claim: Option<bool>,
-    /// The true values that show the bound, if it is above 0: the event is likely under the first.
+    /// True values with the largest bound, if it is above 0; the event is more likely under the first.
     pub pair: Option<[String; 2]>,
-    /// The event that shows it.
+    /// The event that proves the bound.
     pub event: Option<String>,
-    /// How many answers were drawn.
+    /// Number of answers drawn.
     pub draws: u64,
-    /// How many different answers there were.
+    /// Number of distinct answers.
     pub different_answers: usize,
-    /// How many events were tested.
+    /// Number of events tested.
     pub events: usize,
-    /// What is less likely than this under every true value has most likely not been seen.
+    /// Probability below which an event has probably not been observed.
     pub unseen_below: f64,
-    /// Each ordered pair of true values.
+    /// Bound for each ordered pair of true values.
     pub pairs: Vec<PairBound>,
-    /// What that means.
+    /// Explanation in sentences.
     pub sentences: Vec<String>,
 }
 
-/// What is known of an ordered pair of true values.
+/// Bound for an ordered pair of true values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairBound {
-    /// The value under which the event is likely, and the one under which it is not.
+    /// The value under which the event is more likely, and the other.
     pub truths: [String; 2],
-    /// A lower bound on the logarithm of the event's likelihood ratio.
+    /// Lower bound on the logarithm of the event's likelihood ratio.
     pub lower_bound: f64,
     /// The event.
     pub event: String,
-    /// How often it happened under each value, among the draws that test.
+    /// Number of occurrences under each value, among the draws for testing.
     pub hits: [u64; 2],
-    /// How many draws of each value test.
+    /// Number of draws for testing of each value.
     pub draws: [u64; 2],
 }
 
 /// Audits a program that reads one true value per line and prints one answer per line.
 ///
 /// # Errors
-/// If an option is out of its range, or the program cannot be run, fails, or takes too long.
+/// Returns an error if an option is out of range, or if the program cannot be run, fails, or exceeds the time limit.
 pub fn audit_program(
     program: &str,
     truths: &[String],
@@ -114,10 +114,10 @@ pub fn audit_program(
     audit_draws(&draws_of(program, truths, options.draws, options.time_limit, progress)?, options)
 }
 
-/// Audits a mechanism by answers that it gave.
+/// Audits a mechanism from given answers.
 ///
 /// # Errors
-/// If an option is out of its range.
+/// Returns an error if an option is out of range.
 pub fn audit_draws(draws: &Draws, options: &MechanismOptions) -> Result<MechanismAudit, StudyError> {
     options.check()?;
     let found = lower_bound(draws, options.confidence);
@@ -147,7 +147,7 @@ pub fn audit_draws(draws: &Draws, options: &MechanismOptions) -> Result<Mechanis
     })
 }
 
-/// What the bound says, and what it does not.
+/// Describes what the bound shows and what it does not.
 fn sentences(found: &Found, options: &MechanismOptions) -> Vec<String> {
     let percent = format!("{}%", options.confidence * 100.0);
     let bound = at_least(found.epsilon);
@@ -176,13 +176,13 @@ fn sentences(found: &Found, options: &MechanismOptions) -> Vec<String> {
 }
 
 impl MechanismAudit {
-    /// What was claimed and does not hold, with what is there instead.
+    /// Returns the violated claim, with the actual bound.
     pub fn broken(&self) -> Option<String> {
         let claimed = self.claimed.filter(|_| self.exceeds_claim == Some(true))?;
         Some(format!("epsilon {claimed} (it is at least {})", at_least(self.lower_bound)))
     }
 
-    /// How often an event was seen, in words.
+    /// Describes how often an event occurred.
     pub fn seen(pair: &PairBound) -> [String; 2] {
         [0, 1].map(|of| format!("{} of {}", count(pair.hits[of]), count(pair.draws[of])))
     }

@@ -1,4 +1,4 @@
-//! Means, variances and quantiles of attributes that stand for numbers.
+//! Means, variances and quantiles of attributes with numeric scores.
 
 use candor_analysis::estimate::{self, EstimateUnavailable, Options};
 use candor_analysis::moments::{Quantile, Values, ValuesError, group_moments};
@@ -12,13 +12,13 @@ use serde::Serialize;
 use crate::error::StudyError;
 use crate::group_comparison::Interval;
 
-/// Attributes whose numbers are asked for, each among those who.
+/// A query for means and quantiles of attributes, each optionally conditional.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MomentQuery(Vec<Wanted>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Wanted {
-    /// Positions: those that say among whom, then the attribute.
+    /// Positions of the conditioning attributes, followed by the attribute.
     table: Vec<usize>,
     values: Values,
     mean: bool,
@@ -26,12 +26,11 @@ struct Wanted {
 }
 
 impl MomentQuery {
-    /// Means of `a;b | c`, and quantiles of `a:0.5;b:0.25,0.75 | c`: each of an attribute, of everybody or among those
-    /// with the same categories of others. `values`, as `a:9,40,75`, says what bins, or labels that are no numbers,
-    /// stand for.
+    /// Parses means such as `a;b | c`, and quantiles such as `a:0.5;b:0.25,0.75 | c`, of everybody or conditional on
+    /// other attributes. `values`, such as `a:9,40,75`, gives scores of bins or non-numeric labels.
     ///
     /// # Errors
-    /// If there is no such attribute, it stands for no numbers, or a quantile is not between 0 and 1.
+    /// Returns an error if an attribute is unknown or has no numeric scores, or if a quantile is not between 0 and 1.
     pub fn parse(schema: &Schema, means: &str, quantiles: &str, values: &str) -> Result<MomentQuery, StudyError> {
         let said = said(schema, values)?;
         let mut asked = MomentQuery::default();
@@ -60,7 +59,7 @@ impl MomentQuery {
         Ok(asked)
     }
 
-    /// The entry of `name | others`, a new one if there is none yet.
+    /// Returns the entry of `name | others`, and adds it if necessary.
     fn wanted(
         &mut self,
         schema: &Schema,
@@ -94,12 +93,12 @@ impl MomentQuery {
         Ok(&mut self.0[at])
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether the query is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The means asked for: among whom, of which attribute, and what its categories stand for.
+    /// Returns the requested means: conditioning attributes, attribute and scores.
     pub(crate) fn means(&self) -> Vec<(&[usize], usize, &Values)> {
         let parts = self.0.iter().filter(|wanted| wanted.mean).filter_map(|wanted| {
             let (attribute, given) = wanted.table.split_last()?;
@@ -108,13 +107,13 @@ impl MomentQuery {
         parts.collect()
     }
 
-    /// The tables to be counted.
+    /// Returns the tables to count.
     pub fn tables(&self) -> Vec<Vec<usize>> {
         self.0.iter().map(|wanted| wanted.table.clone()).collect()
     }
 }
 
-/// What categories stand for. A quantile is a category: their order is enough, and open bins have one.
+/// Returns the scores of an attribute. Quantiles need only the order of categories, which open bins have.
 fn values_for(parameter: &str, attribute: &Attribute) -> Result<Values, ValuesError> {
     Values::new(attribute).or_else(|error| match parameter {
         "quantile" => Values::ranks(attribute).ok_or(error),
@@ -151,43 +150,43 @@ fn quote(parameter: &str, error: OpenQuote) -> StudyError {
     refused(parameter, &error.to_string())
 }
 
-/// The numbers of one attribute in one group.
+/// Means and quantiles of one attribute in one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NumberRow {
     /// The attribute.
     pub attribute: String,
-    /// Among whom: names and categories.
+    /// Conditioning categories: names and categories.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// The mean, if asked for.
+    /// Mean, if requested.
     pub mean: Option<Interval>,
-    /// The variance of the numbers, if the mean was asked for; none on a grid, where rounding at random adds to it.
+    /// Variance, if the mean was requested; `None` on a grid, where stochastic rounding adds to it.
     pub variance: Option<Interval>,
-    /// The quantiles asked for.
+    /// Requested quantiles.
     pub quantiles: Vec<QuantileRow>,
-    /// Why there are no numbers, if there are none.
+    /// Reason why there are no numbers.
     pub reason: Option<String>,
-    /// The same for programs. Not in JSON.
+    /// The reason as a value. Not in JSON.
     #[serde(skip)]
     pub why: Option<EstimateUnavailable>,
 }
 
-/// A quantile: the category in which the distribution function reaches a share.
+/// A quantile: the category in which the distribution function reaches a probability.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuantileRow {
-    /// The share.
+    /// The probability.
     pub share: f64,
-    /// The category; `None` if nobody is known to be in the group.
+    /// The category; `None` if the group is empty.
     pub category: Option<String>,
-    /// The first category that is possible.
+    /// First category within the confidence interval.
     pub low: String,
-    /// The last.
+    /// Last category within the confidence interval.
     pub high: String,
 }
 
-/// Estimates what is asked for from the tallies of its [tables](MomentQuery::tables), in order, of one group.
+/// Estimates the query in one group, from the counts of its [tables](MomentQuery::tables) in order.
 pub(crate) fn of_group(
     plan: &Plan,
     asked: &MomentQuery,

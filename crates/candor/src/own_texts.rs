@@ -1,5 +1,4 @@
-//! Texts of somebody's own: a file (TOML) with questions as they are asked, labels of categories, and texts in place of
-//! ours.
+//! Custom texts: a TOML file with question wording, category labels and replacements for built-in texts.
 
 use std::collections::BTreeMap;
 
@@ -8,64 +7,64 @@ use toml::{Table, Value};
 
 use crate::error::StudyError;
 
-/// Texts by their names. Words in braces are put in where they are shown: `{times}`.
+/// Texts by key, with placeholders in braces such as `{times}`.
 pub type Texts = BTreeMap<String, String>;
 
 /// The direction of a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
-    /// As in English.
+    /// Left to right, as in English.
     #[default]
     #[serde(rename = "ltr")]
     LeftToRight,
-    /// As in Arabic and Hebrew.
+    /// Right to left, as in Arabic and Hebrew.
     #[serde(rename = "rtl")]
     RightToLeft,
 }
 
-/// How an attribute is asked for, and what its categories are called.
+/// Wording of a question and labels of its categories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionText {
     /// The question.
     pub text: String,
-    /// What helps to answer it.
+    /// Help text below the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// What categories are called, where that is not their label.
+    /// Category labels that differ from the schema.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
 }
 
-/// What a statement of methods says of a survey, as far as candor cannot know it.
+/// Facts about a survey in a statement of methods that only its authors know.
 pub const FACTS: [&str; 6] = ["sponsor", "population", "sampling", "mode", "dates", "response_rate"];
 
-/// Texts of one's own: for a language that candor does not come with, or in place of its texts.
+/// Custom texts, for a language that is not built in or to replace built-in texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnTexts {
-    /// The code of the language, such as `it`; if there is none, texts are put into the language asked for.
+    /// Language code, such as `it`; `None` to replace texts of the requested language.
     pub language: Option<String>,
-    /// The direction of its script; if it is not given, by the code.
+    /// Direction of the script; `None` to derive it from the code.
     pub direction: Option<Direction>,
-    /// Texts of the sheet for respondents, by their names.
+    /// Texts of the page for respondents, by key.
     pub sheet: Texts,
-    /// Texts of the cards of devices.
+    /// Texts of instruction cards.
     pub card: Texts,
     /// Texts of the report.
     pub report: Texts,
     /// Texts of the evidence.
     pub evidence: Texts,
-    /// What is known of the survey, by the names of `FACTS`.
+    /// Facts about the survey, by the names in `FACTS`.
     pub about: Texts,
-    /// How attributes are asked for, by their names.
+    /// Question wording, by attribute.
     pub questions: BTreeMap<String, QuestionText>,
 }
 
 impl OwnTexts {
-    /// Reads a file of texts (TOML).
+    /// Parses a file of custom texts (TOML).
     ///
     /// # Errors
-    /// If it is none: what is wrong, where, and what would be right.
+    /// Returns an error that says what is wrong, where, and what is expected.
     pub fn parse(text: &str) -> Result<OwnTexts, StudyError> {
         let table: Table = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -101,7 +100,7 @@ fn wrong(problem: &str) -> StudyError {
     StudyError::Texts(problem.to_owned())
 }
 
-/// What a value is, and what stands in the file.
+/// Describes the type of a value in the file.
 fn described(value: &Value) -> String {
     match value {
         Value::Table(_) => "a section".to_owned(),
@@ -140,7 +139,7 @@ fn texts(name: &str, value: &Value) -> Result<Texts, StudyError> {
     section(name, value, &format!("[{name}]"))?.iter().map(one).collect()
 }
 
-/// What is known of the survey.
+/// Parses the facts about the survey.
 fn facts(value: &Value) -> Result<Texts, StudyError> {
     let facts = texts("about", value)?;
     match facts.keys().find(|name| !FACTS.contains(&name.as_str())) {

@@ -1,4 +1,4 @@
-//! Counts on their way from where responses are to where they are estimated from: as JSON, to be added up there.
+//! Serializes counts as JSON, so that counts of parts can be added elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::counts::{Counts, Provenance, public_attributes};
 use crate::error::StudyError;
 
-/// What the field `format` says.
+/// Value of the field `format`.
 const FORMAT: &str = "candor counts";
 
-/// Counts as they are written.
+/// Serialized form of counts.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -31,7 +31,7 @@ struct Written {
     groups: Vec<WrittenGroup>,
 }
 
-/// The tables of one group, in the order of `tables`.
+/// Tables of one group, in the order of `tables`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenGroup {
@@ -39,7 +39,7 @@ struct WrittenGroup {
     tables: Vec<Vec<WrittenTags>>,
 }
 
-/// The counts of the responses with the same tags.
+/// Counts of the responses with the same channel IDs.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenTags {
@@ -50,7 +50,7 @@ struct WrittenTags {
     square_counts: Vec<Exact>,
 }
 
-/// A number that reads back as it was: whole numbers as such, others as text, which JSON readers do not round.
+/// A number that round-trips exactly: integers as JSON numbers, others as text, which JSON readers do not round.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(into = "Number", try_from = "Number")]
 struct Exact(f64);
@@ -62,7 +62,7 @@ enum Number {
     Text(String),
 }
 
-/// Whole numbers below this are exact as floats.
+/// Integers below this are exact as floats.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl From<Exact> for Number {
@@ -91,8 +91,8 @@ fn exact(numbers: &[f64]) -> Vec<Exact> {
 }
 
 impl Counts {
-    /// The counts as JSON. Which sets were answered together is not in it: counts that were kept for the likelihood
-    /// method lose them.
+    /// Serializes the counts as JSON. The sets that were answered together are not included, so the likelihood method
+    /// cannot use the result.
     ///
     /// ```
     /// # use candor_base::channel::{Axis, Pattern};
@@ -130,10 +130,10 @@ impl Counts {
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    /// Reads counts of responses to this plan.
+    /// Parses counts of responses to this plan.
     ///
     /// # Errors
-    /// If they are no counts, are those of another plan, or do not fit together.
+    /// Returns an error if the text is not a counts file, belongs to another plan, or is inconsistent.
     pub fn from_json(plan: &Plan, text: &str) -> Result<Counts, StudyError> {
         let wrong = |error: serde_json::Error| StudyError::Refused(format!("these are no counts of candor: {error}"));
         let written: Written = serde_json::from_str(text).map_err(wrong)?;
@@ -171,7 +171,7 @@ fn written_table(tally: &TableCounts) -> Vec<WrittenTags> {
     tally.groups().iter().map(tags).collect()
 }
 
-/// The tables by position.
+/// Converts tables from names to positions.
 fn listed(plan: &Plan, tables: &[Vec<String>]) -> Result<TableList, StudyError> {
     let other = |_| StudyError::Counts("a table is of an attribute that the plan does not have");
     let table = |names: &Vec<String>| names.iter().map(|name| plan.schema().position(name).map_err(other)).collect();

@@ -1,5 +1,4 @@
-//! How many respondents it takes to find a difference, or people who ignore their device; and how likely so many find
-//! it.
+//! Computes sample size and power for detecting a difference between groups, a share, or noncompliance.
 
 use candor_analysis::compliance::{Lottery, noncentrality, per_record, power};
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
@@ -8,78 +7,78 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
 
-/// What is to be found.
+/// The effect to detect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Alternative {
-    /// That two groups have different shares of the last category.
+    /// Two groups have different shares of the last category.
     Groups {
         /// The share in the first group.
         first: f64,
         /// The share in the second group.
         second: f64,
     },
-    /// That the share of the last category is not the one supposed; one-sided.
+    /// The share of the last category differs from a given one; one-sided.
     Null {
-        /// The share supposed.
+        /// Share under the null hypothesis.
         null: f64,
         /// The true share.
         share: f64,
     },
-    /// That so many people ignore their device and give the first answer; the others have all categories equally often
-    /// but for `share` of the last.
+    /// A share of people ignore the device and give the first answer; among the others, the last category has `share`
+    /// and all others are equally frequent.
     Ignoring {
-        /// How many ignore it.
+        /// Share of people who ignore the device.
         ignoring: f64,
         /// The true share of the last category.
         share: f64,
     },
 }
 
-/// How it is to be found.
+/// Options of the power analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PowerOptions {
-    /// What is to be found.
+    /// The effect to detect.
     pub finding: Alternative,
-    /// The level of the test.
+    /// Significance level of the test.
     pub alpha: f64,
-    /// With which probability it is to be found.
+    /// Required power.
     pub power: f64,
-    /// Instead: tell the power of so many respondents (of two groups: in each).
+    /// Sample size whose power is reported instead; with two groups, in each.
     pub respondents: Option<f64>,
 }
 
-/// How many respondents it takes, question by question.
+/// Sample sizes of the questions of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Powers {
-    /// What is to be found: `groups`, `null` or `ignoring`.
+    /// The kind of effect: `groups`, `null` or `ignoring`.
     pub finding: &'static str,
-    /// The level of the test.
+    /// Significance level of the test.
     pub alpha: f64,
-    /// One for each question.
+    /// Result for each question.
     pub questions: Vec<QuestionPower>,
 }
 
-/// How many respondents one question takes.
+/// Sample size for one question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionPower {
     /// The question.
     pub attribute: String,
-    /// The category whose share is meant, or the answer of those who ignore the device.
+    /// Category whose share is tested, or the assumed answer of noncompliers.
     pub category: String,
-    /// How many respondents; of two groups: in each. `None` with a reason.
+    /// Sample size; with two groups, in each. `None` if there is a `reason`.
     pub respondents: Option<f64>,
-    /// How likely they find it.
+    /// Power at this sample size.
     pub power: Option<f64>,
-    /// Why no number would do, if none does.
+    /// Reason why no sample size suffices.
     pub reason: Option<String>,
 }
 
-/// How many respondents each question of a plan takes, or how likely so many find it.
+/// Computes the sample size for each question of a plan, or the power at a given sample size.
 ///
 /// # Errors
-/// If a share, level or power is none.
+/// Returns an error if a share, level or power is invalid.
 pub fn powers(plan: &Plan, options: &PowerOptions) -> Result<Powers, StudyError> {
     check(options)?;
     let finding = match options.finding {
@@ -139,7 +138,7 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     }
 }
 
-/// Respondents and power of one question, or why there are none.
+/// Computes sample size and power for one question, or the reason why they do not exist.
 fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Result<(f64, f64), String> {
     let lottery = Lottery::for_plan(plan, &[attribute]).map_err(|why| why.to_string())?;
     let truth = |share: f64| -> Vec<f64> {

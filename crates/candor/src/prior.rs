@@ -1,5 +1,4 @@
-//! What is known of an attribute beforehand, where it is counted in a table of true records and goes into a public
-//! plan.
+//! Priors of an attribute, counted from true records and stated in a public plan.
 
 use candor_base::schema::Attribute;
 use candor_design::pareto::prior::Prior;
@@ -11,21 +10,21 @@ use candor_tables::stochastic_rounding::fixed;
 
 use crate::error::StudyError;
 
-/// The most categories that a column is taken to have.
+/// Maximum number of categories found in a column.
 const MAX_CATEGORIES: usize = 1000;
 
-/// How shares that were counted are stated in a plan.
+/// Precision with which counted shares are stated in a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stated {
-    /// Rounded to two digits, each by itself and never to zero.
+    /// Rounded to two digits each, and never to zero.
     #[default]
     Rounded,
-    /// As they were counted: whoever knows the number of records can work out the counts.
+    /// Exact; anyone who knows the number of records can compute the counts.
     Exactly,
 }
 
 impl Stated {
-    /// The shares as a plan states them.
+    /// Returns the shares as stated in a plan.
     pub fn prior(self, counted: &Prior) -> Prior {
         match self {
             Stated::Rounded => counted.rounded(),
@@ -33,7 +32,7 @@ impl Stated {
         }
     }
 
-    /// What is to be said of a plan that states them. The plan is public.
+    /// Returns a warning about what the stated shares reveal.
     pub fn caution(self) -> &'static str {
         match self {
             Stated::Rounded => {
@@ -48,10 +47,10 @@ impl Stated {
     }
 }
 
-/// The attribute that a column of a table makes: its categories are those that occur, or bins.
+/// Infers an attribute from a column: its categories are the values that occur, or bins.
 ///
 /// # Errors
-/// If there is no such column, or it cannot be described.
+/// Returns an error if the column does not exist or cannot be used.
 pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute, TableError> {
     input.position(name)?;
     let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
@@ -60,10 +59,10 @@ pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute,
     Ok(infer(input, &wishes)?.schema.attributes()[0].clone())
 }
 
-/// How often each category of an attribute occurs in a table of true records.
+/// Counts the categories of an attribute in true records.
 ///
 /// # Errors
-/// If there is no such column, or a value that is none of the categories.
+/// Returns an error if the column does not exist, or has a value outside the categories.
 pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableError> {
     let mut counts = vec![0.0; attribute.categories().len()];
     let mut bad = None;
@@ -79,10 +78,10 @@ pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableErr
     }
 }
 
-/// The shares of categories that occur so often.
+/// Converts counts of categories to shares.
 ///
 /// # Errors
-/// If there is nothing to count, or a share is too small to compute with.
+/// Returns an error if all counts are zero, or a share is too small for computation.
 pub fn shares(counts: &[f64]) -> Result<Prior, StudyError> {
     Ok(Prior::from_counts(counts)?)
 }

@@ -1,4 +1,4 @@
-//! Programs of others, run line by line: one true value per line in, one answer per line out.
+//! Runs a program line by line: it reads one true value per line and prints one answer per line.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -12,19 +12,19 @@ use candor_runtime::progress::{Progress, ProgressSink};
 
 use crate::error::StudyError;
 
-/// How often whoever waits is asked whether to go on.
+/// Interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a program may take to end when its input has.
+/// Time allowed for a program to exit after the end of its input.
 const GRACE: Duration = Duration::from_secs(5);
-/// How many bytes of its messages are kept.
+/// Maximum number of bytes of its error output that are kept.
 const MESSAGES: usize = 2_000;
-/// After so many answers the progress is told.
+/// Number of answers between progress reports.
 const TELL: usize = 4_096;
 
-/// Answers of a program to true values, asked in random order.
+/// Collects answers of a program to true values, presented in random order.
 ///
 /// # Errors
-/// If the program cannot be run, does not give one line for each line within this many seconds, or fails.
+/// Returns an error if the program cannot be run, fails, or does not print one line per line within the time limit.
 pub fn draws_of(
     program: &str,
     truths: &[String],
@@ -46,7 +46,7 @@ pub fn draws_of(
     Ok(collected)
 }
 
-/// The true values, each so often, every round of them shuffled.
+/// Returns the true values in shuffled rounds.
 fn order(truths: u8, each: u64) -> Result<Vec<u8>, StudyError> {
     let source = Source::from_os().map_err(|error| StudyError::Refused(error.to_string()))?;
     let rng = &mut source.stream(0);
@@ -62,7 +62,7 @@ fn order(truths: u8, each: u64) -> Result<Vec<u8>, StudyError> {
     Ok(order)
 }
 
-/// The words of a command line: separated by spaces, in quotes if they have some. No shell is involved.
+/// Splits a command line at spaces, with quotes. No shell is involved.
 fn words(program: &str) -> Result<Vec<String>, StudyError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -87,7 +87,7 @@ fn words(program: &str) -> Result<Vec<String>, StudyError> {
     }
 }
 
-/// A program that is being asked.
+/// A running program.
 struct Running {
     child: Child,
     answers: Receiver<Result<String, DrawsError>>,
@@ -122,7 +122,7 @@ impl Running {
         Ok(Running { child, answers, messages, ends, seconds })
     }
 
-    /// The next answer, when so many were given.
+    /// Returns the next answer.
     fn next(&mut self, done: usize, wanted: usize, progress: ProgressSink<'_>) -> Result<String, StudyError> {
         loop {
             match self.answers.recv_timeout(LOOK) {
@@ -142,7 +142,7 @@ impl Running {
         }
     }
 
-    /// Why there are too few answers.
+    /// Returns the error about missing answers.
     fn short(&mut self, done: usize, wanted: usize) -> StudyError {
         let ended = self.ended().map_or("its output is closed".to_owned(), |status| status.to_string());
         let messages = self.messages.recv_timeout(LOOK * 10).unwrap_or_default();
@@ -155,7 +155,7 @@ impl Running {
         ))
     }
 
-    /// How the program ended, if it does soon.
+    /// Returns the exit status, if the program exits soon.
     fn ended(&mut self) -> Option<ExitStatus> {
         let latest = Instant::now() + GRACE;
         loop {
@@ -167,7 +167,7 @@ impl Running {
         }
     }
 
-    /// Waits for the end, when all answers were given.
+    /// Waits for the program to exit after all answers.
     fn end(&mut self, wanted: usize) -> Result<(), StudyError> {
         match self.answers.recv_timeout(GRACE) {
             Ok(_) => Err(StudyError::Refused(format!(
@@ -191,7 +191,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes the true values; a program that does not read them is found out by its answers.
+/// Writes the true values; a program that does not read them is detected by its answers.
 fn ask(input: ChildStdin, truths: &[String], order: &[u8]) {
     let mut input = BufWriter::new(input);
     for &truth in order {
@@ -202,7 +202,7 @@ fn ask(input: ChildStdin, truths: &[String], order: &[u8]) {
     let _ = input.flush();
 }
 
-/// Hands on each line, without its end.
+/// Passes on each line, without its line break.
 fn read(output: ChildStdout, mut hand_on: impl FnMut(Result<String, DrawsError>) -> bool) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
@@ -224,7 +224,7 @@ fn read(output: ChildStdout, mut hand_on: impl FnMut(Result<String, DrawsError>)
     }
 }
 
-/// Reads everything, and keeps the end.
+/// Reads the error output and keeps its end.
 fn last_bytes(mut errors: ChildStderr) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut buffer = [0; 4_096];

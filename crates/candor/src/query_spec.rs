@@ -1,4 +1,4 @@
-//! What is asked of responses: tables, among whom, compared with whom.
+//! Queries for tables: conditional shares and compared groups.
 
 use candor_analysis::conditional_shares::Conditioning;
 use candor_analysis::table_list::TableList;
@@ -6,7 +6,7 @@ use candor_base::schema::Schema;
 
 use crate::error::StudyError;
 
-/// Tables, among whom their shares are, and what is compared.
+/// Tables, their conditioning attributes, and the compared attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableQuery {
     tables: TableList,
@@ -16,18 +16,18 @@ pub struct TableQuery {
 }
 
 impl TableQuery {
-    /// Plain tables.
+    /// Creates a query for unconditional tables.
     pub fn tables(tables: TableList) -> TableQuery {
         let given = vec![0; tables.lists().len()];
         TableQuery { tables, given, without_missing: false, compare: None }
     }
 
-    /// Tables in the syntax of lists, in which `a | b, c` are the shares of `a` among those with the same `b` and `c`;
-    /// `without_missing` leaves out whose category of an attribute of the table is the missing one. The groups of the
-    /// attribute `compare`, public or not, are compared with each other.
+    /// Parses a table list in which `a | b, c` means the shares of `a` conditional on `b` and `c`. With
+    /// `without_missing`, complete cases only. The groups of the attribute `compare`, public or not, are compared
+    /// with each other.
     ///
     /// # Errors
-    /// If the list is none, there is no such attribute, or it is in one of the tables.
+    /// Returns an error if the list is invalid, or if `compare` is unknown or in one of the tables.
     pub fn parse(
         text: &str,
         schema: &Schema,
@@ -58,22 +58,22 @@ impl TableQuery {
         })
     }
 
-    /// The tables to be counted.
+    /// Returns the tables to count.
     pub fn counted(&self) -> &TableList {
         &self.tables
     }
 
-    /// What the shares of the table with this number are among.
+    /// Returns the conditioning of the table with this number.
     pub fn among(&self, table: usize) -> Conditioning {
         Conditioning { given: self.given.get(table).copied().unwrap_or(0), without_missing: self.without_missing }
     }
 
-    /// The attribute whose groups are compared: the last that says among whom, in every table.
+    /// Returns the compared attribute, which is the last conditioning attribute of every table.
     pub fn compare(&self) -> Option<usize> {
         self.compare
     }
 
-    /// Whether all are plain tables.
+    /// Returns whether all tables are unconditional.
     pub fn is_plain(&self) -> bool {
         (0..self.given.len()).all(|table| self.among(table).everybody())
     }

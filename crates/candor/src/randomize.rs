@@ -1,4 +1,4 @@
-//! Randomizing: tables as record batches or files, and records one by one.
+//! Randomizes files or record batches, and single records.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -27,40 +27,39 @@ use serde_json::{Map, Value};
 
 use crate::verdict::{self, Verdict};
 
-/// What is passed on, and where randomness comes from.
+/// Options of randomization.
 #[derive(Clone, Copy)]
 pub struct RandomizeOptions<'a> {
-    /// Columns to pass on unchanged, none of which the plan randomizes; all others are dropped.
+    /// Columns to copy unchanged, none of which the plan may randomize; all others are dropped.
     pub keep: &'a [String],
-    /// Randomness: of the operating system, or for simulations only from a seed.
+    /// Source of randomness: the operating system or, for simulations only, a seed.
     pub source: &'a Source,
 }
 
-/// What was done.
+/// Summary of a randomization.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Randomized {
-    /// What it protects: as the plan promises, or not at all if the seed is known.
+    /// What the responses protect: as the plan guarantees, or nothing if the seed is known.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// How many records.
+    /// Number of records.
     pub records: u64,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// Whether the plan has no finite epsilon: answers can rule truths out, or prove one.
+    /// Whether the plan is unbounded: answers can rule out true values, or prove one.
     pub unbounded: bool,
-    /// The seed, if it was a simulation: it protects nobody.
+    /// Seed of a simulation, which protects nobody.
     pub simulation: Option<u64>,
-    /// How long it took, reading and writing included: for who does that to say.
+    /// Elapsed seconds, including input and output. The caller sets it.
     pub seconds: Option<f64>,
 }
 
-/// Randomizes tables and hands the responses on as record batches, in order, as they come; they carry the plan's
-/// fingerprint.
+/// Randomizes the inputs and passes on the responses as record batches, in order, with the plan's fingerprint.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`, which
-/// may so end the work.
+/// Returns the first invalid row in order, an input or output error, or the first error of `take`, which may use it
+/// to stop.
 pub fn randomize<E: From<TableError>>(
     plan: &Plan,
     inputs: Inputs,
@@ -71,15 +70,15 @@ pub fn randomize<E: From<TableError>>(
     Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
 }
 
-/// Batches of responses that wait to be read.
+/// Number of batches that wait to be read.
 const WAITING: usize = 2;
 
-/// Randomizes tables as their responses are read: a few batches are under way at any time. `keep` are columns to pass
-/// on.
+/// Randomizes the inputs while their responses are read, with few batches in memory at any time. `keep` lists columns
+/// to copy.
 ///
 /// # Errors
-/// If there are no records, a table cannot be read or passed on, or the first row does not fit; later ones are errors
-/// of the reader.
+/// Returns an error if there are no records, if an input cannot be read or copied, or if the first row is invalid;
+/// the reader returns later errors.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -119,7 +118,7 @@ pub fn randomize_reader(
     Ok(ResponseReader { schema: first.schema(), first: Some(first), rest: take })
 }
 
-/// Responses as record batches, randomized as they are read.
+/// Responses as record batches, randomized while they are read.
 #[derive(Debug)]
 pub struct ResponseReader {
     schema: SchemaRef,
@@ -142,12 +141,12 @@ impl RecordBatchReader for ResponseReader {
     }
 }
 
-/// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are
-/// replaced only with [`Existing::Replace`]. `progress` is told the records.
+/// Randomizes the inputs to a file, which is written atomically. Existing responses are replaced only with
+/// [`Existing::Replace`]. Reports the number of records to `progress`.
 ///
 /// # Errors
-/// Returns [`TableError::Occupied`] if a file is there; the first row that does not fit, in
-/// order; whatever cannot be read or written; whoever watches ends it.
+/// Returns [`TableError::Occupied`] if the file exists, the first invalid row in order, an input or output error, or
+/// an error if `progress` cancels.
 pub fn randomize_to(
     plan: &Plan,
     inputs: Inputs,
@@ -170,29 +169,29 @@ fn done(job: &RandomizeJob<'_>, records: u64) -> Randomized {
     }
 }
 
-/// What is to be said before anybody answers under a plan that has no epsilon; `None` if it has one.
+/// Returns a warning about a plan without a finite epsilon; `None` for other plans.
 pub fn caution(plan: &Plan) -> Option<String> {
     exclusion(plan).sentence().map(|sentence| format!("this plan has no finite epsilon. {sentence}"))
 }
 
-/// Answers records one by one, as JSON objects: on a respondent's own device.
+/// Randomizes single records as JSON objects, as on a respondent's own device.
 pub struct OneByOne<'a> {
     plan: &'a Plan,
     client: Client<'a>,
 }
 
 impl<'a> OneByOne<'a> {
-    /// For answers under this plan.
+    /// Creates a randomizer for this plan.
     pub fn new(plan: &'a Plan) -> OneByOne<'a> {
         OneByOne { plan, client: Client::new(plan) }
     }
 
-    /// The response to a record, as a line of JSON with the plan's fingerprint: a record whose fields are the
-    /// attributes: strings, numbers, booleans; null is a missing value. A cross-classification may be given by its
-    /// parts.
+    /// Randomizes a record and returns the response as a line of JSON with the plan's fingerprint. The fields are
+    /// attributes as strings, numbers or booleans; null is a missing value. A cross-classification may be given by
+    /// its parts.
     ///
     /// # Errors
-    /// Says which field is missing or wrong; names its value and no other.
+    /// Returns an error that names the missing or invalid field and only its value.
     pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, String> {
         let record = record(self.plan, fields, rng)?;
         let answers = self.client.answer(&record, rng).map_err(|error| error.to_string())?;
@@ -200,7 +199,7 @@ impl<'a> OneByOne<'a> {
     }
 }
 
-/// The value of a field as text.
+/// Returns the value of a field as text.
 fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
     match fields.get(name).ok_or_else(|| format!("the field \"{name}\" is missing"))? {
         Value::String(text) => Ok(text.clone()),
@@ -211,7 +210,7 @@ fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
     }
 }
 
-/// The codes of a record given as JSON; numbers between two points of a grid are rounded at random.
+/// Returns the codes of a JSON record, with stochastic rounding of numbers between grid points.
 fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<Vec<u16>, String> {
     let code = |attribute: &Attribute| {
         let name = attribute.name();

@@ -1,4 +1,4 @@
-//! A better plan for one attribute, at equal privacy for a known prior.
+//! Improves the plan of one attribute at equal privacy for a known prior.
 
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
@@ -10,15 +10,15 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
 
-/// How a plan may be refined.
+/// Limits on the refined plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RefineOptions {
-    /// How likely an answer may make a truth; what the plan already allows if `None`.
+    /// Upper bound on any posterior; `None` for that of the given plan.
     pub posterior_bound: Option<f64>,
-    /// Whether a plan without any finite epsilon is accepted in place of one that has it.
+    /// Whether an unbounded plan is accepted in place of one with a finite epsilon.
     pub allow_unbounded: bool,
-    /// For how many respondents utility is told.
+    /// Number of respondents for the mean squared errors.
     pub respondents: f64,
 }
 
@@ -36,45 +36,45 @@ impl Default for RefineOptions {
     }
 }
 
-/// A plan before and after.
+/// A plan before and after refinement.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Refinement {
-    /// What the given plan gives for the prior.
+    /// Measures of the given plan for the prior.
     pub before: ChannelMeasures,
-    /// What the better one gives, certified.
+    /// Certified measures of the refined plan.
     pub after: ChannelMeasures,
-    /// The better plan's fingerprint.
+    /// Fingerprint of the refined plan.
     pub fingerprint: String,
-    /// Both epsilons, as they are shown. Not in JSON as such.
+    /// Epsilons of both plans. Not in JSON directly.
     #[serde(skip)]
     pub epsilons: (Epsilon, Epsilon),
-    /// The better plan. Not in JSON: it is a file of its own.
+    /// The refined plan. Not in JSON; it is written to a file.
     #[serde(skip)]
     pub plan: Plan,
 }
 
-/// What a plan gives for a prior.
+/// Privacy and error of a plan for a prior.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ChannelMeasures {
-    /// How often the best guess of a truth is wrong.
+    /// Probability that the best guess of the true value is wrong.
     pub privacy: f64,
-    /// The average mean squared error of the estimated shares; `None` if they cannot be estimated.
+    /// Mean squared error of the estimated shares, averaged over the categories; `None` if they are not identifiable.
     pub utility: Option<f64>,
-    /// The largest probability that any answer gives any truth.
+    /// Largest posterior of any category given any answer.
     pub worst_posterior: f64,
-    /// How many answers there are.
+    /// Number of distinct answers.
     pub outputs: usize,
-    /// The plan's epsilon; `None` if unbounded.
+    /// Epsilon of the plan; `None` if unbounded.
     pub epsilon: Option<f64>,
 }
 
-/// Splits the answers of a plan of one attribute into several that a guesser can use no better, and an analyst can.
+/// Splits the answers of a plan of one attribute so that estimates improve but guesses do not.
 ///
 /// # Errors
-/// If the plan is not of one attribute and one channel, the prior does not fit, or what was guaranteed whatever is
-/// known beforehand would be lost.
+/// Returns an error if the plan does not consist of one attribute and one channel, if the prior does not fit, or if
+/// the guarantee for every prior would be lost.
 pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refinement, StudyError> {
     check_respondents(options.respondents)?;
     let n = prior.len() as f64;

@@ -1,4 +1,4 @@
-//! Verdicts of inputs and outputs that are rejected, for programs that tell errors apart by a code.
+//! Verdict codes of errors, so that programs can distinguish them.
 
 use candor_tables::TableError;
 use candor_tables::error::Occupied;
@@ -6,7 +6,7 @@ use candor_tables::error::Occupied;
 use crate::StudyError;
 use crate::verdict::{Code, Verdict};
 
-/// The verdict of an error about a file: `already-released`, `plan-in-use` or `wrong-plan`, with the error's words.
+/// Returns the verdict of a file error: `already-released`, `plan-in-use` or `wrong-plan`, with the error message.
 pub fn of_table(error: &TableError) -> Option<Verdict> {
     let code = match error {
         TableError::Occupied(Occupied::Released { .. }) => Code::AlreadyReleased,
@@ -17,7 +17,7 @@ pub fn of_table(error: &TableError) -> Option<Verdict> {
     Some(Verdict { code, text: error.to_string() })
 }
 
-/// The verdict of an error about counts: `wrong-plan`, with the error's words.
+/// Returns the verdict of a counts error: `wrong-plan`, with the error message.
 pub fn of_study(error: &StudyError) -> Option<Verdict> {
     matches!(error, StudyError::OtherPlan { .. }).then(|| Verdict { code: Code::WrongPlan, text: error.to_string() })
 }

@@ -5,7 +5,7 @@ use candor_tables::estimates::EstimateRow;
 
 use crate::estimate::Estimates;
 
-/// A table as it is asked for: `a,b`, or `a | b`.
+/// Formats a table as in queries: `a,b` or `a | b`.
 pub fn asked(attributes: &[String], given: &[String]) -> String {
     let list = |names: &[String]| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",");
     let of = list(&attributes[given.len()..]);
@@ -16,7 +16,7 @@ fn pairs(attributes: &[String], categories: &[String]) -> Vec<(String, String)> 
     attributes.iter().cloned().zip(categories.iter().cloned()).collect()
 }
 
-/// One row per number. Tables without numbers have none, nor have quantiles, which are categories.
+/// Returns one row per number. Tables without estimates, and quantiles, which are categories, have none.
 pub fn rows(estimates: &Estimates) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for one in &estimates.tables {

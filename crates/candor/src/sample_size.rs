@@ -1,4 +1,4 @@
-//! How many respondents a margin of error takes.
+//! Computes the sample size for a margin of error.
 
 use candor_analysis::estimate::{ConstrainedErrors, Interval, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -11,49 +11,50 @@ use crate::error::{StudyError, check_confidence};
 use crate::shares::Shares;
 use crate::verdict::{self, Verdict};
 
-/// How many respondents it takes.
+/// Sample sizes of tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sizes {
-    /// Whether any number would do.
+    /// Whether some sample size suffices.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// How far an interval may reach to either side, as a share.
+    /// Target margin of error, as a share.
     pub margin: f64,
-    /// The confidence of the intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// One for each table.
+    /// Result for each table.
     pub tables: Vec<Size>,
 }
 
-/// How many respondents one table takes.
+/// Sample size for one table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Size {
-    /// The attributes' names.
+    /// Names of the attributes.
     pub attributes: Vec<String>,
-    /// How many respondents, if the truth is uniform.
+    /// Sample size in a uniform population.
     pub respondents: Option<f64>,
-    /// How many respondents with constrained estimates, if the truth is as anticipated, or else uniform: until their
-    /// largest root mean square error of a cell is the standard error of such an interval. `None` if it is not worked
-    /// out.
+    /// Sample size with constrained estimates, for the expected shares or a uniform population: at this size, their
+    /// largest root mean square error of a cell equals the standard error of an interval with this margin. `None` if
+    /// not computed.
     pub constrained: Option<f64>,
-    /// How many at most for shares within the groups of all attributes but the last, in a group of average size; `None`
-    /// for one attribute.
+    /// Upper bound on the sample size for shares within groups of all attributes but the last, in a group of average
+    /// size; `None` for one attribute.
     pub conditional: Option<f64>,
-    /// How many respondents, if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    /// Sample size for the expected shares; `None` without them, or if not computed.
     pub anticipated: Option<f64>,
-    /// How many respondents, whatever the truth; `None` if it is not worked out.
+    /// Sample size in the worst case; `None` if not computed.
     pub worst_case: Option<f64>,
-    /// Why no number would do, if none does.
+    /// Reason why no sample size suffices.
     pub reason: Option<String>,
 }
 
-/// How many respondents it takes for every interval of these tables to reach no further than the margin, if the truth
-/// is uniform, and whatever the truth is; `interval` says whether each or all of a table hold with the confidence.
+/// Computes the sample size at which every interval of these tables has at most the given margin, in a uniform
+/// population and in the worst case; `interval` decides whether the confidence level holds for each or all intervals
+/// of a table.
 ///
 /// # Errors
-/// If the margin is not a share above 0 and below 1, or the confidence is none.
+/// Returns an error if the margin is not above 0 and below 1, or the confidence level is invalid.
 pub fn size(
     plan: &Plan,
     tables: &TableList,
@@ -94,8 +95,8 @@ pub fn size(
     Ok(Sizes { verdict: takes(&tables, margin), margin, confidence, tables })
 }
 
-/// How many respondents constrained estimates of a table take for the largest root mean square error that unbiased ones
-/// have with `needed`.
+/// Computes the sample size at which constrained estimates of a table have the largest root mean square error that
+/// unbiased ones have with `needed`.
 fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, needed: f64) -> Option<f64> {
     // The error of constrained estimates falls with the number of respondents, but is never far above that of unbiased
     // ones.
@@ -120,7 +121,7 @@ fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, neede
     Some(high.exp().ceil())
 }
 
-/// How many respondents the most demanding table takes.
+/// Returns the verdict on the most demanding table.
 fn takes(tables: &[Size], margin: f64) -> Verdict {
     let silent = tables.iter().filter(|table| table.respondents.is_none()).map(|table| table.attributes.join(","));
     let most = |number: fn(&Size) -> Option<f64>| tables.iter().filter_map(number).fold(0.0, f64::max);
@@ -129,10 +130,10 @@ fn takes(tables: &[Size], margin: f64) -> Verdict {
     verdict::size(&silent.collect::<Vec<_>>(), margin, most(|table| table.respondents), within)
 }
 
-/// The same, and how many respondents it takes if the truth is as anticipated.
+/// Computes the sample size as well for the expected shares.
 ///
 /// # Errors
-/// As [`size`], or if there are too many kinds of people to tell apart.
+/// Returns the errors of [`size`], or an error if too many combinations of values must be distinguished.
 pub fn size_anticipated(
     plan: &Plan,
     tables: &TableList,

@@ -1,5 +1,5 @@
-//! Whose responses are counted, and how they were drawn: groups, a condition, weights, strata, clusters, replicates and
-//! known margins; the same for every verb that analyses responses.
+//! Subpopulations and sampling designs: groups, a condition, weights, strata, PSUs, replicate weights and benchmarks;
+//! the same for every command that analyzes responses.
 
 use std::collections::BTreeMap;
 
@@ -22,39 +22,38 @@ use crate::counts::{CountOptions, Counts, public_attributes};
 use crate::error::StudyError;
 use crate::sampling_note::{Circumstance, Circumstances};
 
-/// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the
-/// responses.
+/// Options for the subpopulation and the sampling design. All columns are public, and published with the responses.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingOptions {
-    /// Public attributes by which to estimate separately.
+    /// Public attributes whose groups are estimated separately.
     pub by: Vec<String>,
-    /// A condition on public attributes: only those for whom it holds count.
+    /// Subpopulation: a condition on public attributes.
     pub condition: Option<String>,
-    /// A column of survey weights.
+    /// Column of sampling weights.
     pub weights: Option<String>,
-    /// A column of strata.
+    /// Column of strata.
     pub strata: Option<String>,
-    /// A column of sampling clusters, within strata.
+    /// Column of primary sampling units (PSU) within strata.
     pub sampling_clusters: Option<String>,
-    /// A column that says how many sampling units the population of the stratum has, or, up to 1, which share was
-    /// drawn.
+    /// Column for the finite population correction: the number of PSUs in the stratum or, if at most 1, the sampled
+    /// fraction.
     pub fpc: Option<String>,
-    /// What columns of replicate weights are called, such as `rep_*`.
+    /// Name pattern of replicate weight columns, such as `rep_*`.
     pub replicates: Option<String>,
-    /// How replicate weights were made.
+    /// Method of the replicate weights.
     pub replicate_method: Option<ReplicateMethod>,
-    /// Of Fay's method the share of the weight that the other half sample keeps.
+    /// For Fay's method, the share of the weight that the other half sample keeps.
     pub fay: Option<f64>,
-    /// The factor of all squared distances between replicates, where it is not that of the method.
+    /// Factor of all squared distances between replicates, if not that of the method.
     pub replicate_scale: Option<f64>,
-    /// The factor of each: one for all, or one for each replicate; none if it is that of the method.
+    /// Factors of the squared distances: one for all, or one for each replicate; empty for those of the method.
     pub replicate_rscales: Vec<f64>,
     /// What replicates are compared with; the full-sample estimate by default.
     pub replicate_about: Option<About>,
-    /// What becomes of strata with one sampling unit; an error by default.
+    /// Treatment of strata with one PSU; an error by default.
     pub lonely_psu: Option<LonelyPsu>,
-    /// Known margins of public attributes that the weights are to agree with.
+    /// Population benchmarks of public attributes, to which the weights are raked.
     pub calibrate: Vec<MarginRow>,
 }
 
@@ -122,23 +121,23 @@ impl Choice for DegreesOfFreedom {
     ];
 }
 
-/// Options that go with a schema and with each other.
+/// Validated options for a schema.
 #[derive(Clone, Debug)]
 pub struct SamplingDesign {
     by: Vec<usize>,
     condition: Option<(String, Condition)>,
     weights: Option<String>,
     columns: SampleColumns,
-    /// Public attributes with the shares of their categories.
+    /// Public attributes with the benchmark shares of their categories.
     margins: Vec<(usize, Vec<f64>)>,
 }
 
 impl SamplingDesign {
-    /// Checks options.
+    /// Validates options.
     ///
     /// # Errors
-    /// If an attribute is not public, the condition is none, margins are not those of an attribute, or options do not
-    /// go together.
+    /// Returns an error if an attribute is not public, if the condition or a benchmark is invalid, or if options
+    /// cannot be combined.
     pub fn new(schema: &Schema, options: &SamplingOptions) -> Result<SamplingDesign, StudyError> {
         let by = public_attributes(schema, &options.by)?;
         let condition = options.condition.as_ref().map(|text| condition(schema, text)).transpose()?;
@@ -164,12 +163,12 @@ impl SamplingDesign {
         Ok(SamplingDesign { by, condition, weights: options.weights.clone(), columns, margins })
     }
 
-    /// Whether respondents were drawn in a way that standard errors must know of.
+    /// Returns whether standard errors depend on a sampling design.
     pub fn has_design(&self) -> bool {
         !self.columns.is_simple()
     }
 
-    /// The public attributes that responses are counted by: those of groups, of the condition, and those with margins.
+    /// Returns the public attributes to count by: those of groups, of the condition, and of benchmarks.
     fn counted_by(&self) -> Vec<usize> {
         let of_condition = self.condition.iter().flat_map(|(_, condition)| condition.attributes());
         let mut all: Vec<usize> = Vec::new();
@@ -181,11 +180,12 @@ impl SamplingDesign {
         all
     }
 
-    /// Counts responses for some tables; [`weighed`](SamplingDesign::weighed) makes of this what is asked for.
+    /// Counts responses for some tables; [`weighed`](SamplingDesign::weighed) applies the subpopulation and
+    /// benchmarks.
     ///
     /// # Errors
-    /// If a table was made under another plan or cannot be read, a value cannot be a response, a column of the design
-    /// is missing or not public, the design tells no errors, or whoever watches ends it.
+    /// Returns an error if a file was made with another plan or cannot be read, if a value is not a valid response,
+    /// if a column of the design is missing, not public or invalid, or if `progress` cancels.
     pub fn read(
         &self,
         plan: &Plan,
@@ -202,10 +202,11 @@ impl SamplingDesign {
         }
     }
 
-    /// The tables that counts made elsewhere must hold: those asked for, each by the public attributes.
+    /// Returns the tables that precomputed counts must contain: the requested ones, each crossed with the public
+    /// attributes.
     ///
     /// # Errors
-    /// If counts cannot tell what is asked for: they hold no weights and no sampling units.
+    /// Returns an error if the options require weights or sampling units, which counts do not contain.
     pub fn required_tables(&self, schema: &Schema, tables: &TableList) -> Result<TableList, StudyError> {
         if self.weights.is_some() || self.has_design() {
             return Err(StudyError::Needs(
@@ -221,11 +222,11 @@ impl SamplingDesign {
         TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
     }
 
-    /// The counts of the groups asked for, with the weights asked for, from those that were
-    /// [read](SamplingDesign::read), or made elsewhere of these [tables](SamplingDesign::required_tables).
+    /// Applies groups, subpopulation and benchmarks to counts that were [read](SamplingDesign::read), or precomputed
+    /// for these [tables](SamplingDesign::required_tables).
     ///
     /// # Errors
-    /// If no weights agree with the margins, or nobody is left.
+    /// Returns an error if no weights reproduce the benchmarks, or if the subpopulation is empty.
     pub fn weighed(&self, plan: &Plan, counts: Counts) -> Result<Counts, StudyError> {
         let all = self.counted_by();
         let counts = if counts.by() == all { counts } else { counts.in_groups(plan, &all)? };
@@ -258,7 +259,7 @@ impl SamplingDesign {
         Ok(counts.of_survey(&self.by, kept, rows, design))
     }
 
-    /// What a regression reads beside the answers.
+    /// Returns the columns that a regression reads besides the answers.
     pub(crate) fn beside(&self) -> DesignColumns<'_> {
         let SampleColumns { strata, clusters, population, replicates, .. } = &self.columns;
         DesignColumns {
@@ -270,17 +271,17 @@ impl SamplingDesign {
         }
     }
 
-    /// How replicate weights were made, if there are any.
+    /// Returns the method of the replicate weights, if there are any.
     pub(crate) fn replicates(&self) -> Option<&Replication> {
         self.columns.replicates.as_ref().map(|(_, how)| how)
     }
 
-    /// What becomes of strata with one sampling unit.
+    /// Returns the treatment of strata with one PSU.
     pub(crate) fn lonely(&self) -> LonelyPsu {
         self.columns.lonely
     }
 
-    /// Public attributes with the shares of their categories.
+    /// Returns the public attributes with the benchmark shares of their categories.
     pub(crate) fn margins(&self) -> &[(usize, Vec<f64>)] {
         &self.margins
     }
@@ -300,7 +301,7 @@ impl SamplingDesign {
         })
     }
 
-    /// What is to be known beside the numbers; `None` for everybody of a simple random sample.
+    /// Describes the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     fn circumstances(&self, schema: &Schema, drawn: Option<&VarianceMethod>) -> Option<Circumstances> {
         let errors = drawn.map(|drawn| match drawn {
             VarianceMethod::Linearization(units) => Circumstance::Units {
@@ -315,7 +316,7 @@ impl SamplingDesign {
         Circumstances::new(condition.into_iter().chain(self.weighing(schema)).chain(errors).collect())
     }
 
-    /// How responses are weighted.
+    /// Describes the weights.
     fn weighing(&self, schema: &Schema) -> Vec<Circumstance> {
         let weights = self.weights.clone().map(Circumstance::Weighted);
         let names: Vec<String> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute).to_owned()).collect();
@@ -323,7 +324,7 @@ impl SamplingDesign {
         weights.into_iter().chain(margins).collect()
     }
 
-    /// The same of a regression, which has so many columns of replicate weights.
+    /// Describes the same for a regression, with this number of replicate weights.
     pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize, units: [usize; 2]) -> Option<String> {
         let SampleColumns { strata, clusters, population, .. } = &self.columns;
         let errors = match (self.replicates(), clusters, strata) {
@@ -341,7 +342,7 @@ impl SamplingDesign {
     }
 }
 
-/// What columns of replicate weights are called, and how they were made.
+/// Returns the name pattern and method of the replicate weights.
 fn replicates(options: &SamplingOptions) -> Result<Option<(String, Replication)>, StudyError> {
     let SamplingOptions { fay, replicate_scale: scale, replicate_about: about, .. } = *options;
     let rscales = options.replicate_rscales.clone();
@@ -366,7 +367,7 @@ fn joined<const N: usize>(words: [Option<String>; N]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// A condition on public attributes only.
+/// Parses a condition on public attributes.
 fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyError> {
     let condition = Condition::parse(text, schema).map_err(StudyError::Condition)?;
     match condition.attributes().iter().find(|&&attribute| !schema.attributes()[attribute].is_public()) {
@@ -381,7 +382,7 @@ fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyEr
     }
 }
 
-/// The shares of all categories of each attribute that has a row, in the order of the first rows.
+/// Returns the shares of all categories of each attribute in the file, in the order of its rows.
 fn margins(schema: &Schema, rows: &[MarginRow]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
     let refused = |problem: String| StudyError::Refused(format!("`benchmarks`: {problem}"));
     let mut margins: Vec<(usize, Vec<Option<f64>>)> = Vec::new();

@@ -1,24 +1,24 @@
-//! Of whom counts are, and how those were drawn: what is to be known beside the numbers, in words of any language.
+//! Describes the subpopulation and the sampling design behind results, in any language.
 
 use crate::html_escape::{isolated, unmarked};
 use crate::texts::Language;
 
-/// One thing to be known.
+/// One fact about the sampling design.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Circumstance {
-    /// Only those for whom a condition holds.
+    /// Restricted to people who satisfy a condition.
     Where(String),
-    /// A column of weights.
+    /// Column of weights.
     Weighted(String),
-    /// Attributes whose known margins the weights agree with.
+    /// Attributes to whose benchmarks the weights are raked.
     Calibrated(Vec<String>),
-    /// Errors come from how sampling units differ.
+    /// Errors estimated from sampling units.
     Units { units: u64, strata: usize },
-    /// Errors come from how replicates differ.
+    /// Errors estimated from replicates.
     Replicates { replicates: usize, method: &'static str },
 }
 
-/// Everything that is to be known; never nothing.
+/// All facts; never empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Circumstances {
     all: Vec<Circumstance>,
@@ -26,18 +26,18 @@ pub(crate) struct Circumstances {
 }
 
 impl Circumstances {
-    /// `None` for everybody of a simple random sample.
+    /// Creates the description; `None` for a simple random sample of everybody.
     pub(crate) fn new(all: Vec<Circumstance>) -> Option<Circumstances> {
         let english = unmarked(&in_words(&all, &Language::default()));
         (!all.is_empty()).then_some(Circumstances { all, english })
     }
 
-    /// In English.
+    /// Returns the English text.
     pub(crate) fn english(&self) -> &str {
         &self.english
     }
 
-    /// In any language, what is not ours isolated.
+    /// Returns the text in any language, with foreign text isolated.
     pub(crate) fn told(&self, language: &Language) -> String {
         in_words(&self.all, language)
     }

@@ -1,5 +1,5 @@
-//! One outcome against many attributes: the chi-square test of each pair, corrected for the randomization and for their
-//! number.
+//! Scans: chi-square tests of one outcome with many attributes, corrected for the randomization and for multiple
+//! testing.
 
 use candor_analysis::estimate::{ChiSquareTest, test_independence};
 use candor_analysis::selection::{Adjustment, adjusted, selected_again};
@@ -14,13 +14,13 @@ use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::test::Naive;
 
-/// How p-values account for the number of tests.
+/// Adjustment of p-values for multiple testing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
-    /// Holm's: the probability that any attribute is found that does not matter stays below the level.
+    /// Holm: controls the probability of any false finding.
     #[default]
     Holm,
-    /// Benjamini and Hochberg's: of the attributes found, at most so large a share does not matter, on average.
+    /// Benjamini and Hochberg: controls the expected share of false findings.
     Bh,
 }
 
@@ -42,43 +42,44 @@ impl Choice for Adjust {
     ];
 }
 
-/// A scan, the most surprising first.
+/// A scan, smallest p-value first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Scan {
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// The attribute that all others are tested with.
+    /// The outcome.
     pub outcome: String,
-    /// How p-values account for the number of tests: `holm` or `bh`.
+    /// Adjustment of the p-values: `holm` or `bh`.
     pub adjust: &'static str,
-    /// How many attributes were tested.
+    /// Number of tested attributes.
     pub tested: usize,
-    /// How many are selected.
+    /// Number of selected attributes.
     pub top: usize,
-    /// The tests, the most surprising first.
+    /// Tests, smallest p-value first.
     pub tests: Vec<ScanTest>,
     /// Attributes that could not be tested.
     pub untested: Vec<Untested>,
 }
 
-/// One attribute of a scan.
+/// Test of one attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScanTest {
     /// The attribute.
     pub attribute: String,
-    /// The statistic of the chi-square test, corrected for the randomization.
+    /// Chi-square statistic, corrected for the randomization.
     pub statistic: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom.
     pub degrees: usize,
-    /// How surprising the responses would be if it were independent of the outcome.
+    /// P-value of independence of the outcome.
     pub p_value: f64,
-    /// The same for this many tests at once.
+    /// P-value adjusted for multiple testing.
     pub adjusted_p_value: f64,
-    /// Of those selected, how often it would be selected again from as many new responses; `None` of the others.
+    /// Probability that a selected attribute would be selected again from as many new responses; `None` for the
+    /// others.
     pub selected_again: Option<f64>,
-    /// What taking the answers for the truth would have said; `None` where answers are not categories.
+    /// Result without correction; `None` if answers are not categories.
     pub naive: Option<Naive>,
 }
 
@@ -88,14 +89,14 @@ pub struct ScanTest {
 pub struct Untested {
     /// The attribute.
     pub attribute: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// The tables that a [`scan`] needs to be counted: the outcome with every other attribute.
+/// Returns the tables that a [`scan`] requires: the outcome with every other attribute.
 ///
 /// # Errors
-/// If the schema has no such attribute, or no other, or a table is too large.
+/// Returns an error if the outcome is unknown or the only attribute, or if a table is too large.
 pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     let of = schema.position(outcome).map_err(|error| StudyError::Refused(format!("`with`: {error}")))?;
     let others: Vec<Vec<usize>> = (0..schema.attributes().len()).filter(|&a| a != of).map(|a| vec![of, a]).collect();
@@ -105,19 +106,19 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
 
-/// Tests one outcome with every other attribute, from the counts of [`tables`], and selects the `top` most surprising
-/// ones.
+/// Tests the outcome with every other attribute, from the counts of [`tables`], and selects the `top` attributes with
+/// the smallest p-values.
 ///
 /// # Errors
-/// If a table was not counted, or `top` is 0.
+/// Returns an error if a table was not counted, or `top` is 0.
 pub fn scan(plan: &Plan, counts: &Counts, outcome: &str, adjust: Adjust, top: usize) -> Result<Scan, StudyError> {
     scan_with_progress(plan, counts, outcome, adjust, top, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `progress` is told the tests.
+/// Scans, and reports finished tests to `progress`.
 ///
 /// # Errors
-/// As [`scan`], or if whoever watches ends it.
+/// Returns the errors of [`scan`], or an error if `progress` cancels.
 pub fn scan_with_progress(
     plan: &Plan,
     counts: &Counts,

@@ -1,4 +1,4 @@
-//! Schemas: inferred from a table, and tables checked against them.
+//! Infers schemas from data files, and checks files against schemas.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use serde::Serialize;
 use crate::format;
 use crate::verdict::{self, Verdict};
 
-/// An attribute, described.
+/// Description of an attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DescribedAttribute {
-    /// Its name.
+    /// Name of the attribute.
     pub name: String,
-    /// How many categories it has.
+    /// Number of its categories.
     pub categories: usize,
     /// `nominal` or `ordinal`.
     pub kind: &'static str,
-    /// Whether it is published as it is.
+    /// Whether it is public.
     pub public: bool,
-    /// The labels of its categories, in their order.
+    /// Labels of its categories, in order.
     pub labels: Vec<String>,
-    /// The edges of its bins; empty for an attribute that is not binned.
+    /// Edges of its bins; empty without bins.
     pub edges: Vec<f64>,
-    /// The points of its grid, if numbers are dithered.
+    /// Points of its grid, for stochastic rounding.
     pub grid: Vec<f64>,
-    /// Whom it is asked, as in `Smokes = yes`; `None` if everybody.
+    /// Condition under which it is asked, such as `Smokes = yes`; `None` for everybody.
     pub asked_if: Option<String>,
 }
 
-/// The attributes of a schema, described.
+/// Describes the attributes of a schema.
 pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
     let one = |attribute: &Attribute| DescribedAttribute {
         name: attribute.name().to_owned(),
@@ -53,7 +53,7 @@ pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
     schema.attributes().iter().map(one).collect()
 }
 
-/// A schema as a person would write it, in TOML.
+/// Formats a schema as readable TOML.
 pub fn to_toml(schema: &Schema) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
     let one = |attribute: &Attribute| {
@@ -82,30 +82,30 @@ pub fn to_toml(schema: &Schema) -> String {
     schema.attributes().iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// A schema that describes a table.
+/// A schema inferred from a data file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InferredSchema {
-    /// What the schema gives away of the records; `None` if its edges are not computed from them.
+    /// Verdict if bin edges were computed from the records, and so reveal something about them.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
-    /// Its attributes.
+    /// Descriptions of its attributes.
     pub attributes: Vec<DescribedAttribute>,
-    /// How many records it was inferred from.
+    /// Number of records it was inferred from.
     pub records: u64,
-    /// The schema. Not in JSON: it is a file of its own.
+    /// The schema. Not in JSON; it is written to a file.
     #[serde(skip)]
     pub schema: Schema,
-    /// What should be known of it, in sentences. Not in JSON.
+    /// Notes for the user, in sentences. Not in JSON.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// Describes the columns of a table. The categories are those that occur, so a published schema tells that somebody
-/// gave each of them.
+/// Infers a schema from the columns of a file. The categories are those that occur, so publishing the schema reveals
+/// that somebody is in each of them.
 ///
 /// # Errors
-/// If the table cannot be read, or columns cannot be described: names all of them, each with what to do about it.
+/// Returns an error if the file cannot be read, or one that lists all unusable columns with remedies.
 pub fn infer(input: Input, wishes: &InferOptions) -> Result<InferredSchema, TableError> {
     let infer::Inferred { schema, records, notes } = infer::infer(input, wishes)?;
     let cut = |a: &&Attribute| {
@@ -116,37 +116,37 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<InferredSchema, Tabl
     Ok(InferredSchema { verdict: verdict::leaks(&cut), attributes: described(&schema), records, schema, notes })
 }
 
-/// What does not fit a schema.
+/// Result of checking files against a schema.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Checked {
     /// Whether all values fit.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The schema's attributes.
+    /// Descriptions of the schema's attributes.
     pub attributes: Vec<DescribedAttribute>,
-    /// How many records were read.
+    /// Number of records read.
     pub records: u64,
     /// Every value that does not fit.
     pub problems: Vec<Problem>,
-    /// Why not all could be read, if so. Not in JSON.
+    /// Error that stopped reading, if any. Not in JSON.
     #[serde(skip)]
     pub unreadable: Option<TableError>,
 }
 
-/// A value that does not fit.
+/// A value that does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The table's name.
+    /// Name of the file.
     pub file: String,
-    /// Which row, from 1 on, without the header.
+    /// Row number, from 1, without the header.
     pub row: u64,
-    /// Which column.
+    /// Name of the column.
     pub column: String,
-    /// The value, cut after 60 characters, control characters written out.
+    /// The value, cut after 60 characters, with control characters spelled out.
     pub value: String,
-    /// What is wrong with it, and what would be right.
+    /// What is wrong with it, and what is expected.
     pub message: String,
 }
 
@@ -157,16 +157,16 @@ impl From<InvalidValue> for Problem {
     }
 }
 
-/// Problems of one kind: the first of them, and how many there are.
+/// Problems with the same value of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EqualProblems {
-    /// The first.
+    /// The first of them.
     pub first: Problem,
-    /// How many values of its column are the same.
+    /// Number of such values.
     pub count: u64,
 }
 
-/// Problems by column and value, as they are found.
+/// Problems by column and value, in order of occurrence.
 #[derive(Debug, Default)]
 pub struct Grouped {
     groups: Vec<EqualProblems>,
@@ -174,11 +174,11 @@ pub struct Grouped {
     others: u64,
 }
 
-/// So many different problems are told; of more there is only the number.
+/// Maximum number of distinct problems listed; further ones are only counted.
 const MAX_GROUPS: usize = 100;
 
 impl Grouped {
-    /// One more.
+    /// Adds a problem.
     pub fn add(&mut self, problem: Problem) {
         let key = (problem.file.clone(), problem.column.clone(), problem.value.clone());
         match self.places.get(&key) {
@@ -191,12 +191,12 @@ impl Grouped {
         }
     }
 
-    /// How many there are in all.
+    /// Returns the total number of problems.
     pub fn count(&self) -> u64 {
         self.groups.iter().map(|group| group.count).sum::<u64>() + self.others
     }
 
-    /// A line for each kind, and the categories of each column that has some.
+    /// Formats one line for each kind of problem, and the categories of each affected column.
     pub fn lines(&self, schema: &Schema) -> Vec<String> {
         let line = |group: &EqualProblems| {
             let EqualProblems { first: Problem { file, message, .. }, count } = group;
@@ -228,10 +228,10 @@ impl Grouped {
     }
 }
 
-/// So many categories are named.
+/// Maximum number of categories listed.
 const MAX_LABELS: usize = 20;
 
-/// Checks tables against a schema, one after another, and keeps every value that does not fit. Ends at a table that
+/// Checks files against a schema, one after another, and collects every value that does not fit. Stops at a file that
 /// cannot be read.
 pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
     let mut problems = Vec::new();
@@ -243,8 +243,8 @@ pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
     Checked { verdict, attributes: described(schema), records, problems, unreadable }
 }
 
-/// The same for tables with more problems than memory: each is handed on as it is found. Gives the number of records in
-/// tables that could be read, and why the last could not, if so.
+/// Checks files with more problems than memory, and passes each on. Returns the number of records read, and the error
+/// that stopped reading, if any.
 pub fn each_problem(schema: &Schema, inputs: Inputs, mut tell: impl FnMut(Problem)) -> (u64, Result<(), TableError>) {
     let mut records = 0;
     for table in inputs {

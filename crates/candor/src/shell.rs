@@ -1,12 +1,10 @@
-//! Words of commands that are suggested, so that a shell takes them as they were meant, and programs that are
-//! installed.
+//! Quotes words of suggested commands for a shell, and finds installed programs.
 
 use std::path::PathBuf;
 
 use candor_runtime::escape_control::is_hidden;
 
-/// A word as a shell takes it. What cannot be seen is written out, which bash, zsh, ksh and all shells of POSIX 2024
-/// read.
+/// Quotes a word for a shell. Invisible characters are escaped, as bash, zsh, ksh and POSIX 2024 shells read them.
 pub fn word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
     match () {
@@ -16,8 +14,8 @@ pub fn word(word: &str) -> String {
     }
 }
 
-/// A file as a shell and the command take it: a name that begins with a dash is not a flag. `-` is standard input or
-/// output.
+/// Quotes a file name for a shell and the command, so that a leading dash is not read as an option. `-` is standard
+/// input or output.
 pub fn file(path: &str) -> String {
     match path.starts_with('-') && path != "-" {
         true => word(&format!("./{path}")),
@@ -25,13 +23,13 @@ pub fn file(path: &str) -> String {
     }
 }
 
-/// A flag with its value, which may begin with a dash.
+/// Formats an option with its value, which may begin with a dash.
 pub fn flag(name: &str, value: &str) -> String {
     let between = if value.starts_with('-') { "=" } else { " " };
     format!("{name}{between}{}", word(value))
 }
 
-/// The file of a program: beside this one, or on the path; `None` if it is not installed.
+/// Finds the file of a program, next to this one or on the path; `None` if it is not installed.
 pub fn program_file(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -40,7 +38,7 @@ pub fn program_file(name: &str) -> Option<PathBuf> {
     folders.into_iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
-/// A character within `$'...'`.
+/// Escapes a character within `$'...'`.
 fn escaped(c: char) -> String {
     match c {
         '\n' => "\\n".to_owned(),

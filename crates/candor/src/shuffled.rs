@@ -1,4 +1,4 @@
-//! What a reader of published, shuffled responses learns, beside what the collector can.
+//! Privacy of shuffled responses against readers of a published batch.
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::{Block, Plan};
@@ -9,20 +9,20 @@ use serde::Serialize;
 use crate::error::StudyError;
 use crate::format::{count, plural};
 
-/// How many responses are published together.
+/// Settings of the guarantee after shuffling.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ShuffleOptions {
-    /// The responses that stand in one published multiset.
+    /// Number of responses in a published batch.
     pub respondents: u64,
-    /// The chance with which the bound may fail; below one over the respondents. By default a millionth, or less for
-    /// many people.
+    /// Failure probability of the bound, below one divided by the number of respondents. By default a millionth, or
+    /// less for many respondents.
     pub delta: Option<f64>,
-    /// How many respondents tell the reader their answers.
+    /// Number of colluding respondents.
     pub colluding: u64,
-    /// The largest epsilon that is allowed, if one is required.
+    /// Largest accepted epsilon, if required.
     pub required: Option<f64>,
-    /// The tables whose counts are published instead of whole responses, as in `marginals` or `a,b;c`.
+    /// Tables whose counts are published instead of whole responses, such as `marginals` or `a,b;c`.
     pub tables: Option<String>,
 }
 
@@ -40,45 +40,47 @@ impl ShuffleOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Shuffling {
-    /// Its name.
+    /// Name of the criterion.
     pub name: &'static str,
-    /// The central epsilon, an upper bound; `None` if unbounded.
+    /// Upper bound on the central epsilon; `None` if unbounded.
     pub value: Option<f64>,
-    /// What was required.
+    /// Required threshold.
     pub required: Option<f64>,
-    /// Whether that holds.
+    /// Whether the requirement holds.
     pub holds: Option<bool>,
-    /// What it means, in one plain sentence.
+    /// Explanation in one plain sentence.
     pub sentence: String,
-    /// What it does not notice.
+    /// What the criterion does not cover.
     pub warning: Option<String>,
-    /// The responses published together.
+    /// Number of responses published together.
     pub respondents: u64,
-    /// The chance with which the bound may fail.
+    /// Failure probability of the bound.
     pub delta: f64,
-    /// How many of them tell.
+    /// Number of colluding respondents among them.
     pub colluding: u64,
-    /// Whether all pairs of records were tried, so that the bound is as sharp as it can be made here.
+    /// Whether all pairs of records were examined, so that the bound is as tight as possible here.
     pub by_pairs: bool,
-    /// The parts that are counted separately, if tables are published and that tells less than whole responses.
+    /// Parts counted separately, if published tables reveal less than whole responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<CountedPart>>,
 }
 
-/// Attributes whose published tables overlap: what is told about them is told together.
+/// Attributes with overlapping published tables, which are bounded together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CountedPart {
-    /// The attributes, with all that are answered together with them.
+    /// The attributes, including all that are answered together with them.
     pub attributes: Vec<String>,
-    /// What its counts tell, at most.
+    /// Upper bound on the epsilon of its counts.
     pub value: f64,
 }
 
-/// What the publication of so many shuffled responses tells about one respondent, at most: certified.
+/// Computes a certified upper bound on what publishing this number of shuffled responses reveals about one
+/// respondent.
 ///
 /// # Errors
-/// If there are no respondents who do not tell, or delta is not above 0 and below one over the respondents.
+/// Returns an error if all respondents collude, or if delta is not above 0 and below one divided by the number of
+/// respondents.
 pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, StudyError> {
     let &ShuffleOptions { respondents, colluding, required, .. } = options;
     if respondents == 0 || colluding >= respondents {
@@ -130,7 +132,7 @@ pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, Stud
     })
 }
 
-/// What a reader of the publication learns, and what the collector can.
+/// Describes what a reader of the publication and the collector can learn.
 fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, colluding: u64) -> String {
     let Some(central) = value else {
         return "Some answers are impossible under some records: shuffling does not help against that.".to_owned();
@@ -150,9 +152,9 @@ fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, collud
     )
 }
 
-/// What the counts of tables tell: blocks that some table uses together are one part, because overlapping tables reuse
-/// the same answers. Parts are independent given the record, so what they tell and their chances of failing add up.
-/// `None` if a part has no bound.
+/// Bounds what the counts of tables reveal. Blocks used by the same table form one part, because overlapping tables
+/// reuse the same answers. Parts are independent given the record, so their epsilons and failure probabilities add
+/// up. `None` if a part has no bound.
 fn by_parts(plan: &Plan, tables: &str, hidden: u64, delta: f64) -> Result<Option<Vec<CountedPart>>, StudyError> {
     let tables = TableList::parse(tables, plan.schema());
     let tables = tables.map_err(|error| StudyError::Tables { parameter: "tables", error })?;
@@ -166,7 +168,7 @@ fn by_parts(plan: &Plan, tables: &str, hidden: u64, delta: f64) -> Result<Option
     Ok(parts.iter().map(one).collect())
 }
 
-/// The blocks that tables use, those of one table together.
+/// Groups the blocks that tables use together.
 fn connected(plan: &Plan, tables: &TableList) -> Vec<Vec<usize>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for table in tables.lists() {
@@ -183,7 +185,7 @@ fn connected(plan: &Plan, tables: &TableList) -> Vec<Vec<usize>> {
     parts
 }
 
-/// The plan with some of its blocks only.
+/// Returns the plan restricted to some of its blocks.
 fn restricted(plan: &Plan, blocks: &[usize]) -> Option<Plan> {
     let mut attributes: Vec<usize> =
         blocks.iter().flat_map(|&block| plan.blocks()[block].attributes().to_vec()).collect();
@@ -200,7 +202,7 @@ fn restricted(plan: &Plan, blocks: &[usize]) -> Option<Plan> {
     Plan::new(Schema::new(schema).ok()?, blocks).ok()
 }
 
-/// Rounded up to three decimals.
+/// Rounds up to three decimals.
 pub(crate) fn up(factor: f64) -> f64 {
     (factor * 1e3 * (1.0 - 1e-12)).ceil() / 1e3
 }

@@ -1,4 +1,4 @@
-//! The query that counts responses in a database.
+//! Generates SQL queries that count responses in a database.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use candor_tables::counts::CountColumns;
 
 use crate::choice::Choice;
 
-/// How a database writes names and texts.
+/// SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// DuckDB.
@@ -33,7 +33,7 @@ impl Choice for Dialect {
     ];
 }
 
-/// How a database holds sets of categories, and of cells.
+/// Representation of sets of categories or cells in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredSets {
     /// As lists (arrays) of labels, as from Parquet.
@@ -49,8 +49,7 @@ impl Choice for StoredSets {
 }
 
 impl Dialect {
-    /// How a database of this kind holds sets, unless told otherwise: what it makes of responses that are loaded the
-    /// usual way.
+    /// Returns the usual representation of sets in this kind of database.
     pub fn stored_sets(self) -> StoredSets {
         match self {
             Dialect::Postgres => StoredSets::Text,
@@ -81,8 +80,8 @@ impl Dialect {
         }
     }
 
-    /// What follows the table in FROM so that there is one row for each label of a column's sets, and the name of that
-    /// label. `number` tells several such columns apart.
+    /// Returns the text after the table in FROM that yields one row for each label of a column's sets, and the name
+    /// of that label. `number` distinguishes several such columns.
     fn unnested(self, column: &str, sets: StoredSets, number: usize) -> (String, String) {
         let column = self.name(column);
         let split = |function: &str| {
@@ -108,14 +107,14 @@ impl Dialect {
     }
 }
 
-/// The query that counts the responses in `from`, a table or an expression, for these tables: one SELECT per table with
-/// all columns that any of them needs, those of the others NULL, and the plan's fingerprint. What it gives is read as
-/// counts made elsewhere.
+/// Generates the query that counts the responses in `from`, a table or an expression, for these tables: one SELECT
+/// per table with the columns that any of them requires (NULL if unused), and the plan's fingerprint. Its result can
+/// be read as precomputed counts.
 ///
-/// Of answers that are sets, it counts what each holds, so that as many rows come back as there are cells, and not
-/// sets: one SELECT for the number of responses by tags, and one that counts the answers that hold each cell, or
-/// several where some channels answer about the table with cells of strips and others do not. A further column,
-/// [`CountColumns::holds`], says which is which.
+/// For set-valued answers it counts the categories contained in each set, so that there are as many rows as cells:
+/// one SELECT for the number of responses by channel IDs, and one for the answers that contain each cell; several if
+/// only some channels answer about the table with cells of strips. The column [`CountColumns::holds`] distinguishes
+/// them.
 pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: StoredSets) -> String {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
     let mut all: Vec<usize> = layouts.iter().flat_map(|layout| layout.columns(plan)).collect();
@@ -131,31 +130,31 @@ pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: 
     )
 }
 
-/// What all SELECTs share.
+/// Common parts of all SELECTs.
 struct Query<'a> {
     plan: &'a Plan,
     names: CountColumns,
     from: &'a str,
     dialect: Dialect,
     sets: StoredSets,
-    /// The columns that any table needs.
+    /// Columns that any table requires.
     all: Vec<usize>,
-    /// Whether there is a column that says what a row counts.
+    /// Whether a column says what a row counts.
     holds: bool,
 }
 
-/// The channels of a block with strips that answer about a table in the same columns.
+/// Channels of a block with strips that answer about a table in the same columns.
 #[derive(Clone)]
 struct Case {
     block: usize,
-    /// These columns: none if they ask elsewhere.
+    /// These columns; empty if the channels answer about other tables.
     columns: Vec<usize>,
-    /// The numbers of the channels; empty if they are all that the block has.
+    /// Numbers of the channels; empty for all channels of the block.
     tags: Vec<u16>,
 }
 
 impl Query<'_> {
-    /// The SELECTs of a table.
+    /// Returns the SELECTs of a table.
     fn table(&self, layout: &CountLayout) -> Vec<String> {
         let needed = layout.columns(self.plan);
         if !needed.iter().any(|&at| is_set(self.plan, at)) {
@@ -184,7 +183,7 @@ impl Query<'_> {
         selects
     }
 
-    /// All combinations of the cases of the blocks with strips that a table touches.
+    /// Returns all combinations of the cases of the blocks with strips that a table uses.
     fn cases(&self, layout: &CountLayout) -> Vec<Vec<Case>> {
         layout.striped().fold(vec![Vec::new()], |combinations, block| {
             let cases = self.cases_of(layout, block);
@@ -195,7 +194,7 @@ impl Query<'_> {
         })
     }
 
-    /// The cases of one block.
+    /// Returns the cases of one block.
     fn cases_of(&self, layout: &CountLayout, block: usize) -> Vec<Case> {
         let needed = layout.columns(self.plan);
         let channels = self.plan.blocks()[block].channels();
@@ -214,7 +213,7 @@ impl Query<'_> {
         cases.into_iter().map(case).collect()
     }
 
-    /// Counts rows by what these columns tell, for the channels of these cases.
+    /// Returns the SELECT that counts rows by these columns, for the channels of these cases.
     fn select(&self, layout: &CountLayout, holds: Option<&str>, told: &[usize], cases: &[Case]) -> String {
         let Query { plan, names, dialect, .. } = self;
         let (columns, text_type) = (plan.columns(), dialect.text_type());
@@ -255,7 +254,7 @@ impl Query<'_> {
         select
     }
 
-    /// The condition that a channel of a case was drawn.
+    /// Returns the condition for the channels of a case.
     fn drawn(&self, case: &Case) -> Option<String> {
         let tag = |content: &Content| *content == Content::Tag { block: case.block };
         let column =
@@ -266,7 +265,7 @@ impl Query<'_> {
     }
 }
 
-/// Whether a column holds sets.
+/// Returns whether a column contains sets.
 fn is_set(plan: &Plan, column: usize) -> bool {
     matches!(plan.columns()[column].content, Content::Answer { set: true, .. } | Content::Cells { .. })
 }

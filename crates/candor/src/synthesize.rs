@@ -1,4 +1,4 @@
-//! Records of people who do not exist, as the responses tell of those who do.
+//! Generates synthetic records from estimates.
 
 use candor_analysis::adjust::{AdjustError, DistinctRecords, Options};
 use candor_analysis::synthesize::{
@@ -16,66 +16,66 @@ use crate::error::StudyError;
 use crate::format::{count, plural};
 use crate::rake::{Adjustment, adjustment, check_options};
 
-/// When maximum entropy is found: pair tables agree in their one-way shares to a tenth of that.
+/// Convergence criterion of maximum entropy: one-way shares of pair tables agree to a tenth of the tolerance.
 const FITTING: Options = Options { tolerance: 1e-5, max_iterations: 1000 };
 
-/// How many pairs a sentence names.
+/// Maximum number of pairs named in a sentence.
 const MAX_NAMED: usize = 6;
 
-/// Which estimated tables records are made from.
+/// Estimated tables that records are drawn from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parts {
-    /// The table of all attributes; for small domains.
+    /// Table of all attributes; for small domains.
     Joint,
-    /// The table of each block of the plan and that of the public attributes, independent of each other.
+    /// Table of each block of the plan and of the public attributes, independent of each other.
     Clusters,
-    /// Pair tables: the strongest dependences that close no circle. Public attributes stay as they are, the others are
-    /// drawn given them.
+    /// Pair tables along a tree of the strongest associations. Public attributes are kept; the others are drawn
+    /// conditional on them.
     #[default]
     Tree,
-    /// Pair tables: all dependences at once, by maximum entropy; public attributes likewise.
+    /// All pair tables, by maximum entropy; public attributes are kept.
     Entropy,
 }
 
-/// Two attributes that depend on each other.
+/// Two associated attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Linked {
     /// Their names.
     pub attributes: [String; 2],
-    /// Their mutual information in nats, less what noise gives on average.
+    /// Mutual information in nats, less the average due to noise.
     pub information: f64,
 }
 
-/// Synthetic records, and what they are made from.
+/// Synthetic records and their basis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Synthesis {
-    /// How many records.
+    /// Number of records.
     pub records: u64,
-    /// How many responses they are made from.
+    /// Number of responses they are based on.
     pub respondents: u64,
-    /// How: `tree`, `entropy`, `clusters`, `joint` or `adjusted`.
+    /// Method: `tree`, `entropy`, `clusters`, `joint` or `adjusted`.
     pub method: &'static str,
-    /// Whether the weights converged, if they are made from weights; whether all tables are met, if they are made by
-    /// maximum entropy.
+    /// Whether the weights converged, for records from weights; whether all tables are met, for maximum entropy.
     pub converged: Option<bool>,
-    /// The dependences whose tables the records keep, if they are made from pair tables, strongest first.
+    /// Associations that the records preserve, for pair tables, strongest first.
     pub links: Vec<Linked>,
-    /// Dependences that stand out from noise, too, but are kept only as far as the others imply them.
+    /// Other significant associations, preserved only as far as the first ones imply them.
     pub left_out: Vec<Linked>,
-    /// Pairs of which the responses tell nothing.
+    /// Pairs that are not identifiable.
     pub untold: Vec<[String; 2]>,
-    /// By how much a share of a kept table differs from its estimate, before it is rounded to whole records; only
+    /// Largest difference of a share of a preserved table from its estimate, before rounding to whole records; only
+    /// maximum entropy can differ.
     /// maximum entropy can differ.
     pub largest_margin_error: Option<f64>,
-    /// What made their order reproducible, if anything: for who chose it to say.
+    /// Seed for the order of the records. The caller sets it.
     pub seed: Option<u64>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// How long it took, reading and writing included: for who does that to say.
+    /// Elapsed seconds, including input and output. The caller sets it.
     pub seconds: Option<f64>,
-    /// The codes, one column per attribute of the schema. Not in JSON.
+    /// Codes, one column per attribute of the schema. Not in JSON.
     #[serde(skip)]
     pub columns: Vec<Vec<u16>>,
 }
@@ -106,7 +106,7 @@ impl Choice for Parts {
 }
 
 impl Parts {
-    /// What to use where these tables do not serve.
+    /// Suggests another method if these tables are not available.
     fn instead(self, plan: &Plan) -> &'static str {
         match self {
             Parts::Tree | Parts::Entropy => "a plan that tells about every attribute, and has fewer public ones",
@@ -122,10 +122,10 @@ impl Parts {
     }
 }
 
-/// The tables that records are made from.
+/// Returns the tables that records are drawn from.
 ///
 /// # Errors
-/// If one is too large: then with what to use instead.
+/// Returns an error that suggests another method if one is too large.
 pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let all = 0..schema.attributes().len();
@@ -155,10 +155,10 @@ pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
     Ok(tables)
 }
 
-/// Makes records, as many as responses unless a number is said, from the counts of these [`tables`].
+/// Generates records from the counts of these [`tables`]; by default as many as responses.
 ///
 /// # Errors
-/// If a table was not counted or cannot be estimated, or there would be too many records, or none.
+/// Returns an error if a table was not counted or cannot be estimated, or if the number of records is 0 or too large.
 pub fn synthesize(
     plan: &Plan,
     counts: &Counts,
@@ -180,7 +180,7 @@ pub fn synthesize(
     Ok(made(plan, parts.name(), counts.responses(), columns))
 }
 
-/// What pair tables tell, and how records are made from them.
+/// Estimates pair tables, and decides how to draw records from them.
 fn recipe(plan: &Plan, parts: Parts, counts: &Counts) -> Result<(PairTables, Recipe), StudyError> {
     let pairs = PairTables::estimate(plan, |table| counts.table(table)).map_err(|error| parts.refuse(plan, error))?;
     let recipe = match parts {
@@ -190,7 +190,7 @@ fn recipe(plan: &Plan, parts: Parts, counts: &Counts) -> Result<(PairTables, Rec
     Ok((pairs, recipe))
 }
 
-/// The same with what the recipe keeps.
+/// Draws records by a recipe.
 fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) -> Synthesis {
     let names = |attributes: [usize; 2]| attributes.map(|attribute| plan.schema().name(attribute).to_owned());
     let linked = |at: usize| {
@@ -208,12 +208,13 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
     }
 }
 
-/// Records made from pair tables, as many as responses, with weights that take the rounding to whole records out again:
-/// the weighted tables are those of the recipe. For plans whose answers are no records. The same counts give the same
-/// records.
+/// Generates records from pair tables, as many as responses, with weights that undo the rounding to whole records, so
+/// that the weighted tables match the estimates. For plans whose answers are not records. The same counts give the
+/// same records.
 ///
 /// # Errors
-/// As [`synthesize`], which `parts` must be `tree` or `entropy` of; or if the options are out of range.
+/// Returns the errors of [`synthesize`], or an error if `parts` is neither `tree` nor `entropy`, or an option is out
+/// of range.
 pub fn weigh(
     plan: &Plan,
     counts: &Counts,
@@ -241,11 +242,11 @@ pub fn weigh(
     Ok((distinct, adjustment))
 }
 
-/// Makes records from answer records with the weights of [`adjust`](crate::rake::adjust), which reach every dependence
-/// that the answers still have.
+/// Generates records from answer records with the weights of [`rake`](crate::rake::adjust), which preserve every
+/// association of the answers.
 ///
 /// # Errors
-/// If the weights are not those of the records, or there would be too many records.
+/// Returns an error if the weights do not belong to the records, or if there would be too many records.
 pub fn synthesize_weighted(
     plan: &Plan,
     answers: &DistinctRecords,
@@ -293,7 +294,7 @@ fn check_records(records: u64) -> Result<u64, StudyError> {
 }
 
 impl Synthesis {
-    /// Which dependences the records have, sentence by sentence.
+    /// Describes the preserved associations, in sentences.
     pub fn about(&self) -> Vec<String> {
         let mut said = Vec::new();
         match self.method {
@@ -352,14 +353,14 @@ impl Synthesis {
         said
     }
 
-    /// What such records are worth, and to whom they do no harm.
+    /// Describes the value and the limits of such records.
     pub fn caution(&self) -> &'static str {
         "They carry the noise of the estimates they are made from: a table of them is no more certain than its \
          estimate. They are made from the responses alone, so nobody loses any further privacy by them."
     }
 }
 
-/// Pairs in brackets, the first of them by name.
+/// Lists pairs in brackets, the first of them by name.
 fn named<'a>(pairs: impl Iterator<Item = &'a [String; 2]>) -> String {
     let mut pairs: Vec<String> = pairs.map(|[a, b]| format!("{a} and {b}")).collect();
     let more = pairs.len().saturating_sub(MAX_NAMED);

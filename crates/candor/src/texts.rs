@@ -1,8 +1,7 @@
-//! What respondents and readers read: one table of texts for each language, outside the fingerprint of a plan.
+//! Texts for respondents and readers, in one table per language; they are not part of the plan's fingerprint.
 //!
-//! A table has a section for each page: the survey, the cards of devices, the sheet for respondents, the report. Others
-//! may bring their own, for another language or other words, with the questions as they are asked and what categories
-//! are called.
+//! A table has one section per page: survey, instruction cards, page for respondents, report, evidence. Custom texts
+//! can replace them, for another language or wording, with questions and category labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -25,7 +24,7 @@ struct Table {
     evidence: Texts,
 }
 
-/// The languages that come with candor, by their codes; English is complete by definition.
+/// The built-in languages by code; English is always complete.
 const WRITTEN: [(&str, &str); 4] = [
     ("en", include_str!("../texts/en.toml")),
     ("de", include_str!("../texts/de.toml")),
@@ -37,42 +36,42 @@ static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| {
     WRITTEN.iter().map(|&(code, table)| (code, toml::from_str(table).expect("a table of texts, as tested"))).collect()
 });
 
-/// The codes of the languages that candor comes with.
+/// Returns the codes of the built-in languages.
 pub fn languages() -> impl Iterator<Item = &'static str> {
     TABLES.keys().copied()
 }
 
-/// The texts of the survey page in a language, by its code such as `en`; `None` if candor does not come with it.
+/// Returns the texts of the survey page, by language code such as `en`; `None` for a language that is not built in.
 pub fn texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.survey)
 }
 
-/// What stands on the cards of devices, by the code of a language; `None` if candor does not come with it.
+/// Returns the texts of instruction cards, by language code; `None` for a language that is not built in.
 pub fn card_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.card)
 }
 
-/// What stands on the sheet for respondents, by the code of a language; `None` if candor does not come with it.
+/// Returns the texts of the page for respondents, by language code; `None` for a language that is not built in.
 pub fn sheet_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.sheet)
 }
 
-/// What stands on the report, by the code of a language; `None` if candor does not come with it.
+/// Returns the texts of the report, by language code; `None` for a language that is not built in.
 pub fn report_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.report)
 }
 
-/// What stands in the evidence for approvals, by the code of a language; `None` if candor does not come with it.
+/// Returns the texts of the evidence, by language code; `None` for a language that is not built in.
 pub fn evidence_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.evidence)
 }
 
-/// The names that every table of texts for the survey page has.
+/// Returns the keys that every table of survey texts has.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES["en"].survey.keys().map(String::as_str)
 }
 
-/// A text with words put in. Each place is filled once, so that no word can hold another's place.
+/// Fills the placeholders of a text. Each is filled once, so inserted words cannot contain placeholders.
 pub fn filled(text: &str, words: &[(&str, &str)]) -> String {
     let mut parts = text.split('{');
     let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -85,16 +84,16 @@ pub fn filled(text: &str, words: &[(&str, &str)]) -> String {
     filled
 }
 
-/// The words in braces of a text.
+/// Returns the placeholders of a text.
 fn places(text: &str) -> BTreeSet<&str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(place, _)| place).collect()
 }
 
-/// Languages that are written from right to left.
+/// Languages written from right to left.
 const RIGHT_TO_LEFT: [&str; 10] = ["ar", "arc", "ckb", "dv", "fa", "he", "ps", "ug", "ur", "yi"];
 
-/// The texts of all pages in one language, and what attributes and categories are called in it: what can be made has a
-/// whole sheet, and the other pages whole or not at all.
+/// Texts of all pages in one language, with attribute and category names. The texts of the page for respondents are
+/// complete; those of any other page are complete or absent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Language {
     code: String,
@@ -117,12 +116,11 @@ impl Default for Language {
 }
 
 impl Language {
-    /// The texts in a language, by its code, with those of one's own in their place.
+    /// Returns the texts of a language, with custom texts in place of the built-in ones.
     ///
     /// # Errors
-    /// If candor does not come with the language and not every text of the sheet, or not every one of another page, is
-    /// given, or a text is unknown or does not have the words in braces that it has in English, or a question is about
-    /// nothing that the schema has.
+    /// Returns an error if the language is not built in and a page is incomplete, if a text is unknown or lacks a
+    /// placeholder of the English text, or if a question or category is not in the schema.
     pub fn new(code: Option<&str>, own: Option<&OwnTexts>, schema: &Schema) -> Result<Language, StudyError> {
         let own = own.cloned().unwrap_or_default();
         if let (Some(asked), Some(given)) = (code, &own.language)
@@ -162,56 +160,56 @@ impl Language {
         })
     }
 
-    /// Its code, such as `en`.
+    /// Returns the language code, such as `en`.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// The direction of its script.
+    /// Returns the direction of the script.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// A text of the sheet, with words put in.
+    /// Returns a text of the page for respondents, with placeholders filled.
     pub(crate) fn say(&self, name: &str, words: &[(&str, &str)]) -> String {
         filled(self.sheet.get(name).map_or("", String::as_str), words)
     }
 
-    /// A text of the report, with words put in.
+    /// Returns a text of the report, with placeholders filled.
     pub(crate) fn report(&self, name: &str, words: &[(&str, &str)]) -> String {
         filled(self.report.get(name).map_or("", String::as_str), words)
     }
 
-    /// A text of the evidence, with words put in.
+    /// Returns a text of the evidence, with placeholders filled.
     pub(crate) fn evidence(&self, name: &str, words: &[(&str, &str)]) -> String {
         filled(self.evidence_text(name), words)
     }
 
-    /// A text of the evidence with its places.
+    /// Returns a text of the evidence with its placeholders.
     pub(crate) fn evidence_text(&self, name: &str) -> &str {
         self.evidence.get(name).map_or("", String::as_str)
     }
 
-    /// Whether it has the texts of the evidence.
+    /// Checks that the texts of the evidence are available.
     ///
     /// # Errors
-    /// If it has none: candor does not come with the language, and nobody gave them.
+    /// Returns an error if the language is not built in and no custom texts are given.
     pub(crate) fn check_evidence(&self) -> Result<(), StudyError> {
         self.has("evidence", &self.evidence).map(|_| ())
     }
 
-    /// Whether it has the texts of a report.
+    /// Checks that the texts of the report are available.
     ///
     /// # Errors
-    /// If it has none: candor does not come with the language, and nobody gave them.
+    /// Returns an error if the language is not built in and no custom texts are given.
     pub(crate) fn check_report(&self) -> Result<(), StudyError> {
         self.has("report", &self.report).map(|_| ())
     }
 
-    /// The texts of cards.
+    /// Returns the texts of instruction cards.
     ///
     /// # Errors
-    /// If it has none: candor does not come with the language, and nobody gave them.
+    /// Returns an error if the language is not built in and no custom texts are given.
     pub(crate) fn card(&self) -> Result<&Texts, StudyError> {
         self.has("card", &self.card)
     }
@@ -223,17 +221,17 @@ impl Language {
         if texts.is_empty() { Err(missing()) } else { Ok(texts) }
     }
 
-    /// How an attribute is asked for: its question, or its name.
+    /// Returns the question text of an attribute, or its name.
     pub fn asked<'a>(&'a self, attribute: &'a str) -> &'a str {
         self.questions.get(attribute).map_or(attribute, |question| question.text.as_str())
     }
 
-    /// What is known of the survey: one of [`crate::own_texts::FACTS`].
+    /// Returns a fact about the survey: one of [`crate::own_texts::FACTS`].
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         self.about.get(name).map(String::as_str)
     }
 
-    /// What a category is called.
+    /// Returns the label of a category.
     pub fn label(&self, attribute: &str, category: &str) -> String {
         let given = self.questions.get(attribute).and_then(|question| question.answers.get(category));
         match given {
@@ -244,27 +242,27 @@ impl Language {
         }
     }
 
-    /// A name or label in a sentence: in quotation marks, with a direction of its own.
+    /// Formats a name or label for a sentence: quoted and isolated.
     pub(crate) fn quoted(&self, text: &str) -> String {
         self.say("quoted", &[("text", &isolated(text))])
     }
 
-    /// A whole number with this language's separators.
+    /// Formats an integer with the separators of the language.
     pub(crate) fn whole(&self, n: u64) -> String {
         crate::format::count(n).replace(',', &self.say("thousands", &[]))
     }
 
-    /// A number with so many decimals.
+    /// Formats a number with this number of decimals.
     pub(crate) fn number(&self, number: f64, decimals: usize) -> String {
         self.decimal(&format!("{number:.decimals$}"))
     }
 
-    /// What stands between thousands, and before decimals.
+    /// Returns the thousands and decimal separators.
     pub(crate) fn separators(&self) -> [String; 2] {
         ["thousands", "decimal"].map(|name| self.say(name, &[]))
     }
 
-    /// A number that is written with a point in English.
+    /// Converts a number from English notation.
     pub(crate) fn decimal(&self, written: &str) -> String {
         written.replace('.', &self.say("decimal", &[]))
     }

@@ -1,4 +1,4 @@
-//! Waves of the same study, and what changed from the first to the last.
+//! Report sections on waves of the same study, and changes from the first to the last.
 
 use candor_base::plan::Plan;
 use serde::Serialize;
@@ -17,25 +17,25 @@ use crate::query_spec::TableQuery;
 use crate::texts::Language;
 use crate::title::title;
 
-/// An earlier wave: the same tables, from responses that may have been made under another plan.
+/// An earlier wave: the same tables, possibly from responses to another plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WaveEstimates {
-    /// What it is called, such as its year.
+    /// Name of the wave, such as its year.
     pub name: String,
-    /// The fingerprint of the plan that its responses were made under.
+    /// Fingerprint of its plan.
     pub fingerprint: String,
-    /// Its tables.
+    /// Estimates of its tables.
     pub estimates: Estimates,
     #[serde(skip)]
     provenance: Provenance,
 }
 
 impl WaveEstimates {
-    /// Estimates what is asked for of the wave's own plan, from the counts of its [tables](TableQuery::counted).
+    /// Estimates the query for the wave's own plan, from the counts of its [tables](TableQuery::counted).
     ///
     /// # Errors
-    /// If a table was not counted, or the confidence is none.
+    /// Returns an error if a table was not counted, or the confidence level is invalid.
     pub fn new(
         name: &str,
         plan: &Plan,
@@ -48,21 +48,20 @@ impl WaveEstimates {
         Ok(WaveEstimates { name: name.to_owned(), fingerprint, estimates, provenance })
     }
 
-    /// What must be known before believing it.
+    /// Returns the warnings about the wave.
     pub(crate) fn warnings(&self, language: &Language) -> Vec<String> {
         let warnings = of_responses(&self.provenance, &self.estimates, language);
         warnings.iter().map(|warning| format!("{}: {warning}", isolated(&self.name))).collect()
     }
 }
 
-/// So much of a fingerprint tells plans apart on a page.
+/// Number of characters of a fingerprint that are shown.
 const SHORT: usize = 19;
 
-/// Each table now less the same table in the first wave; the waves must have the same tables. None if there are no
-/// waves.
+/// Returns the change of each table since the first wave; empty without waves.
 ///
 /// # Errors
-/// If they have others.
+/// Returns an error if the waves have different tables.
 pub(crate) fn changes(
     now: &Estimates,
     called: &str,
@@ -84,7 +83,7 @@ pub(crate) fn changes(
     Ok(found)
 }
 
-/// Tables of one attribute drawn wave by wave, and the differences of all others.
+/// Renders one-way tables as trends, and the differences of all others.
 pub(crate) fn what_changed(
     now: &Estimates,
     called: &str,
@@ -137,7 +136,7 @@ pub(crate) fn what_changed(
     parts
 }
 
-/// The categories of one attribute in all waves.
+/// Returns the trend rows of one attribute.
 fn rows(name: &str, tables: &[&Table], change: &GroupComparison, language: &Language) -> Vec<TrendRow> {
     let row = |(at, cell): (usize, &ComparedCell)| TrendRow {
         category: cell.categories.first().map_or(String::new(), |category| language.label(name, category)),

@@ -118,7 +118,24 @@ fn steady(line: &str) -> String {
             words[at] = LEFT_OUT.to_owned();
         }
     }
-    words.join(" ")
+    narrow(words.join(" "))
+}
+
+/// Prose on one line of more columns than this is cut; tables are not.
+const MAX_PROSE: usize = 100;
+
+/// The columns of what is left of it.
+const COLUMNS: usize = 85;
+
+/// The beginning of a long line of prose: whole sentences if there are any, else words.
+fn narrow(line: String) -> String {
+    if line.chars().count() <= MAX_PROSE || line.trim().contains("  ") || line.ends_with(LEFT_OUT) {
+        return line;
+    }
+    let head: String = line.chars().take(COLUMNS).collect();
+    let sentence = [". ", "; "].iter().filter_map(|end| head.rfind(end)).max().filter(|&at| at >= 30);
+    let end = sentence.map(|at| at + 1).or_else(|| head.rfind(' ')).unwrap_or(head.len());
+    format!("{} {LEFT_OUT}", &line[..end])
 }
 
 #[cfg(test)]
@@ -168,5 +185,9 @@ mod tests {
         assert_eq!(to_show(&lines("x\n...\ny"), &lines("1\n2\n3\n4")), lines("1\n...\n4"));
         assert_eq!(to_show(&[], &lines("made sha256:abc) in 0.04 s")), lines("made sha256:...) in ... s"));
         assert_eq!(to_show(&lines("...\ny"), &lines("1")), lines("1"));
+        let long = format!("One sentence of thirty letters. {}", "word ".repeat(20));
+        assert_eq!(to_show(&[], std::slice::from_ref(&long)), lines("One sentence of thirty letters. ..."));
+        let table = format!("  column  {}", "1.00  ".repeat(20));
+        assert_eq!(to_show(&[], std::slice::from_ref(&table)), [table.trim_end()], "columns of tables stay");
     }
 }

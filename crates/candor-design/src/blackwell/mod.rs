@@ -1,11 +1,11 @@
-//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1): `P` is at least as
-//! informative as `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be made out of
-//! answers under `P` by randomizing once more. Then `P` is at least as good for *every* inference and every loss.
+//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1). `P` is at least as
+//! informative as `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be obtained by
+//! randomizing answers under `P` once more. Then `P` is at least as good for *every* inference and every loss.
 //!
-//! Either way there is a proof. If `A = C P`, it is `C`. If not, it is a decision problem, rewards for actions under
-//! truths, in which `A` earns more than the best rule based on `P` can. Proofs are found by linear programs and checked
-//! without them; where both designs report sets of one attribute's categories no program is needed, because by symmetry
-//! `C` may be taken to depend on the overlap of the two sets only.
+//! Every result comes with a proof. If `A = C P`, the proof is `C`. If not, it is a decision problem (rewards for
+//! actions under true values) in which `A` earns more than the best rule based on `P`. Linear programs find proofs,
+//! which are checked without them. If both designs report sets of categories of one attribute, no program is needed:
+//! by symmetry, `C` depends only on the overlap of the two sets.
 
 mod program;
 mod written_out;
@@ -20,49 +20,49 @@ use serde_json::{Value, json};
 
 use written_out::written_out;
 
-/// How far a proof may be from exact: solvers compute in floating point.
+/// Numerical tolerance of proofs, because solvers use floating point.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// The most answers of a design that is compared by a linear program.
+/// Maximum number of answers of a design compared by a linear program.
 pub const MAX_ANSWERS: usize = 256;
 
-/// `columns[truth][answer]`: a design written out.
+/// A design as a matrix: `columns[true value][answer]`.
 pub type Design = Vec<Vec<f64>>;
 
-/// Whether one design is at least as informative as another, with the proof.
+/// Whether one design is at least as informative as another, with a proof.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Yes: they are the same.
+    /// Yes: they are equal.
     Same,
-    /// Yes: `garbling[to][from]` turns the answers of the first into answers of the second.
+    /// Yes: `garbling[to][from]` converts answers of the first design to answers of the second.
     Garbling(Vec<Vec<f64>>),
-    /// Yes, both report sets: report as many categories as the second does, of which so many (with these
-    /// probabilities) are taken from those the first reported and the others from the rest.
+    /// Yes, for sets: report as many categories as the second design, of which this many (with these probabilities)
+    /// are among those the first reported and the others are not.
     Overlap(Vec<(usize, f64)>),
-    /// No: a decision problem that tells them apart.
+    /// No: a decision problem that distinguishes them.
     Separated(DecisionProblem),
-    /// No, both report sets: choose as many categories as the second reports, to hold the truth (or, if
-    /// `avoid`, not to). The second design does so with probability `second`, the first at best with `first`.
+    /// No, for sets: choose as many categories as the second design reports so that they contain the true one (or,
+    /// with `avoid`, do not). The second design succeeds with probability `second`, the first at most with `first`.
     SeparatedBySets {
-        /// How many categories are chosen.
+        /// Number of chosen categories.
         size: usize,
-        /// Whether the truth is to be avoided.
+        /// Whether the true category must be avoided.
         avoid: bool,
-        /// The best probability of success with the first design.
+        /// Best probability of success with the first design.
         first: f64,
-        /// The probability of success with the second.
+        /// Probability of success with the second design.
         second: f64,
     },
 }
 
 impl Verdict {
-    /// Whether it is a yes.
+    /// Returns whether the first design is at least as informative.
     pub fn holds(&self) -> bool {
         matches!(self, Verdict::Same | Verdict::Garbling(_) | Verdict::Overlap(_))
     }
 }
 
-/// `{"holds": .., "proof": ..}`; the proof by the kind of the verdict.
+/// Serializes as `{"holds": .., "proof": ..}`; the kind of proof depends on the verdict.
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let overlap = |(overlap, p): &(usize, f64)| json!({"overlap": overlap, "probability": p});
@@ -81,23 +81,23 @@ impl Serialize for Verdict {
     }
 }
 
-/// Rewards for actions under truths; with all truths equally likely, the second design earns `second` by taking the
-/// action of its answer's number, and no rule based on the first earns more than `first`, which is less.
+/// Rewards for actions under true values. With a uniform prior, the second design earns `second` by taking the action
+/// with the number of its answer, and no rule based on the first earns more than `first`, which is less.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionProblem {
-    /// `reward[action][truth]`, from -1 to 1.
+    /// `reward[action][true value]`, from -1 to 1.
     pub reward: Vec<Vec<f64>>,
-    /// The most the first design earns.
+    /// Largest reward of the first design.
     pub first: f64,
-    /// What the second design earns.
+    /// Reward of the second design.
     pub second: f64,
 }
 
-/// Why designs could not be compared.
+/// Error of a comparison of designs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlackwellError {
-    /// They are about different things.
+    /// The designs are about different attributes.
     #[error("the plans randomize different attributes: {0}")]
     Attributes(String),
     /// Too many answers to compare.
@@ -108,37 +108,37 @@ pub enum BlackwellError {
     TooLarge {
         /// What is too large.
         what: String,
-        /// How large.
+        /// Its size.
         size: usize,
     },
-    /// The solver's answer did not stand the check.
+    /// The solver's result failed the check.
     #[error("the linear program could not decide whether {0}; the designs may be equal up to rounding")]
     Undecided(&'static str),
 }
 
-/// What two blocks, or two whole plans, are to one another.
+/// Comparison of two blocks, or of two whole plans.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlockComparison {
-    /// The attributes.
+    /// Names of the attributes.
     pub attributes: Vec<String>,
-    /// The labels of the first design's answers, where a program was used.
+    /// Answer labels of the first design, if a linear program was used.
     pub first_answers: Vec<String>,
-    /// The labels of the second design's answers, where a program was used.
+    /// Answer labels of the second design, if a linear program was used.
     pub second_answers: Vec<String>,
-    /// Whether the first is at least as informative as the second.
+    /// Whether the first design is at least as informative as the second.
     pub first_to_second: Verdict,
-    /// Whether the second is at least as informative as the first.
+    /// Whether the second design is at least as informative as the first.
     pub second_to_first: Verdict,
 }
 
 /// Compares two plans over the same attributes.
 ///
-/// Plans with the same blocks are compared block by block: one is at least as informative exactly if it is so in every
-/// block (a garbling of the whole, with the other attributes held fixed, is a garbling of the block). Others are
-/// written out, if they are small.
+/// Plans with the same blocks are compared block by block: one is at least as informative exactly if it is so in
+/// every block, because a garbling of the whole, with the other attributes held fixed, is a garbling of the block.
+/// Other plans are compared as matrices, if they are small.
 ///
 /// # Errors
-/// If they are about different attributes, too large to be written out, or the solver fails.
+/// Returns an error if the plans have different attributes or are too large, or if the solver fails.
 pub fn compare(first: &Plan, second: &Plan) -> Result<Vec<BlockComparison>, BlackwellError> {
     check_attributes(first, second)?;
     let names = |plan: &Plan, block: &Block| {
@@ -180,7 +180,7 @@ fn check_attributes(first: &Plan, second: &Plan) -> Result<(), BlackwellError> {
     Err(BlackwellError::Attributes(format!("{} in the first, {} in the second", list(&a), list(&b))))
 }
 
-/// An attribute reported as a set, by one pattern channel.
+/// Returns the axis of an attribute that one pattern channel reports as a set.
 fn single_set(blocks: &[&Block]) -> Option<(Axis, f64)> {
     let [block] = blocks else { return None };
     let [(_, Channel::Pattern(pattern))] = block.channels() else { return None };
@@ -226,11 +226,12 @@ fn compare_blocks(first: &Plan, a: &[&Block], second: &Plan, b: &[&Block]) -> Re
     })
 }
 
-/// Both report sets of one attribute's categories.
+/// Compares two designs that report sets of categories of one attribute.
 ///
-/// Averaging `C` over all renamings of the categories changes nothing, so it may depend on the overlap `o` of the sets
-/// only. Drawn with overlap `o`, the new set holds the truth with probability `p o/q + (1 - p)(q' - o)/(k - q)`, linear
-/// in `o`; the second design is reached exactly if its own probability lies between those of the extreme overlaps.
+/// Averaging `C` over all permutations of the categories changes nothing, so it may depend only on the overlap `o` of
+/// the sets. With overlap `o`, the new set contains the true category with probability `p o/q + (1 - p)(q' - o)/(k -
+/// q)`, linear in `o`. So the second design can be simulated exactly if its own probability lies between those of the
+/// extreme overlaps.
 fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
     let (k, q, size) = (from.categories, from.answer, to.answer);
     let hit = |overlap: usize| {

@@ -1,16 +1,16 @@
-//! Proofs by linear programs, checked without them.
+//! Finds proofs by linear programs, and checks them without.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 
 use super::{BlackwellError, DecisionProblem, Design, TOLERANCE, Verdict};
 
-/// The most unknowns of a linear program.
+/// Maximum number of unknowns of a linear program.
 const MAX_UNKNOWNS: usize = 20_000;
 
-/// Whether `second = C first` for some column-stochastic `C`, with a proof that was checked.
+/// Decides whether `second = C first` for some column-stochastic `C`, with a checked proof.
 ///
 /// # Errors
-/// If the linear program is too large, or its answer did not stand the check.
+/// Returns an error if the linear program is too large, or its result fails the check.
 pub fn at_least_as_informative(first: &Design, second: &Design) -> Result<Verdict, BlackwellError> {
     let (distance, garbling) = closest_garbling(first, second)?;
     if distance <= TOLERANCE {
@@ -36,10 +36,10 @@ fn solved(problem: &Problem) -> Result<microlp::Solution, BlackwellError> {
     problem.solve().map_err(|_| BlackwellError::Undecided("one design is a garbling of the other"))
 }
 
-/// The column-stochastic `C` that minimises `sum |C P - A|`, and that sum.
+/// Returns the column-stochastic `C` that minimizes `sum |C P - A|`, and that sum.
 ///
 /// # Errors
-/// If the linear program is too large or fails.
+/// Returns an error if the linear program is too large or fails.
 pub fn closest_garbling(first: &Design, second: &Design) -> Result<(f64, Vec<Vec<f64>>), BlackwellError> {
     let (m, r, k) = (rows(first), rows(second), first.len());
     if m * r + 2 * r * k > MAX_UNKNOWNS {
@@ -64,7 +64,7 @@ pub fn closest_garbling(first: &Design, second: &Design) -> Result<(f64, Vec<Vec
     Ok((solution.objective(), garbling))
 }
 
-/// Rewards from -1 to 1 that maximise what the second design earns beyond the best rule of the first.
+/// Returns rewards from -1 to 1 that maximize the advantage of the second design over the best rule of the first.
 fn separating_reward(first: &Design, second: &Design) -> Result<Vec<Vec<f64>>, BlackwellError> {
     let (m, r, k) = (rows(first), rows(second), first.len());
     let mut problem = Problem::new(OptimizationDirection::Maximize);
@@ -83,7 +83,7 @@ fn separating_reward(first: &Design, second: &Design) -> Result<Vec<Vec<f64>>, B
     Ok(reward.iter().map(|row| row.iter().map(|&v| solution.var_value(v).clamp(-1.0, 1.0)).collect()).collect())
 }
 
-/// What both designs earn, computed without the solver.
+/// Computes the rewards of both designs without the solver.
 fn judged(reward: Vec<Vec<f64>>, first: &Design, second: &Design) -> DecisionProblem {
     let k = first.len() as f64;
     let earn = |action: &[f64], design: &Design, z: usize| -> f64 {
@@ -95,7 +95,7 @@ fn judged(reward: Vec<Vec<f64>>, first: &Design, second: &Design) -> DecisionPro
     DecisionProblem { reward, first: by_first, second: by_second }
 }
 
-/// Negative entries are rounding; columns sum to one.
+/// Removes rounding errors: sets negative entries to zero and normalizes columns.
 fn made_stochastic(mut garbling: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     garbling.iter_mut().flatten().for_each(|c| *c = c.max(0.0));
     for j in 0..garbling.first().map_or(0, Vec::len) {
@@ -105,7 +105,7 @@ fn made_stochastic(mut garbling: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     garbling
 }
 
-/// The largest entry of `|C P - A|`.
+/// Returns the largest entry of `|C P - A|`.
 fn error_of(garbling: &[Vec<f64>], first: &Design, second: &Design) -> f64 {
     let entry = |i: usize, x: usize| garbling[i].iter().zip(&first[x]).map(|(c, p)| c * p).sum::<f64>() - second[x][i];
     let all = (0..garbling.len()).flat_map(|i| (0..first.len()).map(move |x| (i, x)));

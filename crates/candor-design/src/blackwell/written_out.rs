@@ -1,11 +1,11 @@
-//! Designs written out: the probability of every answer under every truth.
+//! Designs as matrices: the probability of every answer given every true value.
 
 use candor_base::plan::{Block, Plan};
 
 use super::{BlackwellError, Design, MAX_ANSWERS};
 use crate::written::{WrittenError, of_blocks};
 
-/// The blocks of a plan as one matrix over the records of these attributes, with a label for each answer.
+/// Returns the blocks of a plan as one matrix over these attributes, with a label for each answer.
 pub(super) fn written_out(
     plan: &Plan,
     blocks: &[&Block],
@@ -24,8 +24,8 @@ pub(super) fn written_out(
     }
 }
 
-/// Merges answers whose likelihoods are proportional: they tell the same (Chai and Nayak 2018), and leaves out those
-/// that cannot occur.
+/// Merges answers with proportional likelihoods, which are equally informative (Chai and Nayak 2018), and removes
+/// impossible ones.
 pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) {
     let row = |z: usize| design.iter().map(|column| column[z]).collect::<Vec<f64>>();
     let mut kept: Vec<(Vec<f64>, String)> = Vec::new();

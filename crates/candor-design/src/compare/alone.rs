@@ -1,4 +1,5 @@
-//! What the others cost an attribute: the error of its tables if all are randomized, and if it alone is.
+//! Cost of randomizing other attributes: the error of an attribute's tables if all are randomized, and if it alone
+//! is.
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -12,25 +13,25 @@ use crate::method::ComparisonTarget;
 use crate::predict::errors_within;
 use crate::request::design;
 
-/// One attribute's tables, under two plans of the same epsilon.
+/// Errors of one attribute's tables under two plans of the same epsilon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alone {
-    /// The attribute.
+    /// Position of the attribute.
     pub attribute: usize,
-    /// The root mean square standard error over all cells of the tables with it, under the plan that randomizes all.
+    /// Root mean square standard error over all cells of its tables, if all attributes are randomized.
     pub among_all: f64,
-    /// The same if no other were randomized, under the best plan for that.
+    /// The same if no other attribute is randomized, for the best plan in that case.
     pub alone: f64,
 }
 
-/// For each randomized attribute that is in one of the tables asked for: the error of those tables under the plan of a
-/// candidate, and if the attribute were the only one randomized. What is only randomized because something else is
-/// costs as much as the difference tells. Empty if there is but one.
+/// Returns, for each randomized attribute in one of the requested tables, the error of those tables under a
+/// candidate's plan, and if no other attribute were randomized. The difference is the cost of randomizing the others.
+/// Empty for a single attribute.
 ///
-/// Cost: for each attribute one comparison of all methods over it alone.
+/// Cost: one comparison of all methods for each attribute.
 ///
 /// # Errors
-/// If the tables are none of the schema's, or whoever watches ends it.
+/// Returns an error if the tables do not fit the schema, or if `progress` cancels.
 pub fn alone(
     schema: &Schema,
     goal: &ComparisonTarget<'_>,
@@ -59,7 +60,7 @@ pub fn alone(
     Ok(found)
 }
 
-/// The best plan that randomizes one attribute and leaves the others as they are.
+/// Returns the best plan that randomizes one attribute and no other.
 fn only_randomized(schema: &Schema, attribute: usize, goal: &ComparisonTarget<'_>) -> Option<Plan> {
     let by_itself = Schema::new(vec![schema.attributes()[attribute].clone().without_condition()]).ok()?;
     let name = names::quoted(schema.name(attribute));

@@ -1,21 +1,21 @@
-//! What a respondent sends.
+//! Size of a response.
 
 use candor_base::channel::{Channel, Strip};
 use candor_base::plan::{Block, Content, Plan};
 
-/// The size of a response, public attributes left out.
+/// Size of a response, without public attributes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// How many columns it has, tags of lotteries among them.
+    /// Number of columns, including channel IDs.
     pub columns: usize,
-    /// How many categories it names, the most there can be; each cell of a strip names one of each of its attributes.
+    /// Largest number of categories that it names; each cell of a strip names one category of each of its attributes.
     pub categories: usize,
-    /// The bits that tell one possible response from all others: the logarithm of their number, of strips the smaller
-    /// one of all sets of so many cells and all ways to relabel.
+    /// Bits: the logarithm of the number of possible responses. For strips, the smaller count of all sets of this
+    /// many cells and all relabelings.
     pub bits: f64,
 }
 
-/// The size of a response under a plan.
+/// Returns the size of a response under a plan.
 pub fn answer(plan: &Plan) -> Answer {
     let is_public = |content: &Content| matches!(content, Content::Public { .. });
     let columns = plan.columns().iter().filter(|column| !is_public(&column.content)).count();
@@ -31,7 +31,7 @@ pub fn answer(plan: &Plan) -> Answer {
     }
 }
 
-/// How many categories an answer names.
+/// Returns the number of categories that an answer names.
 fn named(channel: &Channel) -> usize {
     match channel {
         Channel::Matrix(_) => 1,
@@ -40,7 +40,7 @@ fn named(channel: &Channel) -> usize {
     }
 }
 
-/// The binary logarithm of the number of answers.
+/// Returns the binary logarithm of the number of answers.
 fn bits(channel: &Channel) -> f64 {
     match channel {
         Channel::Matrix(matrix) => (matrix.labels().len() as f64).log2(),
@@ -49,18 +49,18 @@ fn bits(channel: &Channel) -> f64 {
     }
 }
 
-/// The binary logarithm of a sum of powers of two.
+/// Returns the binary logarithm of a sum of powers of two.
 fn together(exponents: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = exponents.clone().fold(0.0, f64::max);
     most + exponents.map(|bits| (bits - most).exp2()).sum::<f64>().log2()
 }
 
-/// The binary logarithm of the number of sets of `size` out of `all`.
+/// Returns the binary logarithm of the number of sets of `size` out of `all`.
 fn choices(all: usize, size: usize) -> f64 {
     (0..size).map(|i| ((all - i) as f64 / (i + 1) as f64).log2()).sum()
 }
 
-/// The binary logarithm of the number of ways to relabel the categories of all attributes of a strip.
+/// Returns the binary logarithm of the number of relabelings of all attributes of a strip.
 fn relabellings(strip: &Strip) -> f64 {
     strip.table().sizes().iter().flat_map(|&size| 2..=size).map(|factor| (factor as f64).log2()).sum()
 }

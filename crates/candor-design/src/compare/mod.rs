@@ -1,7 +1,8 @@
-//! The methods side by side: every one that applies to a schema, at the same certified record epsilon, by the
-//! error to expect of the tables that matter.
+//! Compares all methods that apply to a schema at the same certified record-level epsilon, by the expected error of
+//! the requested tables.
 //!
-//! A method takes part if it says how it is asked for a record epsilon ([`Design::at`](crate::method::Design::at)).
+//! A method takes part if it defines a request for a record-level epsilon
+//! ([`Design::at`](crate::method::Design::at)).
 
 mod answer;
 mod alone;
@@ -25,55 +26,56 @@ use crate::predict::errors_within;
 use crate::request::{Method, Request, design_watched};
 use crate::{DesignError, budget, randomized_attributes};
 
-/// A method with its plan, or why there is none.
+/// A method with its plan, or the reason why it does not apply.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// What it is called here.
+    /// Name of the method in comparisons.
     pub name: &'static str,
     /// The method.
     pub method: Method,
-    /// What it gives.
+    /// Its plan, or why it does not apply.
     pub made: Result<CandidatePlan, NotApplicable>,
 }
 
-/// A plan and what to expect of it.
+/// A plan and its expected errors.
 #[derive(Clone, Debug)]
 pub struct CandidatePlan {
-    /// What was asked of the method.
+    /// Request that made the plan.
     pub request: Request,
     /// The plan.
     pub plan: Plan,
-    /// The root mean square standard error over all cells of all one-way tables.
+    /// Root mean square standard error over all cells of all one-way tables.
     pub one_way: Option<f64>,
-    /// The same for all two-way tables. These are `None` where a table is not identifiable, or there is none.
+    /// The same for all two-way tables. Both are `None` if a table is not identifiable, or there is none.
     pub two_way: Option<f64>,
-    /// The same for the tables asked for.
+    /// The same for the requested tables.
     pub asked: Option<f64>,
-    /// At most the same for shares within the groups of all attributes of a table asked for but its last.
+    /// Upper bound on the same for shares within the groups of all attributes of a requested table but the last.
     pub conditional: Option<f64>,
-    /// The squared error of the tables asked for, over the lower bound for unbiased estimates at the plan's epsilon
-    /// ([`crate::bound`]); `None` where a table is not identifiable, or there is no epsilon.
+    /// Squared error of the requested tables divided by the lower bound for unbiased estimates at the plan's epsilon
+    /// ([`crate::bound`]); `None` if a table is not identifiable, or the plan is unbounded.
     pub times_the_bound: Option<f64>,
-    /// What a respondent sends.
+    /// Size of a response.
     pub answer: Answer,
-    /// Why the search for it ended before it was done, if it did.
+    /// Why the search ended early, if it did.
     pub stopped: Option<Stopped>,
 }
 
-/// Every method, with its plan and the errors to expect of it if the truth is uniform.
+/// Designs a plan by every method, with the expected errors for a uniform population.
 ///
-/// All have the same record epsilon, certified and never exceeded; but l-diversity, which has none.
+/// All have the same certified record-level epsilon, which is never exceeded; l-diversity has none.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss, the tables are none of the schema's, or there is nothing to randomize.
+/// Returns an error if epsilon is not positive and finite, if the tables do not fit the schema, or if there is
+/// nothing to randomize.
 pub fn compare(schema: &Schema, goal: &ComparisonTarget<'_>) -> Result<Vec<Candidate>, DesignError> {
     compare_with_progress(schema, goal, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `progress` is told how many methods are done.
+/// Designs a plan by every method, and reports finished methods to `progress`.
 ///
 /// # Errors
-/// As [`compare`], and if whoever watches ends it.
+/// Returns the errors of [`compare`], or an error if `progress` cancels.
 pub fn compare_with_progress(
     schema: &Schema,
     goal: &ComparisonTarget<'_>,
@@ -138,11 +140,11 @@ fn make(
     })
 }
 
-/// Errors that differ by less, relatively, are equal.
+/// Errors with a smaller relative difference are equal.
 pub const EQUAL: f64 = 1e-6;
 
-/// The method with the least error of the tables asked for, among those that have an epsilon; of equal ones the
-/// simplest. `None` if none can answer.
+/// Returns the method with the least error of the requested tables among those with a finite epsilon; of equal ones
+/// the simplest. `None` if no method can estimate them.
 pub fn recommended(candidates: &[Candidate]) -> Option<&Candidate> {
     let error = |candidate: &&Candidate| {
         let made = candidate.made.as_ref().ok()?;

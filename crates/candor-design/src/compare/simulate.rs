@@ -1,4 +1,5 @@
-//! What a prediction is worth: a table randomized many times, estimated, and compared with the truth in it.
+//! Checks predicted errors by simulation: records are randomized many times, estimated, and compared with the true
+//! shares.
 
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -8,26 +9,26 @@ use candor_base::randomize::RandomizeError;
 use candor_base::randomness::Source;
 use candor_bulk::Randomizer;
 
-/// What to simulate.
+/// Settings of a simulation.
 pub struct Simulation<'a> {
-    /// The true records: one column of codes per attribute of the schema, public ones too.
+    /// True records: one column of codes per attribute of the schema, including public ones.
     pub truths: &'a [Vec<u16>],
-    /// How often the table is randomized.
+    /// Number of randomizations.
     pub repeats: u64,
-    /// Where randomness comes from.
+    /// Source of randomness.
     pub source: &'a Source,
 }
 
-/// For each list of tables the root mean square of the errors over all its cells and repeats; `None` where a table is
+/// Returns, for each list of tables, the root mean square error over all cells and repetitions; `None` if a table is
 /// not identifiable.
 ///
-/// What to expect is [`predicted_error`](crate::predict::predicted_error) for [`Target::Table`] and as many respondents
-/// as there are records. For pattern channels without a lottery that holds whatever the truth is: they treat all
-/// categories alike, so the errors of all cells together do not depend on it. Under a lottery a skewed truth has
-/// smaller ones, because those who drew a channel are a sample of all, and samples of the uniform vary most.
+/// The expected value is [`predicted_error`](crate::predict::predicted_error) for [`Target::Table`] and this number
+/// of records. For pattern channels without a lottery it holds for all true records, because they treat all
+/// categories alike. With a lottery, skewed records have smaller errors: the respondents of one channel are a sample,
+/// and samples of a uniform population vary most.
 ///
 /// # Errors
-/// If the records do not fit the plan.
+/// Returns an error if the records do not fit the plan.
 pub fn simulated_errors(
     plan: &Plan,
     lists: &[&TableList],

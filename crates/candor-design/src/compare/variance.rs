@@ -1,22 +1,22 @@
-//! One attribute: methods at equal added variance (Nayak and Zhai 2019, section 4.3).
+//! Compares methods for one attribute at equal added variance (Nayak and Zhai 2019, section 4.3).
 
 use serde::Serialize;
 
 use crate::{DesignError, l_diversity, minimax, rappor};
 
-/// The most categories of an attribute.
+/// Maximum number of categories of an attribute.
 const MAX: usize = 65_535;
 
-/// The variance, summed over the categories and for one respondent, at which methods are compared.
+/// Variance at which methods are compared, summed over the categories and for one respondent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Variance {
-    /// This much.
+    /// A given variance.
     Added(f64),
-    /// As much as local l-diversity adds with this `l`.
+    /// The variance that local l-diversity adds with this `l`.
     OfL(usize),
 }
 
-/// A method at the variance, or next to it.
+/// A method at the variance, or close to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AtVariance {
@@ -24,27 +24,27 @@ pub struct AtVariance {
     pub method: &'static str,
     /// Its epsilon; `None` if unbounded.
     pub epsilon: Option<f64>,
-    /// The largest ratio of likelihoods; `None` if unbounded.
+    /// Largest likelihood ratio; `None` if unbounded.
     pub parity: Option<f64>,
-    /// How many categories its answers name; of RAPPOR, which reports bits, none.
+    /// Number of categories in an answer; `None` for RAPPOR, which reports bits.
     pub answer_size: Option<usize>,
-    /// The variance it adds.
+    /// Added variance.
     pub added_variance: f64,
-    /// How often somebody without prior knowledge guesses the truth from an answer.
+    /// Guess accuracy from an answer, for a uniform prior.
     pub guessing: f64,
-    /// The standard error of an estimated share, if the truth is uniform.
+    /// Standard error of an estimated share in a uniform population.
     pub one_way: f64,
-    /// There is one attribute, so that there are no pairs.
+    /// Always `None`: one attribute has no pairs.
     pub two_way: Option<f64>,
-    /// Whether the shares can be estimated.
+    /// Whether the shares are identifiable.
     pub identifiable: bool,
 }
 
 impl Variance {
-    /// The variance for an attribute of `k` categories.
+    /// Returns the variance for an attribute of `k` categories.
     ///
     /// # Errors
-    /// If there are no such attributes, or the variance is none.
+    /// Returns an error if the number of categories or the variance is invalid.
     pub fn value(self, k: usize) -> Result<f64, DesignError> {
         if !(2..=MAX).contains(&k) {
             return Err(DesignError::MissingParameter("`categories`: an attribute has 2 to 65,535 categories"));
@@ -66,7 +66,7 @@ impl Variance {
     }
 }
 
-/// The methods for one attribute of `k` categories that add this variance, as nearly as they can.
+/// Returns the methods for one attribute of `k` categories that add approximately this variance.
 pub fn at_variance(k: usize, variance: f64, respondents: f64) -> Vec<AtVariance> {
     let error = |added: f64| ((added + 1.0 - 1.0 / k as f64) / (k as f64 * respondents)).sqrt();
     let one = |method, answer_size, parity: Option<f64>, added_variance, guessing| AtVariance {
@@ -95,7 +95,7 @@ pub fn at_variance(k: usize, variance: f64, respondents: f64) -> Vec<AtVariance>
     found
 }
 
-/// The whole numbers next to a number: one, if it is nearly whole itself.
+/// Returns the integers next to a number; only one if it is almost an integer.
 fn whole_around(ideal: f64) -> Vec<usize> {
     match (ideal - ideal.round()).abs() < 1e-2 {
         true => vec![ideal.round() as usize],

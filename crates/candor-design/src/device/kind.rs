@@ -1,15 +1,15 @@
-//! What respondents throw, draw or spin.
+//! Randomization devices: coins, dice, cards, wheels and unrelated questions.
 
-/// Something with outcomes of known chances that a respondent can use where nobody sees it.
+/// A randomization device with known probabilities, used by respondents unobserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// So many coins, one after another.
+    /// This number of coins, one after another.
     Coins(u32),
-    /// A die with so many sides.
+    /// A die with this number of sides.
     Die(u32),
-    /// Two dice with so many sides each, read in order: a red and a white one.
+    /// Two dice with this number of sides, read in order, such as a red and a white one.
     TwoDice(u32),
-    /// The sum of two dice with six sides, whose outcomes are not equally likely.
+    /// Sum of two six-sided dice, whose outcomes are not equally likely.
     Sum,
     /// One of 52 cards.
     Card,
@@ -17,14 +17,14 @@ pub enum DeviceKind {
     Suit,
     /// The rank of a card.
     Rank,
-    /// A wheel with so many equal sectors, numbered.
+    /// A wheel with this number of equal, numbered sectors.
     Wheel(u32),
-    /// The answer to another question that so many out of so many people answer with yes: a birthday, the digit of a
-    /// house.
+    /// An unrelated question that `yes` out of `of` people answer with yes, such as about a birthday or a house
+    /// number.
     Question {
-        /// So many say yes.
+        /// Number of people who answer yes.
         yes: u64,
-        /// Out of so many.
+        /// Number of people.
         of: u64,
     },
 }
@@ -32,13 +32,13 @@ pub enum DeviceKind {
 /// The suits, in order.
 const SUITS: [&str; 4] = ["clubs", "diamonds", "hearts", "spades"];
 
-/// The ranks that have no number.
+/// Ranks with names instead of numbers.
 const RANKS: [(u64, &str); 4] = [(1, "ace"), (11, "jack"), (12, "queen"), (13, "king")];
 
-/// The most sectors of a wheel.
+/// Maximum number of sectors of a wheel.
 pub const MAX_SECTORS: u32 = 1_000;
 
-/// The names of gadgets that take no number, as they are written.
+/// Names of devices without a number.
 const NAMED: [(&str, DeviceKind); 12] = [
     ("coin", DeviceKind::Coins(1)),
     ("two coins", DeviceKind::Coins(2)),
@@ -55,7 +55,7 @@ const NAMED: [(&str, DeviceKind); 12] = [
 ];
 
 impl DeviceKind {
-    /// The gadget of a name such as `die`, `two coins` or `wheel of 12`.
+    /// Parses a device name such as `die`, `two coins` or `wheel of 12`.
     pub fn parse(text: &str) -> Option<DeviceKind> {
         let name = text.trim().to_lowercase();
         let wheel = || {
@@ -65,13 +65,13 @@ impl DeviceKind {
         NAMED.iter().find(|(known, _)| *known == name).map(|(_, gadget)| *gadget).or_else(wheel)
     }
 
-    /// The names that [`DeviceKind::parse`] knows.
+    /// Returns the names that [`DeviceKind::parse`] accepts.
     pub fn names() -> String {
         let names: Vec<&str> = NAMED.iter().map(|(name, _)| *name).collect();
         format!("{} or wheel of 12", names.join(", "))
     }
 
-    /// Its name.
+    /// Returns the name of the device.
     pub fn name(self) -> String {
         match (NAMED.iter().find(|(_, gadget)| *gadget == self), self) {
             (Some((name, _)), _) => (*name).to_owned(),
@@ -84,8 +84,8 @@ impl DeviceKind {
         }
     }
 
-    /// The outcomes that can be told apart, in order: how many of [`DeviceKind::total`] equally likely ways lead to
-    /// each.
+    /// Returns the number of equally likely ways to each distinct outcome, in order; they sum to
+    /// [`DeviceKind::total`].
     pub fn ways(self) -> Vec<u64> {
         match self {
             DeviceKind::Sum => (2..=12u64).map(|sum| 6 - sum.abs_diff(7)).collect(),
@@ -99,17 +99,17 @@ impl DeviceKind {
         }
     }
 
-    /// The number of equally likely ways.
+    /// Returns the number of equally likely ways.
     pub fn total(self) -> u64 {
         self.ways().iter().sum()
     }
 
-    /// Whether only the respondent can know what came up: others know birthdays and houses.
+    /// Returns whether only the respondent can know the outcome; others may know birthdays and houses.
     pub fn is_secret(self) -> bool {
         !matches!(self, DeviceKind::Question { .. })
     }
 
-    /// What an outcome is called, in English.
+    /// Returns the English label of an outcome.
     pub fn label(self, outcome: usize) -> String {
         let n = outcome as u64;
         match self {

@@ -1,11 +1,11 @@
-//! What common gadgets can do within an epsilon.
+//! Lists common devices for an epsilon.
 
 use candor_base::channel::Epsilon;
 
 use super::{Device, DeviceKind, best_slope, channel};
 use crate::DesignError;
 
-/// The gadgets that are looked at, beside wheels.
+/// Devices considered, besides wheels.
 const GADGETS: [DeviceKind; 10] = [
     DeviceKind::Coins(2),
     DeviceKind::Coins(3),
@@ -19,37 +19,37 @@ const GADGETS: [DeviceKind; 10] = [
     DeviceKind::TwoDice(10),
 ];
 
-/// The largest wheel that is looked at: more sectors cannot be told apart at a glance.
+/// Largest wheel considered; more sectors are hard to distinguish at a glance.
 const LARGEST_WHEEL: u32 = 24;
 
-/// Among devices within this share of the best, the simplest is recommended.
+/// The simplest device with at least this share of the best efficiency is recommended.
 const NEARLY: f64 = 0.95;
 
-/// What a gadget can do at its best.
+/// A common device with its best rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     /// The device.
     pub device: Device,
-    /// How many of its outcomes tell the truth.
+    /// Number of outcomes that require the true answer.
     pub truth: u64,
-    /// How many of its outcomes force each category.
+    /// Number of outcomes that force each category.
     pub forced: u64,
-    /// What it certifies.
+    /// Certified epsilon.
     pub epsilon: Epsilon,
-    /// By how much the share of an answer rises with that of its category: `truth` over all outcomes.
+    /// Slope: number of truthful outcomes divided by all outcomes.
     pub slope: f64,
-    /// The squared slope, over that of the best device of the epsilon asked for.
+    /// Squared slope relative to the best device of the requested epsilon.
     pub efficiency: f64,
 }
 
-/// What each gadget can do at or below an epsilon, the best first, with the smallest number of forced outcomes that
-/// keeps within it. Gadgets that cannot are left out; of wheels the best of up to 24 sectors is there.
+/// Lists common devices for an epsilon, best first, each with the smallest number of forced outcomes that respects
+/// it. Devices that cannot reach it are omitted; wheels have at most 24 sectors.
 ///
-/// Only devices that force each category equally often are looked at: for two categories none is better at the same
-/// epsilon (docs/mathematics/devices.md).
+/// Only devices that force each category equally often are considered; for two categories no other is better at the
+/// same epsilon (docs/mathematics/devices.md).
 ///
 /// # Errors
-/// If there are not at least two categories, or epsilon is not above 0.
+/// Returns an error if there are fewer than two categories, or epsilon is not above 0.
 pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError> {
     if !(2..=100).contains(&categories) {
         let range = "devices are for 2 to 100 categories".to_owned();
@@ -71,7 +71,7 @@ pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError
     Ok(found)
 }
 
-/// The simplest among those that are nearly as good as the best.
+/// Returns the simplest device that is nearly as efficient as the best.
 pub fn recommended(offers: &[Offer]) -> Option<&Offer> {
     let best = offers.first()?.efficiency;
     offers.iter().filter(|offer| offer.efficiency >= NEARLY * best).min_by_key(|offer| outcomes(offer))

@@ -1,17 +1,17 @@
-//! A comparison as a figure.
+//! Figure of a comparison of methods.
 
 use super::{ComparedMethod, MethodComparison};
 use crate::format::count;
 use crate::plot::{OFF_SCALE, Quantity, Ranked, Ranking};
 use crate::verdict::{margin, points};
 
-/// How many times as many people, as it is read: "1.2", "488".
+/// Formats a ratio of sample sizes, such as "1.2" or "488".
 fn times_as_many(times: f64) -> String {
     if times < 10.0 { format!("{times:.1}") } else { count(times.round().min(1e18) as u64) }
 }
 
 impl MethodComparison {
-    /// The margins of error of all methods as a figure, the best first, with the least that any method can have.
+    /// Plots the margins of error of all methods, best first, with the lower bound for any method.
     pub fn plot(&self) -> Ranking {
         let made = self.methods.iter().filter(|method| method.plan.is_some());
         let (mut drawn, left_out): (Vec<&ComparedMethod>, Vec<&ComparedMethod>) =
@@ -57,7 +57,7 @@ impl MethodComparison {
         }
     }
 
-    /// What is drawn of a method; `within` says that percentages within groups are, too.
+    /// Returns the row of one method; `within` adds the percentages within groups.
     fn row(&self, method: &ComparedMethod, within: bool) -> Ranked {
         let of_all = method.error.map(margin);
         let groups = method.conditional_error.map(margin).or(of_all);

@@ -1,5 +1,5 @@
-//! The methods side by side: every one at the same record epsilon, by the errors to expect; or, for one attribute, at
-//! the same variance.
+//! Compares design methods at the same record-level epsilon by their expected errors or, for one attribute, at the
+//! same variance.
 
 mod told;
 #[cfg(feature = "plot")]
@@ -31,26 +31,25 @@ use crate::error::{StudyError, check_respondents};
 use crate::shares::Shares;
 use crate::verdict::{self, Verdict, precision};
 
-/// With a larger standard error of a share, an interval holds all that is possible.
+/// Largest useful standard error of a share; above it, an interval spans all possible values.
 const USELESS: f64 = 0.25;
 
-/// For what methods are compared.
+/// Options of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompareOptions<'a> {
-    /// For how many respondents errors are told; 10,000, or the records of the simulation, if `None`.
+    /// Number of respondents; `None` for 10,000, or the records of the simulation.
     pub respondents: Option<f64>,
-    /// The tables whose error decides, such as `pairs` or `a,b;c`; `pairs` if `None`, or `marginals` where there is one
+    /// Tables whose error is compared, such as `pairs` or `a,b;c`; `None` for `pairs`, or `marginals` of a single
     /// attribute.
     pub tables: Option<String>,
-    /// Attributes that clusters keep together, by name; found in the records of the simulation if `None`.
+    /// Attribute clusters, by name; `None` to find them in the records of the simulation.
     pub clusters: Option<Vec<Vec<String>>>,
-    /// How many seconds each method may search, and as many its errors be predicted.
+    /// Time limit in seconds for the search of each method, and for predicting its errors.
     pub time_limit: f64,
-    /// True records to be randomized under every plan, so that estimates can be compared with the truth.
+    /// True records to randomize under every plan, to compare predicted with observed errors.
     pub simulate: Option<Simulate<'a>>,
-    /// What is anticipated of people: the best method is then the one with the least error of the tables for these.
-    /// Designs do not change.
+    /// Expected shares: the recommended method then has the least error for these. Designs do not change.
     pub shares: Option<Shares>,
 }
 
@@ -75,56 +74,56 @@ impl Default for CompareOptions<'_> {
 /// A simulation on true records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Simulate<'a> {
-    /// The codes, one column per attribute of the schema.
+    /// Codes, one column per attribute of the schema.
     pub truths: &'a [Vec<u16>],
-    /// How often they are randomized.
+    /// Number of randomizations.
     pub repeats: u64,
-    /// What makes it reproducible.
+    /// Seed of the simulation.
     pub seed: u64,
 }
 
-/// Every method at the same record epsilon.
+/// Comparison of methods at the same record-level epsilon.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct MethodComparison {
-    /// Whether the recommended method will do for the tables, by the margins of error to expect.
+    /// Whether the recommended method is precise enough for the tables.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The record epsilon, certified and the same for every method.
+    /// Certified record-level epsilon, the same for every method.
     pub epsilon: f64,
-    /// For how many respondents errors are told.
+    /// Number of respondents.
     pub respondents: f64,
-    /// The tables whose error decides.
+    /// Tables whose error is compared.
     pub tables: String,
-    /// Each method.
+    /// The methods.
     pub methods: Vec<ComparedMethod>,
-    /// The one with the least error, as anticipated if something is; `None` if none can answer.
+    /// Method with the least error, for the expected shares if given; `None` if no method can estimate the tables.
     pub recommended: Option<&'static str>,
-    /// How near the recommended one is to the lower bound of the tables' error, where that is known.
+    /// Optimality gap of the recommended method, if the lower bound is known.
     pub optimality: Option<Verdict>,
-    /// What the other randomized attributes cost each of them under the recommended method; none if there is but one.
+    /// Cost to each attribute of randomizing the others as well; empty for a single attribute.
     pub attributes: Vec<ComparedAttribute>,
-    /// What the lists of tables are called whose errors are shown: one-way, two-way and, if they are others, those
-    /// asked for. Not in JSON.
+    /// Names of the table lists whose errors are shown: one-way, two-way and, if different, the requested tables. Not
+    /// in JSON.
     #[serde(skip)]
     pub lists: Vec<String>,
-    /// The clusters of several attributes, by name. Not in JSON: they are in the request for them.
+    /// Clusters of several attributes, by name. Not in JSON; the request contains them.
     #[serde(skip)]
     pub together: Vec<Vec<String>>,
-    /// How many records were simulated. Not in JSON.
+    /// Number of simulated records. Not in JSON.
     #[serde(skip)]
     pub simulated: Option<usize>,
 }
 
-/// The tables asked for that have one attribute in them.
+/// Errors of the requested tables that contain one attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ComparedAttribute {
-    /// The attribute.
+    /// Name of the attribute.
     pub attribute: String,
-    /// The root mean square standard error over all cells of its tables, by the recommended method.
+    /// Root mean square standard error over all cells of its tables, for the recommended method.
     pub error: f64,
-    /// The same if no other attribute were randomized, by the best method for that.
+    /// The same if no other attribute were randomized, for the best method in that case.
     pub alone: f64,
 }
 
@@ -132,66 +131,65 @@ pub struct ComparedAttribute {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ComparedMethod {
-    /// What it is called here.
+    /// Name of the method.
     pub method: &'static str,
-    /// What is certified; `None` if it has no epsilon, or was left out.
+    /// Certified epsilon; `None` if unbounded or not applicable.
     pub epsilon: Option<f64>,
-    /// The root mean square standard error over all cells of all one-way tables; `None` where one is not identifiable.
+    /// Root mean square standard error over all cells of all one-way tables; `None` if one is not identifiable.
     pub one_way: Option<f64>,
     /// The same for two-way tables.
     pub two_way: Option<f64>,
-    /// The same for the tables asked for.
+    /// The same for the requested tables.
     pub error: Option<f64>,
-    /// At most the same for shares within the groups of all attributes of a table but its last.
+    /// Upper bound on the same for shares within the groups of all attributes of a table but the last.
     pub conditional_error: Option<f64>,
-    /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    /// Error for the expected shares; `None` without them, or if not computed.
     pub anticipated_error: Option<f64>,
-    /// The root mean square error of constrained estimates of the tables asked for, if the truth is as anticipated, or
-    /// else uniform; `None` if it is not worked out.
+    /// Root mean square error of constrained estimates of the requested tables, for the expected shares or a uniform
+    /// population; `None` if not computed.
     pub constrained_error: Option<f64>,
-    /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked
-    /// out.
+    /// Largest standard error of any cell of the requested tables, in the worst case; `None` if not computed.
     pub worst_error: Option<f64>,
-    /// The squared error of the tables asked for, over a lower bound for all methods of this epsilon (delta 0) with
-    /// unbiased estimates, for a uniform population or in their worst case.
+    /// Squared error of the requested tables divided by the lower bound for all methods of this epsilon (delta 0)
+    /// with unbiased estimates, for a uniform population or in their worst case.
     pub times_the_bound: Option<f64>,
-    /// Whether the tables asked for can be estimated; `None` if it was left out.
+    /// Whether the requested tables are identifiable; `None` if the method does not apply.
     pub identifiable: Option<bool>,
-    /// How many columns a response has.
+    /// Number of columns of a response.
     pub columns: Option<usize>,
-    /// How many categories it names.
+    /// Number of categories that a response names.
     pub categories: Option<usize>,
-    /// How many bits it is worth.
+    /// Size of a response in bits.
     pub bits: Option<f64>,
-    /// The largest conditional epsilon of any attribute.
+    /// Largest conditional epsilon of any attribute.
     pub conditional_epsilon: Option<f64>,
-    /// What a respondent is told, in one sentence.
+    /// Explanation for respondents, in one sentence.
     pub told: Option<String>,
-    /// What is to be asked of a design for this plan.
+    /// Design request for this plan.
     pub request: Option<Request>,
-    /// What is to be typed for it: for who has a command to say.
+    /// Command that makes this plan. The caller sets it.
     pub command: Option<String>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: Option<String>,
-    /// Whether the search for it ended because its time was up.
+    /// Whether the search reached its time limit.
     pub out_of_time: Option<bool>,
-    /// Whether whoever watched ended the search for it.
+    /// Whether the search was cancelled.
     pub interrupted: Option<bool>,
-    /// Why it was left out.
+    /// Reason why the method does not apply.
     pub reason: Option<String>,
-    /// For each list of tables, what was predicted and what came out.
+    /// Predicted and observed errors of each table list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Vec<SimulatedError>>,
     /// The plan, if there is one. Not in JSON.
     #[serde(skip)]
     pub plan: Option<Plan>,
-    /// What happens to a respondent's answers, in a few words. Not in JSON: see `told`.
+    /// What happens to a respondent's answers, in a few words. Not in JSON; see `told`.
     #[serde(skip)]
     pub happens: Option<String>,
-    /// The errors by list of tables. Not in JSON.
+    /// Error of each table list. Not in JSON.
     #[serde(skip)]
     pub errors: Vec<Option<f64>>,
-    /// Whether it was left out because it takes too long. Not in JSON.
+    /// Whether the method was left out because it takes too long. Not in JSON.
     #[serde(skip)]
     pub takes_long: bool,
 }
@@ -200,26 +198,28 @@ pub struct ComparedMethod {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SimulatedError {
-    /// What the tables are called.
+    /// Name of the table list.
     pub tables: String,
-    /// The error to expect of this very table, if the truth were uniform.
+    /// Predicted error for these records, assuming a uniform population.
     pub predicted: Option<f64>,
-    /// The error that came out.
+    /// Observed error.
     pub simulated: Option<f64>,
 }
 
-/// Tables whose errors are told together.
+/// Tables whose errors are reported together.
 struct List {
     name: String,
     tables: TableList,
-    /// Their predicted error.
+    /// Predicted error of a plan.
     error: fn(&CandidatePlan) -> Option<f64>,
 }
 
-/// Every method that applies to a schema, at the same certified record epsilon. `progress` is told the methods.
+/// Compares every applicable method at the same certified record-level epsilon, and reports each finished method to
+/// `progress`.
 ///
 /// # Errors
-/// If epsilon is beyond what protects anybody, tables or clusters are none of the schema's, or whoever watches ends it.
+/// Returns an error if epsilon is too large to protect anybody, if tables or clusters do not fit the schema, or if
+/// `progress` cancels.
 pub fn compare(
     schema: &Schema,
     epsilon: f64,
@@ -279,7 +279,7 @@ pub fn compare(
     })
 }
 
-/// The attributes to be randomized together: as asked, or as the records have them.
+/// Returns the attribute clusters: as requested, or found in the records.
 fn clusters_asked(schema: &Schema, options: &CompareOptions<'_>) -> Result<Option<Vec<Vec<usize>>>, StudyError> {
     match (&options.clusters, options.simulate) {
         (Some(names), _) => positions(schema, names).map(Some),
@@ -288,7 +288,7 @@ fn clusters_asked(schema: &Schema, options: &CompareOptions<'_>) -> Result<Optio
     }
 }
 
-/// The tables that errors are told of: those of one attribute, of two, and those asked for.
+/// Returns the table lists with reported errors: one-way, two-way, and the requested tables.
 fn lists(schema: &Schema, asked: &str, tables: &TableList) -> Vec<List> {
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
     let mut lists = vec![list("one-way", TableList::marginals(schema), |made| made.one_way)];
@@ -299,7 +299,7 @@ fn lists(schema: &Schema, asked: &str, tables: &TableList) -> Vec<List> {
     lists
 }
 
-/// Whether the recommended method will do, and how it stands to the lower bound.
+/// Judges whether the recommended method is precise enough, and its optimality gap.
 fn will_do(best: &Candidate, candidates: &[Candidate], tables: &TableList, respondents: f64) -> Verdict {
     let Ok(made) = &best.made else { return verdict::none() };
     let mut verdict = precision(&expectations(&made.plan, tables.lists(), respondents), respondents);
@@ -311,7 +311,7 @@ fn will_do(best: &Candidate, candidates: &[Candidate], tables: &TableList, respo
     verdict
 }
 
-/// Refuses an epsilon that methods cannot be compared at.
+/// Checks that methods can be compared at this epsilon.
 pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), StudyError> {
     let range = "it is a number above 0 and up to 50: beyond, a plan protects nobody";
     match epsilon > 0.0 && epsilon <= MAX_EPSILON {
@@ -328,7 +328,7 @@ fn check(epsilon: f64, options: &CompareOptions<'_>) -> Result<(), StudyError> {
     options.respondents.map_or(Ok(()), check_respondents)
 }
 
-/// The errors of the tables asked for if the truth is not uniform, for each candidate that has a plan that can answer.
+/// Computes the errors of the requested tables for the expected shares, for each candidate that can estimate them.
 fn other_truths(
     candidates: &[Candidate],
     tables: &TableList,
@@ -342,8 +342,8 @@ fn other_truths(
     candidates.iter().map(of).collect()
 }
 
-/// The root mean square error to expect of constrained estimates of the tables asked for; `None` if it is not worked
-/// out.
+/// Computes the expected root mean square error of constrained estimates of the requested tables; `None` if that is
+/// not possible.
 fn constrained(
     candidate: &Candidate,
     other: Option<ErrorScenarios>,
@@ -365,7 +365,8 @@ fn constrained(
     }
 }
 
-/// The candidate with the least error as anticipated, among those that have an epsilon; of equal ones the simplest.
+/// Returns the candidate with a finite epsilon and the least error for the expected shares; of equal ones the
+/// simplest.
 fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<ErrorScenarios>]) -> Option<&'a Candidate> {
     let error = |(candidate, other): (&'a Candidate, &Option<ErrorScenarios>)| {
         candidate.made.as_ref().ok()?.plan.guarantee().epsilon().finite()?;
@@ -417,7 +418,7 @@ fn compared(
     }
 }
 
-/// Predicted and simulated errors of the very table, by list.
+/// Returns the predicted and observed errors for these records, by table list.
 fn simulated(candidate: &Candidate, lists: &[List], simulate: Simulate<'_>) -> Result<Vec<SimulatedError>, StudyError> {
     let records = simulate.truths.first().map_or(0, Vec::len);
     let errors = match &candidate.made {
@@ -442,7 +443,7 @@ fn simulated(candidate: &Candidate, lists: &[List], simulate: Simulate<'_>) -> R
     Ok(lists.iter().zip(errors).map(one).collect())
 }
 
-/// The clusters that the true records make, within the default limits.
+/// Finds attribute clusters in true records, with the default limits.
 fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
     let attributes = schema.attributes();
     let sizes: Vec<usize> = attributes.iter().map(|attribute| attribute.categories().len()).collect();
@@ -456,7 +457,7 @@ fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
     cluster(&private, &dependences, Limits::default()).clusters
 }
 
-/// Clusters by position in the schema.
+/// Converts clusters from names to positions in the schema.
 fn positions(schema: &Schema, clusters: &[Vec<String>]) -> Result<Vec<Vec<usize>>, StudyError> {
     let wrong = |error| StudyError::Refused(format!("`clusters`: {error}"));
     let position = |name: &String| schema.position(name).map_err(wrong);
@@ -464,32 +465,32 @@ fn positions(schema: &Schema, clusters: &[Vec<String>]) -> Result<Vec<Vec<usize>
 }
 
 impl ComparedMethod {
-    /// The error that decides: of the tables asked for, as anticipated if something is.
+    /// Returns the error of the requested tables that decides the recommendation.
     pub fn told_error(&self) -> Option<f64> {
         self.anticipated_error.or(self.error)
     }
 
-    /// The method that is asked for.
+    /// Returns the method of the request.
     pub fn asks(&self) -> Option<Method> {
         self.request.as_ref().map(Request::method)
     }
 }
 
 impl MethodComparison {
-    /// The method that is recommended.
+    /// Returns the recommended method.
     pub fn best(&self) -> Option<&ComparedMethod> {
         self.methods.iter().find(|method| Some(method.method) == self.recommended)
     }
 
-    /// How many times as many respondents independent randomization would take as the best method; `None` if that is
-    /// the best itself.
+    /// Returns how many times as many respondents independent randomization needs as the recommended method; `None`
+    /// if they are the same.
     pub fn times_as_many_respondents(&self) -> Option<f64> {
         let best = self.best().filter(|best| best.asks() != Some(Method::Independent))?;
         let alone = self.methods.iter().find(|method| method.asks() == Some(Method::Independent))?;
         Some((alone.told_error()? / best.told_error()?).powi(2))
     }
 
-    /// Whether even the best error is so large that it tells nothing.
+    /// Returns whether even the recommended method is too imprecise to be useful.
     pub fn tells_nothing(&self) -> bool {
         self.best().and_then(ComparedMethod::told_error).is_some_and(|error| error > USELESS)
     }

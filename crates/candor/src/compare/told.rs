@@ -1,4 +1,4 @@
-//! What a plan of each method does to answers, in a sentence for respondents.
+//! Explains to respondents, in one sentence, what each method does to their answers.
 
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
@@ -8,7 +8,7 @@ use candor_design::compare::CandidatePlan;
 use crate::format::{capital, lower_first, plural};
 use crate::guarantee::respondent_sentence;
 
-/// What happens to a respondent's answers, in a few words.
+/// Describes what happens to a respondent's answers, in a few words.
 pub fn what_happens(made: &CandidatePlan) -> String {
     match &made.request {
         Request::Independent(_) => "each answer is kept or replaced by chance, on its own".to_owned(),
@@ -39,13 +39,13 @@ pub fn what_happens(made: &CandidatePlan) -> String {
     }
 }
 
-/// What a respondent is told, in one sentence.
+/// Describes what happens to a respondent's answers, in one sentence.
 pub fn told(made: &CandidatePlan) -> String {
     let protection = lower_first(&respondent_sentence(made.plan.guarantee().conditional()));
     format!("{}; {protection}", capital(&what_happens(made)))
 }
 
-/// How many categories each attribute is answered with.
+/// Returns the number of reported categories of each attribute.
 fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
     plan.blocks().iter().flat_map(|block| match &block.channels()[0].1 {
         Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.answer).collect(),

@@ -1,30 +1,30 @@
-//! The methods for one attribute at the same variance instead of the same epsilon.
+//! Compares methods for one attribute at the same variance instead of the same epsilon.
 
 use candor_design::compare::{AtVariance, Variance, at_variance};
 use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
 
-/// The methods for one attribute at the same added variance.
+/// Methods for one attribute at the same added variance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct VarianceComparison {
-    /// How many categories the attribute has.
+    /// Number of categories of the attribute.
     pub categories: usize,
-    /// The variance, summed over the categories and for one respondent.
+    /// Added variance, summed over the categories, for one respondent.
     pub added_variance: f64,
-    /// For how many respondents errors are told.
+    /// Number of respondents.
     pub respondents: f64,
-    /// Each method.
+    /// The methods.
     pub methods: Vec<AtVariance>,
-    /// None: they promise different things.
+    /// Always `None`: the methods give different guarantees.
     pub recommended: Option<&'static str>,
 }
 
-/// The methods for one attribute of so many categories, at the same added variance (Nayak and Zhai 2019, section 4.3).
+/// Compares the methods for one attribute at the same added variance (Nayak and Zhai 2019, section 4.3).
 ///
 /// # Errors
-/// If there is no such attribute, variance or number of respondents.
+/// Returns an error if the number of categories, the variance or the number of respondents is invalid.
 pub fn compare_at_variance(
     categories: usize,
     variance: Variance,

@@ -1,4 +1,4 @@
-//! Responses, counted for some tables, in groups of public attributes.
+//! Counts of responses for several tables, grouped by public attributes.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,22 @@ use crate::texts::Language;
 #[cfg(feature = "tables")]
 mod read;
 
-/// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in
-/// the same order.
+/// Counts of several tables, in groups: the same tables in the same order for each combination of categories of the
+/// `by` attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     by: Vec<usize>,
     groups: BTreeMap<Vec<u16>, Vec<TableCounts>>,
     responses: u64,
-    /// How many responses each group has, where that is not the sum of its counts.
+    /// Number of responses in each group, if it differs from the sum of its counts.
     rows: BTreeMap<Vec<u16>, u64>,
     provenance: Provenance,
     design: Option<Circumstances>,
 }
 
-/// What is said of a table that can hardly have come from the plan
-/// ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)). Not an error: people who do not follow the rules make such
-/// responses, too.
+/// Returns the warning about a table that is implausible under the plan
+/// ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)). Not an error, because noncompliance also produces such
+/// responses.
 fn implausible(table: &str) -> String {
     format!(
         "warning: implausible: {table}: Implausible under this plan: wrong file, or edited (chance below one in a \
@@ -38,22 +38,22 @@ fn implausible(table: &str) -> String {
     )
 }
 
-/// What is known of where responses come from.
+/// Origin of responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Provenance {
-    /// The seed, if any of the responses are a simulation.
+    /// Seed, if any of the responses are a simulation.
     pub simulation: Option<u64>,
-    /// The names of tables that do not tell the plan they were made under, and that the user vouches for.
+    /// Names of files that do not name their plan; the user vouches for them.
     pub unmarked: Vec<String>,
-    /// The names of tables that can hardly have come from the plan.
+    /// Names of files that are implausible under the plan.
     pub implausible: Vec<String>,
-    /// How often one response was given, if it was more often than any population would.
+    /// Number of copies of the most frequent response, if it is implausibly large for any population.
     pub repeated: Option<u64>,
 }
 
 impl Provenance {
-    /// What should be known, as notes; `name` is what tables are called.
+    /// Returns notes for the user; `name` converts file names.
     pub fn notes(&self, name: impl Fn(&str) -> String) -> Vec<String> {
         let unmarked = self
             .unmarked
@@ -65,15 +65,15 @@ impl Provenance {
     }
 }
 
-/// How responses in tables are counted.
+/// Options of counting responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CountOptions<'a> {
-    /// Positions of public attributes by whose categories to count separately.
+    /// Positions of the public attributes to group by.
     pub by: &'a [usize],
-    /// A column of survey weights.
+    /// Column of sampling weights.
     pub weights: Option<&'a str>,
-    /// Whether to keep the different sets of attributes that are answered with sets: the likelihood method needs them.
+    /// Whether to keep the distinct sets of set-valued answers, which the likelihood method requires.
     pub keep_sets: bool,
 }
 
@@ -85,10 +85,10 @@ impl<'a> CountOptions<'a> {
     }
 }
 
-/// The positions of attributes by which responses may be grouped: those that are public.
+/// Returns the positions of public attributes to group by.
 ///
 /// # Errors
-/// If there is no such attribute, or it is randomized: then nobody knows its groups.
+/// Returns an error if an attribute is unknown, or randomized, so that its groups are unknown.
 pub fn public_attributes(schema: &Schema, names: &[impl AsRef<str>]) -> Result<Vec<usize>, StudyError> {
     let one = |name: &str| match schema.protects(name) {
         None => schema.position(name).map_err(StudyError::NoAttribute),
@@ -98,10 +98,11 @@ pub fn public_attributes(schema: &Schema, names: &[impl AsRef<str>]) -> Result<V
 }
 
 impl Counts {
-    /// Counts made elsewhere: by categories of the attributes at these positions, all public.
+    /// Creates precomputed counts, grouped by the public attributes at these positions.
     ///
     /// # Errors
-    /// If one of the attributes is randomized, a group is none of them, or groups hold different tables.
+    /// Returns an error if one of the attributes is randomized, a group is invalid, or groups contain different
+    /// tables.
     pub fn new(
         plan: &Plan,
         by: &[usize],
@@ -139,7 +140,7 @@ impl Counts {
         Counts { by, groups, responses, rows, provenance, design: None }
     }
 
-    /// How many responses a group has.
+    /// Returns the number of responses in a group.
     pub(crate) fn rows(&self, key: &[u16]) -> u64 {
         let counted =
             || self.groups.get(key).and_then(|tallies| tallies.first()).map_or(0.0, TableCounts::total) as u64;
@@ -149,7 +150,7 @@ impl Counts {
         }
     }
 
-    /// Other counts of the same responses, or of some of them.
+    /// Creates counts from a sampling design.
     pub(crate) fn of_survey(
         self,
         by: &[usize],
@@ -161,7 +162,7 @@ impl Counts {
         Counts { rows, provenance: self.provenance, design, ..Counts::simple(by, groups, responses) }
     }
 
-    /// The same counts, all groups together.
+    /// Sums the counts over all groups.
     pub(crate) fn everybody(&self) -> Counts {
         let mut all: Option<Vec<TableCounts>> = None;
         for tallies in self.groups.values().cloned() {
@@ -175,7 +176,7 @@ impl Counts {
         Counts { by, groups, responses: self.responses, rows, provenance, design: self.design.clone() }
     }
 
-    /// The categories of a group, with the names of their attributes.
+    /// Returns the categories of a group, with the names of their attributes.
     pub(crate) fn group(&self, schema: &Schema, key: &[u16]) -> Vec<(String, String)> {
         let category = |(&attribute, &code): (&usize, &u16)| {
             let attribute = &schema.attributes()[attribute];
@@ -184,21 +185,21 @@ impl Counts {
         self.by.iter().zip(key).map(category).collect()
     }
 
-    /// Of whom these counts are, and how those were drawn, in words; `None` for everybody of a simple random sample.
+    /// Describes the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     pub fn design(&self) -> Option<&str> {
         self.design.as_ref().map(Circumstances::english)
     }
 
-    /// The same in any language, what is not ours isolated.
+    /// Describes the same in the given language, with foreign text isolated.
     pub(crate) fn circumstances(&self, language: &Language) -> Option<String> {
         self.design.as_ref().map(|design| design.told(language))
     }
 
-    /// The same counts in groups of public attributes, which are the first of every table: each table without them,
-    /// group by group.
+    /// Groups the counts by public attributes that are the first attributes of every table, and removes them from the
+    /// tables.
     ///
     /// # Errors
-    /// If one of the attributes is randomized, or a table does not begin with them.
+    /// Returns an error if one of the attributes is randomized, or a table does not begin with them.
     pub fn in_groups(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
         check_public(plan.schema(), by)?;
         let Some(tallies) = self.groups.get(&Vec::new()).filter(|_| !by.is_empty()) else { return Ok(self) };
@@ -221,11 +222,11 @@ impl Counts {
         Ok(Counts { by: by.to_vec(), groups, rows: BTreeMap::new(), ..self })
     }
 
-    /// Counts responses in memory, one column per column of the plan, such as
-    /// [`answer_codes`](candor_analysis::tally::answer_codes) lends; in groups of the attributes at these positions.
+    /// Counts responses in memory, with one column per column of the plan, such as those of
+    /// [`answer_codes`](candor_analysis::tally::answer_codes), grouped by the attributes at these positions.
     ///
     /// # Errors
-    /// If one of the attributes is randomized, or the columns are not those of the plan.
+    /// Returns an error if one of the attributes is randomized, or the columns do not fit the plan.
     pub fn from_codes(
         plan: &Plan,
         columns: &[Codes<'_>],
@@ -264,22 +265,22 @@ impl Counts {
         Counts::new(plan, by, groups.into_iter().map(group).collect(), responses as u64)
     }
 
-    /// The same counts, of responses one of which was given so often, if that is more often than any population would.
+    /// Sets the number of copies of the most frequent response, if it is implausibly large.
     #[must_use]
     pub fn with_repeated(mut self, repeated: Option<u64>) -> Counts {
         self.provenance.repeated = repeated;
         self
     }
 
-    /// The same counts, of responses that come from there.
+    /// Sets the origin of the responses.
     pub(crate) fn with_provenance(self, provenance: Provenance) -> Counts {
         Counts { provenance, ..self }
     }
 
-    /// Adds the counts of other responses to the same plan: those of the same tables, in the same groups.
+    /// Adds the counts of other responses to the same plan, with the same tables and groups.
     ///
     /// # Errors
-    /// If they are of other tables, other groups or another plan.
+    /// Returns an error if they have different tables or groups, or another plan.
     pub fn merge(&mut self, other: Counts) -> Result<(), StudyError> {
         let layouts = |counts: &Counts| -> Option<Vec<CountLayout>> {
             Some(counts.groups.values().next()?.iter().map(|tally| tally.layout().clone()).collect())
@@ -315,10 +316,10 @@ impl Counts {
         Ok(())
     }
 
-    /// The same counts, of these tables only.
+    /// Selects some of the tables.
     ///
     /// # Errors
-    /// If one of them was not counted.
+    /// Returns an error if one of them was not counted.
     pub fn only(&self, tables: &TableList) -> Result<Counts, StudyError> {
         let mut counts = self.clone();
         for tallies in counts.groups.values_mut() {
@@ -329,14 +330,13 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Whether the responses have weights; `None` if there are none.
+    /// Returns whether the responses have weights; `None` if there are none.
     fn weighted(&self) -> Option<bool> {
         let mut groups = self.groups.values().flatten().flat_map(|tally| tally.groups().values());
         groups.next().map(|group| !group.square_counts.is_empty())
     }
 
-    /// The effective number of responses: so many without weights would be as precise, `(sum w)^2 / sum w^2`; `None`
-    /// without weights.
+    /// Returns the effective number of responses, `(sum w)^2 / sum w^2`; `None` without weights.
     pub fn effective(&self) -> Option<f64> {
         self.weighted().filter(|&weighted| weighted)?;
         let tallies = self.groups.values().filter_map(|tallies| tallies.first());
@@ -345,34 +345,34 @@ impl Counts {
         (squares > 0.0).then(|| total * total / squares)
     }
 
-    /// How many responses were counted.
+    /// Returns the number of counted responses.
     pub fn responses(&self) -> u64 {
         self.responses
     }
 
-    /// What is known of where the responses come from.
+    /// Returns the origin of the responses.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// The positions of the attributes that make the groups.
+    /// Returns the positions of the grouping attributes.
     pub fn by(&self) -> &[usize] {
         &self.by
     }
 
-    /// For each combination of categories that occurs, the tables in order.
+    /// Returns the tables of each combination of categories that occurs.
     pub fn groups(&self) -> &BTreeMap<Vec<u16>, Vec<TableCounts>> {
         &self.groups
     }
 
-    /// The table of these attributes in this order, of everybody; `None` if it was not counted, or in groups only.
+    /// Returns the table of these attributes in this order, over all groups; `None` if it was not counted, or only in
+    /// groups.
     pub fn table(&self, attributes: &[usize]) -> Option<&TableCounts> {
         self.groups.get(&Vec::new())?.iter().find(|tally| tally.layout().attributes == attributes)
     }
 }
 
-/// Whether a column holds what it can: codes below the number of categories, tags or outputs, sets where answers are
-/// sets.
+/// Checks that a column contains valid codes: categories, channel IDs or outputs, and sets where answers are sets.
 fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
     let (size, is_set) = match content {
         Content::Public { attribute } => (plan.schema().size(*attribute), false),
@@ -397,7 +397,7 @@ fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
     }
 }
 
-/// The codes of a public attribute; it has a column of its own.
+/// Returns the codes of a public attribute, which has a column of its own.
 fn public_codes<'a>(plan: &Plan, columns: &[Codes<'a>], attribute: usize) -> &'a [u16] {
     let own = |content: &Content| matches!(content, Content::Public { attribute: a } if *a == attribute);
     let place = plan.columns().iter().position(|column| own(&column.content));

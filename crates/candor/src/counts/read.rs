@@ -1,4 +1,4 @@
-//! Responses counted as they are read from tables.
+//! Counts responses while reading them from files.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use candor_tables::tally::{SampleColumns, Tallied, TallyJob, tally, tally_keepin
 use super::{CountOptions, Counts, Provenance};
 
 impl Provenance {
-    /// What was read of responses.
+    /// Returns the origin of responses that were read.
     pub fn new(read: &ReadSummary) -> Provenance {
         let ReadSummary { simulation, unmarked, implausible, repeated, .. } = read.clone();
         Provenance { simulation, unmarked, implausible, repeated }
@@ -22,11 +22,11 @@ impl Provenance {
 }
 
 impl Counts {
-    /// Counts responses in tables: record batches or files. `progress` is told the records.
+    /// Counts responses from record batches or files, and reports the number of records to `progress`.
     ///
     /// # Errors
-    /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are
-    /// not public, or whoever watches ends it.
+    /// Returns an error if a file was made with another plan or cannot be read, if a value is not a valid response,
+    /// if grouping or weight columns are not public, or if `progress` cancels.
     pub fn read(
         plan: &Plan,
         inputs: Inputs,
@@ -40,11 +40,11 @@ impl Counts {
         Ok(Counts::tallied(by, read))
     }
 
-    /// The same of respondents who were drawn as these columns say; the likelihood is not kept, and [`Counts::to_json`]
-    /// does not hold the units.
+    /// Counts responses of a sample with the sampling design in these columns. The sets for the likelihood method are
+    /// not kept, and [`Counts::to_json`] does not contain the sampling units.
     ///
     /// # Errors
-    /// As [`Counts::read`], or if the columns tell no errors.
+    /// Returns the errors of [`Counts::read`], or an error if the columns do not determine a sampling design.
     pub fn read_sample(
         plan: &Plan,
         inputs: Inputs,
@@ -62,10 +62,10 @@ impl Counts {
         Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.read.responses) }
     }
 
-    /// Reads counts made elsewhere, by the query of [`sql`](crate::sql::sql) or otherwise.
+    /// Reads precomputed counts, from the query of [`sql`](crate::sql::sql) or another source.
     ///
     /// # Errors
-    /// If a table cannot be read, or is no table of such counts.
+    /// Returns an error if a file cannot be read, or does not contain such counts.
     pub fn from_precomputed(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
         let tallies = tally_counts(plan, tables, inputs)?;
         let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Tables of the population, with intervals, and what to know before believing them.
+//! Estimates tables of the population, with confidence intervals and warnings.
 
 mod table;
 mod cautions;
@@ -32,21 +32,21 @@ use crate::verdict::{self, Verdict};
 
 use table::{covariance, table, table_among};
 
-/// How tables are to be estimated.
+/// Options of estimation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EstimateOptions {
-    /// Which estimate.
+    /// Estimation method.
     pub method: Method,
-    /// Whose table.
+    /// Inference target.
     pub target: Target,
-    /// Which intervals.
+    /// Type of interval.
     pub interval: Interval,
-    /// With which confidence, above 0 and below 1.
+    /// Confidence level, above 0 and below 1.
     pub confidence: f64,
-    /// Whether to say how the estimates of each one-way table vary together.
+    /// Whether to return the covariance matrix of each one-way table.
     pub covariance: bool,
-    /// By which rule shares may be published.
+    /// Standard that decides which shares may be published.
     pub standard: Standard,
 }
 
@@ -86,7 +86,8 @@ impl EstimateOptions {
     /// Whether these go together; [`estimate`] asks, too.
     ///
     /// # Errors
-    /// If the confidence is none, the covariance is not to be had, or the standard is about other intervals.
+    /// Returns an error if the confidence level is invalid, if the covariance is not available, or if the standard
+    /// requires other intervals.
     pub fn check(&self) -> Result<(), StudyError> {
         check_confidence(self.confidence)?;
         let of_nchs = (self.confidence - 0.95).abs() < 1e-12
@@ -104,10 +105,10 @@ impl EstimateOptions {
         }
     }
 
-    /// Whether these go with how respondents were drawn.
+    /// Checks that the options can be combined with a sampling design.
     ///
     /// # Errors
-    /// If there would be no errors, or those of another kind.
+    /// Returns an error if the method has no standard errors, or not those of the design.
     pub fn check_design(&self) -> Result<(), StudyError> {
         match (self.method, self.target, self.interval) {
             (_, Target::Table, _) => Err(StudyError::Needs(
@@ -125,68 +126,68 @@ impl EstimateOptions {
         }
     }
 
-    /// Whether counts must tell which sets were answered: the likelihood needs them.
+    /// Returns whether the method requires the sets of set-valued answers.
     pub fn needs_sets(&self) -> bool {
         self.method == Method::Iterative
     }
 }
 
-/// The chance of calling honest responses invented.
+/// False-alarm rate of the tests for invented responses.
 const FALSE_ALARM: f64 = 1e-6;
 
 /// Estimated tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Estimates {
-    /// Whether the shares can be published; `None` if they have no intervals.
+    /// Whether the shares can be published; `None` without intervals.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected`, `constrained` or `clipped`.
+    /// Estimation method: `unbiased`, `plug-in`, `iterative`, `projected`, `constrained` or `clipped`.
     pub method: &'static str,
-    /// Whose table: `population` or `table`.
+    /// Inference target: `population` or `table`.
     pub target: &'static str,
-    /// Which intervals: `binomial`, `wald`, `simultaneous` or `bootstrap`.
+    /// Type of interval: `binomial`, `wald`, `simultaneous` or `bootstrap`.
     pub interval: &'static str,
-    /// The confidence of the intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// By which rule shares may be published: `candor` or `nchs`.
+    /// Standard that decides which shares may be published: `candor` or `nchs`.
     pub standards: &'static str,
-    /// The same for programs. Not in JSON.
+    /// The standard as a value. Not in JSON.
     #[serde(skip)]
     pub standard: Standard,
-    /// Of whom the tables are and how those were drawn, in words, unless they are everybody and a simple random sample.
+    /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// The tables, group by group.
+    /// Tables, group by group.
     pub tables: Vec<Table>,
-    /// Differences and ratios of groups or waves, if asked for.
+    /// Differences and ratios between groups or waves, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<GroupComparison>,
-    /// Means, variances and quantiles, if asked for.
+    /// Means, variances and quantiles, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<NumberRow>,
-    /// Whether people followed their cards: for each question that was asked for by itself and has several.
+    /// Compliance test of each question with several cards whose one-way table was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compliance: Vec<QuestionTest>,
-    /// The files that can hardly have come from the plan: wrong, or edited; or people did not follow the rules.
+    /// Files that are implausible under the plan: wrong or edited, or affected by noncompliance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implausible: Vec<String>,
-    /// The p-value of a test that channels come as often as the plan draws them, where it is below one in a million:
-    /// some responses may be invented.
+    /// P-value of the test that channels occur as often as the plan assigns them, if below one in a million: some
+    /// responses may be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlikely_channels: Option<f64>,
-    /// How often one response was given, if it was more often than any population would (chance below one in a
-    /// million): some responses may be invented.
+    /// Number of copies of the most frequent response, if it is implausibly large for any population (probability
+    /// below one in a million): some responses may be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated_response: Option<u64>,
-    /// How many people one invented response can count for in one of these tables, from ten on.
+    /// Largest number of people that one invented response can add to a table, if at least ten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people_per_response: Option<f64>,
 }
 
-/// The test that everybody followed the cards of a question.
+/// Compliance test of one question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionTest {
@@ -200,15 +201,16 @@ pub struct QuestionTest {
 /// Estimates every table of every group.
 ///
 /// # Errors
-/// If the options do not go together. A table that cannot be estimated is no error: it says why.
+/// Returns an error if the options cannot be combined. A table that cannot be estimated is not an error; it contains
+/// the reason.
 pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Result<Estimates, StudyError> {
     estimate_with_progress(plan, counts, options, ProgressSink::none())
 }
 
-/// The same for somebody who waits: constrained estimates take long.
+/// Estimates every table of every group; reports to `progress`, because constrained estimates take long.
 ///
 /// # Errors
-/// As [`estimate`], or if whoever watches ends it.
+/// Returns the errors of [`estimate`], or an error if `progress` cancels.
 pub fn estimate_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -225,12 +227,12 @@ pub fn estimate_with_progress(
     estimate_query_with_progress(plan, counts, &TableQuery::tables(tables), &MomentQuery::default(), options, progress)
 }
 
-/// Estimates what is asked for in every group, from the counts of its [tables](TableQuery::counted) and then those of
-/// the [numbers](MomentQuery::tables).
+/// Estimates a query in every group, from the counts of its [tables](TableQuery::counted), followed by those of the
+/// [means and quantiles](MomentQuery::tables).
 ///
 /// # Errors
-/// If the options do not go together, or other tables were counted. A table that cannot be estimated is no error: it
-/// says why.
+/// Returns an error if the options cannot be combined, or if other tables were counted. A table that cannot be
+/// estimated is not an error; it contains the reason.
 pub fn estimate_query(
     plan: &Plan,
     counts: &Counts,
@@ -241,10 +243,10 @@ pub fn estimate_query(
     estimate_query_with_progress(plan, counts, asked, wanted, options, ProgressSink::none())
 }
 
-/// The same for somebody who waits: constrained estimates take long.
+/// Estimates a query in every group; reports to `progress`, because constrained estimates take long.
 ///
 /// # Errors
-/// As [`estimate_query`], or if whoever watches ends it.
+/// Returns the errors of [`estimate_query`], or an error if `progress` cancels.
 pub fn estimate_query_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -325,7 +327,7 @@ fn group_tables<'t>(
     Ok((tables, comparisons))
 }
 
-/// Whether people followed their cards, by the question of each table that starts with it.
+/// Tests compliance for the question of each one-way table.
 fn compliance(plan: &Plan, counts: &Counts) -> Vec<QuestionTest> {
     let tallies = counts.groups().get(&Vec::new()).into_iter().flatten();
     let test = tallies.filter_map(|tally| {

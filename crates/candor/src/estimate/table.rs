@@ -7,38 +7,37 @@ use candor_analysis::tally::{TableCounts, VarianceMethod};
 use candor_base::plan::Plan;
 use serde::Serialize;
 
-/// One table, of one group.
+/// One table of one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Table {
-    /// The attributes' names.
+    /// Names of the attributes.
     pub attributes: Vec<String>,
-    /// Those of them, from the first, that say among whom the shares are; empty for shares of everybody.
+    /// Conditioning attributes, the first of `attributes`; empty for unconditional shares.
     pub given: Vec<String>,
-    /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an
-    /// object.
+    /// Group, as names and categories of the `by` attributes; empty for everybody. An object in JSON.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// The number of responses, or the sum of their weights.
+    /// Number of responses, or sum of their weights.
     pub respondents: f64,
-    /// The number of responses, whatever their weights.
+    /// Number of responses, regardless of weights.
     pub sample_size: u64,
-    /// The degrees of freedom of the sampling design; null without one.
+    /// Degrees of freedom of the sampling design; null without one.
     pub degrees_of_freedom: Option<f64>,
-    /// The condition number of the matrices involved, if there are any.
+    /// Condition number of the matrices, if there are any.
     pub condition: Option<f64>,
-    /// Whether the responses can hardly have come from the plan.
+    /// Whether the responses are implausible under the plan.
     pub implausible: bool,
-    /// Whether any number of responses could tell the table.
+    /// Whether the table is identifiable under the plan.
     pub identifiable: bool,
-    /// Why there are no cells, if there are none.
+    /// Reason why there are no cells.
     pub reason: Option<String>,
-    /// The same for programs. Not in JSON.
+    /// The reason as a value. Not in JSON.
     #[serde(skip)]
     pub why: Option<EstimateUnavailable>,
-    /// The cells, first attribute slowest.
+    /// Cells, with the first attribute varying slowest.
     pub cells: Vec<Cell>,
-    /// The covariance of the cells, if asked for and to be had.
+    /// Covariance matrix of the cells, if requested and available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covariance: Option<Vec<Vec<f64>>>,
 }
@@ -49,30 +48,29 @@ pub struct Table {
 pub struct Cell {
     /// One category for each attribute.
     pub categories: Vec<String>,
-    /// The estimated share.
+    /// Estimated share.
     pub estimate: f64,
-    /// Its standard error; unbiased and plug-in estimates have one. Of constrained estimates the root mean square
-    /// error, with their bias.
+    /// Standard error, for unbiased and plug-in estimates; for constrained estimates the root mean square error,
+    /// including bias.
     pub standard_error: Option<f64>,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: Option<f64>,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: Option<f64>,
-    /// The share as it may be published, within its interval; `None` where only an upper limit, or nothing, may be.
+    /// Share for publication, within its interval; `None` where only an upper limit, or nothing, may be published.
     pub shown_estimate: Option<f64>,
-    /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an
-    /// interval.
+    /// Publication status: `shown`, `rough`, `under` or `hidden`; `None` without an interval.
     pub reliability: Option<&'static str>,
-    /// The effective sample size: how many independent respondents with equal weights would tell as much.
+    /// Effective sample size: number of independent respondents with equal weights of the same precision.
     pub effective_sample_size: Option<f64>,
-    /// How many directly asked people would have told as much.
+    /// Number of directly asked respondents of the same precision.
     pub directly_asked: Option<f64>,
-    /// The standard error over the estimate; null unless the estimate is above 0.
+    /// Standard error divided by the estimate; null unless the estimate is above 0.
     pub relative_standard_error: Option<f64>,
-    /// By the NCHS: whether the share of all others is precise, too.
+    /// NCHS standard: whether the share of all other categories is precise, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complement_reliable: Option<bool>,
-    /// The share as it may be published. Not in JSON.
+    /// The share for publication. Not in JSON.
     #[serde(skip)]
     pub published: Option<PublishedShare>,
 }

@@ -4,18 +4,19 @@ use serde::Serialize;
 
 use crate::html_escape::{attribute, escaped, unmarked};
 
-/// A hundred people, so many of them marked. Who is marked is filled, the others are outlines: it needs no colour.
+/// A hundred people, some of them marked: marked ones are filled, others are outlines, so that it works without
+/// color.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picture {
-    /// How many are marked.
+    /// Number of marked people.
     pub marked: usize,
-    /// What is read instead of it.
+    /// Alternative text.
     pub name: String,
-    /// What is written beside the marked and beside the others.
+    /// Legends of the marked people and of the others.
     pub key: [String; 2],
 }
 
-/// How many people it has, and how many stand in a row.
+/// Number of people, and of people per row.
 const PEOPLE: usize = 100;
 const ROW: usize = 20;
 
@@ -49,7 +50,7 @@ impl Picture {
         )
     }
 
-    /// Rows of letters, and what they mean.
+    /// Renders rows of letters with a legend.
     pub(super) fn text(&self) -> String {
         let person = |at: usize| if at < self.marked { '#' } else { '-' };
         let row = |row: usize| {

@@ -3,30 +3,30 @@
 use crate::html_escape::{attribute, escaped, name};
 use crate::texts::Language;
 
-/// A cell that names its row. A label of nothing stands for what is missing.
+/// Renders a row heading. The empty label stands for missing values.
 pub(super) fn row_heading(label: &str, language: &Language) -> String {
     let shown = if label.is_empty() { escaped(&language.say("missing", &[])) } else { name(label) };
     format!("<th scope=\"row\">{shown}</th>")
 }
 
-/// A table that scrolls on its own where it is too wide.
+/// A table that scrolls separately if it is too wide.
 pub(super) struct Scrolling<'a> {
-    /// Its kind, for the style; may be none.
+    /// CSS class; may be empty.
     pub class: &'a str,
-    /// What is shown.
+    /// Caption.
     pub caption: &'a str,
-    /// Headings of columns, each with a class, or none.
+    /// Column headings, each with a CSS class or an empty one.
     pub header: &'a [(&'a str, String)],
-    /// One more cell of the header, as HTML, before so many others.
+    /// An additional header cell as HTML, before this column.
     pub more: Option<(usize, String)>,
-    /// Captions that a script may show instead.
+    /// Alternative captions for the script.
     pub others: &'a [String],
-    /// How many people stand behind its shares, if a script may tell them.
+    /// Number of people, for the script.
     pub people: Option<f64>,
 }
 
 impl Scrolling<'_> {
-    /// With these rows, which are HTML.
+    /// Renders the table with these rows of HTML.
     pub(super) fn html(&self, rows: &str) -> String {
         let class_of = |class: &str| if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
         let head = |(class, label): &(&str, String)| match label.is_empty() {

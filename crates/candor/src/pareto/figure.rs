@@ -1,4 +1,4 @@
-//! Fronts as figures.
+//! Figures of Pareto fronts.
 
 use super::{FrontPoint, FrontRow, Fronts};
 use crate::format::count;
@@ -6,7 +6,7 @@ use crate::plot::{Curve, Plot, Scale, Series, TradeOff};
 use crate::verdict::{ROUGH, margin, of_hundred};
 
 impl Fronts {
-    /// The fronts as a figure: margins of error by how often a guess is right.
+    /// Plots the fronts: margin of error by guess accuracy.
     pub fn plot(&self) -> TradeOff {
         let exact = self.is_exact();
         let place = |privacy: f64, utility: f64| (100.0 * (1.0 - privacy), margin(utility.sqrt()));
@@ -45,7 +45,7 @@ impl Fronts {
         }
     }
 
-    /// How many times as wide the margins of the classical schemes are as the best ones at the same privacy.
+    /// Returns how much wider the margins of the classical schemes are than the best ones at the same privacy.
     fn finding(&self) -> String {
         let best = |row: &FrontRow| row.exact.or(row.evolved);
         let ratios = self.rows.iter().filter_map(|row| Some((row.warner? / best(row)?).sqrt()));
@@ -61,12 +61,10 @@ impl Fronts {
     }
 }
 
-/// Shares that are off by ten percentage points are of no use: larger errors would only squeeze the rest of a plot
-/// together.
+/// Largest mean squared error drawn, unless all are larger: an error of ten percentage points is of no use.
 const USELESS: f64 = 0.01;
 
-/// The plot of fronts: the classical one, and whichever others there are. Errors beyond 0.01 are not drawn, if there
-/// are smaller ones.
+/// Plots the classical front and any others.
 pub fn front_plot(
     name: &str,
     title: &str,

@@ -1,4 +1,4 @@
-//! One attribute, every trade-off of privacy and utility, for a known prior.
+//! Pareto fronts of privacy and error for one attribute and a known prior.
 
 use std::fmt::Write;
 
@@ -23,21 +23,21 @@ mod figure;
 #[cfg(feature = "plot")]
 pub use figure::front_plot;
 
-/// Privacies that differ by less are equal.
+/// Privacy levels closer than this are equal.
 const EQUAL: f64 = 1e-12;
 
-/// The most privacies of a front.
+/// Maximum number of privacy levels.
 const MAX_POINTS: usize = 10_000;
 
-/// What is computed beside the classical front.
+/// Fronts computed besides the classical one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrontMethod {
-    /// Both of the following.
+    /// Both exact and evolutionary.
     #[default]
     All,
-    /// The best channels there are, with any number of outputs, each with a proven lower bound.
+    /// Best channels with any number of outputs, each with a proven lower bound.
     Exact,
-    /// The search of Huang and Du 2008 over square matrices, polished.
+    /// Evolutionary search of Huang and Du 2008 over square matrices, with local optimization.
     Evolve,
 }
 
@@ -60,25 +60,25 @@ impl Choice for FrontMethod {
     ];
 }
 
-/// Which front.
+/// Options of a Pareto front.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrontOptions {
-    /// How many respondents' answers are estimated from.
+    /// Number of respondents.
     pub respondents: f64,
-    /// No answer may make any truth likelier than this (delta).
+    /// Upper bound on any posterior (delta).
     pub posterior_bound: f64,
-    /// How many privacies, spread over the reachable range.
+    /// Number of privacy levels, spread over the reachable range.
     pub points: usize,
-    /// Given privacies instead.
+    /// Privacy levels to use instead.
     pub privacy: Option<Vec<f64>>,
-    /// What is computed.
+    /// Fronts to compute.
     pub method: FrontMethod,
-    /// Channels with at most so many outputs: heuristic, shown with the bound that holds for any number.
+    /// Maximum number of outputs of a channel: a heuristic, reported with the bound for any number.
     pub outputs: Option<usize>,
-    /// How the search searches.
+    /// Parameters of the evolutionary search.
     pub search: Search,
-    /// After so many seconds no further channel is looked for;
+    /// Time limit of the search in seconds;
     /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if `None`.
     pub time_limit: Option<f64>,
 }
@@ -111,39 +111,39 @@ impl Default for FrontOptions {
     }
 }
 
-/// The fronts, side by side. Utility is an error: smaller is better.
+/// Fronts of several methods. Smaller mean squared errors are better.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Fronts {
-    /// Exact ones, or those of the search if only that was computed.
+    /// Exact points, or those of the search if only that was run.
     pub points: Option<Vec<FrontPoint>>,
-    /// The classical front.
+    /// Classical front.
     pub warner: Vec<ClassicalPoint>,
-    /// The whole front of the search.
+    /// Complete front of the search.
     pub evolved: Option<Vec<FrontPoint>>,
-    /// The hypervolume of `points`.
+    /// Hypervolume of `points`.
     pub hypervolume: Option<f64>,
-    /// That of the classical front.
+    /// Hypervolume of the classical front.
     pub warner_hypervolume: f64,
-    /// That of the search's whole front.
+    /// Hypervolume of the complete front of the search.
     pub evolved_hypervolume: Option<f64>,
-    /// The shares of the categories that occur.
+    /// Prior probabilities of the categories that occur.
     pub prior: Vec<f64>,
-    /// No answer makes any truth likelier than this.
+    /// Upper bound on any posterior.
     pub posterior_bound: f64,
-    /// For how many respondents utility is told.
+    /// Number of respondents for the mean squared errors.
     pub respondents: f64,
-    /// Whether it ended because its time was up: what there is is valid, but some points are missing or less good.
+    /// Whether the time limit was reached; the result is valid, but points may be missing or improvable.
     pub out_of_time: bool,
-    /// Whether whoever watched ended it.
+    /// Whether the search was cancelled.
     pub interrupted: bool,
-    /// All methods at each privacy. Not in JSON.
+    /// All methods at each privacy level. Not in JSON.
     #[serde(skip)]
     pub rows: Vec<FrontRow>,
-    /// The privacies between which channels differ. Not in JSON.
+    /// Range of privacy levels on which channels differ. Not in JSON.
     #[serde(skip)]
     pub range: (f64, f64),
-    /// How many matrices the search tried, if it did. Not in JSON.
+    /// Number of matrices that the search evaluated. Not in JSON.
     #[serde(skip)]
     pub evaluations: Option<usize>,
 }
@@ -152,56 +152,56 @@ pub struct Fronts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FrontPoint {
-    /// How often the best guess of a truth is wrong.
+    /// Probability that the best guess of the true value is wrong.
     pub privacy: f64,
-    /// The average mean squared error of the estimated shares.
+    /// Mean squared error of the estimated shares, averaged over the categories.
     pub utility: f64,
-    /// No channel whatever has a smaller one; `None` of the search.
+    /// Lower bound for any channel; `None` for the evolutionary search.
     pub lower_bound: Option<f64>,
-    /// The largest probability that any answer gives any truth.
+    /// Largest posterior of any category given any answer.
     pub worst_posterior: f64,
-    /// How many answers it has.
+    /// Number of outputs.
     pub outputs: usize,
-    /// `columns[truth][answer]` of its matrix. Not in JSON: see [`Fronts::matrices`].
+    /// Its matrix, as `columns[true value][answer]`. Not in JSON; see [`Fronts::matrices`].
     #[serde(skip)]
     pub columns: Vec<Vec<f64>>,
 }
 
-/// A scheme of Warner, UP or FRAPP.
+/// A classical scheme of Warner, UP or FRAPP.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClassicalPoint {
-    /// How often the best guess of a truth is wrong.
+    /// Probability that the best guess of the true value is wrong.
     pub privacy: f64,
     /// The average mean squared error of the estimated shares.
     pub utility: f64,
 }
 
-/// All methods at one privacy, by utility.
+/// Mean squared errors of all methods at one privacy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrontRow {
-    /// The privacy.
+    /// Privacy level.
     pub privacy: f64,
-    /// The most useful classical scheme that is at least as private.
+    /// Least error of a classical scheme that is at least as private.
     pub warner: Option<f64>,
-    /// The most useful matrix of the search.
+    /// Least error of a matrix of the search.
     pub evolved: Option<f64>,
-    /// The best channel.
+    /// Error of the best channel.
     pub exact: Option<f64>,
-    /// No channel whatever is better than this.
+    /// Lower bound for any channel.
     pub lower_bound: Option<f64>,
-    /// Of the exact channel, or of the search's.
+    /// Largest posterior of the exact channel, or of the search's.
     pub worst_posterior: Option<f64>,
-    /// Of the exact channel, or of the search's.
+    /// Number of outputs of the exact channel, or of the search's.
     pub outputs: Option<usize>,
 }
 
-/// The front for a prior. `progress` is told the exact points, then the generations and rounds of a search. Ended
-/// early, it gives what it has.
+/// Computes the fronts for a prior, and reports finished points and generations to `progress`. If cancelled, returns
+/// the points found so far.
 ///
 /// # Errors
-/// If a parameter is out of its range, or a privacy cannot be reached.
+/// Returns an error if a parameter is out of range, or if a privacy level cannot be reached.
 pub fn front(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
     check(options)?;
     let goal = FrontProblem::new(prior, options.posterior_bound)?;
@@ -246,8 +246,8 @@ fn check(options: &FrontOptions) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// The best channels, with any number of outputs or so many at most; `None` where there was no time for one. What there
-/// was time for is spread over the privacies.
+/// Returns the best channels, with any or a limited number of outputs; `None` if there was no time for one. With too
+/// little time, the computed ones are spread over the privacy levels.
 fn best_channels(
     goal: &FrontProblem,
     privacies: &[f64],
@@ -280,7 +280,7 @@ fn best_channels(
     Ok(points)
 }
 
-/// What was computed.
+/// Computed fronts.
 struct Found {
     goal: FrontProblem,
     respondents: f64,
@@ -300,7 +300,7 @@ impl Found {
         hypervolume(points.map(|m| (m.privacy, self.utility(&m))))
     }
 
-    /// The utility of a variance, for so many respondents.
+    /// Mean squared error for the number of respondents, from the variance of one.
     fn scaled(&self, variance: f64) -> f64 {
         variance / (self.respondents * self.goal.prior().len() as f64)
     }
@@ -378,7 +378,7 @@ impl Found {
 }
 
 impl FrontPoint {
-    /// Its matrix as CSV without labels: columns are truths, rows are answers.
+    /// Formats its matrix as CSV without labels: columns are true values, rows are answers.
     fn csv(&self) -> String {
         let row = |z: usize| self.columns.iter().map(|column| column[z].to_string()).collect::<Vec<String>>().join(",");
         (0..self.outputs).map(|z| row(z) + "\n").collect()
@@ -386,19 +386,19 @@ impl FrontPoint {
 }
 
 impl Fronts {
-    /// Whether there are exact points.
+    /// Returns whether there are exact points.
     pub fn is_exact(&self) -> bool {
         self.rows.iter().any(|row| row.exact.is_some())
     }
 
-    /// The hypervolume of the rows, by one of their columns.
+    /// Returns the hypervolume of one column of the rows.
     pub fn row_hypervolume(&self, column: fn(&FrontRow) -> Option<f64>) -> f64 {
         hypervolume(self.rows.iter().filter_map(|row| Some((row.privacy, column(row)?))))
     }
 
-    /// The matrices of all points, each as the name of a file and its CSV, which `design --method matrix` reads:
-    /// `exact-001.csv` .. of the exact points and `evolved-001.csv` .. of the search's whole front, both by increasing
-    /// privacy; and `index.csv` with privacy and utility of each.
+    /// Returns the matrices of all points as file name and CSV, as `design --method matrix` reads them:
+    /// `exact-001.csv` and so on for the exact points, `evolved-001.csv` for the front of the search, both by
+    /// increasing privacy; and `index.csv` with the privacy and mean squared error of each.
     pub fn matrices(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
         let mut index = "file,privacy,utility,worst_posterior\n".to_owned();
@@ -416,7 +416,7 @@ impl Fronts {
         files
     }
 
-    /// The rows as CSV.
+    /// Formats the rows as CSV.
     pub fn csv(&self) -> String {
         let mut text = "privacy,warner,evolved,exact,lower_bound,worst_posterior,outputs\n".to_owned();
         for row in &self.rows {

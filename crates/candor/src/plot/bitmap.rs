@@ -1,4 +1,4 @@
-//! Plots as PNG images, with letters of our own.
+//! Renders plots as PNG images, with a built-in font.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -10,13 +10,13 @@ use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErro
 use super::letters::{self, Point};
 use super::{Drawing, HEIGHT, WIDTH};
 
-/// A bitmap is drawn so many times larger and then shrunk, so that lines are smooth.
+/// Oversampling factor of the bitmap, for smooth lines.
 const FINER: u32 = 3;
 
-/// Sizes of letters are those of whole lines, so many times the em; as in plotters' SVG.
+/// Font size relative to the em, as in plotters' SVG.
 const LINE: f64 = 1.24;
 
-/// A drawing as a PNG image.
+/// Renders a drawing as a PNG image.
 pub(super) fn png(drawing: &impl Drawing) -> Vec<u8> {
     let mut canvas = Canvas { pixels: vec![[255; 3]; (WIDTH * FINER * HEIGHT * FINER) as usize] };
     // Drawing into memory cannot fail.
@@ -25,7 +25,7 @@ pub(super) fn png(drawing: &impl Drawing) -> Vec<u8> {
     encode_png(&canvas.shrunk())
 }
 
-/// The pixels of a plot, [`FINER`] times as many in each direction.
+/// Pixels of a plot, oversampled [`FINER`] times in each direction.
 struct Canvas {
     pixels: Vec<[u8; 3]>,
 }

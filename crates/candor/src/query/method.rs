@@ -4,18 +4,18 @@ use candor_analysis::query::Assume;
 
 use crate::choice::Choice;
 
-/// A way to answer.
+/// A method for answering a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryMethod {
-    /// From one table of all attributes in the condition; unbiased, with a standard error.
+    /// One table of all attributes in the condition: unbiased, with a standard error.
     Joint,
-    /// As if attributes of different blocks (clusters) were independent.
+    /// Assumes that attributes of different blocks are independent.
     Clusters,
-    /// As if all attributes were independent.
+    /// Assumes that all attributes are independent.
     Independent,
-    /// From answers weighted to agree with the estimated tables of the blocks.
+    /// Weights the answers to agree with the estimated tables of the blocks.
     Adjusted,
-    /// The answers taken for the truth.
+    /// Counts the answers as if they were true values.
     Naive,
 }
 
@@ -24,9 +24,9 @@ pub enum QueryMethod {
 pub struct QueryMethods(pub(super) &'static [QueryMethod]);
 
 impl QueryMethods {
-    /// The unbiased one, with its interval.
+    /// The unbiased method, with a confidence interval.
     pub const JOINT: QueryMethods = QueryMethods(&[QueryMethod::Joint]);
-    /// All of them; of those, the ones that go with the other options.
+    /// All methods that can be combined with the other options.
     pub const ALL: QueryMethods = QueryMethods(&[
         QueryMethod::Joint,
         QueryMethod::Clusters,

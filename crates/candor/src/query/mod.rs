@@ -1,5 +1,5 @@
-//! For how many people does a condition hold, of everybody or among some; what is the mean of a number among them? By
-//! one method, or by several side by side.
+//! Estimates the share of people who satisfy a condition, or the mean of an attribute among them, by one or several
+//! methods.
 
 mod method;
 
@@ -25,23 +25,23 @@ use crate::group_comparison::{Interval, Ratio};
 use crate::rake::{adjust, margins};
 use crate::verdict::{self, Verdict};
 
-/// How to answer.
+/// Options of a query.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct QueryOptions {
-    /// By which methods; the unbiased one by default.
+    /// Methods to use; the unbiased one by default.
     pub methods: QueryMethods,
-    /// With which confidence, above 0 and below 1.
+    /// Confidence level, above 0 and below 1.
     pub confidence: f64,
-    /// Whose share.
+    /// Inference target.
     pub target: Target,
-    /// A condition that says among whom; everybody by default.
+    /// Condition of a conditional share; everybody by default.
     pub given: Option<String>,
-    /// An attribute whose mean is asked for, of those for whom the condition holds.
+    /// Attribute whose mean is estimated, among people who satisfy the condition.
     pub mean: Option<String>,
-    /// What the categories of that attribute stand for, such as `9,40,75`; by default what their labels say.
+    /// Numeric scores of its categories, such as `9,40,75`; by default the numbers in their labels.
     pub values: Option<String>,
-    /// An attribute whose groups are compared, each with the first.
+    /// Attribute whose groups are compared with the first group.
     pub compare: Option<String>,
 }
 
@@ -66,13 +66,13 @@ impl Default for QueryOptions {
 }
 
 impl QueryOptions {
-    /// Whether only the unbiased method answers: other methods have no ratios, means and errors.
+    /// Returns whether an option requires the unbiased method; others have no ratios, means and errors.
     fn only_joint(&self) -> bool {
         self.given.is_some() || self.mean.is_some() || self.compare.is_some()
     }
 }
 
-/// A condition, and how its share is to be estimated.
+/// A condition, with options for estimating its share.
 #[derive(Clone, Debug)]
 pub struct ShareQuery<'a> {
     plan: &'a Plan,
@@ -86,79 +86,80 @@ pub struct ShareQuery<'a> {
     target: Target,
 }
 
-/// A share, or a mean, by some methods.
+/// Estimates of a share or a mean by some methods.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answers {
-    /// Whether the unbiased share is precise enough to publish; `None` for means, groups that are compared, and without
-    /// that method.
+    /// Whether the unbiased share is precise enough to publish; `None` for means and comparisons, and without that
+    /// method.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
-    /// The condition, as it was asked.
+    /// The condition, as requested.
     #[serde(rename = "where")]
     pub condition: String,
-    /// Among whom, if not everybody.
+    /// Condition of a conditional share, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
-    /// The attribute whose mean it is; `None` for a share.
+    /// Attribute whose mean is estimated; `None` for a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<String>,
-    /// The group, if it was asked for by groups: names and categories.
+    /// Group, as names and categories, if results are by group.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// The confidence of the intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// One for each method.
+    /// Estimate of each method.
     pub answers: Vec<Answer>,
-    /// The groups of the attribute that is compared, if any.
+    /// Groups of the compared attribute, if any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compared: Vec<ComparedAnswer>,
 }
 
-/// An answer by one method.
+/// Estimate by one method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The method.
+    /// Name of the method.
     pub method: &'static str,
     /// The share, or the mean.
     pub estimate: Option<f64>,
-    /// Its standard error; what is biased has none.
+    /// Its standard error; `None` for biased methods.
     pub standard_error: Option<f64>,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: Option<f64>,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: Option<f64>,
-    /// Why there is no number, if there is none.
+    /// Reason why there is no estimate.
     pub reason: Option<String>,
 }
 
-/// A share or mean of one group, and how it differs from the first.
+/// Share or mean of one group, compared with the first group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ComparedAnswer {
-    /// The attribute.
+    /// Name of the attribute.
     pub attribute: String,
     /// Its category.
     pub category: String,
-    /// The number; `None` if nobody is known to be in the group.
+    /// Estimate; `None` if the group is empty.
     pub number: Option<Interval>,
-    /// By how much it is more than that of the first group; `None` for that.
+    /// Difference to the first group; `None` for the first group itself.
     pub difference: Option<Interval>,
-    /// How many times that of the first group it is.
+    /// Ratio to the first group.
     pub ratio: Option<Ratio>,
 }
 
 impl<'a> ShareQuery<'a> {
-    /// A condition, such as `a = 1 and not b in (0, 2)`.
+    /// Creates a query from a condition such as `a = 1 and not b in (0, 2)`.
     ///
     /// # Errors
-    /// If it is no condition on the plan's attributes, the confidence is none, or the options do not go together.
+    /// Returns an error if the condition is invalid, if the confidence level is out of range, or if the options
+    /// cannot be combined.
     pub fn new(plan: &'a Plan, condition: &str, options: QueryOptions) -> Result<ShareQuery<'a>, StudyError> {
         check_confidence(options.confidence)?;
         let schema = plan.schema();
@@ -191,11 +192,10 @@ impl<'a> ShareQuery<'a> {
         Ok(ShareQuery { plan, text, condition, given, mean, compare, methods, confidence, target })
     }
 
-    /// The same question of respondents who are not everybody, or no simple random sample: answers are not weighted to
-    /// agree with tables then.
+    /// Restricts the query to methods that support a subpopulation or a sampling design; weighting answers does not.
     ///
     /// # Errors
-    /// If nothing but that was asked for.
+    /// Returns an error if only unsupported methods were requested.
     pub fn of_survey(mut self) -> Result<ShareQuery<'a>, StudyError> {
         self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
@@ -216,10 +216,10 @@ impl<'a> ShareQuery<'a> {
         }
     }
 
-    /// The tables that the methods need to be counted, each once; those that are too large are left out.
+    /// Returns the tables that the methods require, without those that are too large.
     ///
     /// # Errors
-    /// If they cannot be listed.
+    /// Returns an error if they cannot be listed.
     pub fn tables(&self) -> Result<TableList, StudyError> {
         let mut lists: Vec<Vec<usize>> = Vec::new();
         let of_method = |method: &QueryMethod| match method.assume() {
@@ -236,12 +236,12 @@ impl<'a> ShareQuery<'a> {
         TableList::new(lists, self.plan.schema()).map_err(|error| StudyError::Tables { parameter: "where", error })
     }
 
-    /// Whether the different answer records are needed, too, because they are to be weighted and the plan allows it.
+    /// Returns whether the distinct answer records are required for weighting.
     pub fn needs_records(&self) -> bool {
         self.methods.iter().any(|method| method.takes_records()) && check_plan(self.plan).is_ok()
     }
 
-    /// What the methods assume, in words, where they differ.
+    /// Describes the assumptions of the methods, if they differ.
     pub fn note(&self) -> Option<String> {
         let biased = self.methods.iter().any(|method| *method != QueryMethod::Joint);
         if self.condition.attributes().len() < 2 || !biased {
@@ -258,7 +258,7 @@ impl<'a> ShareQuery<'a> {
         ))
     }
 
-    /// Unbiased, from one table.
+    /// Estimates by the unbiased method.
     fn joint(&self, counts: &[TableCounts]) -> Result<Vec<GroupNumber>, String> {
         let tally = self.counted(counts, &self.asked().attributes())?;
         let options =
@@ -298,7 +298,7 @@ impl<'a> ShareQuery<'a> {
         Ok(Linear { value: inside.map(|i| found.weights[i]).sum(), standard_error: None })
     }
 
-    /// Of all answer records, those for which the condition holds.
+    /// Returns the share of answer records that satisfy the condition.
     fn naive(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
         check_plan(self.plan).map_err(|error| error.to_string())?;
         let records = records.ok_or("the answer records were not kept")?;
@@ -307,7 +307,7 @@ impl<'a> ShareQuery<'a> {
         Ok(Linear { value: inside.sum::<u64>() as f64 / records.total().max(1) as f64, standard_error: None })
     }
 
-    /// By one method; with the groups that are compared, if any.
+    /// Estimates by one method, including compared groups.
     fn answer(
         &self,
         method: QueryMethod,
@@ -356,7 +356,7 @@ fn measured(cell: analysis::Cell) -> Option<Interval> {
     Some(Interval::new(cell.estimate, u.standard_error, u.low, u.high))
 }
 
-/// What the categories of an attribute stand for.
+/// Returns the numeric scores of an attribute.
 fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, StudyError> {
     let described = &plan.schema().attributes()[attribute];
     let found = match said {
@@ -370,17 +370,17 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
     found.map_err(|error| StudyError::Refused(format!("`mean`: {error}")))
 }
 
-/// Answers a question from the counts of its [tables](ShareQuery::tables) and, where it
-/// [needs](ShareQuery::needs_records) them, the different answer records.
+/// Answers a query from the counts of its [tables](ShareQuery::tables) and, if it
+/// [requires](ShareQuery::needs_records) them, the distinct answer records.
 pub fn query(question: &ShareQuery<'_>, counts: &Counts, records: Option<&DistinctRecords>) -> Answers {
     let nobody = Steps::new("answers", None, ProgressSink::none());
     answers(question, counts, everybody(counts), records, &nobody)
 }
 
-/// The same for somebody who waits: `progress` is told the answers, one by each method.
+/// Answers a query, and reports each finished method to `progress`.
 ///
 /// # Errors
-/// If whoever watches ends it.
+/// Returns an error if `progress` cancels.
 pub fn query_with_progress(
     question: &ShareQuery<'_>,
     counts: &Counts,
@@ -392,15 +392,15 @@ pub fn query_with_progress(
     Ok(steps.check().map(|()| found)?)
 }
 
-/// Answers a question in every group, from the counts of its [tables](ShareQuery::tables).
+/// Answers a query in every group, from the counts of its [tables](ShareQuery::tables).
 pub fn query_groups(question: &ShareQuery<'_>, counts: &Counts) -> Vec<Answers> {
     query_groups_with_progress(question, counts, ProgressSink::none()).unwrap_or_default()
 }
 
-/// The same for somebody who waits: `progress` is told the answers, one by each method in each group.
+/// Answers a query in every group, and reports each finished method to `progress`.
 ///
 /// # Errors
-/// If whoever watches ends it.
+/// Returns an error if `progress` cancels.
 pub fn query_groups_with_progress(
     question: &ShareQuery<'_>,
     counts: &Counts,
@@ -414,7 +414,7 @@ pub fn query_groups_with_progress(
     counts.groups().iter().map(one).collect()
 }
 
-/// What was counted where there are no groups.
+/// Returns the counts over all groups.
 fn everybody(counts: &Counts) -> (&'static [u16], &[TableCounts]) {
     (&[], counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies))
 }

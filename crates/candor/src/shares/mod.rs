@@ -1,7 +1,7 @@
-//! Shares that a study anticipates: from a pilot, a register or a guess.
+//! Expected shares of a study: from a pilot, a register or an assumption.
 //!
-//! Attributes that a file does not name are taken for uniform, numbers for standard normal, and both for independent of
-//! everything else (docs/reference/formats.md, "Anticipated shares").
+//! Attributes that a file does not contain are assumed uniform, numbers standard normal, and both independent of
+//! everything else (docs/reference/counts.md).
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use crate::error::StudyError;
 #[cfg(feature = "tables")]
 mod read;
 
-/// Points that stand for a number of which nothing is known.
+/// Number of quadrature nodes for a number with unknown distribution.
 const POINTS: usize = 20;
 
-/// At most so many kinds of people are told apart.
+/// Maximum number of combinations that are distinguished.
 const MAX_KINDS: usize = 1 << 20;
 
-/// What is anticipated of people: the shares of attributes, alone or together, and of numbers beside them.
+/// Expected shares of attributes, alone or jointly, and of numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares {
-    /// Independent of each other.
+    /// Parts that are independent of each other.
     parts: Vec<Part>,
 }
 
-/// A kind of people: the categories and numbers that were asked for, and how many are of this kind.
+/// A combination of the requested categories and numbers, with its share.
 pub type Kind = (Vec<u16>, Vec<f64>, f64);
 
-/// Attributes and numbers that occur together.
+/// Attributes and numbers with a joint distribution.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Part {
     attributes: Vec<usize>,
@@ -38,22 +38,22 @@ struct Part {
 }
 
 impl Shares {
-    /// Nothing is known.
+    /// Creates expected shares without information.
     pub fn uniform() -> Shares {
         Shares::default()
     }
 
-    /// Whether something is known of an attribute.
+    /// Returns whether there is information about an attribute.
     pub fn knows(&self, attribute: usize) -> bool {
         self.parts.iter().any(|part| part.attributes.contains(&attribute))
     }
 
-    /// Whether something is known of a number.
+    /// Returns whether there is information about a number.
     pub fn knows_number(&self, name: &str) -> bool {
         self.parts.iter().any(|part| part.numbers.iter().any(|own| own == name))
     }
 
-    /// The share of each category of an attribute.
+    /// Returns the expected share of each category of an attribute.
     pub fn of(&self, schema: &Schema, attribute: usize) -> Vec<f64> {
         let mut shares = vec![0.0; schema.size(attribute)];
         let of = |part: &Part| part.attributes.iter().position(|own| *own == attribute);
@@ -64,10 +64,10 @@ impl Shares {
         shares
     }
 
-    /// The share of each cell of a table, first attribute slowest.
+    /// Returns the expected share of each cell of a table, with the first attribute varying slowest.
     ///
     /// # Errors
-    /// If there are too many kinds of people to tell apart.
+    /// Returns an error if too many combinations must be distinguished.
     pub fn table(&self, schema: &Schema, attributes: &[usize]) -> Result<Vec<f64>, StudyError> {
         let shape = schema.shape(attributes);
         let mut shares = vec![0.0; shape.cells()];
@@ -77,10 +77,10 @@ impl Shares {
         Ok(shares)
     }
 
-    /// All kinds of people who differ in these attributes and numbers.
+    /// Returns all combinations of these attributes and numbers.
     ///
     /// # Errors
-    /// If they are too many.
+    /// Returns an error if there are too many.
     pub fn kinds(&self, schema: &Schema, attributes: &[usize], names: &[String]) -> Result<Vec<Kind>, StudyError> {
         let unknown = attributes.iter().filter(|&&attribute| !self.knows(attribute)).map(|&attribute| {
             let size = schema.size(attribute);
@@ -116,7 +116,7 @@ impl Part {
         Part { attributes, numbers, kinds: found.into_iter().map(kind).collect() }
     }
 
-    /// Those of the attributes and numbers that it has, in this order.
+    /// Restricts the part to these attributes and numbers, in order.
     fn of(&self, attributes: &[usize], names: &[String]) -> Part {
         let places: Vec<usize> =
             attributes.iter().filter_map(|at| self.attributes.iter().position(|own| own == at)).collect();
@@ -133,7 +133,7 @@ impl Part {
         )
     }
 
-    /// The two together, independent of each other.
+    /// Combines two independent parts.
     fn beside(&self, other: &Part) -> Result<Part, StudyError> {
         if self.kinds.len().saturating_mul(other.kinds.len()) > MAX_KINDS {
             return Err(StudyError::Refused(format!(

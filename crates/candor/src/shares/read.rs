@@ -1,4 +1,4 @@
-//! Anticipated shares from tables.
+//! Reads expected shares from files.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use candor_tables::stochastic_rounding::fixed;
 
 use super::{Kind, Part, Shares};
 
-/// The columns of a file with one row for each category of an attribute; the last also says how often a row of a file
-/// of people occurs.
+/// Columns of a file with one row for each category of an attribute; the last also contains the frequency of a row in
+/// a file of people.
 const ATTRIBUTE: &str = MARGIN_COLUMNS[0];
 const CATEGORY: &str = MARGIN_COLUMNS[1];
 const SHARE: &str = MARGIN_COLUMNS[2];
 
 impl Shares {
-    /// Reads a table: either one row for each category, with the columns `attribute`, `category` and `share`; or one
-    /// row for each kind of people, with a column for each attribute and number that is known and, unless each row
-    /// counts alike, `share`. Of other columns, `wanted` are read as numbers.
+    /// Reads a file: either one row for each category, with the columns `attribute`, `category` and `share`; or one
+    /// row for each combination, with a column for each known attribute and number and, unless all rows have equal
+    /// weight, `share`. Of other columns, `wanted` are read as numbers.
     ///
     /// # Errors
-    /// If the table cannot be read, has no attribute of the schema, or a share is none.
+    /// Returns an error if the file cannot be read, has no attribute of the schema, or contains an invalid share.
     pub fn read(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares, TableError> {
         let has = |name: &str| input.header().iter().any(|column| column == name);
         let by_category =
@@ -38,7 +38,7 @@ impl Shares {
 }
 
 impl Part {
-    /// The same with shares that sum to one; `None` if there are none.
+    /// Normalizes the shares; `None` if there are none.
     fn whole(mut self) -> Option<Part> {
         let sum: f64 = self.kinds.iter().map(|kind| kind.2).sum();
         self.kinds.iter_mut().for_each(|kind| kind.2 /= sum);
