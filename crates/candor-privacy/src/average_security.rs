@@ -6,7 +6,7 @@ use crate::figures::{ROUNDING, at_most};
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 
-/// More differences of two records than this are not listed; there is a bound instead.
+/// Maximum number of differences of two records that are listed; beyond it there is a bound instead.
 const MAX_LISTED: usize = 1 << 21;
 
 /// The criterion.
@@ -20,12 +20,12 @@ pub(crate) static AVERAGE_SECURITY: Criterion = Criterion {
     find: average_security,
 };
 
-/// The smallest `phi` such that no question about a person is answered right more than `phi` times as often with
-/// the response as without it: `1 + l1/2`, where `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records,
-/// attained by a reader who hesitates between the two that are farthest apart.
+/// The smallest `phi` such that no question about a person is answered correctly more than `phi` times as often with
+/// the response as without it: `1 + l1/2`, where `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records. An
+/// adversary who hesitates between the two most distant records attains it.
 ///
-/// The criterion is *not* enough: a plan that discloses the truth outright to every tenth respondent passes with
-/// `phi = 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
+/// The criterion is *not* sufficient: a plan that reveals the true value of every tenth respondent passes with `phi =
+/// 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
 fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
     let Distance { half, exact } = of_plan(question.plan);
     let phi = 1.0 + half;
@@ -53,18 +53,19 @@ fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
     finding
 }
 
-/// Half the largest `l1`, the total variation distance of the two records farthest apart, or an upper bound on it.
+/// Returns half the largest `l1`, the total variation distance of the two most distant records, or an upper bound on
+/// it.
 struct Distance {
     half: f64,
     exact: bool,
 }
 
-/// What one block makes of two records: for each kind of answer its probability under either.
+/// Effect of one block on two records: for each kind of answer its probability given either.
 type Difference = Vec<(f64, f64)>;
 
-/// With several blocks: exactly, if each has one attribute of a pattern channel, because then all pairs of
-/// categories are alike and records that differ everywhere are farthest apart. Otherwise `1 - product (1 - half of
-/// each)`.
+/// With several blocks it is exact if each has one attribute and a pattern channel, because then all pairs of
+/// categories are equivalent and records that differ everywhere are the most distant. Otherwise it is `1 - product (1
+/// - half of each)`.
 fn of_plan(plan: &Plan) -> Distance {
     let blocks: Option<Vec<Difference>> = plan.blocks().iter().map(of_one_attribute).collect();
     if let Some(differences) = blocks
@@ -80,7 +81,7 @@ fn of_plan(plan: &Plan) -> Distance {
     Distance { half: together, exact: each.len() == 1 && each[0].exact }
 }
 
-/// A set with one of two categories and not the other, the other way round, or with both or neither.
+/// Returns the probabilities of sets with one of two categories and not the other, the reverse, and both or neither.
 fn of_one_attribute(block: &Block) -> Option<Difference> {
     let mut difference = Vec::new();
     for (weight, channel) in block.shares() {
@@ -120,13 +121,14 @@ fn of_block<'a>(block: &'a Block) -> Distance {
     }
 }
 
-/// `(eta - 1)/(eta + 1)` is the most that any channel of parity `eta` has.
+/// Returns `(eta - 1)/(eta + 1)`, the maximum for any channel of parity `eta`.
 fn by_parity(block: &Block) -> Distance {
     let worst = block.channels().iter().map(|(_, channel)| channel.record_epsilon().as_f64()).fold(0.0, f64::max);
     Distance { half: (worst / 2.0).tanh(), exact: false }
 }
 
-/// Half the distance for every set of attributes in which two records may differ; `None` if there are too many.
+/// Returns half the distance for every set of attributes in which two records may differ; `None` if there are too
+/// many.
 fn by_differences(block: &Block) -> Option<Distance> {
     let k = block.attributes().len();
     let work = 6usize.checked_pow(k as u32)?.checked_mul((block.channels().len() - block.strips().count()).max(1))?;
@@ -144,8 +146,9 @@ fn by_differences(block: &Block) -> Option<Distance> {
     Some(Distance { half: half.into_iter().fold(0.0, f64::max), exact: true })
 }
 
-/// An answer tells two records apart if it holds one of them only. It holds both with probability `sum of q_V chi_V`,
-/// by the attributes of the table in which they differ, `chi_V` the product of `-1/(a_i - 1)` over those in `V`.
+/// An answer distinguishes two records if it contains exactly one of them. It contains both with probability `sum of
+/// q_V chi_V`, over the attributes of the table in which they differ, where `chi_V` is the product of `-1/(a_i - 1)`
+/// over `V`.
 fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
     let mut both = strip.mean_squares();
     for (axis, &size) in strip.table().sizes().iter().enumerate() {
@@ -163,8 +166,9 @@ fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
     }
 }
 
-/// Records that differ in the attributes `differ`: for each of these the answer holds the one's category, the other's,
-/// both or neither, for the others it hits or misses both; the likelihoods depend on nothing else.
+/// Returns the distance of records that differ in the attributes `differ`. For each of these, the answer contains the
+/// category of one record, of the other, of both or of neither; for the others it hits or misses both. The
+/// likelihoods depend on nothing else.
 fn add_pattern(pattern: &Pattern, weight: f64, half: &mut [f64]) -> Option<()> {
     let k = pattern.axes().len();
     let relative = pattern.relative_likelihoods()?;

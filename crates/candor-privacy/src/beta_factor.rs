@@ -15,8 +15,8 @@ pub(crate) static BETA_FACTOR: Criterion = Criterion {
     find: beta_factor,
 };
 
-/// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response: it is
-/// the parity. (The supremum is approached by properties that are all but impossible beforehand.)
+/// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response. It
+/// equals the parity; the supremum is approached by properties with prior probabilities near 0.
 fn beta_factor(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {

@@ -1,26 +1,26 @@
-//! The closest prior that breaks a bound on posteriors: how wrong the assumed prior may be.
+//! The closest prior that violates a bound on posteriors, which shows how wrong the assumed prior may be.
 
 use crate::variables::Variable;
 use crate::view::{Favoured, LeastOthers, View};
 
-/// A prior under which some answer makes some category as likely as the bound.
+/// A prior for which the posterior of some category given some answer reaches the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BreakingPrior {
-    /// About which attribute.
+    /// The attribute.
     pub attribute: String,
-    /// Its total variation distance from the prior asked about; 0 if that one breaks the bound already.
+    /// Total variation distance to the assumed prior; 0 if that already violates the bound.
     pub distance: f64,
-    /// Its probability for each category.
+    /// Probability of each category.
     pub prior: Vec<f64>,
 }
 
-/// The prior closest to the variable's own, in total variation, under which the posterior of some category after
+/// Returns the prior closest to the assumed one, in total variation, for which the posterior of some category given
 /// some answer reaches the bound.
 ///
-/// For one answer and one category `j` the condition is linear in the prior, `L_j p_j >= bound * sum L_l p_l`, and is
-/// reached soonest by moving probability to `j` from the categories that the answer speaks for most. Of sets,
-/// the answer that needs least is the one with the least probable others beside `j`. Cost: `a log a` for sets, and for
-/// a matrix at most outputs times inputs squared.
+/// For one answer and one category `j` the condition is linear in the prior, `L_j p_j >= bound * sum L_l p_l`. The
+/// shortest way to it moves probability to `j` from the categories that the answer makes most likely. For sets, the
+/// best answer contains `j` and the least probable others. Cost: `a log a` for sets, and at most outputs times inputs
+/// squared for a matrix.
 pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> {
     let prior = &variable.prior;
     let of_view = |view: &View| match view {
@@ -32,7 +32,7 @@ pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> 
     Some(BreakingPrior { attribute: variable.name.clone(), distance: found.0, prior: found.1 })
 }
 
-/// The least that any likelihoods within the bound need: all others are as unlikely as they can be.
+/// Returns the smallest move for any likelihoods within the bound, where all others are as unlikely as possible.
 fn of_bound(epsilon: f64, prior: &[f64], bound: f64) -> (f64, Vec<f64>) {
     let needed = bound / (bound + (1.0 - bound) * epsilon.exp());
     let most = (0..prior.len()).max_by(|&a, &b| prior[a].total_cmp(&prior[b])).unwrap_or(0);
@@ -95,7 +95,7 @@ fn of_table(columns: &[Vec<f64>], prior: &[f64], bound: f64) -> Option<(f64, Vec
     Some((distance, moved(prior, j, distance, order.into_iter().filter(|&l| l != j))))
 }
 
-/// So much probability moved to `j`, from the others in this order.
+/// Returns the prior with this much probability moved to `j`, taken from the others in this order.
 fn moved(prior: &[f64], j: usize, distance: f64, order: impl Iterator<Item = usize>) -> Vec<f64> {
     let mut prior = prior.to_vec();
     let mut open = distance;

@@ -1,21 +1,22 @@
-//! What answers settle for certain: truths ruled out, and truths proven.
+//! What responses reveal with certainty: true values ruled out, and true values proven.
 
 use candor_base::channel::{Channel, Matrix, Pattern};
 use candor_base::plan::Plan;
 
-/// The most that a response under a plan can settle for certain about one attribute, for somebody who knows all others.
+/// The most that a response under a plan can reveal with certainty about one attribute to somebody who knows all
+/// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exclusion {
-    /// Nothing: whatever was possible before stays possible. The plan has a finite epsilon.
+    /// Nothing: every possible category remains possible. The plan has a finite epsilon.
     Nothing,
-    /// It can rule categories out, but never all but one.
+    /// It can rule out categories, but always leaves at least two.
     Some,
     /// It can rule out all categories but one, which proves that one.
     AllButOne,
 }
 
 impl Exclusion {
-    /// One plain sentence for everybody; `None` if nothing is settled.
+    /// Describes it in one plain sentence; `None` if nothing is revealed with certainty.
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Exclusion::Nothing => None,
@@ -27,7 +28,7 @@ impl Exclusion {
         }
     }
 
-    /// What it is if so many of two or more categories are left.
+    /// Returns the disclosure if this number of two or more categories remain.
     fn leaving(left: usize, categories: usize) -> Exclusion {
         match left {
             1 => Exclusion::AllButOne,
@@ -37,10 +38,11 @@ impl Exclusion {
     }
 }
 
-/// What responses under a plan can settle: more than nothing if and only if it has no finite epsilon.
+/// Returns what responses under a plan can reveal with certainty; more than nothing if and only if the plan is
+/// unbounded.
 ///
-/// From the plan's integers; beyond 20 attributes in one channel it may say more than is so, like the epsilon. Cost:
-/// nothing with a finite epsilon, else about that of the certificate.
+/// Computed from the plan's integers; beyond 20 attributes in one channel it may overstate, like the epsilon. Cost:
+/// none with a finite epsilon, otherwise similar to the certificate.
 pub fn exclusion(plan: &Plan) -> Exclusion {
     if plan.guarantee().epsilon().finite().is_some() {
         return Exclusion::Nothing;

@@ -1,4 +1,4 @@
-//! What a criterion is: its name, its threshold, the question it is asked and the finding it returns.
+//! Privacy criteria: name, threshold, and the function that evaluates a request.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use crate::breaking_prior::BreakingPrior;
 use crate::figures::{at_least, at_most};
 use crate::variables::{Variable, variables};
 
-/// How far the shares of a prior may be from summing to one.
+/// Tolerance for the sum of a prior's probabilities.
 const PRIOR_TOLERANCE: f64 = 1e-9;
 
-/// A privacy criterion: everything that audits, requirements and help need to know about it.
+/// A privacy criterion, with everything that audits, requirements and help need.
 pub struct Criterion {
     /// Its name in reports and requirements.
     pub name: &'static str,
     /// A requirement as users write it, such as `rho=0.1:0.5`.
     pub example: &'static str,
-    /// What a threshold must be, for error messages.
+    /// Description of a valid threshold, for error messages.
     pub expected: &'static str,
-    /// Whether these numbers are a threshold.
+    /// Returns whether these numbers are a valid threshold.
     pub accepts: fn(&[f64]) -> bool,
-    /// Whether a plan over these attributes could meet the threshold at all.
+    /// Returns whether a plan over these attributes can satisfy the threshold at all.
     pub fits: fn(&Plan, &[f64]) -> Result<(), RequirementError>,
-    /// To which side a value may be rounded without promising too much.
+    /// Direction in which values are rounded, so that they never overstate privacy.
     pub rounding: Rounding,
-    /// What the criterion says about a plan.
+    /// Evaluates the criterion for a plan.
     pub find: fn(&AuditRequest<'_>) -> CriterionResult,
 }
 
-/// To which side the value of a criterion may be rounded.
+/// Direction in which the value of a criterion is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Smaller values are more private: values are upper bounds.
@@ -41,15 +41,15 @@ pub enum Rounding {
 }
 
 impl Criterion {
-    /// For criteria whose thresholds suit every plan.
+    /// Accepts every threshold, for criteria whose thresholds fit every plan.
     pub(crate) fn any_plan(_: &Plan, _: &[f64]) -> Result<(), RequirementError> {
         Ok(())
     }
 
-    /// The requirement that these numbers are as a threshold.
+    /// Creates the requirement with these numbers as threshold.
     ///
     /// # Errors
-    /// Returns [`RequirementError::Value`] if they are none.
+    /// Returns [`RequirementError::Value`] if they are not a valid threshold.
     pub fn requirement(&'static self, numbers: &[f64]) -> Result<Requirement, RequirementError> {
         let requirement = Requirement { criterion: self, numbers: numbers.to_vec() };
         if (self.accepts)(numbers) {
@@ -58,7 +58,7 @@ impl Criterion {
         Err(RequirementError::Value { name: self.name, value: requirement.to_string(), expected: self.expected })
     }
 
-    /// A value of this criterion as people read it.
+    /// Formats a value of this criterion.
     pub fn shown(&self, value: Option<f64>) -> String {
         match (self.rounding, value) {
             (_, None) => "unbounded".to_owned(),
@@ -75,17 +75,17 @@ impl fmt::Debug for Criterion {
     }
 }
 
-/// Criteria are compared by name: there is one of each.
+/// Criteria are compared by name, because each exists once.
 impl PartialEq for Criterion {
     fn eq(&self, other: &Criterion) -> bool {
         self.name == other.name
     }
 }
 
-/// The criterion that may be required at several points: together they are a pair of functions.
+/// The criterion that may be required at several points, which define a pair of functions.
 const AT_SEVERAL_POINTS: &str = "information-bounds";
 
-/// A threshold on one criterion. It is read from texts such as `ldp=1` or `rho=0.1:0.5`.
+/// A threshold for one criterion, parsed from text such as `ldp=1` or `rho=0.1:0.5`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requirement {
     criterion: &'static Criterion,
@@ -93,26 +93,26 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// The criterion's name.
+    /// Returns the name of the criterion.
     pub fn name(&self) -> &'static str {
         self.criterion.name
     }
 
-    /// The threshold: one number, or several for criteria that need them.
+    /// Returns the threshold: one number, or several if the criterion requires them.
     pub fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 }
 
 impl fmt::Display for Requirement {
-    /// The threshold as it is written after the name.
+    /// Formats the threshold as it follows the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers: Vec<String> = self.numbers.iter().map(f64::to_string).collect();
         f.write_str(&numbers.join(":"))
     }
 }
 
-/// Why a requirement or a prior does not go with a plan.
+/// Error of a requirement or prior that does not fit a plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequirementError {
@@ -122,9 +122,9 @@ pub enum RequirementError {
     /// An unknown criterion.
     #[error("unknown criterion \"{name}\"; expected one of {known}")]
     Name {
-        /// What was given.
+        /// The given name.
         name: String,
-        /// The criteria there are.
+        /// The known criteria.
         known: String,
     },
     /// A threshold out of range.
@@ -132,31 +132,31 @@ pub enum RequirementError {
     Value {
         /// The criterion.
         name: &'static str,
-        /// What was given.
+        /// The given threshold.
         value: String,
-        /// What the threshold must be.
+        /// Description of a valid threshold.
         expected: &'static str,
     },
     /// Two thresholds on one criterion.
     #[error("{0} is required twice; give one threshold per criterion (information-bounds: one per event)")]
     Twice(&'static str),
-    /// A threshold that no plan over these attributes could meet.
+    /// A threshold that no plan over these attributes can satisfy.
     #[error("{0}")]
     Plan(String),
-    /// A prior for an attribute that is not randomized, or not there.
+    /// A prior for an attribute that is unknown or not randomized.
     #[error("there is no randomized attribute \"{0}\" to have a prior")]
     NoAttribute(String),
     /// Not a distribution over the attribute's categories.
     #[error("the prior of \"{attribute}\": {problem}")]
     Prior {
-        /// Which attribute.
+        /// The attribute.
         attribute: String,
-        /// What is wrong.
+        /// What is wrong with it.
         problem: String,
     },
 }
 
-/// A plan, what is believed beforehand, and what is required.
+/// A plan with assumed priors and requirements.
 ///
 /// ```
 /// use candor_base::channel::{Axis, Pattern};
@@ -174,7 +174,7 @@ pub enum RequirementError {
 /// ```
 pub struct AuditRequest<'a> {
     pub(crate) plan: &'a Plan,
-    /// By position in the schema.
+    /// Priors by position in the schema.
     priors: Vec<Vec<f64>>,
     uniform: bool,
     requirements: Vec<Requirement>,
@@ -182,7 +182,7 @@ pub struct AuditRequest<'a> {
 }
 
 impl<'a> AuditRequest<'a> {
-    /// A plan, a uniform prior, and nothing required.
+    /// Creates a request with uniform priors and no requirements.
     pub fn new(plan: &'a Plan) -> AuditRequest<'a> {
         let uniform = |n: usize| vec![1.0 / n as f64; n];
         let priors: Vec<Vec<f64>> =
@@ -191,10 +191,11 @@ impl<'a> AuditRequest<'a> {
         AuditRequest { plan, priors, uniform: true, requirements: Vec::new(), variables }
     }
 
-    /// The same with a prior for one attribute: a probability for each of its categories.
+    /// Sets the prior of one attribute: a probability for each of its categories.
     ///
     /// # Errors
-    /// If the attribute is not randomized, or the numbers are not a distribution over its categories.
+    /// Returns an error if the attribute is not randomized, or the numbers are not a distribution over its
+    /// categories.
     pub fn with_prior(mut self, attribute: &str, prior: &[f64]) -> Result<AuditRequest<'a>, RequirementError> {
         let position = self.plan.schema().position(attribute).ok();
         let position = position.filter(|position| self.plan.schema().randomized().contains(position));
@@ -217,11 +218,11 @@ impl<'a> AuditRequest<'a> {
         Ok(self)
     }
 
-    /// The same with a requirement.
+    /// Adds a requirement.
     ///
     /// # Errors
-    /// Returns [`RequirementError::Twice`] if the criterion has a threshold already, and [`RequirementError::Plan`] if
-    /// no plan over these attributes could meet it.
+    /// Returns [`RequirementError::Twice`] if the criterion already has a threshold, and [`RequirementError::Plan`]
+    /// if no plan over these attributes can satisfy it.
     pub fn requiring(mut self, requirement: Requirement) -> Result<AuditRequest<'a>, RequirementError> {
         let several = requirement.name() == AT_SEVERAL_POINTS;
         let same = |other: &&Requirement| !several || other.numbers.first() == requirement.numbers.first();
@@ -233,7 +234,7 @@ impl<'a> AuditRequest<'a> {
         Ok(self)
     }
 
-    /// The threshold on a criterion, if one is required.
+    /// Returns the threshold of a criterion, if one is required.
     pub(crate) fn required(&self, criterion: &Criterion) -> Option<&[f64]> {
         self.requirement(criterion).map(Requirement::numbers)
     }
@@ -242,13 +243,13 @@ impl<'a> AuditRequest<'a> {
         self.all_required(criterion).next()
     }
 
-    /// All thresholds on a criterion.
+    /// Returns all thresholds of a criterion.
     pub(crate) fn all_required(&self, criterion: &Criterion) -> impl Iterator<Item = &Requirement> {
         let name = criterion.name;
         self.requirements.iter().filter(move |requirement| requirement.name() == name)
     }
 
-    /// How the prior is spoken of.
+    /// Describes the prior.
     pub(crate) fn prior_in_words(&self) -> &'static str {
         if self.uniform {
             "somebody who thinks every category equally likely beforehand"
@@ -257,50 +258,50 @@ impl<'a> AuditRequest<'a> {
         }
     }
 
-    /// Whether some attributes are tied, so that not every combination of categories is possible.
+    /// Returns whether some attributes are tied, so that not every combination of categories is possible.
     pub(crate) fn has_ties(&self) -> bool {
         self.variables.iter().any(|variable| variable.tied)
     }
 
-    /// The word where what is said about one attribute is a bound.
+    /// Returns the word to use if a statement about an attribute is a bound.
     pub(crate) fn bounded(&self, word: &'static str) -> &'static str {
         if self.variables.iter().any(|variable| variable.bounded) { word } else { "" }
     }
 
-    /// Something about every variable: the largest value by the lottery of its views, and all of them as details.
+    /// Evaluates every attribute: the largest value over the mean of its channels, with all of them as details.
     pub(crate) fn by_variable(&self, value: impl Fn(&Variable) -> f64) -> Vec<Detail> {
         let detail = |variable: &Variable| Detail { about: variable.name.clone(), value: Some(value(variable)) };
         self.variables.iter().map(detail).collect()
     }
 }
 
-/// One criterion's verdict on a plan.
+/// Result of one criterion for a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriterionResult {
     /// The criterion.
     pub criterion: &'static Criterion,
     /// Its value; `None` if unbounded or not applicable.
     pub value: Option<f64>,
-    /// What it means, in one plain sentence.
+    /// Explanation in one plain sentence.
     pub sentence: String,
-    /// The values it is made of: by attribute, by output, or by direction.
+    /// Values that it is composed of: by attribute, output or direction.
     pub details: Vec<Detail>,
-    /// What the criterion does not notice about this plan.
+    /// What the criterion does not cover in this plan.
     pub warning: Option<String>,
-    /// What was required.
+    /// The required threshold.
     pub required: Option<Requirement>,
-    /// Whether that holds; `None` if nothing was required.
+    /// Whether the requirement holds; `None` if there is none.
     pub holds: Option<bool>,
-    /// The closest prior that breaks a required bound on posteriors.
+    /// The closest prior that violates a required bound on posteriors.
     pub breaking_prior: Option<BreakingPrior>,
 }
 
-/// A part of a finding.
+/// One component of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detail {
-    /// What it is about.
+    /// What the value is about.
     pub about: String,
-    /// Its value; `None` if unbounded.
+    /// The value; `None` if unbounded.
     pub value: Option<f64>,
 }
 
@@ -318,12 +319,12 @@ impl CriterionResult {
         }
     }
 
-    /// The criterion's name.
+    /// Returns the name of the criterion.
     pub fn name(&self) -> &'static str {
         self.criterion.name
     }
 
-    /// The value as people read it, rounded so that it does not promise too much.
+    /// Formats the value, rounded so that it never overstates privacy.
     pub fn shown(&self) -> String {
         self.criterion.shown(self.value)
     }
@@ -333,7 +334,7 @@ impl CriterionResult {
         self
     }
 
-    /// Decides the requirement on this criterion, if there is one.
+    /// Evaluates the requirement on this criterion, if there is one.
     pub(crate) fn judged(mut self, question: &AuditRequest<'_>, holds: impl Fn(&[f64]) -> bool) -> CriterionResult {
         self.required = question.requirement(self.criterion).cloned();
         self.holds = self.required.as_ref().map(|required| holds(required.numbers()));

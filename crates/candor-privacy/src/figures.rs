@@ -1,14 +1,14 @@
-//! Numbers about privacy as people read them: rounded so that they never promise too much.
+//! Formats privacy values, rounded so that they never overstate privacy.
 
 use candor_base::channel::Epsilon;
 
-/// Criteria computed in floating point may be off by this much, and thresholds allow for it.
+/// Tolerance of criteria computed in floating point; thresholds allow for it.
 /// Epsilon, parity and what follows from them are exact.
 pub(crate) const ROUNDING: f64 = 1e-12;
 
-/// The likelihood ratio `e^epsilon`, rounded up to three digits, or `None` if it is unbounded.
+/// Formats the likelihood ratio `e^epsilon`, rounded up to three digits; `None` if it is unbounded.
 ///
-/// It is "1" only for an epsilon of 0.
+/// It is "1" only for epsilon 0.
 pub fn times(epsilon: Epsilon) -> Option<String> {
     let factor = epsilon.finite()?.exp();
     if !factor.is_finite() {
@@ -23,12 +23,12 @@ pub fn times(epsilon: Epsilon) -> Option<String> {
     Some(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
 }
 
-/// An upper bound with four decimals, rounded up; below 0.001 with four digits.
+/// Formats an upper bound with four decimals, rounded up; below 0.001 with four digits.
 pub fn at_most(value: f64) -> String {
     candor_base::channel::rounded_up(value)
 }
 
-/// A lower bound with four decimals, rounded down.
+/// Formats a lower bound with four decimals, rounded down.
 pub fn at_least(value: f64) -> String {
     candor_base::channel::rounded_down(value)
 }

@@ -1,4 +1,4 @@
-//! How well one attribute can be guessed from everything that is sent, channel IDs included.
+//! Guess accuracy for one attribute given everything that is sent, including channel IDs.
 //!
 //! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component;
 //! other attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it:
@@ -12,22 +12,22 @@ use candor_base::plan::{Block, Plan};
 use crate::tied;
 use crate::view::View;
 
-/// How well an attribute can be guessed from everything that is sent, if nothing is known beforehand.
+/// Guess accuracy for an attribute given everything that is sent, for a uniform prior.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guess {
-    /// How often the best guess is right.
+    /// Probability that the best guess is right.
     pub probability: f64,
-    /// How likely somebody can come to think one category: the largest posterior of any.
+    /// Largest possible posterior of any category.
     pub worst_posterior: f64,
-    /// How often something is sent that allows the worst posterior; `None` where it is not worked out.
+    /// Probability of a response with that posterior; `None` if not computed.
     pub worst_chance: Option<f64>,
-    /// Whether both are exact; else they are upper bounds.
+    /// Whether both are exact; otherwise they are upper bounds.
     pub exact: bool,
 }
 
-/// How well each randomized attribute can be guessed, in the order of the schema.
+/// Returns the guess accuracy for each randomized attribute, in the order of the schema.
 ///
-/// Cost: for each channel and attribute the parts of a pattern, the cells of a strip or the entries of a matrix.
+/// Cost: for each channel and attribute, the parts of a pattern, the cells of a strip or the entries of a matrix.
 pub fn guesses(plan: &Plan) -> Vec<Guess> {
     let in_block = |block: &Block| -> Vec<(usize, Guess)> {
         let about = |(place, &attribute): (usize, &usize)| (attribute, of_block(plan, block, place));
@@ -51,8 +51,8 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
     found.into_iter().map(|(_, guess)| guess).collect()
 }
 
-/// The way drawn is known: the best guess is right as often as on average over the ways, and the most telling way is
-/// the worst.
+/// The assigned channel is known: the guess accuracy is the mean over the channels, and the worst posterior that of
+/// the most revealing one.
 fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     let categories = plan.schema().size(block.attributes()[place]);
     let start = Guess { probability: 0.0, worst_posterior: 0.0, worst_chance: Some(0.0), exact: true };
@@ -73,12 +73,12 @@ fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     })
 }
 
-/// Posteriors that differ by less are the same.
+/// Posteriors with a smaller difference are equal.
 const SAME: f64 = 1e-9;
 
-/// How often somebody gets a reply that makes some guess about some attribute at least so likely: each attribute by
-/// itself, every category equally likely beforehand; at most, where one channel tells about several attributes by a
-/// matrix. `None` where attributes are tied.
+/// Returns an upper bound on the probability of a response for which some guess about some attribute is at least this
+/// likely, for uniform priors and each attribute alone; at most, if a matrix covers several attributes. `None` if
+/// attributes are tied.
 pub fn chance_of(plan: &Plan, posterior: f64) -> Option<f64> {
     if plan.schema().components().iter().any(|component| component.is_tied()) {
         return None;
@@ -102,7 +102,7 @@ pub fn chance_of(plan: &Plan, posterior: f64) -> Option<f64> {
     Some(1.0 - plan.blocks().iter().map(misses).product::<f64>())
 }
 
-/// How well the attribute at a place of its block, of so many categories, can be guessed from an answer of one channel.
+/// Returns the guess accuracy for an attribute of a block, given an answer of one channel.
 pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
     let same = |p: f64| Guess { probability: p, worst_posterior: p, worst_chance: Some(1.0), exact: true };
     match channel {
@@ -122,7 +122,7 @@ pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
     }
 }
 
-/// A category in the answer has the posterior `hit/q`, one outside `miss/(a - q)`: the same for every answer.
+/// A category in the answer has posterior `hit/q`, one outside `miss/(a - q)`, for every answer.
 fn of_pattern(pattern: &Pattern, place: usize) -> f64 {
     let axis = pattern.axes()[place];
     let (a, q) = (axis.categories as f64, axis.answer as f64);
@@ -133,8 +133,8 @@ fn of_pattern(pattern: &Pattern, place: usize) -> f64 {
     (hit / q).max((1.0 - hit) / (a - q)).min(1.0)
 }
 
-/// The category with most cells in the answer is the likeliest; how many cells each category has is the same for every
-/// answer, up to the order.
+/// The category with most cells in the answer is the most likely; the numbers of cells of the categories are the same
+/// for every answer, up to their order.
 fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
     let a = categories as f64;
     let Some(axis) = strip.axis_of(place) else { return 1.0 / a };
@@ -144,18 +144,18 @@ fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
     (without + (with - without) * inside) / a
 }
 
-/// What one output of a matrix tells about one attribute.
+/// Information in one output of a matrix about one attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutputPosterior {
-    /// How often the output is sent.
+    /// Probability of the output.
     pub chance: f64,
-    /// The likeliest category.
+    /// The most likely category.
     pub category: usize,
-    /// How likely it then is.
+    /// Its posterior.
     pub posterior: f64,
 }
 
-/// What each output of a matrix tells about the attribute at a place.
+/// Returns the information in each output of a matrix about an attribute.
 pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<OutputPosterior> {
     let (shape, size) = (matrix.shape(), matrix.sizes()[place]);
     let others = (matrix.columns().len() / size) as f64;

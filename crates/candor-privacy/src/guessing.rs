@@ -1,4 +1,4 @@
-//! Guessing: how often somebody without any prior knowledge guesses right (Nayak and Zhai 2019, section 4.3).
+//! Guessing: guess accuracy without prior knowledge (Nayak and Zhai 2019, section 4.3).
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
@@ -19,9 +19,9 @@ pub(crate) static GUESSING: Criterion = Criterion {
     find: guessing,
 };
 
-/// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
-/// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all attributes
-/// not tied to it; and of guessing the whole record. The value is the largest about one attribute.
+/// For uniform priors: for each attribute, the probability of guessing it from its own answer (`1/l` for l-diversity,
+/// `p/q` for subset selection), and from the whole response with all attributes known that are not tied to it; and
+/// the probability of guessing the whole record. The value is the largest about one attribute.
 fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
     let plan = question.plan;
     let mut details = Vec::new();
@@ -63,8 +63,8 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
-/// Of an attribute that is tied to others: from everything that is sent, and for a reader who also knows what is not
-/// tied to it. The latter is bounded by the conditional epsilon, unless no channel asks about both.
+/// Returns the probabilities for an attribute tied to others: from everything that is sent, and with everything known
+/// that is not tied to it. The latter is bounded by the conditional epsilon, unless no channel is about both.
 fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) -> (Option<f64>, Option<f64>) {
     let own = |(weight, view): &(f64, View)| weight * view.guess(&tied::possible(view, uniform));
     let own = variable.views.iter().map(own).sum::<f64>();
@@ -78,7 +78,7 @@ fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) 
     (Some(own), Some(knowing))
 }
 
-/// The mean over the lottery, if every channel has a value.
+/// Returns the mean over the channels, if every channel has a value.
 fn mean(block: &Block, value: impl Fn(&Channel) -> Option<f64>) -> Option<f64> {
     block.shares().map(|(share, channel)| Some(share * value(channel)?)).sum()
 }
@@ -95,8 +95,8 @@ fn guess_of_views(views: Vec<(f64, View)>, prior: &[f64]) -> f64 {
     views.iter().map(|(chance, view)| chance * view.guess(prior)).sum()
 }
 
-/// The sum over all answers of the largest likelihood, over the number of categories; beyond 20 attributes in one
-/// channel there is none.
+/// Returns the sum over all answers of the largest likelihood, divided by the number of categories; `None` beyond 20
+/// attributes in one channel.
 fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
         Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), true), uniform)),
@@ -116,7 +116,7 @@ fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f6
     }
 }
 
-/// The largest over what the other attributes may be.
+/// Returns the largest value over the other attributes.
 fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
     let size = matrix.sizes()[place];
     let of_line = |inputs: Vec<usize>| {
@@ -126,8 +126,8 @@ fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
     matrix.shape().fibers(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
 }
 
-/// Blocks are independent, so their probabilities multiply: of each the sum over all answers of the largest likelihood,
-/// over the number of records.
+/// Blocks are independent, so their probabilities multiply: for each, the sum over all answers of the largest
+/// likelihood, divided by the number of records.
 fn whole_record(plan: &Plan) -> Option<f64> {
     let largest = |channel: &Channel| match channel {
         Channel::Strip(strip) => Some(strip.relative_likelihoods()[0]),

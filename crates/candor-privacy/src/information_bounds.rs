@@ -1,10 +1,11 @@
-//! Strict information privacy: how far any belief can move (Chai and Nayak 2018; Nayak and Zhai 2019, eq. 2.3).
+//! Strict information privacy: how far any posterior can be from its prior (Chai and Nayak 2018; Nayak and Zhai 2019,
+//! eq. 2.3).
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Requirement, Rounding};
 use crate::figures::ROUNDING;
 use candor_base::channel::Epsilon;
 
-/// The probability that is spoken of if none is required.
+/// Prior probability in the explanation if none is required.
 const DEFAULT_EVENT: f64 = 0.1;
 
 /// The criterion.
@@ -22,14 +23,14 @@ pub(crate) static INFORMATION_BOUNDS: Criterion = Criterion {
     find: information_bounds,
 };
 
-/// With `g` the parity, something of probability `a` beforehand has afterwards a probability between
-/// `a/(1 + (g-1)(1-a))` and `g a/(1 + (g-1) a)`, whatever the prior otherwise is; both bounds are attained.
+/// With parity `g`, an event with prior probability `a` has a posterior between `a/(1 + (g-1)(1-a))` and `g a/(1 +
+/// (g-1) a)`, for every prior; both bounds are attained.
 fn information_bounds(question: &AuditRequest<'_>) -> CriterionResult {
     at(question, question.all_required(&INFORMATION_BOUNDS).next())
 }
 
-/// A finding for each point that is required, or one if none is: the points of a pair of functions (Nayak and Zhai
-/// 2019, definition 2.1).
+/// Returns a result for each required point, or one if there is none; the points define a pair of functions (Nayak
+/// and Zhai 2019, definition 2.1).
 pub(crate) fn at_every_point(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     let points: Vec<CriterionResult> =
         question.all_required(&INFORMATION_BOUNDS).map(|required| at(question, Some(required))).collect();
@@ -59,8 +60,8 @@ fn at(question: &AuditRequest<'_>, required: Option<&Requirement>) -> CriterionR
     finding
 }
 
-/// Between which probabilities something that had probability `before` has afterwards, for a reader of a response with
-/// this epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
+/// Returns the bounds on the posterior of an event with prior probability `before`, given a response with this
+/// epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
 pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
     let inverse = (-epsilon.as_f64()).exp();
@@ -68,12 +69,12 @@ pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     ((1.0 - after(1.0 - before)).max(0.0), after(before))
 }
 
-/// A probability for people, rounded up to a tenth of a per cent.
+/// Formats a probability, rounded up to a tenth of a percent.
 pub(crate) fn percent(p: f64) -> String {
     format!("{}%", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
 }
 
-/// A lower bound for people, rounded down to a tenth of a per cent.
+/// Formats a lower bound, rounded down to a tenth of a percent.
 fn percent_down(p: f64) -> String {
     format!("{}%", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
 }

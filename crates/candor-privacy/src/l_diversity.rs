@@ -1,4 +1,4 @@
-//! Local l-diversity: how many categories stay equally plausible (Nayak and Zhai 2019, section 4.1).
+//! Local l-diversity: the number of categories that remain equally plausible (Nayak and Zhai 2019, section 4.1).
 
 use num_bigint::BigUint;
 
@@ -31,11 +31,10 @@ fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementEr
 }
 
 /// For each attribute, the smallest number of categories that share the largest likelihood, over all responses and
-/// whatever the other attributes are known to be; the value is the smallest. Reports of `l` categories, one of them
-/// true, have `l`; whatever has an `l`, nobody without prior knowledge can be right about that attribute with
-/// probability above `1/l`.
+/// all values of the other attributes; the value is the smallest. Answers of `l` categories, one of them true, have
+/// `l`. With an `l`, nobody without prior knowledge guesses that attribute with probability above `1/l`.
 ///
-/// Exact, from the plan's integers; beyond 20 attributes in one channel a lower bound.
+/// Exact, from the plan's integers; a lower bound beyond 20 attributes in one channel.
 fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
     let mut details = of_attributes(question.plan);
     for (about, l) in &mut details {
@@ -57,7 +56,8 @@ fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [l] if least as f64 >= l))
 }
 
-/// How many categories of a tied attribute share the largest likelihood at least, over everything that is sent.
+/// Returns a lower bound on the number of categories of a tied attribute that share the largest likelihood, over
+/// everything that is sent.
 fn most_plausible(view: &View) -> usize {
     let View::Table(columns) = view else { return 1 };
     let of_output = |z: usize| {

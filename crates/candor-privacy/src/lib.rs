@@ -1,4 +1,4 @@
-//! What a plan guarantees, by every privacy criterion.
+//! Evaluates plans by every privacy criterion.
 //!
 //! The certificate of a plan, its epsilons, is computed by the trusted base. This crate derives every other statement
 //! about privacy from the same integers. A [`Criterion`] answers a [`AuditRequest`] (a plan, priors, requirements)
@@ -39,7 +39,7 @@ pub use figures::{at_least, at_most, times};
 pub use information_bounds::belief_bounds;
 pub use rho::largest_parity;
 
-/// The criteria, in the order in which they are shown.
+/// The criteria, in display order.
 pub static CRITERIA: &[&Criterion] = &[
     &ldp::LDP,
     &parity::PARITY,
@@ -54,20 +54,19 @@ pub static CRITERIA: &[&Criterion] = &[
     &mutual_information::MUTUAL_INFORMATION,
 ];
 
-/// The criterion with this name.
+/// Returns the criterion with this name.
 pub fn criterion(name: &str) -> Option<&'static Criterion> {
     CRITERIA.iter().copied().find(|criterion| criterion.name == name)
 }
 
-/// The findings of every criterion, in the order of [`CRITERIA`]; information bounds that are required at several
-/// points are a finding each.
+/// Returns the results of every criterion, in the order of [`CRITERIA`]; information bounds required at several
+/// points have a result for each.
 pub fn audit(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     CRITERIA.iter().flat_map(|criterion| criterion.findings(question)).collect()
 }
 
 impl Criterion {
-    /// The findings of this criterion alone: one, or one for each point of information bounds that are required at
-    /// several.
+    /// Returns the results of this criterion alone: one, or one for each required point of information bounds.
     pub fn findings(&'static self, question: &AuditRequest<'_>) -> Vec<CriterionResult> {
         match *self == information_bounds::INFORMATION_BOUNDS {
             true => information_bounds::at_every_point(question),
@@ -79,7 +78,7 @@ impl Criterion {
 impl FromStr for Requirement {
     type Err = RequirementError;
 
-    /// Reads a requirement such as `ldp=1`, `l-diversity=5` or `rho=0.1:0.5`.
+    /// Parses a requirement such as `ldp=1`, `l-diversity=5` or `rho=0.1:0.5`.
     ///
     /// # Errors
     /// Returns [`RequirementError::Form`] if the text is not `name=number` or `name=number:number`,

@@ -1,4 +1,4 @@
-//! MAP privacy: how often the best guess is wrong (Huang and Du 2008, eq. 8).
+//! MAP privacy: the probability that the best guess is wrong (Huang and Du 2008, eq. 8).
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::{ROUNDING, at_least};
@@ -14,8 +14,8 @@ pub(crate) static MAP_PRIVACY: Criterion = Criterion {
     find: map_privacy,
 };
 
-/// `1 - sum_z max_x P(z | x) prior(x)` for each attribute and a reader of its own answer; the value is the smallest.
-/// Several tags of a lottery: their mean, because the tag is seen.
+/// `1 - sum_z max_x P(z | x) prior(x)` for each attribute given its own answer; the value is the smallest.
+/// With several channels it is their mean, because the channel ID is visible.
 fn map_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let details = question.by_variable(|v| {
         1.0 - v.views.iter().map(|(weight, view)| weight * view.guess(&v.prior)).sum::<f64>().min(1.0)

@@ -1,4 +1,4 @@
-//! Mutual information: how many bits an answer carries about the truth, on average.
+//! Mutual information: the average number of bits that an answer reveals about the true value.
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
@@ -6,7 +6,7 @@ use crate::view::View;
 use candor_base::channel::{Channel, Pattern};
 use candor_base::plan::{Block, Plan};
 
-/// With a prior that is not uniform, sets are listed one by one up to so many.
+/// Maximum number of sets listed for a prior that is not uniform.
 const MAX_LISTED: f64 = 200_000.0;
 
 /// The criterion.
@@ -24,8 +24,8 @@ pub(crate) static MUTUAL_INFORMATION: Criterion = Criterion {
 /// under a uniform prior; the value is the largest about one attribute.
 ///
 /// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`.
-/// That is also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to
-/// list.
+/// That is also the maximum over all priors (by symmetry and concavity), which is reported if there are too many sets
+/// to list.
 fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
     let mut bounded = !question.bounded("at most").is_empty();
     let mut details = Vec::new();
@@ -58,12 +58,12 @@ fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
-/// `p log2(p/q)`, with nothing for what cannot happen.
+/// Returns `p log2(p/q)`, which is 0 for impossible events.
 fn term(p: f64, q: f64) -> f64 {
     if p > 0.0 && q > 0.0 { p * (p / q).log2() } else { 0.0 }
 }
 
-/// The information, and whether it is exact or only the most it can be.
+/// The information, and whether it is exact or an upper bound.
 fn of_view(view: &View, prior: &[f64]) -> (f64, bool) {
     match view {
         View::Table(columns) => {
@@ -114,7 +114,7 @@ fn for_each_sum(prior: &[f64], size: usize, sum: f64, take: &mut impl FnMut(f64)
     }
 }
 
-/// Blocks are independent: their information adds up. `None` beyond 20 attributes in one channel.
+/// Returns the sum over blocks, which are independent. `None` beyond 20 attributes in one channel.
 fn of_record(plan: &Plan) -> Option<f64> {
     let of_channel = |channel: &Channel| match channel {
         Channel::Pattern(pattern) => of_pattern(pattern),
@@ -134,7 +134,7 @@ fn of_record(plan: &Plan) -> Option<f64> {
     plan.blocks().iter().map(of_block).sum()
 }
 
-/// Every answer is equally likely if every record is: `sum over S of mass(S) log2( X(S) * number of answers )`.
+/// If every record is equally likely, so is every answer: `sum over S of mass(S) log2( X(S) * number of answers )`.
 fn of_pattern(pattern: &Pattern) -> Option<f64> {
     let relative = pattern.relative_likelihoods()?;
     let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();

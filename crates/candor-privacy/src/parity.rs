@@ -1,4 +1,4 @@
-//! Parity: the largest ratio of likelihoods (Nayak and Zhai 2019, definition 2.2).
+//! Parity: the largest likelihood ratio (Nayak and Zhai 2019, definition 2.2).
 
 use num_bigint::BigUint;
 
@@ -18,11 +18,11 @@ pub(crate) static PARITY: Criterion = Criterion {
     find: parity,
 };
 
-/// `eta = max P(response | x) / P(response | y) = e^epsilon`, with 0/0 = 1 and a/0 infinite:
-/// however surprising the response, no odds between two records change by more than this factor.
+/// `eta = max P(response | x) / P(response | y) = e^epsilon`, with 0/0 = 1 and a/0 infinite: no response changes the
+/// odds between two records by more than this factor.
 ///
-/// The details are the row parities: for each output of a matrix the largest ratio within its row. All answers of
-/// a pattern channel or a strip have the same one.
+/// The details are the row parities: for each output of a matrix, the largest ratio within its row. All answers of a
+/// pattern channel or a strip have the same one.
 fn parity(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
@@ -36,13 +36,13 @@ fn parity(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [limit] if at_most(question, limit)))
 }
 
-/// `e^epsilon`, unless unbounded or beyond the floats.
+/// Returns `e^epsilon`; `None` if it is unbounded or exceeds the range of floats.
 pub(crate) fn factor(epsilon: Epsilon) -> Option<f64> {
     // The logarithm was rounded up by a few units of its last place, and so is this; an exact 3 stays 3.
     epsilon.finite().map(f64::exp).filter(|eta| eta.is_finite())
 }
 
-/// Whether the exact parity does not exceed a factor.
+/// Returns whether the exact parity does not exceed a factor.
 pub(crate) fn at_most(question: &AuditRequest<'_>, factor: f64) -> bool {
     let limit = exact(factor);
     question.plan.guarantee().parity().zip(limit).is_some_and(|(parity, limit)| *parity <= limit)

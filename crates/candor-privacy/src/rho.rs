@@ -6,7 +6,7 @@ use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Roundin
 use crate::information_bounds::{belief_bounds, percent};
 use candor_base::channel::{Rational, exact};
 
-/// The lower probability that is spoken of if none is required.
+/// Lower probability in the explanation if none is required.
 const DEFAULT_RHO1: f64 = 0.1;
 
 /// The criterion.
@@ -20,9 +20,9 @@ pub(crate) static RHO: Criterion = Criterion {
     find: rho,
 };
 
-/// The smallest `rho2` such that nothing that is at most `rho1` probable beforehand becomes more than `rho2`
-/// probable (upward), and nothing that is at least `rho2` probable falls below `rho1` (downward): both hold if and only
-/// if the parity is at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
+/// The smallest `rho2` such that no event with prior probability at most `rho1` gets a posterior above `rho2`
+/// (upward), and none with prior at least `rho2` one below `rho1` (downward). Both hold if and only if the parity is
+/// at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
 fn rho(question: &AuditRequest<'_>) -> CriterionResult {
     let rho1 = match question.required(&RHO) {
         Some(&[rho1, ..]) => rho1,
@@ -50,8 +50,8 @@ fn rho(question: &AuditRequest<'_>) -> CriterionResult {
         })
 }
 
-/// The largest parity of plans that keep rho1-to-rho2 privacy: `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly; `None`
-/// unless both are above 0 and below 1.
+/// Returns the largest parity that guarantees rho1-to-rho2 privacy, exactly: `rho2 (1 - rho1) / (rho1 (1 - rho2))`;
+/// `None` unless both are above 0 and below 1.
 pub fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
     let (low, high) = (exact(rho1)?, exact(rho2)?);
     let one = Rational::one();
