@@ -1,4 +1,4 @@
-//! Checking a table against a schema: every value that does not fit.
+//! Checks a file against a schema and finds every value that does not fit.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use crate::input::{Batch, Input};
 use crate::skip_logic::unsettled;
 use crate::stochastic_rounding::fixed;
 
-/// Reads a whole table and reports every value that does not fit the schema, the first of each column with the category
-/// that may have been meant; gives the number of records.
+/// Reads a whole file and reports every value that does not fit the schema, the first of each column with a suggested
+/// category; returns the number of records.
 ///
 /// # Errors
-/// If the table cannot be read, a column is missing, or a column's type holds no categories.
+/// Returns an error if the file cannot be read, if a column is missing, or if a column has an unsupported type.
 pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(InvalidValue)) -> Result<u64, TableError> {
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;

@@ -1,4 +1,4 @@
-//! From the values of a column to category codes.
+//! Converts column values to category codes.
 
 use ahash::AHashMap;
 use arrow_array::cast::AsArray;
@@ -16,7 +16,7 @@ use crate::missing::Missing;
 use crate::stochastic_rounding::dithered;
 use crate::types::{cast, for_each_text, is_categorical, text_dictionary};
 
-/// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
+/// A row that does not fit. The reason is computed only on request, because that takes a while.
 pub struct UncodableRow<'a> {
     batch: &'a Batch,
     column: usize,
@@ -26,17 +26,17 @@ pub struct UncodableRow<'a> {
 }
 
 impl UncodableRow<'_> {
-    /// Its number in its table, from 1.
+    /// Row number in its file, from 1.
     pub fn row(&self) -> u64 {
         self.batch.before + self.index as u64 + 1
     }
 
-    /// What is wrong, and what may have been meant.
+    /// Returns the reason, with a suggestion.
     pub fn told(&self) -> InvalidValue {
         self.described(true)
     }
 
-    /// What is wrong, for a list of many.
+    /// Returns the reason for a list of many, without a suggestion.
     pub fn listed(&self) -> InvalidValue {
         self.described(false)
     }
@@ -53,12 +53,12 @@ impl UncodableRow<'_> {
     }
 }
 
-/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points
-/// of a grid are [`dithered`], and [words](crate::missing::Missing) that stand for what is missing are the missing
-/// category.
+/// Returns the code of every row; invalid rows are reported to `bad` and get code 0. Numbers between two grid points
+/// are rounded stochastically ([`dithered`]), and [codes of missing values](crate::missing::Missing) become the
+/// missing category.
 ///
 /// # Errors
-/// If the column's type holds no categories.
+/// Returns an error if the column has an unsupported type.
 pub fn codes(
     batch: &Batch,
     column: usize,
@@ -92,7 +92,7 @@ pub fn codes(
     })
 }
 
-/// The place of a value that is no category as it stands, if it is a word for what is missing, or has one among its
+/// Returns the position of a missing value whose code is not a category, also within the parts of a value.
 /// parts.
 fn missing_place(batch: &Batch, column: usize, row: usize, attribute: &Attribute, value: &str) -> Option<(u16, f64)> {
     match batch.parts(column, row) {
@@ -101,7 +101,7 @@ fn missing_place(batch: &Batch, column: usize, row: usize, attribute: &Attribute
     }
 }
 
-/// `otherwise` gives the code of a value that is none.
+/// Encodes a column; `otherwise` returns the code of a value that is not a category.
 fn of_numbers(
     array: &ArrayRef,
     attribute: &Attribute,
@@ -127,7 +127,7 @@ fn of_numbers(
     Some(coded)
 }
 
-/// One look-up per label.
+/// Looks up each label once.
 fn of_dictionary(
     dictionary: &DictionaryArray<Int32Type>,
     attribute: &Attribute,

@@ -1,4 +1,4 @@
-//! Looking a table over: what stands in each of its columns, whatever it is.
+//! Summarizes the content of every column of a file.
 
 use std::collections::HashMap;
 
@@ -13,61 +13,61 @@ use crate::input::Input;
 use crate::missing::Missing;
 use crate::types::{for_each_text, is_categorical};
 
-/// The largest number of distinct values of a column that are counted one by one.
+/// Maximum number of distinct values counted in a column.
 pub const MAX_COUNTED: usize = 200;
 
-/// The largest number of a column's numbers that are kept, evenly spread over the table.
+/// Maximum number of values kept of a numeric column, evenly spaced over the file.
 pub const MAX_NUMBERS: usize = 1 << 16;
 
-/// The number of rows that are kept as they are.
+/// Number of first rows that are kept.
 const FIRST_ROWS: usize = 5;
 
-/// The columns of a table, and its first rows.
+/// Columns and first rows of a file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Columns {
-    /// The number of records.
+    /// Number of records.
     pub records: u64,
-    /// The columns, in their order.
+    /// Columns, in order.
     pub columns: Vec<Column>,
-    /// The first rows as they stand.
+    /// First rows as text.
     pub first_rows: Vec<Vec<String>>,
 }
 
-/// What stands in a column.
+/// Content of a column.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Whether it has no name of its own, as where row numbers are written.
+    /// Whether the column has no name, as for row numbers.
     pub unnamed: bool,
-    /// Whether its type can hold categories or numbers.
+    /// Whether its type can contain categories or numbers.
     pub readable: bool,
     /// Distinct values with how often each occurs, in the order of the table; those of a column with many are the first
     /// [`MAX_COUNTED`].
     pub values: Vec<(String, u64)>,
-    /// Whether it has more distinct values than were counted.
+    /// Whether there are more distinct values than were counted.
     pub more: bool,
-    /// The number of records in which nothing stands, or a word that stands for nothing.
+    /// Number of missing values.
     pub missing: u64,
-    /// Its numbers, if it holds nothing else.
+    /// Its numbers, if it contains nothing else.
     pub numbers: Option<Numbers>,
 }
 
-/// The numbers of a column.
+/// Numbers of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
-    /// The smallest.
+    /// Smallest value.
     pub least: f64,
-    /// The largest.
+    /// Largest value.
     pub most: f64,
-    /// Every n-th of them: all if there are at most [`MAX_NUMBERS`].
+    /// Every n-th value; all if there are at most [`MAX_NUMBERS`].
     pub sample: Vec<f64>,
-    /// That n.
+    /// The step n.
     every: u64,
 }
 
@@ -93,15 +93,15 @@ impl Numbers {
         self.count += 1;
     }
 
-    /// Round edges of bins to begin with, as they are written: `18,65`; `None` if all numbers are the same.
+    /// Returns suggested round bin edges, such as `18,65`; `None` if all numbers are equal.
     pub fn suggested_edges(&self) -> Option<String> {
         suggested([self.least, self.most].into_iter())
     }
 }
 
 impl Column {
-    /// How many records have each category of an attribute, about, where the column was too long to be kept; values
-    /// that are none are left out.
+    /// Returns the number of records in each category of an attribute, approximately for very long columns; values
+    /// outside the categories are ignored.
     pub fn counts(&self, attribute: &Attribute) -> Vec<u64> {
         let mut counts = vec![0; attribute.categories().len()];
         let mut add = |value: &str, count: u64| {
@@ -129,7 +129,7 @@ impl Column {
     }
 }
 
-/// A column that is being read.
+/// A column while it is read.
 struct Reading {
     column: Column,
     places: HashMap<String, usize, RandomState>,
@@ -179,7 +179,8 @@ impl Reading {
         }
     }
 
-    /// Settles, as inferring does, whether words such as `NA` are missing values: among numbers, and `NA` among texts.
+    /// Decides, as in schema inference, whether words such as `NA` are missing values: among numbers, and `NA` among
+    /// texts.
     fn finish(mut self, named: bool) -> Column {
         let numeric = self.numbers.as_ref().is_some_and(|numbers| numbers.count > 0);
         let code = |(value, _): &(String, u64)| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -196,10 +197,10 @@ impl Reading {
     }
 }
 
-/// Reads a table once and tells what stands in each column, whatever it is; `progress` is told the records.
+/// Reads a file once and summarizes its columns; reports the number of records to `progress`.
 ///
 /// # Errors
-/// If the table cannot be read, or has no records, or whoever watches ends it.
+/// Returns an error if the file cannot be read or has no records, or if `progress` cancels.
 pub fn columns(input: Input, progress: ProgressSink<'_>) -> Result<Columns, TableError> {
     let (file, header, words) = (input.name().to_owned(), input.header().to_vec(), input.missing().clone());
     let (mut records, total, mut first_rows) = (0, input.rows(), Vec::new());

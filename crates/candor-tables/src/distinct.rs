@@ -1,4 +1,4 @@
-//! The different responses, with how often each occurs: in one pass, on all cores.
+//! Counts the distinct responses, in one pass and in parallel.
 
 use candor_analysis::adjust::DistinctRecords;
 use candor_base::plan::Plan;
@@ -14,10 +14,10 @@ use crate::responses::{ReadSummary, ResponseBatch, read_batches};
 /// proportional to their number, not to that of the responses.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, or a value cannot be a response.
+/// Returns an error if a file was made with another plan or cannot be read, or if a value is not a valid response.
 ///
 /// # Panics
-/// If answers under the plan are sets.
+/// Panics if answers under the plan are sets.
 pub fn distinct_responses(
     plan: &Plan,
     inputs: Inputs,

@@ -1,4 +1,4 @@
-//! What can be wrong with a table, said so that its owner can find it.
+//! Errors about files, worded so that their owner can find the cause.
 
 use candor_analysis::tally::InconsistentCounts;
 use candor_base::randomize::RandomizeError;
@@ -13,7 +13,7 @@ mod not_utf8;
 mod occupied;
 mod sentences;
 
-/// What is wrong with a table, where, and what would be right. Rows are counted from 1, without the header.
+/// Error about a file: what, where, and what is expected. Rows are counted from 1, without the header.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -25,24 +25,24 @@ pub enum TableError {
         /// Why.
         error: std::io::Error,
     },
-    /// A file that is given twice, by the same name or by another.
+    /// The same file was given twice, possibly under different names.
     #[error("{}; its records would count twice", given_twice(file, again))]
     GivenTwice {
         /// The file's name.
         file: String,
-        /// What it is called the second time.
+        /// The second name.
         again: String,
     },
-    /// Whoever waited for it ended the work.
+    /// Cancelled by the caller.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// A format that this build does without.
+    /// A format that this build does not support.
     #[error("{0}: this build of candor does without {1} files, which are a feature of it")]
     NotBuilt(String, &'static str),
-    /// Standard input given twice.
+    /// Standard input was given twice.
     #[error("standard input (-) can be read only once")]
     ReadTwice,
-    /// A batch of a stream that is not to be had, or not of its schema.
+    /// A batch of a stream that cannot be read, or does not fit its schema.
     #[error("{file}, batch {batch}: {message}")]
     Batch {
         /// The stream's name.
@@ -52,7 +52,7 @@ pub enum TableError {
         /// What is wrong with it.
         message: String,
     },
-    /// A line of JSON that is no row of the table.
+    /// A line of JSON that is not a valid row.
     #[error("{file}, line {line}: {message}")]
     Line {
         /// The file's name.
@@ -62,27 +62,27 @@ pub enum TableError {
         /// What is wrong with it.
         message: String,
     },
-    /// A column that responses under the plan do not have.
+    /// A column that responses to the plan do not have.
     #[error("{file} has a column \"{}\", which responses under this plan have not", shown(column))]
     UnknownColumn {
-        /// What it was found in.
+        /// The file or source.
         file: String,
         /// The column's name.
         column: String,
     },
-    /// Nothing in the file.
+    /// An empty file.
     #[error("{file} is empty; it needs a header and at least one record")]
     Empty {
         /// The file's name.
         file: String,
     },
-    /// A header, but no rows in any file.
+    /// A header without rows in any file.
     #[error("there are no records in {file}")]
     NoRecords {
         /// The file's name.
         file: String,
     },
-    /// Two columns of one name.
+    /// Two columns with the same name.
     #[error("{file} has two columns named \"{}\"; rename one", shown(column))]
     DuplicateColumn {
         /// The file's name.
@@ -90,17 +90,17 @@ pub enum TableError {
         /// The column's name.
         column: String,
     },
-    /// A column that is needed is not there.
+    /// A missing column.
     #[error("{file} has no column \"{column}\"{}", did_you_mean(nearest))]
     MissingColumn {
         /// The file's name.
         file: String,
-        /// The column looked for.
+        /// The missing column.
         column: String,
-        /// The column most like it.
+        /// The most similar column.
         nearest: Option<String>,
     },
-    /// A row with another number of fields than the header.
+    /// A row with a different number of fields from the header.
     #[error("{file}, row {row}: {found} fields, but the header has {expected}{}", single_column_hint(*expected))]
     Ragged {
         /// The file's name.
@@ -112,7 +112,7 @@ pub enum TableError {
         /// Fields expected.
         expected: u64,
     },
-    /// An empty line in a table of one column, which CSV readers would silently pass over.
+    /// An empty line in a file with one column, which CSV readers would silently skip.
     #[error("{file}, row {row}: an empty line; write \"\" for a missing value")]
     EmptyLine {
         /// The file's name.
@@ -120,7 +120,7 @@ pub enum TableError {
         /// Which row.
         row: u64,
     },
-    /// A quote without its pair.
+    /// An unclosed quote.
     #[error("{file}: a quote in or before row {row} is not closed, so the rows after it would be read as one field")]
     UnclosedQuote {
         /// The file's name.
@@ -128,24 +128,24 @@ pub enum TableError {
         /// The last row read.
         row: u64,
     },
-    /// A record or a header beyond the limits.
+    /// A record or a header that exceeds a limit.
     #[error("{file}, {}: {limit}; see docs/reference/limits.md", header_or_row(*row))]
     TooLong {
         /// The file's name.
         file: String,
         /// Which row; 0 is the header.
         row: u64,
-        /// What it is.
+        /// The exceeded limit.
         limit: String,
     },
-    /// A Parquet file that claims more than it can hold.
+    /// A Parquet file that claims more rows than it can contain.
     #[error("{file} claims {claimed} rows, more than the {most} that a file of its length may hold; it is damaged")]
     RowsClaimed {
         /// The file's name.
         file: String,
-        /// The rows it claims.
+        /// Number of rows claimed.
         claimed: u64,
-        /// The rows that would be believed.
+        /// Maximum number of rows for its length.
         most: u64,
     },
     /// Text that is not UTF-8.
@@ -155,15 +155,15 @@ pub enum TableError {
         file: String,
         /// Which value.
         place: String,
-        /// Where in the value, counted from 1.
+        /// Position in the value, from 1.
         byte: usize,
-        /// The byte.
+        /// The invalid byte.
         found: u8,
     },
     /// A value that does not fit the schema.
     #[error("{file}, {0}", file = .0.file)]
     Value(InvalidValue),
-    /// A column of a type that has no categories.
+    /// A column with an unsupported type.
     #[error("{file}, column \"{}\" holds {}; it must hold text, numbers or booleans", shown(column), shown(found))]
     Type {
         /// The file's name.
@@ -173,7 +173,7 @@ pub enum TableError {
         /// Its type.
         found: String,
     },
-    /// Not Parquet, or damaged.
+    /// Not a Parquet file, or damaged.
     #[error("cannot read {file} as Parquet: {message}")]
     Parquet {
         /// The file's name.
@@ -181,13 +181,13 @@ pub enum TableError {
         /// Why.
         message: String,
     },
-    /// Nothing tells under which plan responses were made.
+    /// Responses without the fingerprint of their plan.
     #[error(
         "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If it holds \
          true records, randomize it first; if you know that it was made under this plan, say `unmarked`"
     )]
     Unmarked(String),
-    /// The rows are responses already.
+    /// The file already contains responses.
     #[error(
         "{file} holds responses made under the plan {fingerprint}: randomizing them again would only add noise; \
          give the table of true records"
@@ -195,39 +195,39 @@ pub enum TableError {
     AlreadyRandomized {
         /// The file's name.
         file: String,
-        /// The plan they were made under.
+        /// Fingerprint of their plan.
         fingerprint: String,
     },
-    /// Something is at the place of an output, and is not to be replaced.
+    /// The output exists and must not be replaced.
     #[error(transparent)]
     Occupied(#[from] Occupied),
-    /// Responses where what was written down is expected.
+    /// Responses instead of recorded answers.
     #[error("{file} holds responses made under the plan {fingerprint}: they need not be entered again")]
     AlreadyResponses {
         /// The file's name.
         file: String,
-        /// The plan they were made under.
+        /// Fingerprint of their plan.
         fingerprint: String,
     },
-    /// Responses made under another plan.
+    /// Responses made with another plan.
     #[error("Wrong plan: {file} was made with {found}, and the plan given is {expected}")]
     Fingerprint {
         /// The file's name.
         file: String,
-        /// Its fingerprint.
+        /// Fingerprint in the file.
         found: String,
-        /// The plan's.
+        /// Fingerprint of the given plan.
         expected: String,
     },
-    /// Something that candor made of responses, in their place.
+    /// Output of candor computed from responses, instead of responses.
     #[error("{file} holds {found}, not responses; give the responses they were made from")]
     NotResponses {
         /// The file's name.
         file: String,
-        /// What it holds.
+        /// What the file contains.
         found: &'static str,
     },
-    /// The file beside responses cannot be understood.
+    /// An invalid sidecar file.
     #[error("{file} is not what candor writes beside responses: {message}")]
     Sidecar {
         /// The file's name.
@@ -235,7 +235,7 @@ pub enum TableError {
         /// Why.
         message: String,
     },
-    /// The file beside responses says that they were being replaced.
+    /// The sidecar file says that the responses were being replaced.
     #[error(
         "{file} may belong to another plan, or to none: candor was stopped while it was being replaced, as {sidecar} \
          says; make it again, or remove {sidecar} if you know that {file} is right"
@@ -243,10 +243,10 @@ pub enum TableError {
     Replacing {
         /// The file's name.
         file: String,
-        /// The file beside it.
+        /// The sidecar file.
         sidecar: String,
     },
-    /// More or fewer responses than the file beside them says.
+    /// A number of responses that differs from the sidecar file.
     #[error(
         "{file} holds {found} responses, but {expected} were written, as {sidecar} says: the file was cut off, or rows \
          were added or left out; get the whole file, or, if that was done on purpose, remove {sidecar} (the plan is \
@@ -255,11 +255,11 @@ pub enum TableError {
     Records {
         /// The file's name.
         file: String,
-        /// The file beside it.
+        /// The sidecar file.
         sidecar: String,
-        /// The responses found.
+        /// Number of responses found.
         found: u64,
-        /// The responses written.
+        /// Number of responses written.
         expected: u64,
     },
     /// A table without counts.
@@ -269,10 +269,10 @@ pub enum TableError {
         file: String,
         /// The table.
         table: String,
-        /// What it would take.
+        /// The missing column.
         column: String,
     },
-    /// Counts of cells that cannot be those of the responses counted.
+    /// Counts of cells that are inconsistent with the responses.
     #[error(
         "the counts for the table \"{table}\" do not fit together: {misfit}{tags}; give all rows that the query of \
          candor sql makes, each of them once, with all their columns"
@@ -280,12 +280,12 @@ pub enum TableError {
     CountsMisfit {
         /// The table.
         table: String,
-        /// Which responses, by their tags.
+        /// The responses, by channel IDs.
         tags: String,
         /// What is wrong.
         misfit: InconsistentCounts,
     },
-    /// More counted responses than floats can tell apart.
+    /// More counted responses than floats can represent exactly.
     #[error(
         "the counts for the table \"{table}\" sum to {total}; at most {MAX_COUNTED} (2^53) responses can be counted \
          exactly"
@@ -293,13 +293,13 @@ pub enum TableError {
     TooManyCounted {
         /// The table.
         table: String,
-        /// How many they are.
+        /// Their number.
         total: u128,
     },
-    /// A kept column would have the name of an answer.
+    /// A kept column with the name of an answer column.
     #[error("the column \"{0}\" cannot be kept: responses have a column of that name")]
     KeptTwice(String),
-    /// A kept column that cannot be written as one.
+    /// A kept column with different types in different files.
     #[error(
         "{file}: the kept column \"{column}\" holds {}, but {} in the tables before it",
         shown(found),
@@ -310,12 +310,12 @@ pub enum TableError {
         file: String,
         /// The column.
         column: String,
-        /// Its type here.
+        /// Its type in this file.
         found: String,
         /// Its type before.
         expected: String,
     },
-    /// A kept column of a type that the output cannot hold.
+    /// A kept column with a type that the output does not support.
     #[error("{file}: the kept column \"{column}\" holds {found}, {reason}")]
     KeptUnwritable {
         /// The file's name.
@@ -324,10 +324,10 @@ pub enum TableError {
         column: String,
         /// Its type.
         found: String,
-        /// Why not, and what would do.
+        /// The reason, and a remedy.
         reason: &'static str,
     },
-    /// A kept value that the output cannot hold.
+    /// A kept value that the output cannot represent.
     #[error(
         "{file}, row {row}: the kept column \"{column}\" holds a {found} too far off to be written as text; \
          write Parquet, or do not keep the column"
@@ -342,7 +342,7 @@ pub enum TableError {
         /// Its type.
         found: String,
     },
-    /// A label or a name of the responses that a spreadsheet would run.
+    /// A label or a name that a spreadsheet would run as a formula.
     #[error(
         "\"{label}\" of the column \"{column}\" looks like a formula, and with a quote before it would be no answer \
          under the plan: rename it in the schema, write Parquet, or do without `safe_cells`"
@@ -350,10 +350,10 @@ pub enum TableError {
     UnsafeLabel {
         /// The column.
         column: String,
-        /// The label, or the name.
+        /// The label or name.
         label: String,
     },
-    /// True values would be published.
+    /// A column that would publish true values.
     #[error(
         "the column \"{column}\" cannot be kept: the plan randomizes \"{attribute}\", and true values would be \
          published"
@@ -361,20 +361,20 @@ pub enum TableError {
     KeptTruth {
         /// The column.
         column: String,
-        /// The randomized attribute it tells about.
+        /// The randomized attribute that it reveals.
         attribute: String,
     },
-    /// Responses weighted by a truth.
+    /// Weights that would publish true values.
     #[error(
         "the column \"{column}\" cannot hold weights: the plan randomizes \"{attribute}\", and weights are published"
     )]
     WeightTruth {
         /// The column.
         column: String,
-        /// The randomized attribute it tells about.
+        /// The randomized attribute that they reveal.
         attribute: String,
     },
-    /// A cluster, stratum or size of a population that tells the truth of a randomized attribute.
+    /// A column of the sampling design that would publish true values.
     #[error(
         "the column \"{column}\" cannot say how respondents were drawn: the plan randomizes \"{attribute}\", and such \
          columns are published"
@@ -382,10 +382,10 @@ pub enum TableError {
     SampleTruth {
         /// The column.
         column: String,
-        /// The randomized attribute it tells about.
+        /// The randomized attribute that it reveals.
         attribute: String,
     },
-    /// No replicate weights, or too few.
+    /// Too few replicate weight columns.
     #[error(
         "{file}: {found} of its columns are called {pattern}; replicate weights are two or more, in the same columns \
          of all files"
@@ -393,12 +393,12 @@ pub enum TableError {
     Replicates {
         /// The file.
         file: String,
-        /// What they are called.
+        /// Their name pattern.
         pattern: String,
-        /// How many there are.
+        /// Their number.
         found: usize,
     },
-    /// A stratum of several sizes.
+    /// A stratum with two population sizes.
     #[error(
         "the column \"{column}\" says two different sizes of the population of {}: {first} and {second}; it is one \
          number for all rows of a stratum",
@@ -411,13 +411,13 @@ pub enum TableError {
         stratum: String,
         /// One size.
         first: f64,
-        /// Another.
+        /// The other size.
         second: f64,
     },
-    /// How respondents were drawn tells no errors.
+    /// A sampling design from which errors cannot be estimated.
     #[error(transparent)]
     Sampling(#[from] candor_analysis::tally::SamplingError),
-    /// A predictor, cluster or stratum that tells the truth of a randomized attribute.
+    /// A predictor, cluster or stratum that would reveal a randomized attribute.
     #[error(
         "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes \
          the attribute itself"
@@ -425,10 +425,10 @@ pub enum TableError {
     ModelTruth {
         /// The column.
         column: String,
-        /// The randomized attribute it tells about.
+        /// The randomized attribute that it reveals.
         attribute: String,
     },
-    /// Anticipated shares that say nothing.
+    /// Invalid expected shares.
     #[error("{file}: {message}")]
     Shares {
         /// The file's name.
@@ -436,10 +436,10 @@ pub enum TableError {
         /// What is wrong with it.
         message: String,
     },
-    /// Groups by something that is not public.
+    /// Groups of an attribute that is not public.
     #[error("there are no groups by \"{0}\": it is not a public attribute of the plan")]
     NoGroups(String),
-    /// Output would overwrite input.
+    /// The output is also an input.
     #[error("{0} is both input and output; choose another output")]
     SameFile(String),
     /// The output cannot be written.
@@ -450,7 +450,7 @@ pub enum TableError {
         /// Why.
         error: std::io::Error,
     },
-    /// Output to a pipe or a device was cut off.
+    /// Output to a pipe or a device was interrupted.
     #[error("cannot write {file}: {error}; what went there is not whole")]
     Stream {
         /// The pipe's name.
@@ -458,7 +458,7 @@ pub enum TableError {
         /// Why.
         error: std::io::Error,
     },
-    /// A table could not be replaced, and neither could the file beside it be put back.
+    /// A file could not be replaced, nor its old sidecar file restored.
     #[error(
         "cannot write {file}: {error}; what was there is there unchanged, but {sidecar} could not be put back: \
          remove it if you know which plan {file} was made under"
@@ -466,27 +466,27 @@ pub enum TableError {
     StillReplacing {
         /// The file's name.
         file: String,
-        /// The file beside it.
+        /// The sidecar file.
         sidecar: String,
-        /// Why the table could not be replaced.
+        /// The reason.
         error: std::io::Error,
     },
-    /// A table was put in place, but the file beside it was not.
+    /// The file was written, but its sidecar file was not.
     #[error("{file} was written and is whole, but {sidecar} is not right: {error}; {}", by_hand(content))]
     SidecarMissing {
         /// The file's name.
         file: String,
-        /// The file beside it.
+        /// The sidecar file.
         sidecar: String,
         /// Why.
         error: std::io::Error,
-        /// What should be in it; `None` if it should not be there.
+        /// Intended content of the sidecar file; `None` if it should not exist.
         content: Option<String>,
     },
     /// Randomization failed.
     #[error(transparent)]
     Randomize(#[from] RandomizeError),
-    /// A schema could not be inferred from the columns.
+    /// No schema could be inferred from the columns.
     #[error("{file}: no schema was inferred\n{}", .problems.join("\n"))]
     Infer {
         /// The file's name.
@@ -496,5 +496,5 @@ pub enum TableError {
     },
 }
 
-/// The most responses that can be counted: beyond it, floats do not tell a number from the next.
+/// Maximum number of counted responses; beyond it, floats cannot represent every integer.
 pub const MAX_COUNTED: u64 = 1 << 53;

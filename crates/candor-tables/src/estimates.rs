@@ -1,4 +1,4 @@
-//! Writing estimated tables, one row per number: as CSV or Parquet.
+//! Writes estimated tables as CSV or Parquet, with one row per number.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,51 +11,51 @@ use crate::output::Target;
 use crate::parquet_output::ParquetOutput;
 use crate::spreadsheet::safe_cell;
 
-/// One number: of one cell of an estimated table, or of one group.
+/// One number: of a cell of an estimated table, or of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EstimateRow {
-    /// The table, as it is asked for.
+    /// The table, as in the query.
     pub table: String,
-    /// What the number is: `share`, `difference`, `ratio`, `mean` or `variance`.
+    /// The quantity: `share`, `difference`, `ratio`, `mean` or `variance`.
     pub quantity: &'static str,
-    /// The group it is for: names and categories; empty for everybody.
+    /// Group, as names and categories; empty for everybody.
     pub group: Vec<(String, String)>,
-    /// The cell: names and categories.
+    /// Cell, as names and categories.
     pub cell: Vec<(String, String)>,
-    /// The estimate; missing where it is not known.
+    /// The estimate; missing if unknown.
     pub estimate: f64,
-    /// Standard error, lower and upper end of the interval; missing where they are no numbers.
+    /// Standard error, lower and upper confidence limit; missing if undefined.
     pub uncertainty: [f64; 3],
-    /// The share as it may be published; missing where it must not be.
+    /// The share for publication; missing if it must not be published.
     pub shown: f64,
-    /// Whether it is precise enough to publish; empty for other quantities.
+    /// Publication status of a share; empty for other quantities.
     pub reliability: &'static str,
 }
 
 impl EstimateRow {
-    /// In the order of their columns.
+    /// Returns the numbers in the order of their columns.
     fn numbers(&self) -> [f64; 5] {
         let [standard_error, low, high] = self.uncertainty;
         [self.estimate, standard_error, low, high, self.shown]
     }
 }
 
-/// How rows say which cell they are about.
+/// Layout of the columns that identify a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout<'a> {
-    /// One column for each attribute, in this order; empty where a table does not have it.
+    /// One column for each attribute, in this order; empty if a table does not contain it.
     Columns(&'a [String]),
     /// The categories in one column, and the group in another.
     Joined,
 }
 
-/// The columns of numbers, and of what they are.
+/// Columns of the quantity and the numbers.
 const NUMBERS: [&str; 5] = ["estimate", "standard_error", "low", "high", "shown_estimate"];
 
-/// The last column: whether a share may be published.
+/// The last column: the publication status.
 const RELIABILITY: &str = "reliability";
 
-/// Columns of text before those of numbers; where there is none, an attribute is not in the table.
+/// Representation of an attribute that is not in the table: text columns before those of numbers.
 type Texts<'r> = Vec<(String, Vec<Option<&'r str>>)>;
 
 /// The name of a column of ours, told apart from the attributes.

@@ -1,4 +1,4 @@
-//! Panics of the libraries that read and convert tables, which damaged files provoke, become errors.
+//! Converts panics of libraries on damaged files into errors.
 
 use std::cell::Cell;
 
@@ -7,12 +7,12 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread will be caught and told as an error; for a panic hook.
+/// Returns whether a panic of this thread will be caught and reported as an error; for a panic hook.
 pub fn panic_is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Runs a reader or a conversion of Arrow or Parquet, which panic on some damaged files; `None` if it did.
+/// Runs a reader or a conversion of Arrow or Parquet; returns `None` if it panics, as on some damaged files.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
     let before = GUARDED.replace(true);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));

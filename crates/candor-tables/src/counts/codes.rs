@@ -1,4 +1,4 @@
-//! Rows of counts as codes.
+//! Converts rows of counts to codes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,22 +12,22 @@ use crate::TableError;
 use crate::error::InvalidValue;
 use crate::responses::{A_TAG, CellLabels, NOT_AN_ANSWER, tags_are};
 
-/// Rows of a file that are all of one kind, for one table.
+/// Rows of one kind in a counts file, for one table.
 pub(super) struct CountRows<'a> {
     pub(super) plan: &'a Plan,
     pub(super) layout: &'a CountLayout,
     pub(super) file: &'a CountFile,
-    /// Where each column of the plan that the table needs stands in the file.
+    /// Position in the file of each column of the plan that the table requires.
     pub(super) places: &'a BTreeMap<usize, usize>,
     pub(super) holds: Holds,
     pub(super) rows: &'a [usize],
 }
 
 impl CountRows<'_> {
-    /// One column of codes for each column of the plan; those that do not matter are empty.
+    /// Returns one column of codes for each column of the plan; unused ones are empty.
     ///
     /// # Errors
-    /// The first value that cannot be a response under the plan.
+    /// Returns the first value that is not a valid response under the plan.
     pub(super) fn columns(&self) -> Result<Vec<AnswerColumn>, TableError> {
         let columns = self.plan.columns();
         let mut tags: HashMap<usize, Vec<u16>> = HashMap::new();
@@ -56,7 +56,7 @@ impl CountRows<'_> {
         self.texts(place).map(|(_, row, text)| tag(row, text)).collect()
     }
 
-    /// A column of answers, cells, or of a public attribute.
+    /// Encodes a column of answers, of cells, or of a public attribute.
     fn column(&self, at: usize, place: usize, tags: &HashMap<usize, Vec<u16>>) -> Result<AnswerColumn, TableError> {
         let content = &self.plan.columns()[at].content;
         let (block, labels, set) = match content {
@@ -94,8 +94,8 @@ impl CountRows<'_> {
         Ok(AnswerColumn::Set(sets))
     }
 
-    /// Whether nothing need stand in a column where a channel was drawn: strips answer with cells and other channels do
-    /// not, and cells of a strip that asks elsewhere tell the table nothing.
+    /// Returns whether a column may be empty for a channel: only strips answer with cells, and cells of a strip about
+    /// other attributes are irrelevant for the table.
     fn is_silent(&self, content: &Content, channel: usize) -> bool {
         let strip = |block: usize| matches!(self.plan.blocks()[block].channels()[channel].1, Channel::Strip(_));
         match *content {
@@ -105,7 +105,7 @@ impl CountRows<'_> {
         }
     }
 
-    /// What stands in a column of the file: by place among the rows, and number in the file.
+    /// Returns the values of a column of the file, by position and row number.
     fn texts(&self, place: usize) -> impl Iterator<Item = (usize, usize, &str)> {
         self.rows.iter().enumerate().map(move |(index, &row)| (index, row, self.file.rows[row][place].as_str()))
     }
@@ -117,7 +117,7 @@ impl CountRows<'_> {
     }
 }
 
-/// The channel of a block that a row went through.
+/// Returns the channel of a block that produced a row.
 fn channel(tags: &HashMap<usize, Vec<u16>>, block: Option<usize>, index: usize) -> usize {
     block.and_then(|block| tags.get(&block)).map_or(0, |tags| tags[index].into())
 }

@@ -1,4 +1,4 @@
-//! Counts aggregated elsewhere: one row per combination of answers, or of what answers hold, with a column `count`.
+//! Reads precomputed counts: one row per combination of answers or of their contents, with a column `count`.
 
 mod codes;
 
@@ -22,24 +22,24 @@ use crate::types::cast;
 /// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper
 /// and lower case for the same, so these differ from all columns of the plan in more than that.
 pub struct CountColumns {
-    /// How many responses a row stands for: `count`, or `candor_count` if the plan has a column of that name.
+    /// Column with the number of responses: `count`, or `candor_count` if the plan has a column of that name.
     pub count: String,
-    /// Which table a row is for, if a file holds the counts of several: `candor_table`.
+    /// Column with the table of a row, if a file contains the counts of several: `candor_table`.
     pub table: String,
     /// What a row counts, where answers are sets: [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], nothing for
     /// responses with the same answers: `candor_holds`.
     pub holds: String,
-    /// The fingerprint of the plan that the responses were made under: `candor_fingerprint`.
+    /// Column with the fingerprint of the plan: `candor_fingerprint`.
     pub fingerprint: String,
 }
 
 impl CountColumns {
-    /// A row counts the responses with its tags.
+    /// Value for rows that count the responses with these channel IDs.
     pub const RESPONSES: &str = "responses";
-    /// A row counts the answers that hold its cell: one label, or none, of each set.
+    /// Value for rows that count the answers that contain a cell: one label, or none, of each set.
     pub const CELLS: &str = "cells";
 
-    /// The names for the counts of a plan; where one is taken, underscores follow until it is not.
+    /// Returns the column names for a plan, with underscores appended to names that are taken.
     pub fn new(plan: &Plan) -> CountColumns {
         let taken: HashSet<String> = plan.columns().iter().map(|column| column.name.to_lowercase()).collect();
         let free = |first: &str, then: &str| {
@@ -60,29 +60,29 @@ impl CountColumns {
 enum Holds {
     /// Responses with the same answers.
     Answers,
-    /// Responses with the same tags.
+    /// Responses with the same channel IDs.
     Responses,
-    /// Answers that hold the same cell.
+    /// Answers that contain the same cell.
     Cells,
 }
 
-/// A file of counts, in memory.
+/// A counts file in memory.
 struct CountFile {
     name: String,
     header: Vec<String>,
     rows: Vec<Vec<String>>,
     counts: Vec<u64>,
-    /// The fingerprint in the metadata of the file.
+    /// Fingerprint in the metadata of the file.
     fingerprint: Option<String>,
 }
 
-/// Reads files of counts and adds them up for every table: each table from the rows that name it in
-/// [`CountColumns::table`], or, where a file has no such column, from all rows of files that have all its columns.
+/// Reads counts files and adds them up for every table: from the rows that name it in [`CountColumns::table`] or, if
+/// a file has no such column, from all rows of files with all its columns.
 ///
 /// # Errors
-/// [`TableError::Unmarked`] if a file does not tell the plan and nobody vouches for it. If a file cannot be read, is of
-/// another plan, a count is not a whole number, a value cannot be a response, a table has no counts, they do not fit
-/// together, or they sum to more than [`MAX_COUNTED`].
+/// Returns [`TableError::Unmarked`] if a file does not name its plan and the user does not vouch for it; an error if
+/// a file cannot be read or belongs to another plan, if a count is not an integer, if a value is not a valid
+/// response, if a table has no or inconsistent counts, or if they sum to more than [`MAX_COUNTED`].
 pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableCounts>, TableError> {
     let names = CountColumns::new(plan);
     let first = inputs.name();
@@ -123,7 +123,7 @@ pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<V
     Ok(tallies)
 }
 
-/// As many responses as the cells need, and the other way round.
+/// Checks that the numbers of responses and of cells are consistent.
 fn check_fit(plan: &Plan, tally: &TableCounts, table: &str) -> Result<(), TableError> {
     let Some((key, misfit)) = tally.inconsistency(plan) else { return Ok(()) };
     let tag = |(block, tag): (&usize, &u16)| {
@@ -134,7 +134,7 @@ fn check_fit(plan: &Plan, tally: &TableCounts, table: &str) -> Result<(), TableE
     Err(TableError::CountsMisfit { table: table.to_owned(), tags, misfit })
 }
 
-/// A count as it is written, `7` or `7.0`; or what is wrong with it.
+/// Parses a count such as `7` or `7.0`; returns the problem if it is invalid.
 fn parse_count(text: &str) -> Result<u64, String> {
     let float = || text.parse::<f64>().ok().filter(|n| *n >= 0.0 && n.fract() == 0.0);
     // What floats would round must not be read as one.
@@ -179,7 +179,7 @@ impl CountFile {
         Ok(CountFile { name, header, rows, counts, fingerprint })
     }
 
-    /// The same, if all of it was counted under the plan, as its metadata or the column of fingerprints tells.
+    /// Checks that all rows were counted under the plan, by the metadata or the column of fingerprints.
     fn checked(self, plan: &Plan, column: &str, vouched: bool) -> Result<CountFile, TableError> {
         let expected = plan.fingerprint().as_str();
         let told = self.column(column).map(|at| self.rows.iter().map(move |row| row[at].as_str()));
@@ -200,7 +200,7 @@ impl CountFile {
         self.header.iter().position(|column| column == name)
     }
 
-    /// The rows that are for the table of these attributes, in any order.
+    /// Returns the rows for the table of these attributes, in any order.
     fn rows_of(&self, table_column: &str, attributes: &[&str]) -> Vec<usize> {
         let Some(at) = self.column(table_column) else { return (0..self.rows.len()).collect() };
         let sorted = |mut names: Vec<String>| {
@@ -217,7 +217,7 @@ impl CountFile {
         (0..self.rows.len()).filter(|&row| is_wanted(&self.rows[row][at])).collect()
     }
 
-    /// What a row counts.
+    /// Returns what a row counts.
     fn holds(&self, column: &str, row: usize) -> Result<Holds, TableError> {
         match self.column(column).map_or("", |at| &self.rows[row][at]) {
             "" => Ok(Holds::Answers),
@@ -235,7 +235,7 @@ impl CountFile {
         }
     }
 
-    /// Adds the rows that are for the tally's table, and gives how many responses they are.
+    /// Adds the rows of the table, and returns their number of responses.
     fn add(
         &self,
         plan: &Plan,

@@ -18,28 +18,28 @@ use candor_runtime::escape_control::visible;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// Bytes given to the parser at once.
+/// Number of bytes given to the parser at once.
 const BUFFER: usize = 1 << 18;
 
-/// A batch ends early once its records are this long together: several are in memory at once.
+/// Length in bytes at which a batch ends early, because several are in memory at once.
 const MAX_BATCH_BYTES: usize = 1 << 25;
 
-/// A record that runs over more lines has lost a closing quote.
+/// Number of lines after which a record is assumed to lack a closing quote.
 const MAX_LINES: u64 = 1000;
 
-/// A table whose header is read.
+/// A file whose header has been read.
 struct Csv {
     name: String,
     reader: Box<csv::Reader<Stream>>,
-    /// Whether what was read so far ends inside quotes.
+    /// Whether the text read so far ends inside quotes.
     unclosed: Arc<AtomicBool>,
     header: Vec<String>,
 }
 
-/// Reads the header of a table.
+/// Reads the header of a file.
 ///
 /// # Errors
-/// If there is none, or it is not usable.
+/// Returns an error if there is no usable header.
 pub(super) fn open_csv(name: String, reader: Stream, delimiter: u8) -> Result<Input, TableError> {
     let (watch, unclosed) = RecordLimiter::new(reader, delimiter);
     let reader: Stream = Box::new(watch);
@@ -130,8 +130,8 @@ impl CsvBatches {
         Ok(Some(batch.expect("columns of the same length")))
     }
 
-    /// A quote that is not closed swallows the rows after it; and the reader passes over empty lines,
-    /// which in a table of one column are missing values.
+    /// Detects unclosed quotes, which would swallow the following rows, and empty lines, which the reader skips
+    /// although they are missing values in a file with one column.
     fn check_lines(&self) -> Result<(), TableError> {
         let begun = self.record.position().map_or(0, csv::Position::line);
         if self.record.as_slice().len() > MAX_RECORD_BYTES {
@@ -165,10 +165,10 @@ fn csv_error(file: &str, header: &[String], row: u64, error: csv::Error) -> Tabl
     }
 }
 
-/// The fields of a small CSV file without a header, such as a matrix.
+/// Returns the fields of a small CSV file without a header, such as a matrix.
 ///
 /// # Errors
-/// If it cannot be read or is not UTF-8.
+/// Returns an error if it cannot be read or is not UTF-8.
 pub fn cells(path: &Path) -> Result<Vec<Vec<String>>, TableError> {
     let file = path.display().to_string();
     let failed = |error| TableError::Read { file: file.clone(), error };

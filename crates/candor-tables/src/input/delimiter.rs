@@ -1,9 +1,9 @@
-//! What stands between the fields of a line.
+//! Detects the delimiter of CSV files.
 
-/// What a delimiter is looked for among.
+/// Delimiters that are detected.
 pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// The delimiter that occurs most often in the first line, outside quotes.
+/// Returns the delimiter that occurs most often in the first line, outside quotes.
 pub(super) fn sniff(start: &[u8]) -> u8 {
     let mut quoted = false;
     let mut counts = [0usize; 4];

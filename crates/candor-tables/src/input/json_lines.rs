@@ -1,4 +1,4 @@
-//! Tables of JSON lines: one object a line, all with the same fields.
+//! Reads JSON Lines: one object per line, all with the same fields.
 
 use std::io::BufReader;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::limits::{self, Stream};
 use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::{BATCH_ROWS, TableError};
 
-/// A batch ends early once its lines are this long together: several are in memory at once.
+/// Length in bytes at which a batch ends early, because several are in memory at once.
 const MAX_BATCH_BYTES: usize = 1 << 25;
 
 /// Fields and values of one line.
 pub(crate) type Record = Map<String, Value>;
 
-/// Whether a stream that begins like this holds JSON lines.
+/// Returns whether a stream with this beginning contains JSON Lines.
 pub(super) fn is_json(head: &[u8]) -> bool {
     let mut signs = head.iter().filter(|byte| !byte.is_ascii_whitespace());
     signs.next() == Some(&b'{') && matches!(signs.next(), Some(b'"' | b'}'))
@@ -30,7 +30,7 @@ type Lines = Box<dyn Iterator<Item = std::io::Result<String>> + Send>;
 struct JsonLines {
     name: String,
     lines: Lines,
-    /// How many lines were read.
+    /// Number of lines read.
     line: u64,
     header: Vec<String>,
     fingerprint: Option<Value>,
@@ -41,7 +41,7 @@ struct JsonLines {
 /// same in every line.
 ///
 /// # Errors
-/// If there is none, or it is no object.
+/// Returns an error if there is none, or it is not an object.
 pub(super) fn open_json_lines(name: String, reader: Stream) -> Result<Input, TableError> {
     let lines = Box::new(limits::lines(BufReader::new(reader)));
     let mut table =
@@ -68,7 +68,7 @@ impl JsonLines {
         TableError::Line { file: self.name.clone(), line: self.line, message: message.into() }
     }
 
-    /// The next line that is not empty, and its length.
+    /// Returns the next line that is not empty, and its length.
     fn next_record(&mut self) -> Result<Option<(Record, usize)>, TableError> {
         while let Some(line) = self.lines.next() {
             self.line += 1;
@@ -84,7 +84,7 @@ impl JsonLines {
         Ok(None)
     }
 
-    /// The same, with the fields of the first line.
+    /// Returns the next line with the fields of the first line.
     fn next_row(&mut self) -> Result<Option<(Record, usize)>, TableError> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
@@ -142,7 +142,7 @@ impl JsonBatches {
 /// Records as columns of text, or of lists of text where values are lists.
 ///
 /// # Errors
-/// The first column that is neither.
+/// Returns the first column that is neither.
 pub(crate) fn batch_of<'a>(columns: &'a [String], records: &[Record]) -> Result<RecordBatch, &'a str> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for column in columns {
@@ -182,7 +182,7 @@ fn list_array<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ArrayRef> {
     Some(Arc::new(lists.finish()))
 }
 
-/// A value as text, `None` inside if it is missing; `None` if it has none.
+/// Returns a value as text (inner `None` if missing); `None` if it has no text form.
 fn text_of(value: &Value) -> Option<Option<String>> {
     match value {
         Value::String(text) => Some(Some(text.clone())),

@@ -1,4 +1,4 @@
-//! Opening a table: what it is, is read off its first bytes.
+//! Opens files and detects their format from the first bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -20,7 +20,7 @@ use crate::limits::{MAX_STREAMED_PARQUET, Stream, read_bytes};
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const PARQUET: &[u8] = b"PAR1";
 
-/// Bytes read from a file at once.
+/// Number of bytes read from a file at once.
 const BUFFER: usize = 1 << 18;
 
 impl Input {
@@ -29,7 +29,7 @@ impl Input {
     /// in memory.
     ///
     /// # Errors
-    /// If it cannot be read, is empty, or its header is not usable.
+    /// Returns an error if it cannot be read, is empty, or has no usable header.
     pub fn open(location: &Location, delimiter: Option<u8>) -> Result<Input, TableError> {
         let name = location.name();
         let failed = |error| TableError::Read { file: name.clone(), error };
@@ -45,10 +45,10 @@ impl Input {
         }
     }
 
-    /// A table from anything that can be read, as [`Input::open`] does from standard input; `name` is for messages.
+    /// Opens a table from any reader, as [`Input::open`] does for standard input; `name` is for messages.
     ///
     /// # Errors
-    /// As [`Input::open`].
+    /// Returns the errors of [`Input::open`].
     pub fn from_reader(
         name: impl Into<String>,
         reader: impl Read + Send + 'static,
@@ -72,10 +72,10 @@ impl Input {
         open_csv(name, reader, delimiter.unwrap_or_else(|| sniff(&head)))
     }
 
-    /// A table from the bytes of a file; `name` is for messages.
+    /// Opens a table from the bytes of a file; `name` is for messages.
     ///
     /// # Errors
-    /// As [`Input::open`].
+    /// Returns the errors of [`Input::open`].
     pub fn from_bytes(
         name: impl Into<String>,
         bytes: impl Into<Bytes>,
