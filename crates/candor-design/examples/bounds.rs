@@ -1,5 +1,5 @@
 //! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4, and theorem 4 over what other
-//! programs found (`tests/golden/three_records.json`): the table of docs/mathematics/workload.md.
+//! programs found (`tests/golden/three_records.json`): the table of docs/mathematics/lower-bound.md.
 //!
 //! `cargo run --release -p candor-design --example bounds [SECONDS [FIRST]]`: the time for each bound, and the first
 //! row.

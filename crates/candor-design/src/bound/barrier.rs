@@ -17,7 +17,7 @@ const STEPS: usize = 30;
 const WORK: usize = 20_000;
 
 /// Numbers `y_S > 0` for every type of patterns that come close to the largest bound of theorem 3
-/// (docs/mathematics/workload.md), strictly within its conditions. `roots` are `sqrt(C_U d_U)`, summed over the
+/// (docs/mathematics/lower-bound.md), strictly within its conditions. `roots` are `sqrt(C_U d_U)`, summed over the
 /// components of each type; `e` is `exp(epsilon)`.
 ///
 /// The logarithm of the bound is concave in `y`. Maximised is that plus `barrier * (sum of ln y_S + sum over U of ln(1

@@ -24,8 +24,8 @@ const MAX_EPSILON: f64 = 600.0;
 /// 4 (E - yhat_0) / (E - 1)^2 * ( sum over U of sqrt( C_U d_U (1 - yhat_U) ) )^2
 /// ```
 ///
-/// (docs/mathematics/workload.md, theorem 3; no prices are theorem 2). Floats are integers over powers of two, so the
-/// conditions are checked in integers; only then follow floats, each rounded towards the safe side.
+/// (docs/mathematics/lower-bound.md, theorem 3; no prices are theorem 2). Floats are integers over powers of two, so
+/// the conditions are checked in integers; only then follow floats, each rounded towards the safe side.
 pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f64> {
     if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! A bound is over all channels of an epsilon (delta 0): any answers, another channel for each respondent, interactive
 //! or not, and any unbiased estimator; the error is the squared error for a uniform population, so it bounds the worst
-//! case, too (docs/mathematics/workload.md has the theorems and their proofs). Up to ten attributes, or few kinds of
+//! case, too (docs/mathematics/lower-bound.md has the theorems and their proofs). Up to ten attributes, or few kinds of
 //! them, it comes from a convex program about pairs of records, up to six from one about three records as well; else
 //! from a closed form. The program is solved in floats, but what is said is what an independent check of its solution
 //! in exact numbers gives, rounded down.

@@ -57,7 +57,7 @@ fn names_are_names_of_methods() {
     }
     assert_eq!("kronecker".parse::<Method>(), Ok(Method::Independent));
     let error = "worklod".parse::<Method>().unwrap_err().to_string();
-    assert_eq!(error, "there is no method \"worklod\"; did you mean \"workload\"?");
+    assert_eq!(error, "unknown method \"worklod\"; did you mean \"workload\"?");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_parameter_of_another_method_is_told_as_one() {
     let error = Request::new(Method::Joint, parameters(json!({"epsilon": 1.0, "p": 0.7}))).unwrap_err();
     assert_eq!(error.to_string(), "`p` does not go with `method joint`; it belongs to `method warner`");
     let error = Request::new(Method::Joint, parameters(json!({"epsilom": 1.0}))).unwrap_err();
-    assert_eq!(error.to_string(), "there is no parameter `epsilom`; did you mean `epsilon`?");
+    assert_eq!(error.to_string(), "unknown parameter `epsilom`; did you mean `epsilon`?");
     assert!(matches!(error, RequestError::UnknownParameter { .. }));
     let error = Request::new(Method::Joint, parameters(json!({}))).unwrap_err();
     assert_eq!(error, RequestError::Missing("epsilon"));
@@ -76,13 +76,13 @@ fn a_parameter_of_another_method_is_told_as_one() {
 #[test]
 fn a_value_of_another_kind_is_told_with_its_parameter() {
     for (method, given, told) in [
-        (Method::Joint, json!({"epsilon": "2"}), "`epsilon` is \"2\"; it must be a number"),
-        (Method::LDiversity, json!({"l": [2.5]}), "`l` is [2.5]; it must be a list of integers"),
-        (Method::Joint, json!({"epsilon": 1, "mirrored": 1}), "`mirrored` is 1; it must be true or false"),
+        (Method::Joint, json!({"epsilon": "2"}), "invalid `epsilon`: \"2\"; it must be a number"),
+        (Method::LDiversity, json!({"l": [2.5]}), "invalid `l`: [2.5]; it must be a list of integers"),
+        (Method::Joint, json!({"epsilon": 1, "mirrored": 1}), "invalid `mirrored`: 1; it must be true or false"),
         (
             Method::Clusters,
             json!({"clusters": [["a"]], "cluster_method": "all"}),
-            "`cluster_method` is \"all\"; it must be one of joint, optimal, workload",
+            "invalid `cluster_method`: \"all\"; it must be one of joint, optimal, workload",
         ),
     ] {
         assert_eq!(Request::new(method, parameters(given)).unwrap_err().to_string(), told);
