@@ -48,9 +48,9 @@ const DRAWS: usize = 500;
 /// How often each of the first `top` tests, which are sorted by decreasing evidence, would be among the `top` again:
 /// the share of parametric bootstrap draws in which it is.
 ///
-/// A statistic of `d` degrees is drawn anew as noncentral chi-square with its own estimate of the noncentrality, `max(x
-/// - d, 0)`. Statistics with different degrees are compared by the normal deviates of Wilson and Hilferty. The seed is
-/// fixed: the same counts give the same answer.
+/// A statistic of `d` degrees is drawn anew as noncentral chi-square with its own estimate of the noncentrality,
+/// `max(x - d, 0)`. Statistics with different degrees are compared by the normal deviates of Wilson and Hilferty. The
+/// seed is fixed: the same counts give the same answer.
 pub fn selected_again(tests: &[ChiSquareTest], top: usize) -> Vec<f64> {
     let top = top.min(tests.len());
     let mut times = vec![0u32; top];

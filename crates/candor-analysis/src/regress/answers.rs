@@ -60,7 +60,16 @@ pub(super) enum Law {
     Matrix { rows: Vec<Vec<f64>>, named: bool },
     /// How many cells of the answer lie in each combination of the asked attributes; `places` are those among this
     /// block's, `cells` the combination of each cell of the strip's own table.
-    Strip { places: Vec<usize>, asked: Shape, cells: Vec<u16>, slope: f64, level: f64, own: Vec<u32>, log_answers: f64 },
+    Strip {
+        places: Vec<usize>,
+        asked: Shape,
+        cells: Vec<u16>,
+        slope: f64,
+        level: f64,
+        own: Vec<u32>,
+        /// The logarithm of how many answers there are.
+        log_answers: f64,
+    },
     /// The truth itself: a public response.
     Known,
 }

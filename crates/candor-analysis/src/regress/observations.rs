@@ -238,7 +238,7 @@ impl<'a> Observations<'a> {
     fn count_degrees(&self) -> Option<f64> {
         let clusters: BTreeSet<(u32, u32)> = self.cases.iter().map(|case| (case.stratum, case.cluster)).collect();
         let strata: BTreeSet<u32> = clusters.iter().map(|(stratum, _)| *stratum).collect();
-        (self.labels[0] > 0).then(|| clusters.len() as f64 - strata.len() as f64)
+        (self.labels[0] > 0).then_some(clusters.len() as f64 - strata.len() as f64)
     }
 
     /// Fills the rows of the design, which every sum needs again.
