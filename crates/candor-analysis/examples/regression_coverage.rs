@@ -1,10 +1,17 @@
 //! How often intervals, tests and predictions of regressions hold, end to end, and how often effects are found that
 //! `sample-size` predicts.
 //!
-//! `cargo run --release -p candor-analysis --example regression_coverage [surveys] [first setting] [settings]` writes
-//! the tables of docs/reference/interval-coverage.md.
+//! `cargo run --release -p candor-analysis --example regression_coverage FILE [surveys] [setting,..]` prints a table of
+//! docs/reference/interval-coverage.md. Surveys are simulated in parts on all cores, each with seeds of its own; what a
+//! part found is a line of the file, so that a run that was stopped goes on where it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use candor_analysis::regress::{
     Anticipated, Batch, Effect, Family, Fitting, Formula, INTERCEPT, Layout, Model, ModelOptions, ModelRows, Profile,
@@ -174,8 +181,8 @@ fn settings() -> Vec<Setting> {
     ]
 }
 
-/// Surveys of one kind, and what they found.
-#[derive(Default)]
+/// What surveys of one kind found.
+#[derive(Clone, Copy, Default)]
 struct Found {
     surveys: u32,
     covers: u32,
@@ -183,6 +190,17 @@ struct Found {
     one_sided: u32,
     joint: [u32; 2],
     predicted: [u32; 2],
+}
+
+impl Found {
+    fn numbers(&mut self) -> [&mut u32; 8] {
+        let Found { surveys, covers, rejects, one_sided, joint: [tested, found], predicted: [told, right] } = self;
+        [surveys, covers, rejects, one_sided, tested, found, told, right]
+    }
+
+    fn add(&mut self, mut other: Found) {
+        self.numbers().into_iter().zip(other.numbers()).for_each(|(sum, more)| *sum += *more);
+    }
 }
 
 impl Setting {
@@ -239,7 +257,7 @@ impl Setting {
         (columns, weights, names)
     }
 
-    fn run(&self, surveys: u32) -> Found {
+    fn run(&self, surveys: Range<u32>) -> Found {
         let plan = plan(&self.hidden, self.public, self.epsilon);
         let options = ModelOptions { family: self.family, ..ModelOptions::default() };
         let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
@@ -255,8 +273,8 @@ impl Setting {
         let codes: Vec<u16> =
             ["x", "w"][..self.hidden.len() - 1].iter().copied().chain(["z"]).map(in_profile).collect();
         let truth = self.shares(&codes, 0.0);
-        let mut found = Found { surveys, ..Found::default() };
-        for survey in 0..surveys {
+        let mut found = Found { surveys: surveys.end - surveys.start, ..Found::default() };
+        for survey in surveys {
             let mut rng = ChaCha20Rng::seed_from_u64(u64::from(survey));
             let (columns, weights, clusters) = self.people(&mut rng);
             let mut stream = Source::from_seed(34).stream(u64::from(survey));
@@ -290,6 +308,21 @@ impl Setting {
         found
     }
 
+    /// A row of the table.
+    fn row(&self, found: &Found) -> String {
+        format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            self.name,
+            found.surveys,
+            share(found.covers, found.surveys),
+            share(found.rejects, found.surveys),
+            self.power().map_or("-".to_owned(), |power| format!("{:.1}%", 100.0 * power)),
+            share(found.one_sided, found.surveys),
+            share(found.joint[1], found.joint[0]),
+            share(found.predicted[1], found.predicted[0]),
+        )
+    }
+
     /// What `sample-size` says of the coefficient, where it says anything about such surveys.
     fn power(&self) -> Option<f64> {
         if !matches!(self.drawn, Drawn::Simply) || self.family == Some(Family::Multinomial) || self.value == 0.0 {
@@ -319,6 +352,16 @@ impl Setting {
     }
 }
 
+/// A share of counts, with twice its Monte Carlo error.
+fn share(part: u32, of: u32) -> String {
+    let (part, of) = (f64::from(part), f64::from(of));
+    let share = part / of;
+    match of > 0.0 {
+        true => format!("{:.1} ± {:.1}%", 100.0 * share, 200.0 * (share * (1.0 - share) / of).sqrt()),
+        false => "-".to_owned(),
+    }
+}
+
 /// The place of a number among cumulated shares.
 fn drawn(shares: &[f64], mut at: f64) -> usize {
     for (place, share) in shares.iter().enumerate() {
@@ -330,29 +373,65 @@ fn drawn(shares: &[f64], mut at: f64) -> usize {
     shares.len() - 1
 }
 
+/// Surveys of one part.
+const PART: u32 = 100;
+
+/// What was found before: by setting and first survey of a part.
+fn read(file: &str) -> BTreeMap<(usize, u32), Found> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let line = |line: &str| {
+        let numbers: Vec<u32> = line.split(' ').map_while(|number| number.parse().ok()).collect();
+        let (&[setting, first], counts) = numbers.split_first_chunk::<2>()?;
+        let mut found = Found::default();
+        let own = found.numbers();
+        let whole = own.len() == counts.len();
+        own.into_iter().zip(counts).for_each(|(number, count)| *number = *count);
+        whole.then_some(((setting as usize, first), found))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Simulates the parts that are missing in the file.
+fn simulate(settings: &[Setting], asked: &BTreeSet<usize>, surveys: u32, file: &str) {
+    let known = read(file);
+    let parts = (0..surveys).step_by(PART as usize);
+    let all = parts.flat_map(|first| asked.iter().map(move |&setting| (setting, first)));
+    let missing: Vec<(usize, u32)> = all.filter(|part| !known.contains_key(part)).collect();
+    let file = Mutex::new(OpenOptions::new().create(true).append(true).open(file).expect("a file to write"));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(&(setting, first)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut found = settings[setting].run(first..surveys.min(first + PART));
+            let numbers = found.numbers().map(|number| number.to_string()).join(" ");
+            writeln!(file.lock().expect("no panic"), "{setting} {first} {numbers}").expect("room for a line");
+        }
+    };
+    thread::scope(|scope| {
+        (0..thread::available_parallelism().map_or(1, |cores| cores.get())).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+}
+
 fn main() {
-    let mut numbers = std::env::args().skip(1).map(|text| text.parse::<usize>().expect("a number"));
-    let surveys = numbers.next().unwrap_or(4000) as u32;
-    let (first, count) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(usize::MAX));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let file = arguments.first().expect("a file for what parts found");
+    let surveys = arguments.get(1).map_or(4000, |text| text.parse().expect("a number of surveys"));
+    let settings = settings();
+    let asked: BTreeSet<usize> = match arguments.get(2) {
+        Some(list) => list.split(',').map(|text| text.parse().expect("the number of a setting")).collect(),
+        None => (0..settings.len()).collect(),
+    };
+    simulate(&settings, &asked, surveys, file);
     println!(
-        "| survey | coefficient covers | rejects 0 | predicted | no limit | joint test rejects | prediction covers |"
+        "| survey | surveys | coefficient covers | rejects 0 | predicted | no limit | joint test rejects | prediction \
+         covers |"
     );
-    println!("|---|---|---|---|---|---|---|");
-    for setting in settings().iter().skip(first).take(count) {
-        let found = setting.run(surveys);
-        let share = |part: u32, of: u32| match of {
-            0 => "-".to_owned(),
-            _ => format!("{:.1}%", 100.0 * f64::from(part) / f64::from(of)),
-        };
-        println!(
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            setting.name,
-            share(found.covers, found.surveys),
-            share(found.rejects, found.surveys),
-            setting.power().map_or("-".to_owned(), |power| format!("{:.1}%", 100.0 * power)),
-            share(found.one_sided, found.surveys),
-            share(found.joint[1], found.joint[0]),
-            share(found.predicted[1], found.predicted[0]),
-        );
+    println!("|---|---|---|---|---|---|---|---|");
+    let known = read(file);
+    for (number, setting) in settings.iter().enumerate().filter(|(number, _)| asked.contains(number)) {
+        let mut found = Found::default();
+        known.iter().filter(|((own, _), _)| *own == number).for_each(|(_, part)| found.add(*part));
+        println!("{}", setting.row(&found));
     }
 }
