@@ -1,9 +1,9 @@
-//! Weights that agree with known margins of public attributes: raking.
+//! Rakes weights to benchmarks of public attributes.
 //!
-//! Each weight is multiplied by one factor for the respondent's category of each attribute, such that the weighted
-//! shares of the categories are those of the population (Deming and Stephan 1940; with one attribute:
-//! post-stratification). So all respondents with the same categories have one factor, and counts by these attributes
-//! are all that is needed.
+//! Each weight is multiplied by one factor for the respondent's category of each attribute, so that the weighted
+//! shares of the categories equal those of the population (Deming and Stephan 1940; with one attribute this is
+//! post-stratification). All respondents with the same categories have the same factor, so counts by these attributes
+//! suffice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use crate::tally::{Calibration, Sample, TableCounts, VarianceMethod};
 /// Counts of tables, by categories of public attributes.
 pub type Groups = BTreeMap<Vec<u16>, Vec<TableCounts>>;
 
-/// Why weights cannot agree with margins.
+/// Reason why no weights reproduce the benchmarks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrateError {
-    /// Nobody has a category that some of the population have, or the other way round.
+    /// A category occurs in the population but not among respondents, or the reverse.
     #[error("category {category} of attribute {attribute}")]
     Nobody {
-        /// The number of the attribute, as the margins are given.
+        /// Number of the attribute, in the order of the benchmarks.
         attribute: usize,
-        /// The code of the category.
+        /// Code of the category.
         category: usize,
-        /// Whether there are responses, but nobody in the population.
+        /// Whether the category has responses but no share in the population.
         responses: bool,
     },
-    /// No weights agree with all margins.
+    /// No weights reproduce all benchmarks.
     #[error("no weights of these responses agree with all margins; leave one out, or merge categories")]
     NotConverged,
 }
 
-/// How often the margins may be fitted, and how near.
+/// Maximum number of iterations, and tolerance.
 const MAX_ROUNDS: usize = 10_000;
 const NEAR: f64 = 1e-12;
 
-/// Multiplies the weights of all counts, which are by categories of the attributes at these `places` of their keys, so
-/// that each of them has its `margins`: for each category its share.
+/// Multiplies the weights of all counts, grouped by the attributes at these `places` of their keys, so that each
+/// attribute has the category shares in `margins`.
 ///
 /// # Errors
-/// If no weights do.
+/// Returns an error if no weights do.
 pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) -> Result<(), CalibrateError> {
     let combination = |key: &[u16]| -> Vec<u16> { places.iter().map(|&place| key[place]).collect() };
     let mut numbers: BTreeMap<Vec<u16>, usize> = BTreeMap::new();
@@ -95,7 +95,8 @@ pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) ->
     Ok(())
 }
 
-/// The sample with what the margins explain; `None` if the counts are not by units.
+/// Returns the sample with the variance explained by the benchmarks removed; `None` if the counts are not by sampling
+/// units.
 fn calibrated_sample(
     groups: &Groups,
     combinations: &[&Vec<u16>],
@@ -136,7 +137,7 @@ fn calibrated_sample(
     Some(Arc::new(sample.with_calibration(Calibration { columns, inverse, of_units })))
 }
 
-/// The factor of each combination of categories, from the sums of weights.
+/// Returns the factor of each combination of categories, from the sums of weights.
 pub(crate) fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>]) -> Result<Vec<f64>, CalibrateError> {
     for (attribute, margin) in margins.iter().enumerate() {
         let mut found = vec![0.0; margin.len()];

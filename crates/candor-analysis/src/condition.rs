@@ -1,4 +1,4 @@
-//! Conditions on a record, as a person writes them: `Education in (Bachelors, Masters) and Sex = Female`.
+//! Conditions on records, such as `Education in (Bachelors, Masters) and Sex = Female`.
 //!
 //! A comparison is `name = label`, `name != label`, `name in (label, ..)` or `name not in (label, ..)`, and for ordinal
 //! attributes also `<`, `<=`, `>` and `>=`, by the order of the categories. Comparisons are joined by `and`, `or`,
@@ -29,29 +29,29 @@ pub struct Condition {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Test {
-    /// The attribute's category is one of those marked.
+    /// The category of the attribute is one of those marked.
     In(usize, Vec<bool>),
     Not(Box<Test>),
     All(Vec<Test>),
     Any(Vec<Test>),
 }
 
-/// What is wrong with a condition, and where.
+/// Error in a condition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}: {problem}")]
 pub struct ConditionError {
-    /// The place, counted in characters from 1.
+    /// Position in characters, from 1.
     pub at: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and what is expected.
     pub problem: String,
 }
 
 impl Condition {
-    /// Reads a condition in the syntax of the [module](self).
+    /// Parses a condition in the syntax of the [module](self).
     ///
     /// # Errors
-    /// If it is not in that syntax, an attribute or category does not exist, or an order is asked of a nominal
-    /// attribute.
+    /// Returns an error if the syntax is invalid, if an attribute or category is unknown, or if categories of a
+    /// nominal attribute are compared by order.
     pub fn parse(text: &str, schema: &Schema) -> Result<Condition, ConditionError> {
         let tokens = tokens(text)?;
         let mut parser = Parser { schema, tokens: &tokens, end: text.chars().count() + 1, at: 0, depth: 0 };
@@ -65,13 +65,13 @@ impl Condition {
         Ok(Condition::of(test))
     }
 
-    /// The attributes it is about, by position in the schema, in its order.
+    /// Returns the attributes of the condition, by position in the schema.
     pub fn attributes(&self) -> &[usize] {
         &self.attributes
     }
 
-    /// The parts of it about attributes of one kind and of the other, which hold together where it does; `None` if a
-    /// part joined by `or` is about both kinds.
+    /// Splits the condition into parts about two kinds of attributes, whose conjunction it is; `None` if a part
+    /// joined by `or` contains both kinds.
     pub fn split(&self, is_first: impl Fn(usize) -> bool) -> Option<[Option<Condition>; 2]> {
         let parts = match &self.test {
             Test::All(tests) => tests.clone(),
@@ -98,7 +98,7 @@ impl Condition {
         Condition { attributes, test }
     }
 
-    /// Whether it holds for a record, given the category of each attribute it is about.
+    /// Evaluates the condition for a record, given the category of each attribute.
     pub fn holds(&self, category: impl Fn(usize) -> u16 + Copy) -> bool {
         self.test.holds(category)
     }
@@ -149,7 +149,7 @@ impl Token {
     }
 }
 
-/// The signs, longest first.
+/// The operators, longest first.
 const SIGNS: [&str; 11] = ["==", "!=", "<>", "<=", ">=", "=", "<", ">", "(", ")", ","];
 
 fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ConditionError> {
@@ -199,13 +199,13 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ConditionError> {
     Ok(tokens)
 }
 
-/// How deep parentheses and "not" may nest.
+/// Maximum nesting depth of parentheses and "not".
 const MAX_DEPTH: usize = 64;
 
 struct Parser<'a> {
     schema: &'a Schema,
     tokens: &'a [(usize, Token)],
-    /// The place after the last character.
+    /// Returns the position after the last character.
     end: usize,
     at: usize,
     depth: usize,
@@ -267,7 +267,7 @@ impl Parser<'_> {
         Ok(test)
     }
 
-    /// A name or label.
+    /// Parses a name or label.
     fn text(&mut self, what: &str) -> Result<(usize, String), ConditionError> {
         match self.tokens.get(self.at) {
             Some((at, Token::Word(text) | Token::Quoted(text))) => {

@@ -1,15 +1,15 @@
 //! Differences and ratios of two estimates, from their intervals.
 //!
-//! How far a difference may be off below is how far the first may be off below and the second above, put together as
-//! standard errors are (method of variance estimates recovery: Zou and Donner 2008; for ratios Donner and Zou 2012).
-//! Each interval keeps its own shape, so that what holds for few responses still does: the interval of a difference of
-//! shares stays inside -1 and 1, that of a ratio above 0. Where chance took a share out of its range, the interval
-//! reaches to the estimate of the difference, if that is possible.
+//! The lower error of a difference combines the lower error of the first estimate and the upper error of the second,
+//! as standard errors are combined (method of variance estimates recovery: Zou and Donner 2008; for ratios Donner and
+//! Zou 2012). Each interval keeps its shape, so small-sample properties carry over: the interval of a difference of
+//! shares stays within -1 and 1, that of a ratio above 0. If an estimated share is out of range by chance, the
+//! interval extends to the estimate of the difference, if possible.
 
 use crate::estimate::{Cell, Uncertainty};
 
-/// The larger of two numbers, less the other: `second - first` with its uncertainty. `correlation` says how the two
-/// vary together. `None` if one of them is not known.
+/// Returns the difference `second - first` with its uncertainty. `correlation` is that of the two estimates. `None`
+/// if either is unknown.
 pub fn difference(first: &Cell, second: &Cell, correlation: f64) -> Option<Cell> {
     let (a, b) = (Known::new(first)?, Known::new(second)?);
     let together = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
@@ -24,18 +24,18 @@ pub fn difference(first: &Cell, second: &Cell, correlation: f64) -> Option<Cell>
     Some(Cell { estimate, uncertainty: Some(uncertainty) })
 }
 
-/// How often the first goes into the second, with its interval; the upper end is infinite where the first may be zero.
+/// A ratio with its interval; the upper limit is infinite if the denominator may be zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioOfTwo {
     /// The ratio.
     pub estimate: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
-/// `second / first` with its interval. `None` if one of them is not known, or the first is not above zero.
+/// Returns `second / first` with its interval; `None` if either is unknown, or the first is not positive.
 pub fn ratio(first: &Cell, second: &Cell, correlation: f64) -> Option<RatioOfTwo> {
     let (a, b) = (Known::new(first)?, Known::new(second)?);
     if a.estimate <= 0.0 {
@@ -50,7 +50,7 @@ pub fn ratio(first: &Cell, second: &Cell, correlation: f64) -> Option<RatioOfTwo
     Some(RatioOfTwo { estimate: b.estimate / a.estimate, low, high })
 }
 
-/// The number from 0 on up to which this holds.
+/// Returns the number up to which the predicate holds, starting from 0.
 fn turn(holds: impl Fn(f64) -> bool) -> f64 {
     const FAR: f64 = 1e9;
     let mut high = 1.0;
@@ -68,7 +68,7 @@ fn turn(holds: impl Fn(f64) -> bool) -> f64 {
     low
 }
 
-/// An estimate, moved into its interval, and how far that reaches.
+/// Returns an estimate moved into its interval, and the distances to its limits.
 struct Known {
     estimate: f64,
     standard_error: f64,

@@ -1,14 +1,14 @@
-//! RR-Adjustment: weights for the answers that agree with the estimated margins (Domingo-Ferrer and Soria-Comas 2020,
-//! section 5, Algorithm 2).
+//! RR-Adjustment: rakes answers to the estimated margins (Domingo-Ferrer and Soria-Comas 2020, section 5, Algorithm
+//! 2).
 //!
-//! Randomization weakens how answers depend on each other, but does not erase it. Adjustment keeps the answer
-//! records and gives each a weight such that the weighted shares of every attribute (or cluster of attributes) are the
-//! estimated ones: of all weightings that do, the one closest to the answers in relative entropy. That is raking, or
-//! iterative proportional fitting, and it uses the answers only: no further privacy is lost.
+//! Randomization weakens the associations between answers, but does not erase them. Raking keeps the answer records
+//! and gives each a weight such that the weighted shares of every attribute (or cluster of attributes) equal the
+//! estimates; among all such weights, those closest to the answers in relative entropy. This is iterative
+//! proportional fitting. It uses only the answers, so no further privacy is lost.
 //!
-//! Everything works on [`DistinctRecords`]: records that are alike have the same weight. [`rake`] is the algorithm for
-//! any records and margins; [`adjust`] also estimates the margins from answers under a plan.
-//! docs/explanation/raking-and-synthesis.md says when it helps.
+//! All functions work on [`DistinctRecords`]: equal records have the same weight. [`rake`] is the algorithm for any
+//! records and margins; [`adjust`] also estimates the margins from answers under a plan. For its uses see
+//! docs/explanation/raking-and-synthesis.md.
 
 mod raking;
 mod records;
@@ -22,28 +22,28 @@ use candor_base::plan::{Content, Plan};
 use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::table_list::TableList;
 
-/// Answer records with weights, and how they were found.
+/// Raked answer records, with convergence information.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adjusted {
-    /// What raking found.
+    /// Result of raking.
     pub raked: Raked,
-    /// The tables whose shares were aimed at, as attributes by their positions in the schema.
+    /// Tables that were raked to, as positions of attributes in the schema.
     pub tables: Vec<Vec<usize>>,
-    /// The shares aimed at, one list per table: estimated and projected to proper distributions.
+    /// Target shares of each table: estimated, and projected to proper distributions.
     pub targets: Vec<Vec<f64>>,
 }
 
-/// Weights for answer records under a plan: estimates the tables (unbiased, then projected to a proper
-/// distribution) and rakes the records to them.
+/// Rakes answer records under a plan to tables that are estimated (unbiased) and projected to proper distributions.
 ///
 /// The columns of the records are the attributes of the schema, in order. Cost: one pass over the distinct records
 /// for each table, then [`rake`].
 ///
 /// # Errors
-/// If the plan does not answer with records ([`check_plan`]), a table cannot be estimated, or raking cannot begin.
+/// Returns an error if the answers of the plan are not records ([`check_plan`]), if a table cannot be estimated, or
+/// if raking cannot start.
 ///
 /// # Panics
-/// If the records are not answers under the plan.
+/// Panics if the records are not answers under the plan.
 pub fn adjust(
     plan: &Plan,
     records: &DistinctRecords,
@@ -68,10 +68,10 @@ pub fn adjust(
     Ok(Adjusted { raked, tables: tables.lists().to_vec(), targets })
 }
 
-/// Whether answers under a plan are records: one category of each attribute, all through the same channels.
+/// Checks that answers under a plan are records: one category of each attribute, all through the same channels.
 ///
 /// # Errors
-/// What stands against it, and what to use instead.
+/// Returns the reason why they are not, with a remedy.
 pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
     for column in plan.columns() {
         match &column.content {
@@ -93,11 +93,11 @@ pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
     Ok(())
 }
 
-/// Why there are no adjusted weights.
+/// Error of raking answers.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdjustError {
-    /// Responses went through different channels.
+    /// Channels are randomly assigned.
     #[error(
         "adjustment does not apply to a lottery of channels: responses with different tags tell about different \
          attributes, so no single set of weights fits them; estimate tables instead, which uses every response for \
@@ -110,7 +110,7 @@ pub enum AdjustError {
          be given a weight; any table can be estimated from sets instead"
     )]
     Sets(String),
-    /// A matrix over several attributes answers in one column.
+    /// A matrix covers several attributes in one answer.
     #[error(
         "adjustment does not apply: \"{0}\" answers for several attributes at once; estimate their table instead, or \
          make a plan with `method joint`, which answers each by itself"
@@ -125,7 +125,7 @@ pub enum AdjustError {
     /// A margin cannot be estimated.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
-    /// Raking cannot begin.
+    /// Raking cannot start.
     #[error(transparent)]
     Rake(#[from] RakeError),
 }

@@ -1,4 +1,4 @@
-//! The different records of a table, with how often each occurs.
+//! Distinct records with their frequencies.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -10,10 +10,10 @@ use crate::tally::{Codes, CountLayout, Rows, TableCounts};
 /// An odd number without pattern: 2^64 over the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The different records of a table and how often each occurs, in the order in which they were first seen.
+/// Distinct records and their frequencies, in order of first occurrence.
 ///
-/// Memory is proportional to the number of different records; counts of parts of the data
-/// [merge](DistinctRecords::merge).
+/// Memory is proportional to the number of distinct records; counts of parts of the data can be
+/// [merged](DistinctRecords::merge).
 ///
 /// ```
 /// use candor_analysis::adjust::DistinctRecords;
@@ -28,17 +28,18 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug)]
 pub struct DistinctRecords {
     width: usize,
-    /// Record after record.
+    /// Codes, record after record.
     codes: Vec<u16>,
     counts: Vec<u64>,
-    /// Where records are found by their hash: a record's number plus one, or zero; a power of two, at most half full.
+    /// Hash table with the number of each record plus one, or zero; its size is a power of two, and it is at most
+    /// half full.
     slots: Vec<u32>,
-    /// Differs between runs, so that nobody can make records that collide.
+    /// Random hash key, so that nobody can construct colliding records.
     seed: u64,
 }
 
 impl DistinctRecords {
-    /// No records yet, of so many columns.
+    /// Creates an empty collection with this number of columns.
     pub fn new(width: usize) -> DistinctRecords {
         DistinctRecords {
             width,
@@ -49,41 +50,41 @@ impl DistinctRecords {
         }
     }
 
-    /// How many different records.
+    /// Returns the number of distinct records.
     pub fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// How often each occurs.
+    /// Returns the frequency of each record.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// How many records there are, repetitions included.
+    /// Returns the number of records, including repetitions.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// One record.
+    /// Returns one record.
     pub fn record(&self, number: usize) -> &[u16] {
         &self.codes[number * self.width..][..self.width]
     }
 
-    /// The codes by column.
+    /// Returns the codes by column.
     pub fn columns(&self) -> Vec<Vec<u16>> {
         let column = |at: usize| self.codes.iter().skip(at).step_by(self.width).copied().collect();
         (0..self.width).map(column).collect()
     }
 
-    /// The counts that tables need, of records that are responses under a plan.
+    /// Counts tables of records that are responses under a plan.
     ///
     /// # Panics
-    /// If the columns are not those of the plan.
+    /// Panics if the columns are not those of the plan.
     pub fn tallies(&self, plan: &Plan, tables: &TableList) -> Vec<TableCounts> {
         let columns = self.columns();
         let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
@@ -96,15 +97,15 @@ impl DistinctRecords {
         tables.lists().iter().map(count).collect()
     }
 
-    /// Counts a record so many times.
+    /// Adds a record with a frequency.
     ///
     /// # Panics
-    /// If it has another number of columns.
+    /// Panics if it has another number of columns.
     pub fn add(&mut self, record: &[u16], times: u64) {
         self.add_numbered(record, times);
     }
 
-    /// The same, and says which record it is: numbers are given in the order in which records are first seen.
+    /// Adds a record and returns its number, in order of first occurrence.
     pub(crate) fn add_numbered(&mut self, record: &[u16], times: u64) -> usize {
         assert_eq!(record.len(), self.width, "a code for each column");
         let slot = self.slot(record);
@@ -125,7 +126,7 @@ impl DistinctRecords {
         }
     }
 
-    /// Counts one record per row of these columns.
+    /// Adds one record per row of these columns.
     pub fn add_rows(&mut self, columns: &[&[u16]]) {
         let mut record = vec![0; self.width];
         for row in 0..columns.first().map_or(0, |column| column.len()) {
@@ -141,7 +142,7 @@ impl DistinctRecords {
         }
     }
 
-    /// Where the record is, or would be.
+    /// Returns the slot of a record, or the free slot for it.
     fn slot(&self, record: &[u16]) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = self.hash(record) as usize & mask;
@@ -151,7 +152,7 @@ impl DistinctRecords {
         slot
     }
 
-    /// Four codes at a time, multiplied and folded.
+    /// Hashes four codes at a time by multiplication and folding.
     fn hash(&self, record: &[u16]) -> u64 {
         record.chunks(4).fold(self.seed, |hash, codes| {
             let word = codes.iter().fold(0, |word, &code| word << 16 | u64::from(code));

@@ -1,65 +1,65 @@
-//! Putting attributes together that depend on each other (Domingo-Ferrer and Soria-Comas 2020, Algorithm 1).
+//! Groups associated attributes into clusters (Domingo-Ferrer and Soria-Comas 2020, Algorithm 1).
 
 use super::Dependence;
 
-/// What a cluster may be.
+/// Limits of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// At most so many combinations of categories (the paper's `T_v`).
+    /// Maximum number of category combinations (the paper's `T_v`).
     pub cells: u64,
-    /// Clusters are put together only if they depend on each other at least as much (the paper's `T_d`).
+    /// Minimum association for merging clusters (the paper's `T_d`).
     pub dependence: f64,
 }
 
 impl Default for Limits {
-    /// The middle of the paper's ranges.
+    /// Values in the middle of the paper's ranges.
     fn default() -> Limits {
         Limits { cells: 100, dependence: 0.2 }
     }
 }
 
-/// What came of two clusters.
+/// Outcome for a pair of clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// They became one.
+    /// They were merged.
     Merged,
-    /// Together they would have too many combinations of categories.
+    /// The merged cluster would have too many category combinations.
     TooManyCells,
-    /// They depend too little on each other; so do all others that are left.
+    /// Their association is too weak, and so are all remaining ones.
     TooLittleDependence,
 }
 
-/// Two clusters that were looked at.
+/// A pair of clusters considered for merging.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The clusters, as positions in the schema.
     pub clusters: [Vec<usize>; 2],
-    /// The pair of attributes, one of each, that depends most on each other.
+    /// The most strongly associated pair of attributes, one from each cluster.
     pub pair: [usize; 2],
-    /// How much.
+    /// Their association.
     pub dependence: f64,
-    /// How many combinations of categories they have together; at most `u64::MAX`.
+    /// Number of category combinations of the merged cluster; at most `u64::MAX`.
     pub cells: u64,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// Clusters, and how they came about.
+/// Clusters, with the steps that led to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clustering {
-    /// Every attribute in one of them: each in the schema's order, and by their first attributes.
+    /// Clusters that together contain every attribute, in the order of the schema.
     pub clusters: Vec<Vec<usize>>,
-    /// What was looked at, in order.
+    /// Considered pairs, in order.
     pub steps: Vec<Step>,
 }
 
-/// Puts together, again and again, the two clusters that depend most on each other, as long as their dependence is at
-/// least `limits.dependence` and their combinations of categories are at most `limits.cells`. The dependence of two
-/// clusters is the largest between an attribute of one and an attribute of the other; of equal ones the pair of
-/// attributes that comes first goes first.
+/// Repeatedly merges the two most strongly associated clusters, as long as their association is at least
+/// `limits.dependence` and the merged cluster has at most `limits.cells` category combinations. The association of
+/// two clusters is the largest between an attribute of one and an attribute of the other; ties are broken by the
+/// order of attributes.
 ///
-/// `attributes` are the attributes to cluster, by position in the schema, with the numbers of their categories; pairs
-/// that are not among the `dependences` count as independent. Cost: with `k` attributes and few refusals, `k^3`.
+/// `attributes` are positions in the schema with numbers of categories; pairs not among the `dependences` count as
+/// independent. Cost: `k^3` for `k` attributes, if few merges are rejected.
 ///
 /// ```
 /// use candor_analysis::association::{Dependence, Limits, Measure, cluster};
