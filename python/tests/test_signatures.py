@@ -108,7 +108,7 @@ def test_what_may_have_been_meant(simple) -> None:
     assert refused(lambda: simple.randomize("x", colour=1)) == "`randomize` has no parameter `colour`"
     assert (
         refused(lambda: candor.design([2], "worklod", epsilon=1))
-        == 'there is no method "worklod"; did you mean "workload"?'
+        == 'unknown method "worklod"; did you mean "workload"?'
     )
     assert refused(lambda: candor.design([2], "joint", epsilon=1, p=0.5)) == (
         '`p` does not go with `method="joint"`; it belongs to `method="warner"`'

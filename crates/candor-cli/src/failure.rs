@@ -13,7 +13,7 @@ use candor_tables::TableError;
 use candor_tables::output::Target;
 
 use crate::flags::with_flags;
-use crate::show::{emit_json, expects_json};
+use crate::json::{expects_json, json_text};
 
 /// Writes to standard error, if that can be written: a full disk there changes nothing about how the command ends.
 pub fn tell(text: &str) {
@@ -53,7 +53,8 @@ impl Failure {
             Failure::Rejected(verdict) => {
                 tell(&format!("error: {}", visible(&verdict.text)));
                 // The code is for programs, which read the exit code, too: nothing to do if it cannot be written.
-                let _ = if expects_json() { emit_json(&verdict) } else { Ok(()) };
+                let text = if expects_json() { json_text(&verdict) } else { String::new() };
+                let _ = std::io::stdout().lock().write_all(text.as_bytes());
                 ExitCode::from(1)
             }
             Failure::Usage(message) => {

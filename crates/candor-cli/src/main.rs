@@ -3,11 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod flags;
+mod json;
+mod failure;
 mod help;
 mod interruption;
 mod progress;
 mod show;
-mod failure;
 mod commands;
 
 use std::process::ExitCode;
@@ -167,7 +168,7 @@ fn main() -> ExitCode {
         return show::emit(help::WELCOME).map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS);
     }
     if words.iter().any(|word| word == "--json") {
-        show::expect_json();
+        json::expect_json();
     }
     let asked = help::shaped(Command::command(), &words).get_matches();
     match run(Command::from_arg_matches(&asked).unwrap_or_else(|error| error.exit())) {

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use candor::format::{capital, count, label, paragraph, plural, table};
-use candor_runtime::escape_control::{is_hidden, visible};
+use candor_runtime::escape_control::visible;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
+pub use crate::json::json_text;
 
 /// Whether everything is shown.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
@@ -21,19 +22,6 @@ pub fn show_everything() {
 /// Whether everything is shown.
 pub fn verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
-}
-
-/// Whether the output is read by a program.
-static JSON: AtomicBool = AtomicBool::new(false);
-
-/// From now on, rejections are written as JSON, too.
-pub fn expect_json() {
-    JSON.store(true, Ordering::Relaxed);
-}
-
-/// Whether the output is read by a program.
-pub fn expects_json() -> bool {
-    JSON.load(Ordering::Relaxed)
 }
 
 /// So many rows of a table fit on a screen with what stands around it.
@@ -68,14 +56,6 @@ pub fn emit(text: &str) -> Result<(), Failure> {
 /// Writes JSON to standard output.
 pub fn emit_json(json: &impl Serialize) -> Result<(), Failure> {
     emit_data(&json_text(json))
-}
-
-/// Returns JSON on one line, fields in the order of the result; NaN and infinity are null. Invisible characters are
-/// escaped.
-pub fn json_text(json: &impl Serialize) -> String {
-    let json = serde_json::to_string(json).expect("results have text for keys");
-    let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
-    json.chars().map(escape).chain(["\n".to_owned()]).collect()
 }
 
 /// Returns a result as a JSON value.

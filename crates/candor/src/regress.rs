@@ -345,7 +345,6 @@ fn one(
     let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, odds));
     let contrasts = regression::coefficients(&found, &found.contrasts, odds);
     let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
-    let test = tested.map_or(regress::Test::Score, |one| one.test).name();
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
     let predictions = predictions(&found, &options.questions, &modeled, model.family());
@@ -365,7 +364,7 @@ fn one(
         subpopulation: options.condition.as_ref().map(|text| text.trim().to_owned()),
         rows: found.distinct,
         design: rows.survey.words_of_model(&rows.schema, own.replicates(), own.units()),
-        test,
+        test: tested.map_or(regress::Test::Score, |one| one.test).name(),
         confidence: options.confidence,
         converged: found.converged,
         boundary: found.boundary,

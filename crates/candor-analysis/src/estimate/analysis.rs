@@ -3,7 +3,6 @@
 use candor_base::plan::Plan;
 use candor_runtime::progress::Steps;
 
-use super::structure::Structure;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::tally::TableCounts;
 
@@ -202,7 +201,9 @@ fn cells(
             estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
         }
     };
-    check_informative(&estimate, &intervals, structure.as_ref(), options.interval, reach)?;
+    let open = |cell: &usize| structure.as_ref().is_none_or(|structure| structure.is_possible(*cell));
+    let possible: Vec<usize> = (0..estimate.shares.len()).filter(open).collect();
+    check_informative(&estimate, &intervals, &possible, options.interval, reach)?;
     let intervals = match (options.method, options.interval) {
         (Method::Projected, _) => return Ok((bare(simplex::project(&estimate.shares)), Vec::new())),
         (Method::Clipped, _) => return Ok((bare(simplex::clip(&estimate.shares)), Vec::new())),
@@ -217,24 +218,23 @@ fn cells(
     Ok((estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect(), effective))
 }
 
-/// Rejects estimates of which no interval excludes anything, and says how many respondents would tell something.
+/// Rejects estimates of which no interval of a possible cell excludes anything, and says how many respondents would
+/// tell something.
 fn check_informative(
     estimate: &Estimate,
     intervals: &[(f64, f64)],
-    structure: Option<&Structure>,
+    possible: &[usize],
     interval: Interval,
     reach: f64,
 ) -> Result<(), EstimateUnavailable> {
-    let open = |cell: &usize| structure.is_none_or(|structure| structure.is_possible(*cell));
-    let cells: Vec<usize> = (0..estimate.shares.len()).filter(open).collect();
-    let whole = cells.iter().map(|&cell| intervals[cell]).all(|(low, high)| match interval {
+    let whole = possible.iter().map(|&cell| intervals[cell]).all(|(low, high)| match interval {
         Interval::Binomial => low <= 0.0 && high >= 1.0,
         _ => high - low >= 1.0,
     });
     if !whole {
         return Ok(());
     }
-    let least = cells.iter().map(|&cell| estimate.standard_errors[cell]).fold(f64::INFINITY, f64::min);
+    let least = possible.iter().map(|&cell| estimate.standard_errors[cell]).fold(f64::INFINITY, f64::min);
     let respondents = estimate.respondents;
     let needed = (respondents * (4.0 * reach * least).powi(2)).ceil();
     Err(EstimateUnavailable::Uninformative { respondents, needed })

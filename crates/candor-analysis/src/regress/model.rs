@@ -138,40 +138,28 @@ impl Model {
         }
         let attribute = response.map(|at| &schema.attributes()[at]);
         let missing = if options.ignoring.is_some() { Missing::Category } else { options.missing };
-        let domain = options.domain.as_ref();
         check_domain(plan, options, response)?;
-        let is_named =
-            |at: usize| response == Some(at) || formula.terms().iter().flatten().any(|name| found(name) == Some(at));
-        let without = |at: usize| match is_named(at) {
-            true => without_answer(&schema.attributes()[at], missing),
-            false => Vec::new(),
-        };
-        let left_out = |at: usize| [without(at), outside(plan, domain, at)].concat();
-        let is_constant = |name: &&String| found(name).is_some_and(|at| schema.size(at) < left_out(at).len() + 2);
-        if let Some(name) = formula.terms().iter().flatten().find(is_constant) {
-            return Err(RegressError::Constant(name.clone()));
+        let names: Vec<&String> = formula.terms().iter().flatten().collect();
+        let is_named = |at: usize| response == Some(at) || names.iter().any(|name| found(name) == Some(at));
+        let without = |at| if is_named(at) { without_answer(&schema.attributes()[at], missing) } else { Vec::new() };
+        let left_out = |at: usize| [without(at), outside(plan, options.domain.as_ref(), at)].concat();
+        let is_constant = |name: &&&String| found(name).is_some_and(|at| schema.size(at) < left_out(at).len() + 2);
+        if let Some(name) = names.iter().find(is_constant) {
+            return Err(RegressError::Constant((*name).clone()));
         }
         let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;
         let (mut hidden, public, mut numbers) = variables(plan, formula, response);
-        domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(&mut hidden, at));
+        options.domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(&mut hidden, at));
         let known_response = attribute.is_some_and(Attribute::is_public);
-        if hidden.iter().all(|&at| schema.attributes()[at].is_public()) {
-            return Err(RegressError::NothingRandomized);
-        }
         check_cells(plan, &hidden)?;
         let references = References::new(plan, formula, options, left_out)?;
         let hidden_predictors = &hidden[usize::from(response.is_some())..];
         let predictor = |name: &String| {
             let at = found(name);
-            let place = |list: &[usize]| list.iter().position(|own| Some(*own) == at);
-            let factor = match (place(hidden_predictors), place(&public)) {
-                (Some(axis), _) => Factor::Hidden(axis),
-                (_, Some(place)) => Factor::Public(place),
-                _ => Factor::Number(numbers.iter().position(|number| number == name).unwrap_or(0)),
-            };
-            let attribute = at.map(|at| &schema.attributes()[at]);
-            let categories = attribute.map_or(Vec::new(), |attribute| attribute.categories().to_vec());
+            let factor = factor(at, hidden_predictors, &public)
+                .unwrap_or_else(|| Factor::Number(numbers.iter().position(|number| number == name).unwrap_or(0)));
+            let categories = at.map_or(&[][..], |at| schema.attributes()[at].categories()).to_vec();
             let left_out = at.map_or(Vec::new(), left_out);
             let first = (0..categories.len()).find(|&code| !left_out.contains(&(code as u16))).unwrap_or(0);
             let reference = at.and_then(|at| references.of(at)).unwrap_or(first);
@@ -274,6 +262,12 @@ impl Model {
     }
 }
 
+/// What an attribute contributes as a predictor; `None` of a numeric column.
+fn factor(attribute: Option<usize>, hidden: &[usize], public: &[usize]) -> Option<Factor> {
+    let place = |list: &[usize]| list.iter().position(|own| Some(*own) == attribute);
+    place(hidden).map(Factor::Hidden).or_else(|| place(public).map(Factor::Public))
+}
+
 /// A subpopulation is not one of the outcome's categories.
 fn check_domain(plan: &Plan, options: &ModelOptions, response: Option<usize>) -> Result<(), RegressError> {
     let refused = |message: &str| Err(RegressError::Domain(message.to_owned()));
@@ -353,7 +347,11 @@ fn put<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
+/// A model has randomized attributes, and not too many combinations of them.
 fn check_cells(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
+    if hidden.iter().all(|&at| plan.schema().attributes()[at].is_public()) {
+        return Err(RegressError::NothingRandomized);
+    }
     let sizes = hidden.iter().map(|&attribute| plan.schema().size(attribute));
     let cells = sizes.fold(1usize, usize::saturating_mul);
     match cells > MAX_HIDDEN_CELLS {

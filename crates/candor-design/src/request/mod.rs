@@ -339,7 +339,7 @@ pub enum RequestError {
         hint: String,
     },
     /// A value has the wrong type for its parameter.
-    #[error("invalid `{parameter}`: {value}; it must be {expected}")]
+    #[error("`{parameter}` is {value}; it must be {expected}")]
     InvalidValue {
         /// The parameter.
         parameter: String,
