@@ -9,12 +9,12 @@
 pub mod metadata_keys;
 mod guard;
 mod types;
+pub mod invalid_value;
 pub mod error;
 pub mod limits;
 mod cross;
 pub mod missing;
 pub mod input;
-pub mod invalid_value;
 pub mod stochastic_rounding;
 pub mod codes;
 mod skip_logic;
