@@ -204,7 +204,9 @@ def strip_law(strip, sizes):
     places, table = strip["attributes"], strip["categories"]
     cells = list(itertools.product(*map(range, table)))
     common = lcm(*table)
-    if isinstance(strip["cells"], list):
+    if isinstance(strip["cells"], dict):
+        base = [cells[number] for number in strip["cells"]["listed"]]
+    elif isinstance(strip["cells"], list):
         base = [cell for cell in cells if all(x < q for x, q in zip(cell, strip["cells"]))]
     else:
         order = sorted(cells, key=lambda cell: sum(x * common // a for x, a in zip(cell, table)) % common)

@@ -1304,7 +1304,11 @@ function possibleRecords({ attributes, blocks, conditions: rules }, group, { rec
     }
   };
   extend(new Map(), new Map(), 0);
-  return { records: records.slice(0, most), context, isComplete: records.length <= most && visits <= 64 * most };
+  const isWhole = records.length <= most && visits <= 64 * most;
+  // Where nobody could have some category, labels do not say what their columns hold (`yes` beside `Y*m`).
+  const occurs = (at, n) => new Set(records.map((record) => record.get(at))).size === candidates[n].length;
+  if (crossed && isWhole && !order.every(occurs)) return { records: [], context, isComplete: false };
+  return { records: records.slice(0, most), context, isComplete: isWhole };
 }
 
 // ---- The cost of a plan: what checking it takes at most, from the numbers that stand in it

@@ -274,3 +274,19 @@ test('of many follow-up questions both bounds are safe', async () => {
   const truth = Math.log(3) + 14 * Math.log(4);
   assert.ok(low > 0.4 * truth && low <= truth + 1e-9 && high >= truth - 1e-9 && high <= epsilon.high + 1e-9, `${low} ${high} ${truth}`);
 });
+
+test('labels that exclude a category exclude nothing', async () => {
+  const kept = (categories) => ({ pattern: { categories: [categories], answer_sizes: [1], parts: [{ set: { only: [] }, weight: 1 }, { set: 'all', weight: 1 }] } });
+  for (const labels of [['N*m', 'N*f', 'Y*m', 'Y*f'], ['no*m', 'no*f', 'Yes*m', 'Yes*f'], ['no*m', 'no*f']]) {
+    const attributes = [['drug', ['no', 'yes']], ['drug*sex', labels]].map(([name, categories]) => ({ name, kind: 'nominal', categories }));
+    const blocks = attributes.map(({ name, categories }) => ({ attributes: [name], lottery: [{ weight: 1, channel: kept(categories.length) }] }));
+    const file = await honestFile(attributes, blocks);
+    const { epsilon } = file.guarantee;
+    assert.ok(Number(epsilon) > 1);
+    for (const { conditional_epsilon: known } of file.guarantee.attributes) assert.equal(known, epsilon);
+    // What states that nothing is told is read as what the whole response may tell.
+    file.guarantee.attributes.forEach((attribute) => { attribute.conditional_epsilon = '0'; });
+    const { guarantee } = await readPlan(file);
+    for (const { conditional_epsilon: known } of guarantee.attributes) assert.ok(Number(known) >= Number(epsilon));
+  }
+});

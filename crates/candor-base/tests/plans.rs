@@ -272,3 +272,30 @@ fn the_fingerprint_comes_before_the_certificate() {
     assert!(matches!(Plan::from_json(&edited), Err(PlanError::Fingerprint { actual: None, .. })));
     assert!(Plan::from_json(&edited).unwrap_err().to_string().contains("was not computed"));
 }
+
+/// Labels that say nothing of each other make no plan private: what somebody sends about both counts.
+#[test]
+fn attributes_beside_a_crossing_with_other_labels_state_what_both_answers_tell() {
+    let attribute = |name: &str, of: &[&str]| Attribute::new(name, labels(of)).unwrap();
+    let schema = Schema::new(vec![attribute("a", &["no", "yes"]), attribute("a*b", &["N*0", "N*1", "Y*0", "Y*1"])]);
+    let blocks = vec![Block::new(vec![0], k_ary(&[2], 1.0)), Block::new(vec![1], k_ary(&[4], 2.0))];
+    let plan = Plan::new(schema.unwrap(), blocks).unwrap();
+    let stated = plan.guarantee().attributes().iter().map(|attribute| attribute.conditional.as_f64());
+    assert!(stated.into_iter().all(|epsilon| (epsilon - 3.0).abs() < 1e-9));
+    let mut file = json(&plan.to_json());
+    file["guarantee"]["attributes"][0]["conditional_epsilon"] = "0".into();
+    assert!(matches!(Plan::from_json(&file.to_string()), Err(PlanError::Guarantee { .. })));
+}
+
+/// Nothing is looked at where looking up names would take too long.
+#[test]
+fn a_schema_of_many_attributes_is_refused_by_its_names() {
+    let attribute = |i: usize| format!("{{\"name\":\"x{i}\",\"categories\":[\"0\",\"1\"]}}");
+    let attributes = (0..50_000).map(attribute).collect::<Vec<_>>().join(",");
+    let file = format!(
+        "{{\"format\":\"candor plan\",\"version\":1,\"fingerprint\":\"\",\"guarantee\":{{\"epsilon\":null,\
+         \"attributes\":[]}},\"schema\":{{\"attributes\":[{attributes}]}},\"blocks\":[]}}"
+    );
+    let refused = Plan::from_json(&file);
+    assert_eq!(refused, Err(PlanError::TooCostly { cost: 10_000_000_000, limit: MAX_COST }));
+}

@@ -11,7 +11,7 @@ use crate::schema::Schema;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BlockJson {
-    attributes: Vec<String>,
+    pub(super) attributes: Vec<String>,
     pub(super) lottery: Vec<TicketJson>,
 }
 

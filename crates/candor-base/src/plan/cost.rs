@@ -4,12 +4,12 @@
 //! The unit is a step, about a nanosecond: one sum of two machine words. The figure is an upper bound of the work
 //! on counts and certificates (docs/reference/limits.md), up to a factor of a few.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson};
+use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson, TicketJson};
 use super::tied::MAX_WAYS;
 use crate::channel::{MAX_CELLS, MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
-use crate::schema::{Component, Schema};
+use crate::schema::{Attribute, Component, Schema};
 
 /// The largest cost of a plan that is read unless asked otherwise, in steps: some seconds.
 pub const MAX_COST: u64 = 1 << 33;
@@ -24,11 +24,22 @@ const SET_STEPS: u64 = 1 << 10;
 /// memory.
 const STRIP_STEPS: u64 = 1 << 7;
 
-/// The cost of a plan with these blocks over a schema, in steps.
-pub(super) fn cost(blocks: &[BlockJson], schema: &Schema) -> u64 {
+/// The steps for each pair of possible records and each attribute in which they may differ.
+const PAIR_STEPS: u64 = 8;
+
+/// The cost of a plan with these blocks over a schema, in steps; nothing more is looked at where names alone cost more
+/// than is allowed, by the limit or by default.
+pub(super) fn cost(blocks: &[BlockJson], schema: &Schema, limit: u64) -> u64 {
     let attributes = schema.attributes().len();
+    // Attributes are looked up by name, and looked for in every block.
+    let named = product(&[4, attributes as u64, (attributes + blocks.len()) as u64]);
+    if named > limit.max(MAX_COST) {
+        return named;
+    }
     // What tied attributes reveal is looked at in so many ways, each of them like a certificate of its own.
-    let ways = if schema.components().iter().any(Component::is_tied) { 1 + MAX_WAYS as u64 } else { 1 };
+    let components = schema.components();
+    let ways = if components.iter().any(Component::is_tied) { 1 + MAX_WAYS as u64 } else { 1 };
+    let paired: u64 = components.iter().filter(|component| component.is_tied()).map(pairs).fold(0, u64::saturating_add);
     let channels = || blocks.iter().flat_map(|block| &block.lottery).map(|ticket| &ticket.channel);
     let mut sets = HashSet::new();
     for channel in channels() {
@@ -39,10 +50,37 @@ pub(super) fn cost(blocks: &[BlockJson], schema: &Schema) -> u64 {
     let drawn = |(&categories, &size): (&usize, &usize)| size.min(categories.saturating_sub(size)) as u64;
     let prepared: u64 =
         sets.into_iter().map(drawn).map(|drawn| drawn.saturating_mul(SET_STEPS)).fold(0, u64::saturating_add);
-    // Attributes are looked up by name, and looked for in every block.
-    let named = product(&[4, attributes as u64, (attributes + blocks.len()) as u64]);
     let certified = channels().map(of_channel).fold(0, u64::saturating_add).saturating_mul(ways);
-    certified.saturating_add(prepared).saturating_add(named)
+    let written = cell_text(blocks, schema);
+    [certified, prepared, named, paired, written].into_iter().fold(0, u64::saturating_add)
+}
+
+/// The bytes of the labels of all cells of all strips, at most.
+fn cell_text(blocks: &[BlockJson], schema: &Schema) -> u64 {
+    let longest = |attribute: &Attribute| attribute.categories().iter().map(String::len).max().unwrap_or(0) as u64 + 1;
+    let longest: HashMap<&str, u64> = schema.attributes().iter().map(|a| (a.name(), longest(a))).collect();
+    let of_block = |block: &BlockJson| {
+        let of_place = |&place: &usize| block.attributes.get(place).and_then(|name| longest.get(name.as_str()));
+        let text = |ticket: &TicketJson| match &ticket.channel {
+            ChannelJson::Strip { attributes, categories, .. } => {
+                table_cells(categories).saturating_mul(attributes.iter().filter_map(of_place).sum())
+            }
+            _ => 0,
+        };
+        block.lottery.iter().map(text).fold(0, u64::saturating_add)
+    };
+    blocks.iter().map(of_block).fold(0, u64::saturating_add)
+}
+
+/// The cells of a strip's table: no more than it may have.
+fn table_cells(categories: &[usize]) -> u64 {
+    product(&categories.iter().map(|&size| size as u64).collect::<Vec<_>>()).min(MAX_CELLS as u64)
+}
+
+/// Looking at how every two possible records of a component differ.
+fn pairs(component: &Component) -> u64 {
+    let records = component.records().map_or(0, <[Vec<u16>]>::len) as u64;
+    product(&[PAIR_STEPS, records, records, component.attributes().len() as u64])
 }
 
 fn of_channel(channel: &ChannelJson) -> u64 {
@@ -52,8 +90,7 @@ fn of_channel(channel: &ChannelJson) -> u64 {
             (entries as u64).saturating_mul(4 + 4 * categories.len() as u64)
         }
         ChannelJson::Strip { categories, .. } => {
-            let cells = categories.iter().fold(1, |cells: u64, &size| cells.saturating_mul(size as u64));
-            product(&[STRIP_STEPS, cells.min(MAX_CELLS as u64), categories.len() as u64])
+            product(&[STRIP_STEPS, table_cells(categories), categories.len() as u64])
         }
         ChannelJson::Pattern { categories, answer_sizes, parts, resampling } => {
             let resampled = resampling.as_ref().is_some_and(|weights| weights.iter().any(|weight| weight.0 > 0));

@@ -275,7 +275,7 @@ fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> 
     }
     let file: PlanJson = serde_json::from_str(text).map_err(json)?;
     let schema = Schema::from_json(file.schema)?;
-    let cost = cost(&file.blocks, &schema);
+    let cost = cost(&file.blocks, &schema, steps);
     if cost > steps {
         return Err(PlanError::TooCostly { cost, limit: steps });
     }

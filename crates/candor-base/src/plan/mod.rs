@@ -37,6 +37,9 @@ pub const SET_SEPARATOR: char = ';';
 /// The largest number of channels in a lottery.
 pub const MAX_CHANNELS: usize = 65_535;
 
+/// The largest number of bytes that the labels of the cells of one strip take.
+pub const MAX_CELL_TEXT: usize = 1 << 26;
+
 /// A public lottery of channels over the same attributes.
 ///
 /// Each respondent draws one channel with probability proportional to its weight, independently of
@@ -408,6 +411,15 @@ fn check_columns(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
 fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), PlanError> {
     for strip in block.strips() {
         let names: Vec<&str> = strip.places().iter().map(|&place| schema.name(block.attributes[place])).collect();
+        let length = text_of_cells(schema, block, strip);
+        if length > MAX_CELL_TEXT {
+            let problem = format!(
+                "the cells of the table of {} take {length} bytes to write, more than {MAX_CELL_TEXT}; use shorter \
+                 categories",
+                names.join(" and ")
+            );
+            return Err(PlanError::Value { block: number, problem });
+        }
         let mut labels = cell_labels(schema, block, strip);
         if let Some(label) = labels.iter().find(|label| label.contains(SET_SEPARATOR) || label.is_empty()) {
             return Err(PlanError::SetLabel { attribute: names.join(&CROSS.to_string()), label: label.clone() });
@@ -420,6 +432,17 @@ fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
         }
     }
     Ok(())
+}
+
+/// How long the labels of all cells are together: each category of an attribute stands in as many cells as any other.
+fn text_of_cells(schema: &Schema, block: &Block, strip: &Strip) -> usize {
+    let cells = strip.table().cells();
+    let text = |&place: &usize| {
+        let labels = schema.attributes()[block.attributes[place]].categories();
+        let length = labels.iter().map(|label| label.len() + CROSS.len_utf8()).fold(0, usize::saturating_add);
+        length.saturating_mul(cells / labels.len())
+    };
+    strip.places().iter().map(text).fold(0, usize::saturating_add)
 }
 
 fn cell_labels(schema: &Schema, block: &Block, strip: &Strip) -> Vec<String> {

@@ -1,7 +1,13 @@
 //! Who is asked what: the conditions of a whole schema.
 
+use std::collections::HashMap;
+
+use super::asked_if::AskedIf;
 use super::error::{SchemaError, suggestion};
-use super::{Schema, nearest};
+use super::{Attribute, Schema, nearest};
+
+/// On which attribute it depends whether one is asked, and for which of its categories it is, in increasing order.
+pub(super) type Condition = Option<(usize, Vec<u16>)>;
 
 impl Schema {
     /// On which other attribute it depends whether this one is asked, and for which of its categories it is; `None` if
@@ -9,19 +15,44 @@ impl Schema {
     pub fn asked_if(&self, attribute: usize) -> Option<(usize, Vec<bool>)> {
         let condition = self.attributes[attribute].asked_if()?;
         let other = self.position(&condition.attribute).ok()?;
-        let asks = |label: &String| condition.categories.contains(label);
-        Some((other, self.attributes[other].categories().iter().map(asks).collect()))
+        let mut asks = vec![false; self.size(other)];
+        codes(condition, &self.attributes[other]).into_iter().for_each(|code| asks[usize::from(code)] = true);
+        Some((other, asks))
     }
+
+    /// The conditions of all attributes. Cost: that of reading them, however many attributes there are.
+    pub(super) fn conditions(&self) -> Vec<Condition> {
+        let places: HashMap<&str, usize> = self.attributes.iter().map(Attribute::name).zip(0..).collect();
+        let condition = |attribute: &Attribute| {
+            let condition = attribute.asked_if()?;
+            let other = *places.get(condition.attribute.as_str())?;
+            Some((other, codes(condition, &self.attributes[other])))
+        };
+        self.attributes.iter().map(condition).collect()
+    }
+}
+
+/// The categories of the other attribute that a condition names, in increasing order.
+fn codes(condition: &AskedIf, other: &Attribute) -> Vec<u16> {
+    let mut codes: Vec<u16> = condition.categories.iter().filter_map(|label| other.code_of_label(label)).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
 }
 
 /// Conditions name what is there, do not lead back, and tell nothing that is randomized.
 pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
+    let conditions = schema.conditions();
+    let endless = endless(&conditions);
     for (at, attribute) in schema.attributes.iter().enumerate() {
         let Some(condition) = attribute.asked_if() else { continue };
         let refused = |why: String| SchemaError::of(attribute.name(), format!("cannot be asked like this: {why}"));
-        let place = schema.position(&condition.attribute).map_err(|error| refused(error.to_string()))?;
+        let place = match &conditions[at] {
+            Some((place, _)) => *place,
+            None => schema.position(&condition.attribute).map_err(|error| refused(error.to_string()))?,
+        };
         let other = &schema.attributes[place];
-        let (name, up) = (other.name(), |at: &usize| schema.asked_if(*at).map(|(other, _)| other));
+        let name = other.name();
         let problem = match condition.categories.iter().find(|label| other.code_of_label(label).is_none()) {
             Some(label) => {
                 let near = nearest(label, other.categories().iter().map(String::as_str));
@@ -31,14 +62,29 @@ pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
             None if attribute.is_public() && !other.is_public() => {
                 format!("it is public, and would tell the truth about \"{name}\", which is randomized")
             }
-            None if std::iter::successors(Some(at), up).nth(schema.attributes.len()).is_some() => {
-                "whether it is asked depends on itself".to_owned()
-            }
+            None if endless[at] => "whether it is asked depends on itself".to_owned(),
             None => continue,
         };
         return Err(refused(problem));
     }
     Ok(())
+}
+
+/// Whether the way from each attribute to those that it depends on never ends. Each is walked once.
+fn endless(conditions: &[Condition]) -> Vec<bool> {
+    let mut endless = vec![None; conditions.len()];
+    for start in 0..conditions.len() {
+        let (mut way, mut at) = (Vec::new(), Some(start));
+        while let Some(here) = at.filter(|&here| endless[here].is_none()) {
+            // Whoever comes here again while this is on the way has walked in a circle.
+            endless[here] = Some(true);
+            way.push(here);
+            at = conditions[here].as_ref().map(|(other, _)| *other);
+        }
+        let never = at.is_some_and(|known| endless[known] == Some(true));
+        way.into_iter().for_each(|here| endless[here] = Some(never));
+    }
+    endless.into_iter().map(|endless| endless == Some(true)).collect()
 }
 
 #[cfg(test)]

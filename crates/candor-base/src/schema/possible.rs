@@ -6,13 +6,20 @@
 //!
 //! Conditions look at categories through a few sets only, so the categories of an attribute fall into *classes* that
 //! every condition treats alike. Whether a record is possible depends on classes alone.
+//!
+//! A schema may come from anybody: the work is that of reading it, and a bounded number of steps for listing what is
+//! possible. Beyond them nothing is listed, and what follows is an upper bound.
 
 use std::collections::HashMap;
 
+use super::conditions::Condition;
 use super::{Schema, parts};
 
 /// More possible combinations of classes than this are not listed; what follows is then an upper bound.
 const MAX_RECORDS: usize = 512;
+
+/// The comparisons of two labels, or of a category with a condition, that listing may take in a whole schema.
+const MAX_STEPS: usize = 1 << 26;
 
 /// Tied attributes, and what is possible among them.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +27,7 @@ pub struct Component {
     attributes: Vec<usize>,
     /// For each attribute of the component, its categories class by class.
     classes: Vec<Vec<Vec<u16>>>,
-    /// The possible combinations of classes; `None` if they are too many to list.
+    /// The possible combinations of classes; `None` if every combination must be taken to be possible.
     records: Option<Vec<Vec<u16>>>,
 }
 
@@ -40,8 +47,9 @@ impl Component {
         &self.classes
     }
 
-    /// The possible combinations of classes, one class for each attribute; `None` if they are too many to list. Every
-    /// combination of categories in these classes is possible.
+    /// The possible combinations of classes, one class for each attribute; every combination of categories in these
+    /// classes is possible. `None` if all combinations must be taken to be possible: they are too many to list, or
+    /// labels exclude some category whatever the others are.
     pub fn records(&self) -> Option<&[Vec<u16>]> {
         self.records.as_deref()
     }
@@ -72,20 +80,22 @@ impl Schema {
     /// The components of tied attributes, in the order of their first attributes. An attribute that nothing is tied to
     /// is a component of its own.
     ///
-    /// Cost: the square of the number of attributes, and at most 512 combinations of classes for each component.
+    /// Cost: that of reading the schema, and at most 2^26 comparisons for listing what is possible.
     pub fn components(&self) -> Vec<Component> {
         let n = self.attributes.len();
-        let conditions: Vec<Condition> = (0..n).map(|a| self.asked_if(a)).collect();
+        let conditions = self.conditions();
         let mut leader: Vec<usize> = (0..n).collect();
         for (a, b) in self.joins(&conditions) {
-            let (from, to) = (leader[a].max(leader[b]), leader[a].min(leader[b]));
-            if from != to {
-                leader.iter_mut().filter(|leader| **leader == from).for_each(|leader| *leader = to);
-            }
+            let (a, b) = (root(&mut leader, a), root(&mut leader, b));
+            leader[a.max(b)] = a.min(b);
         }
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); n];
-        leader.iter().enumerate().for_each(|(a, &leader)| members[leader].push(a));
-        let tied = Tied { schema: self, conditions: &conditions };
+        (0..n).for_each(|a| members[root(&mut leader, a)].push(a));
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); n];
+        conditions.iter().enumerate().for_each(|(a, condition)| {
+            condition.iter().for_each(|(on, _)| children[*on].push(a));
+        });
+        let mut tied = Tied { schema: self, conditions: &conditions, children, left: MAX_STEPS };
         members.into_iter().filter(|members| !members.is_empty()).map(|members| tied.component(members)).collect()
     }
 
@@ -103,59 +113,127 @@ impl Schema {
     }
 }
 
-/// On which attribute it depends whether one is asked, and for which of its categories it is.
-type Condition = Option<(usize, Vec<bool>)>;
+/// Who stands for all that an attribute was joined with, on shorter and shorter ways.
+fn root(leader: &mut [usize], mut a: usize) -> usize {
+    while leader[a] != a {
+        leader[a] = leader[leader[a]];
+        a = leader[a];
+    }
+    a
+}
 
 /// A schema with its conditions looked up.
 struct Tied<'a> {
     schema: &'a Schema,
     conditions: &'a [Condition],
+    /// The attributes that are asked depending on each.
+    children: Vec<Vec<usize>>,
+    /// How many comparisons may still be made.
+    left: usize,
 }
 
-impl Tied<'_> {
-    fn component(&self, attributes: Vec<usize>) -> Component {
+/// What the classes of two attributes must agree in: the same mark, or no mark (0) on one side.
+struct Tie {
+    /// The place of the earlier attribute in the component.
+    before: usize,
+    /// The number of its marks, and of those of the later one.
+    marks: [usize; 2],
+}
+
+/// The ties of each attribute of a component with those before it, and a mark for each class that they are about.
+#[derive(Default)]
+struct Ties {
+    with: Vec<Vec<Tie>>,
+    marks: Vec<Vec<u32>>,
+}
+
+impl Ties {
+    fn join(&mut self, (a, marks_a): (usize, usize), (b, marks_b): (usize, usize)) {
+        let (before, after, marks) = if a < b { (a, b, [marks_a, marks_b]) } else { (b, a, [marks_b, marks_a]) };
+        self.with[after].push(Tie { before, marks });
+    }
+
+    fn add(&mut self, marks: Vec<u32>) -> usize {
+        self.marks.push(marks);
+        self.marks.len() - 1
+    }
+}
+
+impl<'a> Tied<'a> {
+    /// `None` if so many comparisons may not be made any more.
+    fn spend(&mut self, comparisons: usize) -> Option<()> {
+        self.left = self.left.checked_sub(comparisons)?;
+        Some(())
+    }
+
+    fn component(&mut self, attributes: Vec<usize>) -> Component {
         let single = attributes.len() == 1;
-        let crossed = attributes.iter().any(|&a| parts(self.schema.name(a)).len() > 1);
+        let crossed = self.is_crossed(&attributes);
         let classes = |&attribute: &usize| match (single, crossed) {
             (true, _) => vec![(0..self.schema.size(attribute) as u16).collect()],
             (_, true) => (0..self.schema.size(attribute) as u16).map(|category| vec![category]).collect(),
-            _ => self.classes(attribute, &attributes),
+            _ => self.classes(attribute),
         };
         let classes: Vec<Vec<Vec<u16>>> = attributes.iter().map(classes).collect();
         let mut component = Component { attributes, classes, records: None };
-        component.records = self.possible_classes(&component);
+        component.records = match single {
+            true => Some(vec![vec![0]]),
+            false => self.possible_classes(&component),
+        };
         component
     }
 
+    /// Whether labels tell of source columns: else each attribute is the only one that tells of its own.
+    fn is_crossed(&self, attributes: &[usize]) -> bool {
+        attributes.iter().any(|&a| parts(self.schema.name(a)).len() > 1)
+    }
+
     /// The categories of an attribute by what they mean for the conditions on it and for whether it is asked.
-    fn classes(&self, attribute: usize, tied: &[usize]) -> Vec<Vec<u16>> {
-        let depends = |&a: &usize| self.conditions[a].as_ref().filter(|(on, _)| *on == attribute);
-        let conditions: Vec<&Vec<bool>> = tied.iter().filter_map(depends).map(|(_, asks)| asks).collect();
-        let mut classes: Vec<(Vec<bool>, Vec<u16>)> = Vec::new();
-        for category in 0..self.schema.size(attribute) as u16 {
-            let asks = conditions.iter().map(|asks| asks[usize::from(category)]);
-            let kind: Vec<bool> = asks.chain([self.is_not_asked(attribute, category)]).collect();
-            match classes.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, members)) => members.push(category),
-                None => classes.push((kind, vec![category])),
-            }
+    fn classes(&self, attribute: usize) -> Vec<Vec<u16>> {
+        let mut asked: Vec<Vec<usize>> = vec![Vec::new(); self.schema.size(attribute)];
+        for &child in &self.children[attribute] {
+            let codes = self.conditions[child].iter().flat_map(|(_, codes)| codes);
+            codes.for_each(|&code| asked[usize::from(code)].push(child));
         }
-        classes.into_iter().map(|(_, members)| members).collect()
+        let (mut known, mut classes) = (HashMap::new(), Vec::<Vec<u16>>::new());
+        for (category, asked) in asked.into_iter().enumerate() {
+            let category = category as u16;
+            let kind = (asked, self.is_not_asked(attribute, category));
+            let class = *known.entry(kind).or_insert(classes.len());
+            if class == classes.len() {
+                classes.push(Vec::new());
+            }
+            classes[class].push(category);
+        }
+        classes
     }
 
     fn is_not_asked(&self, attribute: usize, category: u16) -> bool {
         self.schema.attributes[attribute].not_asked() == Some(category)
     }
 
-    /// Attribute by attribute, each with the classes that fit those before it.
-    fn possible_classes(&self, component: &Component) -> Option<Vec<Vec<u16>>> {
+    /// Attribute by attribute, each with the classes that fit those before it; `None` if they are too many, finding
+    /// them takes too long, or labels leave some category to nobody: then they do not say what their columns hold
+    /// (`yes` beside `Y*m`), and people have records that they exclude.
+    fn possible_classes(&mut self, component: &Component) -> Option<Vec<Vec<u16>>> {
+        let mut ties = Ties { with: component.attributes.iter().map(|_| Vec::new()).collect(), marks: Vec::new() };
+        self.tie_conditions(component, &mut ties)?;
+        self.tie_columns(component, &mut ties)?;
         let mut records: Vec<Vec<u16>> = vec![Vec::new()];
-        for at in 0..component.attributes.len() {
+        for (at, with) in ties.with.iter().enumerate() {
             let mut longer = Vec::new();
             for record in &records {
-                for class in 0..component.classes[at].len() as u16 {
-                    if (0..at).all(|before| self.fit(component, (before, record[before]), (at, class))) {
-                        longer.push(record.iter().copied().chain([class]).collect());
+                for class in 0..component.classes[at].len() {
+                    let agree = |tie: &Tie| {
+                        let [before, own] = tie.marks.map(|number| &ties.marks[number]);
+                        let marks = (before[usize::from(record[tie.before])], own[class]);
+                        marks.0 == marks.1 || marks.0 == 0 || marks.1 == 0
+                    };
+                    let differs = with.iter().position(|tie| !agree(tie));
+                    self.spend(1 + differs.unwrap_or(with.len()))?;
+                    if differs.is_none() {
+                        self.spend(1 + record.len() / 16)?;
+                        longer.push(record.iter().copied().chain([class as u16]).collect());
                     }
                     if longer.len() > MAX_RECORDS {
                         return None;
@@ -164,44 +242,69 @@ impl Tied<'_> {
             }
             records = longer;
         }
-        Some(records)
+        let occurs = |at: usize, class: usize| records.iter().any(|record| usize::from(record[at]) == class);
+        let all_occur = |(at, classes): (usize, &Vec<Vec<u16>>)| (0..classes.len()).all(|class| occurs(at, class));
+        let listed = !self.is_crossed(&component.attributes) || component.classes.iter().enumerate().all(all_occur);
+        listed.then_some(records)
     }
 
-    /// Whether two attributes of a component, each with a class, can be a person's.
-    fn fit(&self, component: &Component, one: (usize, u16), other: (usize, u16)) -> bool {
-        let category = |(at, class): (usize, u16)| component.classes[at][usize::from(class)][0];
-        let place = |(at, _): (usize, u16)| component.attributes[at];
-        let asked = |child: (usize, u16), parent: (usize, u16)| match &self.conditions[place(child)] {
-            Some((on, asks)) if *on == place(parent) => {
-                asks[usize::from(category(parent))] != self.is_not_asked(place(child), category(child))
+    /// Whoever is asked has an answer, and nobody else.
+    fn tie_conditions(&mut self, component: &Component, ties: &mut Ties) -> Option<()> {
+        let conditions = self.conditions;
+        for (child, &attribute) in component.attributes.iter().enumerate() {
+            let Some((on, codes)) = &conditions[attribute] else { continue };
+            let parent = component.attributes.binary_search(on).ok()?;
+            self.spend(component.classes[parent].len() + component.classes[child].len())?;
+            let asks = |class: &Vec<u16>| 1 + u32::from(codes.binary_search(&class[0]).is_ok());
+            let answers = |class: &Vec<u16>| 1 + u32::from(!self.is_not_asked(attribute, class[0]));
+            let asks = ties.add(component.classes[parent].iter().map(asks).collect());
+            let answers = ties.add(component.classes[child].iter().map(answers).collect());
+            ties.join((parent, asks), (child, answers));
+        }
+        Some(())
+    }
+
+    /// Labels say the same of a source column; a label that cannot be taken apart says nothing.
+    fn tie_columns(&mut self, component: &Component, ties: &mut Ties) -> Option<()> {
+        if !self.is_crossed(&component.attributes) {
+            return Some(());
+        }
+        let (mut labels, mut tellers) = (HashMap::new(), HashMap::<&str, Vec<(usize, usize)>>::new());
+        for (at, &attribute) in component.attributes.iter().enumerate() {
+            let (columns, categories) =
+                (parts(self.schema.name(attribute)), self.schema.attributes[attribute].categories());
+            self.spend(columns.len().saturating_mul(categories.len()))?;
+            let mut marks = vec![Vec::with_capacity(categories.len()); columns.len()];
+            for label in categories {
+                let said = if columns.len() == 1 { vec![label.as_str()] } else { parts(label) };
+                for (column, marks) in marks.iter_mut().enumerate() {
+                    let known = labels.len() as u32 + 1;
+                    let mark = said.get(column).filter(|_| said.len() == columns.len());
+                    marks.push(mark.map_or(0, |part| *labels.entry(*part).or_insert(known)));
+                }
             }
-            _ => true,
-        };
-        let labels = |at: (usize, u16)| {
-            let label = &self.schema.attributes[place(at)].categories()[usize::from(category(at))];
-            columns(self.schema.name(place(at)), label)
-        };
-        let (of_one, of_other) = (labels(one), labels(other));
-        let agree =
-            |(column, label): &(&str, &str)| of_other.iter().all(|(other, same)| column != other || label == same);
-        asked(one, other) && asked(other, one) && of_one.iter().all(agree)
-    }
-}
-
-/// The source columns of an attribute with what a label says of each; nothing where the label cannot be taken apart.
-fn columns<'a>(name: &'a str, label: &'a str) -> Vec<(&'a str, &'a str)> {
-    let (names, labels) = (parts(name), parts(label));
-    match names.len() {
-        1 => vec![(name, label)],
-        n if n == labels.len() => names.into_iter().zip(labels).collect(),
-        _ => Vec::new(),
+            for (column, marks) in columns.into_iter().zip(marks) {
+                let own = (at, ties.add(marks));
+                let others = tellers.entry(column).or_default();
+                self.spend(others.len())?;
+                others.iter().filter(|(before, _)| *before < at).for_each(|&other| ties.join(other, own));
+                others.push(own);
+            }
+        }
+        Some(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::json;
+
     use super::super::{Attribute, NOT_ASKED};
     use super::*;
+    use crate::channel::{Axis, Pattern};
+    use crate::plan::{Block, Plan};
 
     fn schema(text: &str) -> Schema {
         Schema::from_toml(text).unwrap()
@@ -237,5 +340,108 @@ mod tests {
         let components = schema.components();
         assert_eq!(components.len(), 1);
         assert_eq!(components[0].combinations(10).unwrap(), [[0, 0], [0, 1], [1, 2], [1, 3]]);
+    }
+
+    /// Two categories of a person: columns agree, and who is asked has an answer.
+    fn is_possible(schema: &Schema, record: &[u16]) -> bool {
+        let label = |a: usize| schema.attributes()[a].categories()[usize::from(record[a])].as_str();
+        let said = |a: usize| match parts(schema.name(a)) {
+            names if names.len() == 1 => vec![(names[0], label(a))],
+            names if names.len() == parts(label(a)).len() => names.into_iter().zip(parts(label(a))).collect(),
+            _ => Vec::new(),
+        };
+        let all: Vec<(&str, &str)> = (0..record.len()).flat_map(said).collect();
+        all.iter().all(|one| all.iter().all(|other| one.0 != other.0 || one.1 == other.1))
+            && (0..record.len()).all(|a| match schema.asked_if(a) {
+                Some((on, asks)) => asks[usize::from(record[on])] != (label(a) == NOT_ASKED),
+                None => true,
+            })
+    }
+
+    fn combinations(schema: &Schema) -> Vec<Vec<u16>> {
+        let shape = schema.shape(&(0..schema.attributes().len()).collect::<Vec<_>>());
+        (0..shape.cells()).map(|cell| shape.codes(cell).into_iter().map(|code| code as u16).collect()).collect()
+    }
+
+    /// What is listed is what the definition says, for conditions on any attribute, siblings and crossings.
+    #[test]
+    fn records_are_possible_by_definition() {
+        let condition = |on: usize, label: usize| format!("asked_if = \"a{on} = {label}\"\n");
+        let mut listed = 0;
+        for way in 0..2000usize {
+            // The digits of the number say what each attribute depends on, if on any.
+            let attribute = |a: usize| {
+                let (on, asks) = (way / 6usize.pow(a as u32) % 6, (way + a) % 2);
+                let asked = if on < 4 && on != a { condition(on, asks) } else { String::new() };
+                let labels = if asked.is_empty() { "[\"0\", \"1\", \"2\"]" } else { "[\"0\", \"1\"]" };
+                format!("[[attribute]]\nname = \"a{a}\"\n{asked}categories = {labels}\n")
+            };
+            let crossed = "[[attribute]]\nname = \"a0*b\"\ncategories = [\"0*x\", \"0*y\", \"1*x\", \"?\"]\n\
+                           [[attribute]]\nname = \"b\"\ncategories = [\"x\", \"y\"]\n";
+            let text = (0..4).map(attribute).collect::<String>() + if way % 3 == 0 { crossed } else { "" };
+            let Ok(schema) = Schema::from_toml(&text) else { continue };
+            for component in schema.components().iter().filter(|component| component.is_tied()) {
+                listed += 1;
+                let of = component.attributes();
+                let project = |record: Vec<u16>| of.iter().map(|&a| record[a]).collect::<Vec<u16>>();
+                let possible = combinations(&schema).into_iter().filter(|record| is_possible(&schema, record));
+                let expected: BTreeSet<Vec<u16>> = possible.map(project).collect();
+                let found = component.combinations(usize::MAX).unwrap();
+                assert_eq!(found.len(), found.iter().collect::<BTreeSet<_>>().len(), "{text}");
+                assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected, "{text}");
+            }
+        }
+        assert!(listed > 500, "{listed}");
+    }
+
+    /// A category that no label of another attribute goes with shows that labels mean something else: nothing may be
+    /// taken to be impossible, or what is sent would seem to tell nothing.
+    #[test]
+    fn labels_that_exclude_a_category_exclude_nothing() {
+        for labels in [&["N*m", "N*f", "Y*m", "Y*f"][..], &["no*m", "no*f", "Yes*m", "Yes*f"], &["no*m", "no*f"]] {
+            let attribute = |name: &str, labels: &[&str]| {
+                Attribute::new(name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
+            };
+            let schema = Schema::new(vec![attribute("drug", &["no", "yes"]), attribute("drug*sex", labels)]).unwrap();
+            assert_eq!((schema.components().len(), schema.components()[0].records()), (1, None), "{labels:?}");
+            let of = |size| Pattern::k_ary(vec![Axis::single(size)], 2.0).unwrap();
+            let blocks = vec![Block::new(vec![0], of(2)), Block::new(vec![1], of(labels.len()))];
+            let plan = Plan::new(schema, blocks).unwrap();
+            let guarantee = plan.guarantee();
+            assert!(guarantee.attributes().iter().all(|a| a.conditional == guarantee.epsilon()));
+        }
+    }
+
+    /// Schemas that took minutes or more memory than there is; they end, and list nothing.
+    #[test]
+    fn the_work_is_bounded_whatever_the_schema() {
+        let labels = |n: usize, of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<String>>();
+        let attribute = |name: &str, labels: Vec<String>| Attribute::new(name, labels).unwrap();
+        let plain = |i: usize| format!("c{i}");
+        // Many crossings of one column, and one with all labels that there can be.
+        let one = attribute("a", labels(500, &plain));
+        let crossings = |n: usize, cells: usize, of: &dyn Fn(usize) -> String| {
+            let crossing = |i: usize| attribute(&format!("a*b{i}"), labels(cells, of));
+            Schema::new(std::iter::once(one.clone()).chain((0..n).map(crossing)).collect()).unwrap()
+        };
+        let some = crossings(3, 500, &|i| format!("c{i}*d")).components();
+        assert_eq!(some[0].records().map(<[_]>::len), Some(500));
+        assert_eq!(crossings(300, 500, &|i| format!("c{i}*d")).components()[0].records(), None);
+        assert_eq!(crossings(3, 65_535, &|i| format!("z*{i}")).components()[0].records(), None);
+        // A chain, and as many questions as there can be about one with all categories.
+        let asked = |name: String, on: String, asks: Vec<String>| {
+            let asked_if = json!({ "attribute": on, "categories": asks });
+            let text = json!({ "name": name, "asked_if": asked_if, "categories": ["x", "y"] });
+            Attribute::checked(serde_json::from_value(text).unwrap()).unwrap()
+        };
+        let link = |i: usize| asked(format!("a{i}"), format!("a{}", i - 1), vec!["x".to_owned()]);
+        let first = attribute("a0", labels(2, &|i| ["x", "y"][i].to_owned()));
+        let chain = Schema::new(std::iter::once(first).chain((1..20_000).map(link)).collect()).unwrap();
+        assert_eq!((chain.components().len(), chain.components()[0].records()), (1, None));
+        let all = labels(65_535, &plain);
+        let child = |i: usize| asked(format!("q{i}"), "p".to_owned(), all[i..i + 30_000].to_vec());
+        let parent = attribute("p", all.clone());
+        let wide = Schema::new(std::iter::once(parent).chain((0..40).map(child)).collect()).unwrap();
+        assert_eq!(wide.components()[0].records().map(<[_]>::len), Some(80));
     }
 }

@@ -154,6 +154,13 @@ fn cells_can_be_written_and_told_apart() {
         different.dedup();
         assert_eq!(different.len(), written.len());
     }
+    // Labels of a kilobyte in a table of 65,536 cells: a file of 33 kB that would take a gigabyte.
+    let long = ["a", "b"].map(|letter| letter.repeat(1_000));
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    let names: Vec<String> = (0..16).map(|i| format!("x{i}")).collect();
+    let wide: Vec<(&str, &[&str])> = names.iter().map(|name| (name.as_str(), &long[..])).collect();
+    let error = refused(&wide).to_string();
+    assert!(error.contains("take 1049624576 bytes to write, more than 67108864; use shorter categories"), "{error}");
     // What matters is which attributes stand in one table.
     let schema = labelled(&[("x", &["a", "a*b"]), ("y", &["c", "b*c"])]);
     let lottery = vec![ticket(1, strip(&[0], &[2], 1, [1, 1])), ticket(1, strip(&[1], &[2], 1, [1, 1]))];
