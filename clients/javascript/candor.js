@@ -371,6 +371,16 @@ function stripCells(cells, categories, order) {
   return rise && listed.length >= 1 && listed.length < order.length ? listed : null;
 }
 
+/** How many characters the labels of the cells of one strip, and of all strips of a plan, may have. */
+const [MAX_CELL_TEXT, MAX_ALL_CELL_TEXT] = [2 ** 26, 2 ** 30];
+
+/** How long the labels of all cells are together: each category stands in as many cells as any other of its list. */
+function cellText(lists) {
+  const cells = product(lists.map((list) => list.length));
+  const length = (list) => list.reduce((all, label) => all + label.length + 1, 0);
+  return lists.reduce((all, list) => all + (cells / list.length) * length(list), 0);
+}
+
 /** Everything about the blocks together. */
 function checkBlocks({ attributes, blocks }) {
   const homes = attributes.map(() => 0);
@@ -381,9 +391,13 @@ function checkBlocks({ attributes, blocks }) {
   if (new Set(found.map(({ name }) => name)).size < found.length) wrong('two columns of responses have the same name');
   const unclear = found.find(({ set, labels }) => set && labels.some((label) => label.includes(';')));
   if (unclear) wrong(`the answers about "${unclear.name}" are sets, so none of its labels may contain ";"`);
+  let all = 0;
   blocks.forEach(({ members, lottery }, number) => {
     for (const { channel } of lottery.filter(({ channel: { kind } }) => kind === 'strip')) {
       const lists = channel.attributes.map((place) => attributes[members[place]].categories);
+      const length = cellText(lists);
+      all += length;
+      if (length > MAX_CELL_TEXT || all > MAX_ALL_CELL_TEXT) wrong(`block ${number}: the cells of a strip take too long labels`);
       const labels = lists.reduce((cells, more) => cells.flatMap((cell) => more.map((label) => `${cell}*${label}`)));
       const bad = labels.some((label) => label === '' || label.includes(';')) || new Set(labels).size < labels.length;
       if (bad) wrong(`block ${number}: the cells of a strip cannot be told apart by their labels`);

@@ -290,3 +290,10 @@ test('labels that exclude a category exclude nothing', async () => {
     for (const { conditional_epsilon: known } of guarantee.attributes) assert.ok(Number(known) >= Number(epsilon));
   }
 });
+
+test('labels of cells that would fill memory are refused before they are made', async () => {
+  const attributes = range(16).map((i) => ({ name: `x${i}`, kind: 'nominal', categories: ['a'.repeat(4000), 'b'.repeat(4000)] }));
+  const strip = { attributes: range(16), categories: range(16).map(() => 2), cells: 5, hit: 1, all: 1 };
+  const blocks = [{ attributes: attributes.map(({ name }) => name), lottery: [{ weight: 1, channel: { strip } }] }];
+  await assert.rejects(planFile(attributes, blocks, 2, nothing(attributes)).then((file) => readPlan(file)), /too long labels/);
+});
