@@ -10,7 +10,7 @@
 /** @typedef {{name: string, kind: string, distinct: number, more: boolean, missing: number, range: [number, number] | null, suggested_edges: string | null}} Summary */
 /** @typedef {{name: string, role: 'protect' | 'public' | 'out', counts?: number[] | null, summary?: Summary | null, attribute?: Attribute, usable?: boolean, aside?: boolean}} Column */
 /** @typedef {{revision: number, title: string | null, data: string | null, missing: string[] | null, respondents: number | null, epsilon: number | null, tables: Wanted[], means: string[], models: Model[], sample: Sample, only: [string, string] | null, languages: string[], publish_responses: boolean}} Study */
-/** @typedef {{time: number, epsilon: number | null, records: number, way: string, plan: string}} Draw */
+/** @typedef {{time: number, epsilon: number | null, records: number, way: string, plan: string, kept?: string[]}} Draw */
 /**
  * @typedef {object} State
  * @property {string} name

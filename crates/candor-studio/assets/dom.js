@@ -20,7 +20,8 @@ function set(element, properties) {
       const { style } = /** @type {HTMLElement} */ (element);
       for (const [key, text] of Object.entries(/** @type {Record<string, string>} */ (value))) style.setProperty(key, text);
     } else if (name === 'value') {
-      /** @type {HTMLInputElement} */ (element).value = String(value);
+      if (isText(element)) element.defaultValue = String(value);
+      else /** @type {HTMLInputElement} */ (element).value = String(value);
     } else {
       element.setAttribute(name, value === true ? '' : String(value));
     }
@@ -81,21 +82,32 @@ export function byId(id) {
 }
 
 /**
- * Replaces what is in an element, and keeps the focus where it was, if there is still such an element.
+ * Whether text is written in an element.
+ * @param {unknown} element
+ * @returns {element is HTMLInputElement | HTMLTextAreaElement}
+ */
+export const isText = (element) => (element instanceof HTMLInputElement && element.type === 'text') || element instanceof HTMLTextAreaElement;
+
+/**
+ * Replaces what is in an element. The focus stays where it was, with what is being typed there, if there is still such an element; what is
+ * folded out stays so.
  * @param {Element} element
  * @param {...Child} children
  */
 export function fill(element, ...children) {
   const focused = document.activeElement;
   const id = focused && element.contains(focused) ? focused.id : '';
-  const [start, end] = focused instanceof HTMLInputElement && focused.type === 'text' ? [focused.selectionStart, focused.selectionEnd] : [null, null];
+  const typed = isText(focused) && focused.value !== focused.defaultValue ? focused.value : null;
+  const [start, end] = isText(focused) ? [focused.selectionStart, focused.selectionEnd] : [null, null];
+  const unfolded = [...element.querySelectorAll('details[open][id]')].map((one) => one.id);
   element.replaceChildren();
   add(element, children);
+  for (const one of unfolded) document.getElementById(one)?.setAttribute('open', '');
   const again = id && document.getElementById(id);
-  if (again) {
-    again.focus({ preventScroll: true });
-    if (again instanceof HTMLInputElement && again.type === 'text' && start !== null) again.setSelectionRange(start, end);
-  }
+  if (!again) return;
+  if (isText(again) && typed !== null) again.value = typed;
+  again.focus({ preventScroll: true });
+  if (isText(again) && start !== null) again.setSelectionRange(start, end);
 }
 
 let last = 0;

@@ -1,7 +1,7 @@
 // The frame of the page: the steps, the command of the step, what is saved. The address holds the token, the study and the step.
 
 import { act, Problem, use } from './api.js';
-import { byId, fill, h } from './dom.js';
+import { byId, fill, h, isText } from './dom.js';
 import { button, icon, notice, ORDER } from './parts.js';
 import { load, several, t } from './words.js';
 import * as open from './steps/open.js';
@@ -18,16 +18,17 @@ import * as publish from './steps/publish.js';
  * What a step gets of the page.
  * @typedef {object} Page
  * @property {State} state
- * @property {(edit: Record<string, unknown>) => Promise<void>} edit makes a change and shows the step again
+ * @property {(edit: Edit | ((state: State) => Edit)) => Promise<void>} edit makes a change, to the study as it is when all before it are made
  * @property {(action: string, body?: Record<string, unknown>) => Promise<any>} change does something that changes files
  * @property {(action: string, body?: Record<string, unknown>, signal?: AbortSignal) => Promise<any>} ask
  * @property {(step: string) => void} go
- * @property {(name: string) => void} enter opens a study
+ * @property {(name: string, step?: string) => void} enter opens a study
  * @property {(state: State) => void} show
  * @property {(error: unknown) => void} fail
  * @property {() => void} clear takes a notice away
  * @property {(text: string) => void} say to a screen reader
  */
+/** @typedef {Record<string, unknown>} Edit */
 /** @typedef {{draw: (main: HTMLElement, page: Page) => void | Promise<void>, leave?: () => void}} Step */
 
 /** @type {Record<string, Step>} */
@@ -62,7 +63,7 @@ function note(step) {
   const notes = {
     open: () => study.data ?? t('rail.written'),
     columns: () => (used ? (all.length > used ? t('rail.used_of', { used, out: all.length - used }) : several('rail.used', used)) : ''),
-    tables: () => (study.tables.length ? several('rail.tables', study.tables.length) : ''),
+    tables: () => (study.tables.length ? several('rail.n_tables', study.tables.length) : ''),
     trade: () => (plan?.problem ? t('rail.damaged') : plan?.epsilon ? t('rail.epsilon', { epsilon: plan.epsilon.toFixed(1) }) : ''),
     promise: () => (plan?.fingerprint ? study.languages.join(', ') : ''),
     collect: () => (drawn.draws.length ? several('rail.drawn', drawn.draws.length) : survey.address ? t('rail.asking') : ''),
@@ -113,12 +114,12 @@ function drawRail() {
 }
 
 function drawTop() {
-  const undo = state && state.undo > 0 && button(t('top.undo'), undoLast, { kind: 'quiet', id: 'undo', title: 'Ctrl Z' });
+  const undo = state && state.undo > 0 && button(t('top.undo'), undoLast, { kind: 'quiet', id: 'undo' });
   fill(byId('top'),
     h('strong', {}, h('a', { href: `#${token}`, class: 'brand' }, 'candor studio')),
     state && h('span', { class: 'study' }, state.title),
     h('span', { class: 'space' }),
-    undo,
+    undo && [undo, h('kbd', { 'aria-hidden': 'true' }, 'Ctrl Z')],
     state && h('span', { class: 'saved' }, t('top.saved')),
     h('details', { class: 'local' }, h('summary', {}, icon('lock'), ' ', t('top.local')),
       h('p', {}, t('top.local_text', { folder: state?.folder ?? '' }))));
@@ -180,41 +181,47 @@ async function refresh() {
   await draw();
 }
 
-/** @type {Page['edit']} */
-async function edit(change) {
-  await page.change('edit', { edit: change });
-}
+/** @type {Promise<unknown>} */
+let before = Promise.resolve();
 
-async function undoLast() {
-  clear();
-  try {
-    if (state) show(await act(state.name, 'undo'));
-    say(t('top.undone'));
-  } catch (error) {
-    fail(error);
-  }
-}
-
-/** @type {Page} */
-const page = {
-  get state() {
-    return /** @type {State} */ (state);
-  },
-  edit,
-  async change(action, body = {}) {
+/**
+ * Does what changes files, after everything that was begun before: each change is of the study that its predecessors left.
+ * @param {() => Promise<any>} work gives the state, or an object that has it
+ */
+function inTurn(work) {
+  const turn = before.then(async () => {
     clear();
     try {
-      const answer = await act(page.state.name, action, { ...body, revision: page.state.study.revision });
+      const answer = await work();
       show(answer.state ?? answer);
       return answer;
     } catch (error) {
       fail(error);
       return null;
     }
+  });
+  before = turn;
+  return turn;
+}
+
+const undoLast = () => inTurn(async () => {
+  const answer = await act(page.state.name, 'undo');
+  say(t('top.undone'));
+  return answer;
+});
+
+/** @type {Page} */
+const page = {
+  get state() {
+    return /** @type {State} */ (state);
   },
+  edit: async (change) => {
+    await inTurn(() => act(page.state.name, 'edit', { edit: typeof change === 'function' ? change(page.state) : change, revision: page.state.study.revision }));
+  },
+  change: (action, body = {}) => inTurn(() => act(page.state.name, action, { ...body, revision: page.state.study.revision })),
   ask: (action, body = {}, signal = undefined) => act(page.state.name, action, body, signal),
   go: (step) => { location.hash = address(page.state.name, step); },
-  enter: (name) => { location.hash = address(name, 'open'); },
+  enter: (name, step = 'open') => { location.hash = address(name, step); },
   show,
   fail,
   clear,
@@ -255,8 +262,7 @@ const rootPage = () => ({ ...page, state: /** @type {any} */ (null) });
 
 window.addEventListener('hashchange', () => void arrive());
 document.addEventListener('keydown', (event) => {
-  const typing = event.target instanceof HTMLInputElement && event.target.type === 'text' || event.target instanceof HTMLTextAreaElement;
-  if ((event.ctrlKey || event.metaKey) && event.key === 'z' && !typing && state?.undo) {
+  if ((event.ctrlKey || event.metaKey) && event.key === 'z' && !isText(event.target) && state?.undo) {
     event.preventDefault();
     void undoLast();
   }

@@ -12,6 +12,15 @@ export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%
 export const margin = (points, digits = 1) => `±${SPACE}${points.toFixed(digits)}`;
 
 /**
+ * A difference in percentage points, with a minus sign that is one.
+ * @param {number} share
+ */
+export const difference = (share) => {
+  const points = Math.round(100 * share);
+  return points < 0 ? `−${-points}` : String(Math.abs(points));
+};
+
+/**
  * So many of 100, rounded up.
  * @param {number} probability
  */

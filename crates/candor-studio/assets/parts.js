@@ -109,11 +109,15 @@ export const select = (label, id, choices, chosen, choose) =>
  * @param {{type?: string, hint?: string, placeholder?: string, lines?: number, lang?: string}} [options]
  */
 export function field(label, id, value, save, { type = 'text', hint, placeholder, lines, lang } = {}) {
+  let last = value;
   const changed = (/** @type {Event} */ event) => {
     const text = /** @type {HTMLInputElement} */ (event.target).value;
-    if (text !== value) void save(text);
+    if (text === last) return;
+    last = text;
+    void save(text);
   };
-  const common = { id, value, placeholder, lang, onchange: changed, 'aria-describedby': hint ? `${id}-hint` : undefined };
+  // A browser does not call it a change where the page put back what was typed.
+  const common = { id, value, placeholder, lang, onchange: changed, onblur: changed, 'aria-describedby': hint ? `${id}-hint` : undefined };
   return h('div', { class: 'field' }, h('label', { for: id }, label),
     lines ? h('textarea', { ...common, rows: lines }) : h('input', { ...common, type, autocomplete: 'off' }),
     hint && h('small', { id: `${id}-hint` }, hint));

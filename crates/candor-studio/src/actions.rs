@@ -3,11 +3,12 @@
 use std::sync::PoisonError;
 
 use axum::http::StatusCode;
-use candor::trade_off::position;
+use candor::trade_off::{FIRST_STOP, position};
 use candor_runtime::progress::ProgressSink;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::commands::{SCRIPT, script};
 use crate::curve::Curve;
 use crate::open::Open;
 use crate::problem::Problem;
@@ -18,9 +19,6 @@ use crate::shelf::Shelf;
 use crate::state::state;
 use crate::steps::{collect, data, promise, publish, results};
 use crate::survey;
-
-/// The epsilon that the slider begins with.
-const FIRST_EPSILON: f64 = candor::trade_off::STOPS[6];
 
 /// Does what is asked for, and gives what the page shows next.
 ///
@@ -41,7 +39,7 @@ pub fn act(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Val
         "undo" => {
             Project::undo(&open.folder)?;
             open.read_again();
-            state(open, &Project::load(&open.folder)?)
+            changed(open)
         }
         "state" | "trade" | "promise" | "page" | "bins" | "estimates" | "compare" | "regression" | "checks"
         | "preview" | "ticket" | "responses" => look(shelf, open, action, body),
@@ -52,7 +50,8 @@ pub fn act(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Val
 /// A field of the request.
 fn field<T: DeserializeOwned>(body: &Value, name: &str) -> Result<T, Problem> {
     serde_json::from_value(body[name].clone()).map_err(|error| {
-        Problem::new(StatusCode::BAD_REQUEST, "request", format!("The field {name} is wrong: {error}."))
+        let why = error.to_string().replace('`', "\"");
+        Problem::new(StatusCode::BAD_REQUEST, "request", format!("The field {name} is wrong: {why}."))
     })
 }
 
@@ -117,7 +116,7 @@ fn address(shelf: &Shelf, path: std::path::PathBuf) -> String {
 fn trade(open: &Open, project: &Project, body: &Value) -> Result<Value, Problem> {
     let schema = project.schema()?;
     let wanted: Option<f64> = field(body, "epsilon")?;
-    let epsilon = wanted.or(project.study.epsilon).unwrap_or(FIRST_EPSILON);
+    let epsilon = wanted.or(project.study.epsilon).unwrap_or(FIRST_STOP);
     let fine = epsilon.is_finite() && epsilon > 0.0;
     if !fine {
         return Err(Problem::input("Epsilon must be a number above 0, such as 2."));
@@ -166,11 +165,20 @@ fn change(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Valu
         "survey-fetch" => survey::fetch(open, &project)?,
         "publish" => {
             let done = publish::publish(open, &project)?;
-            return Ok(json!({"done": done, "state": state(open, &Project::load(&open.folder)?)?}));
+            return Ok(json!({"done": done, "state": changed(open)?}));
         }
         _ => return Err(Problem::missing(format!("candor studio cannot \"{action}\"."))),
     }
-    state(open, &Project::load(&open.folder)?)
+    changed(open)
+}
+
+/// The study after a change; its script says what was done so far.
+fn changed(open: &Open) -> Result<Value, Problem> {
+    let project = Project::load(&open.folder)?;
+    if let Some(Ok(_)) = &project.plan {
+        folder::write(&open.folder.join(SCRIPT), script(&project)?.as_bytes())?;
+    }
+    state(open, &project)
 }
 
 /// Makes the plan that is asked for, and keeps it with the page for respondents.

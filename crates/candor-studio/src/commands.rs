@@ -83,7 +83,8 @@ fn speaking(project: &Project, language: &str) -> String {
 }
 
 fn randomize(project: &Project, data: &str) -> String {
-    let keep = project.study.sample.columns();
+    let drawn = project.draws.iter().rfind(|draw| draw.way == "file");
+    let keep = drawn.map_or_else(|| project.study.sample.columns(), |draw| draw.kept.clone());
     let keep = (!keep.is_empty()).then(|| format!(" {}", flag("--keep", &keep.join(","))));
     let missing = missing(project).map(|flag| format!(" {flag}"));
     let flags = format!("{}{}", keep.unwrap_or_default(), missing.unwrap_or_default());
@@ -119,6 +120,9 @@ fn report(project: &Project, responses: &str) -> Option<String> {
         speaking(project, language)
     ))
 }
+
+/// The script's name.
+pub const SCRIPT: &str = "commands.sh";
 
 /// A shell script that makes the study's plan, page, tables and report anew in the folder where it is run.
 ///
@@ -161,6 +165,13 @@ pub fn script(project: &Project) -> Result<String, Problem> {
             randomize(project, data).replace('\n', " ")
         );
     }
+    if !project.folder.join(RESPONSES).is_file() {
+        return Ok(text + "# There are no answers yet.\n");
+    }
+    text += &format!(
+        "if [ ! -f \"$study/{RESPONSES}\" ]; then\n  echo \"{RESPONSES} is not beside this script: the answers were not published.\" >&2\n  \
+         exit 1\nfi\n"
+    );
     let responses = format!("\"$study/{RESPONSES}\"");
     let lines = [estimate(project, &responses, "tables.csv"), report(project, &responses)];
     text += &lines.into_iter().flatten().map(|line| format!("{line}\n")).collect::<String>();

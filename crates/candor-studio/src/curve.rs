@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use candor::trade_off::{Position, QuestionCost, STOPS, TradeOffOptions, cost, position};
+use candor::trade_off::{MARGIN_LIMITS, Position, QuestionCost, STOPS, TradeOffOptions, cost, position};
 use candor_base::schema::Schema;
 use candor_runtime::progress::{Progress, ProgressSink};
 use serde_json::{Value, json};
@@ -176,6 +176,7 @@ impl Curve {
         let costs: Vec<&QuestionCost> = known.costs.values().filter(|_| known.costs_at == epsilon).collect();
         json!({
             "stops": STOPS,
+            "limits": MARGIN_LIMITS,
             "epsilon": epsilon,
             "positions": positions,
             "costs": costs,

@@ -22,10 +22,13 @@ use crate::guard::{Guard, guarded};
 use crate::open::Open;
 use crate::pages;
 use crate::problem::Problem;
-use crate::project::Project;
+use crate::project::{Project, RESPONSES};
 use crate::shelf::Shelf;
 use crate::steps::collect;
 use crate::steps::data::{self, is_table, stem};
+
+/// The answers that interviewers wrote down.
+const ANSWERS: &str = "answers.csv";
 
 /// The longest request that is no file.
 const MAX_BYTES: usize = 1 << 22;
@@ -123,6 +126,7 @@ async fn upload(State(shelf): State<Arc<Shelf>>, UrlPath(name): UrlPath<String>,
              (.parquet); Excel and other programs can save one."
         )));
     }
+    let file = free_name(file);
     let open = {
         let (shelf, name) = (Arc::clone(&shelf), stem(&file).to_owned());
         working(move || shelf.create(&name)).await?
@@ -141,6 +145,12 @@ async fn upload(State(shelf): State<Arc<Shelf>>, UrlPath(name): UrlPath<String>,
         return Err(problem);
     }
     Ok(as_json(&json!({"name": open.name})))
+}
+
+/// The name of a table in a study's folder, where files of the study have names of their own.
+fn free_name(file: String) -> String {
+    let taken = [RESPONSES, ANSWERS].iter().any(|name| file.eq_ignore_ascii_case(name));
+    if taken { format!("table-{file}") } else { file }
 }
 
 /// A study of the file in its folder.
@@ -170,7 +180,7 @@ async fn answers(State(shelf): State<Arc<Shelf>>, UrlPath(name): UrlPath<String>
         let shelf = Arc::clone(&shelf);
         working(move || shelf.open(&name)).await?
     };
-    let path = open.folder.join("answers.csv");
+    let path = open.folder.join(ANSWERS);
     receive(body, &path).await?;
     working(move || {
         let _entered = open.enter();

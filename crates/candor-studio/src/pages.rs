@@ -21,6 +21,7 @@ pub const FILES: &[(&str, &str, &str)] = &[
     ("/steps/columns.js", SCRIPT, include_str!("../assets/steps/columns.js")),
     ("/steps/column.js", SCRIPT, include_str!("../assets/steps/column.js")),
     ("/steps/tables.js", SCRIPT, include_str!("../assets/steps/tables.js")),
+    ("/steps/margins.js", SCRIPT, include_str!("../assets/steps/margins.js")),
     ("/steps/trade.js", SCRIPT, include_str!("../assets/steps/trade.js")),
     ("/steps/promise.js", SCRIPT, include_str!("../assets/steps/promise.js")),
     ("/steps/collect.js", SCRIPT, include_str!("../assets/steps/collect.js")),

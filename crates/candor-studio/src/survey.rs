@@ -114,6 +114,7 @@ pub fn fetch(open: &Open, project: &Project) -> Result<(), Problem> {
             epsilon: plan.guarantee().epsilon().finite(),
             records: count,
             way: "survey".to_owned(),
+            kept: Vec::new(),
         },
     )
 }

@@ -306,6 +306,8 @@ fn bad_input_is_told_and_changes_nothing() {
     edit(wrong).refused(422, "input", "none");
     let own = json!({"do": "publish", "tables": [{"of": "sex", "by": ["sex"]}], "means": [], "models": []});
     edit(own).refused(422, "input", "itself");
+    let mean = json!({"do": "publish", "tables": [], "means": ["sex"], "models": []});
+    edit(mean).refused(422, "input", "sex");
     edit(json!({"do": "sheet", "language": "en", "name": "no such text", "text": "x"})).refused(
         422,
         "input",
@@ -363,7 +365,7 @@ fn every_edit_can_be_undone_and_survives_the_program() {
         json!({"do": "order", "name": "smokes", "categories": ["daily", "sometimes", "no", ""], "ordinal": true}),
         json!({"do": "question", "name": "smokes", "language": "en", "text": "Do you smoke?",
                "answers": {"no": "Never"}}),
-        json!({"do": "publish", "tables": [], "means": ["height"], "models": []}),
+        json!({"do": "publish", "tables": [{"of": "height", "by": []}], "means": [], "models": []}),
     ] {
         studio.edit("people", edit.clone()).fine();
         steps.push(studio.state("people"));
@@ -535,6 +537,94 @@ fn published_folder_is_whole() {
     studio.edit("people", json!({"do": "publish-responses", "publish": false})).fine();
     studio.change("people", "publish", json!({})).fine();
     assert!(!at("responses.parquet").exists(), "what is no longer to be published goes");
+}
+
+/// Whatever a request holds, it is answered in a sentence, and nothing is written but below the shelf.
+#[test]
+fn hostile_requests_reach_nothing() {
+    let studio = Studio::start();
+    studio.study(true);
+    let before = studio.state("people");
+    for path in [
+        "/..%2f..%2fetc%2fpasswd",
+        "/../../etc/passwd",
+        "/steps/..%2f..%2fmain.js",
+        "/files/x/..%2fstudy.json",
+        "/api/study/people",
+    ] {
+        let answer = studio.send("GET", path, b"");
+        assert!([400, 404, 405].contains(&answer.status), "{path}: {}", answer.status);
+        assert!(!answer.body.contains("root:") && !answer.body.contains("revision"), "{path}");
+    }
+    for study in ["..", "%2e%2e", "people%2f..", "people%00", ".studio", "%5c"] {
+        let answer = studio.act(study, "state", json!({}));
+        assert!([400, 404].contains(&answer.status), "{study}: {} {}", answer.status, answer.body);
+    }
+    // A body that is longer than any request, and bodies that are none.
+    let long = format!("{{\"edit\": \"{}\"}}", "x".repeat(1 << 22));
+    studio.send("POST", "/api/study/people/edit", long.as_bytes()).refused(400, "request", "cannot be read");
+    let forms: [&[u8]; 5] = [b"a=b&c=d", b"\xff\xfe", b"[]", b"null", b"{\"revision\": 1e400}"];
+    for body in forms {
+        let answer = studio.send("POST", "/api/study/people/edit", body);
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        assert_eq!(answer.json()["kind"], "request");
+    }
+    let deep = "[".repeat(100_000);
+    studio.send("POST", "/api/study/people/edit", deep.as_bytes()).refused(400, "request", "not JSON");
+    assert_eq!(studio.state("people"), before);
+    // A name that leads elsewhere is a name like others.
+    studio.send("PUT", "/api/upload/..%2F..%2Fevil.csv", people(20).as_bytes()).fine();
+    assert!(studio.folder("evil").join("evil.csv").is_file());
+    assert!(!studio.shelf.path().parent().unwrap().join("evil.csv").exists());
+    // The study's own files keep their names.
+    let responses = fs::read(studio.folder("people").join("responses.parquet")).unwrap();
+    studio.send("PUT", "/api/upload/responses.parquet", &responses).fine();
+    assert_eq!(studio.state("table-responses")["study"]["data"], "table-responses.parquet");
+}
+
+/// The browser is closed while a file is read: nothing of it stays, and the next study can have its name.
+#[test]
+fn uploads_that_break_off_leave_nothing() {
+    let studio = Studio::start();
+    let mut stream = TcpStream::connect(("127.0.0.1", studio.port)).unwrap();
+    let head = format!(
+        "PUT /api/upload/people.csv HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+         Content-Length: 1000000\r\n\r\n",
+        studio.host(),
+        studio.token
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(people(100).as_bytes()).unwrap();
+    let studies = || fs::read_dir(studio.shelf.path()).unwrap().count();
+    let began = Instant::now();
+    let wait = |what: &str, holds: &dyn Fn() -> bool| {
+        while !holds() {
+            assert!(began.elapsed() < Duration::from_secs(30), "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait("the file is being read", &|| studies() == 1);
+    drop(stream);
+    wait("nothing stays", &|| studies() == 0);
+    studio.send("PUT", "/api/upload/people.csv", people(100).as_bytes()).fine();
+    assert_eq!(studio.state("people")["data"]["rows"], 100);
+}
+
+/// A study of means alone can be published.
+#[test]
+fn means_alone_are_published() {
+    let studio = Studio::start();
+    let days: String = (0..400).map(|i| format!("{}\n", i * i % 5)).collect();
+    studio.send("PUT", "/api/upload/people.csv", format!("days\n{days}").as_bytes()).fine();
+    assert_eq!(studio.state("people")["means"], json!(["days"]));
+    studio.edit("people", json!({"do": "publish", "tables": [], "means": ["days"], "models": []})).fine();
+    studio.edit("people", json!({"do": "epsilon", "epsilon": 3.0})).fine();
+    studio.change("people", "plan", json!({})).fine();
+    studio.change("people", "randomize", json!({"confirmed": null})).fine();
+    let found = studio.act("people", "estimates", json!({})).fine();
+    let shown = (&found["tables"][0]["attributes"], &found["numbers"][0]["attribute"]);
+    assert_eq!(shown, (&json!(["days"]), &json!("days")));
+    studio.change("people", "publish", json!({})).fine();
 }
 
 /// Questions that are written by hand, and cards for them.

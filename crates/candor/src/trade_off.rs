@@ -17,6 +17,12 @@ use crate::verdict::{Verdict, points, table_margin, two_digits};
 /// The epsilons of the slider, about equally far apart as ratios.
 pub const STOPS: [f64; 12] = [0.5, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0];
 
+/// The epsilon that the slider begins with.
+pub const FIRST_STOP: f64 = STOPS[6];
+
+/// Up to how many points margins are [good](Grade::Good) and [rough](Grade::Rough).
+pub const MARGIN_LIMITS: [f64; 2] = [GOOD, ROUGH];
+
 /// Which plan is asked for, but for its epsilon.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeOffOptions {
@@ -88,6 +94,25 @@ pub struct Guessing {
     pub worst: f64,
 }
 
+/// A share of a group, and between which numbers its 95% confidence interval will mostly be; all in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Figure {
+    /// The share.
+    pub share: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Figure {
+    /// The share of the example with a margin of error in percentage points.
+    fn within(margin: f64) -> Figure {
+        Figure { share: FIGURE, low: (FIGURE - margin).max(0.0), high: (FIGURE + margin).min(100.0) }
+    }
+}
+
 /// What the plan of one epsilon gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -113,8 +138,8 @@ pub struct Position {
     pub tables: Vec<TableMargin>,
     /// How near the plan is to the best that there can be, in a sentence.
     pub optimality: Option<String>,
-    /// Where the share of a group is 20%, what the typical table will say, in percent.
-    pub figure: Option<[f64; 2]>,
+    /// What the typical table will say of a share.
+    pub figure: Option<Figure>,
     /// Whether the search ended because its time was up or somebody ended it.
     pub cut_short: bool,
     /// What else there is to know, in sentences.
@@ -183,7 +208,7 @@ fn described(epsilon: f64, design: &Design, options: &TradeOffOptions) -> Result
         guessing,
         tables,
         optimality: design.optimality.as_ref().map(|verdict| verdict.text.clone()),
-        figure: typical.map(|margin| [(FIGURE - margin).max(0.0), (FIGURE + margin).min(100.0)]),
+        figure: typical.map(Figure::within),
         cut_short: design.out_of_time || design.interrupted,
         notes: design.notes.clone(),
         fingerprint: design.fingerprint.clone(),
@@ -293,7 +318,7 @@ mod tests {
             let guess = e / (1.0 + e);
             assert!(found.most_told.worst <= guess && found.most_told.worst > guess - 1e-3);
             assert_eq!(found.most_told.by_luck, 0.5);
-            let [low, high] = found.figure.unwrap();
+            let Figure { low, high, .. } = found.figure.unwrap();
             assert!((high - low - 2.0 * margin).abs() < 0.01 * margin);
         }
         assert!(STOPS.windows(2).all(|pair| pair[0] < pair[1]));

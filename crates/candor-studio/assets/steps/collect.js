@@ -80,7 +80,7 @@ function file(page, working) {
   const last = drawn.draws.filter(({ way }) => way === 'file').at(-1);
   const kept = [['', t('collect.none')], ...state.columns.filter(({ role }) => role === 'out').map(({ name }) => [name, name])].filter(([name], at) => at === 0 || name);
   const choose = (/** @type {'weights' | 'strata' | 'psu'} */ name) => select(t(`collect.${name}`), name, /** @type {[string, string][]} */ (kept), study.sample[name] ?? '',
-    (value) => page.edit({ do: 'sample', sample: { ...study.sample, [name]: value || null } }));
+    (value) => page.edit((now) => ({ do: 'sample', sample: { ...now.study.sample, [name]: value || null } })));
   return h('section', { class: `card ${last ? 'chosen' : ''}`, 'aria-labelledby': 'held' }, h('h2', { id: 'held' }, t('collect.file')), h('p', {}, t('collect.file_text', { file: study.data ?? t('collect.your_file') })),
     h('p', { class: 'verdict warn' }, icon('warn'), ' ', t('collect.original')),
     !data ? h('p', { class: 'hint' }, t('collect.no_file')) : last ? h('p', { class: 'verdict good' }, icon('good'), ' ', t('collect.done_on', { time: time(last.time) }))

@@ -1,11 +1,12 @@
 // One column or question: its words, its answers and their order, its groups, and whom it is asked.
 
 import { fill, fresh, h } from '../dom.js';
-import { button, choice, field, notice } from '../parts.js';
+import { button, choice, field, notice, select } from '../parts.js';
 import { bars } from '../chart.js';
 import { ordered } from '../sort.js';
 import { percent } from '../numbers.js';
 import { count, t } from '../words.js';
+import { asked } from './columns.js';
 
 /** @typedef {import('../main.js').Page} Page */
 /** @typedef {import('../api.js').Column} Column */
@@ -19,9 +20,12 @@ export function edit(page, column) {
   const own = page.state.texts.en?.questions?.[name];
   const head = h('h2', {}, own?.text ?? (name || t('open.no_name')));
   if (!attribute) return [head, summary?.kind === 'numbers' ? groups(page, column) : h('p', {}, summary ? t(`column.why_${summary.kind.replace('-', '_')}`) : t('column.left_out'))];
-  const labels = { ...own?.answers };
-  const save = (/** @type {string} */ text) => page.edit({ do: 'question', name, language: 'en', text, answers: labels });
-  const question = field(t('column.question'), 'question', own?.text ?? '', save, { placeholder: name, lines: 2 });
+  const labels = own?.answers ?? {};
+  const save = (/** @type {{text?: string, answers?: Record<string, string>}} */ change) => page.edit(({ texts }) => {
+    const now = texts.en?.questions?.[name];
+    return { do: 'question', name, language: 'en', text: change.text ?? now?.text ?? '', answers: { ...now?.answers, ...change.answers } };
+  });
+  const question = field(t('column.question'), 'question', own?.text ?? '', (text) => save({ text }), { placeholder: name, lines: 2 });
   const total = counts?.reduce((sum, one) => sum + one, 0) ?? 0;
   const locked = page.state.locked;
   const show = (/** @type {string} */ label) => {
@@ -29,10 +33,7 @@ export function edit(page, column) {
     const id = `label-${at}`;
     const share = counts && total ? counts[at] / total : null;
     return [h('span', { class: 'answer' }, h('input', { type: 'text', id, value: labels[label] ?? '', placeholder: label === '' ? t('column.no_answer') : label, 'aria-label': t('column.label_of', { name: label || t('column.no_answer') }),
-      onchange: (/** @type {Event} */ event) => {
-        labels[label] = /** @type {HTMLInputElement} */ (event.target).value;
-        void save(own?.text ?? '');
-      } })), share !== null && h('span', { class: 'share' }, percent(share))];
+      onchange: (/** @type {Event} */ event) => save({ answers: { [label]: /** @type {HTMLInputElement} */ (event.target).value } }) })), share !== null && h('span', { class: 'share' }, percent(share))];
   };
   const order = (/** @type {string[]} */ categories) => page.edit({ do: 'order', name, categories, ordinal: attribute.kind === 'ordinal' });
   const kinds = /** @type {[string, string][]} */ ([['ordinal', t('columns.ordinal')], ['nominal', t('columns.nominal')]]);
@@ -53,14 +54,26 @@ function missing({ attribute, summary }) {
   return [h('h3', {}, t('column.missing')), h('p', {}, has ? t('column.missing_answer', { n: count(summary.missing) }) : t('column.missing_none'))];
 }
 
+/** The answer that decides whether a question is asked. */
+let deciding = '';
+
 /**
+ * Whom it is asked: those who gave one answer to another question.
  * @param {Page} page
  * @param {Column} column
  */
 function condition(page, { name, attribute }) {
-  const save = (/** @type {string} */ text) => page.edit({ do: 'asked-if', name, condition: text.trim() || null });
-  return h('details', { open: Boolean(attribute?.asked_if) }, h('summary', {}, t('column.some')),
-    field(t('column.asked_if'), 'asked-if', attribute?.asked_if ?? '', save, { hint: t('column.asked_if_hint'), placeholder: 'Smokes = yes' }));
+  const { columns, locked } = page.state;
+  const save = (/** @type {string | null} */ text) => page.edit({ do: 'asked-if', name, condition: text });
+  if (attribute?.asked_if) return [h('h3', {}, t('column.some')), h('p', {}, t('column.asked_only', { condition: attribute.asked_if })), !locked && button(t('column.ask_all'), () => save(null), { id: 'ask-all' })];
+  if (locked) return null;
+  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "''")}'`;
+  const answers = columns.filter((one) => one.name !== name && one.attribute).flatMap((one) => (one.attribute?.labels ?? []).filter(Boolean)
+    .map((label) => /** @type {[string, string]} */ ([`${quoted(one.name)} = ${quoted(label)}`, `${asked(page, one.name)}: ${label}`])));
+  if (!answers.some(([value]) => value === deciding)) deciding = '';
+  return h('details', { id: 'some' }, h('summary', {}, t('column.some')),
+    select(t('column.asked_if'), 'asked-if', [['', t('tables.choose')], ...answers], deciding, (value) => { deciding = value; }), h('p', { class: 'hint' }, t('column.asked_if_hint')),
+    button(t('column.ask_some'), () => deciding && save(deciding), { id: 'ask-some' }));
 }
 
 /**

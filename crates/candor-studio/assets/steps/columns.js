@@ -9,7 +9,8 @@ import { add, edit } from './column.js';
 /** @typedef {import('../main.js').Page} Page */
 /** @typedef {import('../api.js').Column} Column */
 
-let chosen = '';
+/** @type {string | null} */
+let chosen = null;
 let search = '';
 
 /**
@@ -39,7 +40,7 @@ export function draw(main, page) {
       h('div', {}, columns.length > 12 && h('div', { class: 'row' }, find, all(page, columns.filter(wanted))),
         columns.length ? table(page, columns.filter(wanted), pick) : h('p', {}, t('columns.none')),
         !state.data && !state.locked && add(page, pick)),
-      current && h('aside', { class: 'card', 'aria-label': t('column.of', { name: chosen }) }, edit(page, current))),
+      current && h('aside', { class: 'card', 'aria-label': t('column.of', { name: chosen || t('open.no_name') }) }, edit(page, current))),
     steps(page, 'columns', { text: t('columns.next'), ready: used.length > 0 && protect, reason: used.length ? t('columns.nothing_protected') : t('columns.nothing') }));
 }
 
@@ -48,7 +49,7 @@ export function draw(main, page) {
  * @param {Page} page
  * @param {string} name
  */
-export const asked = ({ state }, name) => state.texts.en?.questions?.[name]?.text ?? name;
+export const asked = ({ state }, name) => state.texts.en?.questions?.[name]?.text ?? (name || t('open.no_name'));
 
 /**
  * @param {Page} page

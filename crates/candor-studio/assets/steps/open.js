@@ -74,8 +74,7 @@ function questions(page) {
   const begin = async () => {
     try {
       const { name } = await api.create(t('open.new_name'));
-      page.enter(name);
-      setTimeout(() => page.go('columns'), 0);
+      page.enter(name, 'columns');
     } catch (error) {
       page.fail(error);
     }

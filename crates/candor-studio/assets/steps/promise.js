@@ -48,7 +48,7 @@ function languages(page, { known }) {
   const { languages: on } = page.state.study;
   const names = new Intl.DisplayNames([document.documentElement.lang], { type: 'language' });
   const box = (/** @type {string} */ code) => h('label', { class: 'tick' }, h('input', { type: 'checkbox', id: `language-${code}`, checked: on.includes(code), disabled: code === 'en',
-    onchange: () => void page.edit({ do: 'languages', languages: on.includes(code) ? on.filter((one) => one !== code) : [...on, code] }) }), names.of(code) ?? code);
+    onchange: () => void page.edit(({ study }) => ({ do: 'languages', languages: on.includes(code) ? study.languages.filter((one) => one !== code) : [...study.languages, code] })) }), names.of(code) ?? code);
   return h('fieldset', { class: 'languages' }, h('legend', {}, t('promise.languages')), ['en', ...known.filter((code) => code !== 'en')].map(box));
 }
 

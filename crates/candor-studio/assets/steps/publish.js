@@ -1,6 +1,6 @@
 // Step 8: the words around the results, and the folder that is published.
 
-import { fill, h } from '../dom.js';
+import { byId, fill, h } from '../dom.js';
 import { button, check, field, heading, notice, steps } from '../parts.js';
 import { t } from '../words.js';
 
@@ -32,24 +32,14 @@ export async function draw(main, page) {
   const list = h('ul', { class: 'checks' });
   const place = h('p', {});
   const facts = FACTS.map((name) => field(t(`publish.${name}`), `about-${name}`, about[name] ?? '', (text) => page.edit({ do: 'about', language: 'en', name, text })));
-  const done = h('div', { role: 'status', id: 'done' });
+  const done = h('div', { role: 'status', id: 'done' }, files(page));
   const save = async () => {
     const answer = await page.change('publish');
     if (!answer) return;
     published = answer.done;
+    fill(byId('done'), files(page));
     page.say(t('publish.said'));
   };
-  const open = (/** @type {string} */ file) => async () => {
-    try {
-      const { address } = await page.ask('ticket', { file: `publication/${file}` });
-      window.open(address, '_blank', 'noopener');
-    } catch (error) {
-      page.fail(error);
-    }
-  };
-  if (published) {
-    fill(done, notice('good', [h('p', {}, t('publish.done', { folder: published.folder })), h('ul', { class: 'plain' }, published.files.map((file) => h('li', {}, button(file, open(file), { kind: 'quiet' }), ' ', h('small', {}, t(`publish.is_${what(file)}`)))))]));
-  }
   fill(main, ...head, h('div', { class: 'halves' },
     h('div', {}, field(t('publish.headline'), 'title', state.title, (title) => page.edit({ do: 'title', title }), { hint: t('publish.headline_hint') }),
       h('h2', {}, t('publish.about')), h('p', { class: 'hint' }, t('publish.about_hint')), facts,
@@ -65,6 +55,24 @@ export async function draw(main, page) {
   } catch (error) {
     page.fail(error);
   }
+}
+
+/**
+ * What was published, to be looked at.
+ * @param {Page} page
+ */
+function files(page) {
+  if (!published) return null;
+  const open = (/** @type {string} */ file) => async () => {
+    try {
+      const { address } = await page.ask('ticket', { file: `publication/${file}` });
+      window.open(address, '_blank', 'noopener');
+    } catch (error) {
+      page.fail(error);
+    }
+  };
+  const line = (/** @type {string} */ file) => h('li', {}, button(file, open(file), { kind: 'quiet' }), ' ', h('small', {}, t(`publish.is_${what(file)}`)));
+  return notice('good', [h('p', {}, t('publish.done', { folder: published.folder })), h('ul', { class: 'plain' }, published.files.map(line))]);
 }
 
 /** @param {string} file */

@@ -2,8 +2,8 @@
 
 import { fill, h } from '../dom.js';
 import { button, choice, heading, notice, progress, select, steps, verdict } from '../parts.js';
-import { interval } from '../chart.js';
-import { cell as shown, margin, percent, pValue } from '../numbers.js';
+import { axisTicks, interval } from '../chart.js';
+import { cell as shown, difference as points, margin, percent, pValue } from '../numbers.js';
 import { count, several, t } from '../words.js';
 import { asked } from './columns.js';
 import { modelForm, modelName, tableName } from './tables.js';
@@ -12,7 +12,7 @@ import { modelForm, modelName, tableName } from './tables.js';
 /** @typedef {import('../api.js').Table} Table */
 /** @typedef {import('../api.js').Cell} Cell */
 /** @typedef {import('../api.js').Wanted} Wanted */
-/** @typedef {{respondents: number, verdict: string | null, verdict_text: string | null, tables: Table[], numbers: {attribute: string, mean: {estimate: number, low: number, high: number} | null, reason: string | null}[], implausible: string[]}} Estimates */
+/** @typedef {{respondents: number, verdict: string | null, verdict_text: string | null, tables: Table[], numbers?: {attribute: string, mean: {estimate: number, low: number, high: number} | null, reason: string | null}[], implausible?: string[]}} Estimates */
 
 let chosen = 0;
 let view = 'plot';
@@ -61,8 +61,10 @@ function who(page) {
   const open = state.columns.filter(({ role }) => role === 'public');
   const all = open.flatMap(({ name, attribute }) => (attribute?.labels ?? []).map((label) => /** @type {[string, string]} */ ([JSON.stringify([name, label]), `${asked(page, name)}: ${label}`])));
   const only = state.study.only ? JSON.stringify(state.study.only) : '';
-  const kept = state.study.sample;
-  const sample = (/** @type {'weights' | 'strata' | 'psu'} */ name) => kept[name] && h('span', { class: 'chip' }, `${t(`collect.${name}`)}: ${kept[name]}`);
+  const kept = state.collect.draws.at(-1)?.kept ?? [];
+  const columns = /** @type {[string, string][]} */ ([['', t('collect.none')], ...kept.map((name) => [name, name])]);
+  const sample = (/** @type {'weights' | 'strata' | 'psu'} */ name) => kept.length > 0 && select(t(`collect.${name}`), name, columns, state.study.sample[name] ?? '',
+    (value) => page.edit((now) => ({ do: 'sample', sample: { ...now.study.sample, [name]: value || null } })));
   return h('div', { class: 'row' }, all.length > 0 && select(t('results.who'), 'only', [['', t('results.everybody')], ...all], only, (text) => page.edit({ do: 'only', only: text ? JSON.parse(text) : null })),
     ['weights', 'strata', 'psu'].map((name) => sample(/** @type {'weights'} */ (name))));
 }
@@ -89,7 +91,7 @@ function show(main, page) {
   const table = tables[chosen];
   const grade = found.verdict === 'ok' ? 'good' : 'warn';
   fill(main, ...heading(t('results.title'), several('results.answers', found.respondents)), who(page),
-    found.implausible.length > 0 && notice('bad', t('results.implausible')),
+    (found.implausible ?? []).length > 0 && notice('bad', t('results.implausible')),
     found.verdict_text && notice(grade, found.verdict_text),
     h('div', { class: 'results' }, h('div', {}, find, h('ul', { class: 'picks' }, matches.map(item), regress), numbers(page)),
       h('section', { 'aria-live': 'off', id: 'table' }, table ? one(main, page, table, wanted(table)) : regression(page))),
@@ -109,7 +111,7 @@ function state({ cells, reason }) {
 
 /** @param {Page} page */
 function numbers(page) {
-  if (!found?.numbers.length) return null;
+  if (!found?.numbers?.length) return null;
   return [h('h2', {}, t('tables.means')), h('ul', { class: 'plain' }, found.numbers.map(({ attribute, mean, reason }) => h('li', {}, `${asked(page, attribute)}: `,
     mean ? h('strong', {}, `${mean.estimate.toPrecision(3)} (${mean.low.toPrecision(3)} – ${mean.high.toPrecision(3)})`) : reason ?? '–')))];
 }
@@ -156,7 +158,7 @@ function plot(page, table) {
   const { attributes, cells } = table;
   const name = attributes[attributes.length - 1];
   const end = Math.min(1, Math.ceil(5 * Math.max(0.05, ...cells.filter(({ shown_estimate: s }) => s !== null).map(({ high }) => high ?? 0))) / 5);
-  const axis = h('div', { class: 'dots axis', 'aria-hidden': 'true' }, h('span', {}), h('span', { class: 'ticks' }, [0, 0.5, 1].map((at) => h('span', { style: { left: `${100 * at}%` } }, percent(at * end)))), h('span', {}));
+  const axis = h('div', { class: 'dots axis', 'aria-hidden': 'true' }, h('span', {}), h('span', { class: 'ticks' }, axisTicks(end).map((at) => h('span', { style: { left: `${(100 * at) / end}%` } }, percent(at)))), h('span', {}));
   const row = (/** @type {Cell} */ cell) => {
     const { text, margin: wide, rough } = shown(cell);
     const label = attributes.length > 1 ? cell.categories.slice(0, -1).map((one, at) => called(page, attributes[at], one)).join(', ') : called(page, name, cell.categories[0]);
@@ -209,8 +211,8 @@ async function differences(page, wanted, place) {
     const { differences: all } = await page.ask('compare', { table: wanted });
     const row = (/** @type {any} */ one) => h('tr', { class: one.difference && (one.difference.low > 0 || one.difference.high < 0) ? 'clear' : '' },
       h('th', { scope: 'row' }, one.categories.map((/** @type {string} */ label) => called(page, wanted.of, label)).join(', ')), h('td', {}, t('results.less', { second: called(page, wanted.by[0], one.second), first: called(page, wanted.by[0], one.first) })),
-      h('td', { class: 'number' }, one.difference ? `${(100 * one.difference.estimate).toFixed(0)} ${margin(50 * (one.difference.high - one.difference.low))}` : '–'), h('td', { class: 'number' }, one.p_value === null ? one.reason ?? '–' : pValue(one.p_value)));
-    fill(place, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('results.differences') }, h('table', {}, h('caption', {}, t('results.differences_caption')), h('thead', {}, h('tr', {}, ['answer', 'compared', 'difference', 'chance'].map((key) => h('th', { scope: 'col' }, t(`results.col_${key}`))))), h('tbody', {}, all.map(row)))));
+      h('td', { class: 'number' }, one.difference ? `${points(one.difference.estimate)} ${margin(50 * (one.difference.high - one.difference.low))}` : '–'), h('td', { class: 'number' }, one.p_value === null ? one.reason ?? '–' : pValue(one.p_value)));
+    fill(place, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('results.differences') }, h('table', {}, h('caption', {}, t('results.differences_caption')), h('thead', {}, h('tr', {}, ['answer', 'compared', 'difference', 'chance'].map((key, at) => h('th', { scope: 'col', class: at > 1 ? 'number' : '' }, t(`results.col_${key}`))))), h('tbody', {}, all.map(row)))));
   } catch (error) {
     fill(place, '');
     page.fail(error);
@@ -229,9 +231,8 @@ function regression(page) {
       const odds = fitted.coefficients.some((/** @type {any} */ one) => one.odds_ratio !== null && one.odds_ratio !== undefined);
       const row = (/** @type {any} */ one) => h('tr', {}, h('th', { scope: 'row' }, one.name ?? one.term ?? [one.attribute, one.category].filter(Boolean).join(' = ')),
         h('td', { class: 'number' }, one.estimate.toPrecision(3)), h('td', { class: 'number' }, one.low === null ? '–' : `${one.low.toPrecision(3)} – ${one.high?.toPrecision(3) ?? '–'}`), odds && h('td', { class: 'number' }, one.odds_ratio?.toPrecision(3) ?? '–'), h('td', { class: 'number' }, one.p_value === null ? '–' : pValue(one.p_value)));
-      const { models, tables, means } = page.state.study;
-      const add = button(t('results.add_model'), () => page.edit({ do: 'publish', tables, means, models: [...models, model] }), { id: 'publish-model' });
-      fill(place, h('h3', {}, modelName(model)), h('table', {}, h('caption', {}, t('results.fitted', { n: count(fitted.respondents), family: fitted.family })), h('thead', {}, h('tr', {}, ['term', 'coefficient', 'interval', ...(odds ? ['odds'] : []), 'chance'].map((key) => h('th', { scope: 'col' }, t(`results.col_${key}`))))), h('tbody', {}, fitted.coefficients.map(row))),
+      const add = button(t('results.add_model'), () => page.edit(({ study: { tables, means, models } }) => ({ do: 'publish', tables, means, models: [...models, model] })), { id: 'publish-model' });
+      fill(place, h('h3', {}, modelName(model)), h('table', {}, h('caption', {}, t('results.fitted', { n: count(fitted.respondents), family: fitted.family })), h('thead', {}, h('tr', {}, ['term', 'coefficient', 'interval', ...(odds ? ['odds'] : []), 'chance'].map((key, at) => h('th', { scope: 'col', class: at > 0 ? 'number' : '' }, t(`results.col_${key}`))))), h('tbody', {}, fitted.coefficients.map(row))),
         fitted.notes.map((/** @type {string} */ note) => h('p', { class: 'hint' }, note.replaceAll('`', ''))), add);
     } catch (error) {
       fill(place, '');

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use candor_base::schema::Attribute;
+use candor::moments::MomentQuery;
+use candor_base::schema::{Attribute, NOT_ASKED};
 use serde::Deserialize;
 
 use super::draft::{self, Draft};
@@ -154,6 +155,8 @@ impl Project {
             Edit::AskedIf { name, condition } => {
                 return self.change(&name, |draft| {
                     draft.asked_if = condition.clone().filter(|condition| !condition.trim().is_empty());
+                    // The schema adds it again where some are not asked.
+                    draft.categories.retain(|category| category != NOT_ASKED);
                     Ok(())
                 });
             }
@@ -260,7 +263,8 @@ fn replace(texts: &mut BTreeMap<String, String>, name: String, text: String) {
     }
 }
 
-/// Rejects tables of questions that are not there, or that are within their own groups.
+/// Rejects tables of questions that are not there, or that are within their own groups, and means of answers that are
+/// no numbers.
 fn check_tables(project: &Project) -> Result<(), Problem> {
     let schema = project.schema()?;
     let study = &project.study;
@@ -268,6 +272,9 @@ fn check_tables(project: &Project) -> Result<(), Problem> {
     let models = study.models.iter().flat_map(|model| model.predictors.iter().chain([&model.outcome]));
     for name in tables.chain(models).chain(&study.means) {
         schema.position(name).map_err(Problem::input)?;
+    }
+    if !study.means.is_empty() {
+        MomentQuery::parse(schema, &study.mean_text(), "", "")?;
     }
     match study.tables.iter().find(|table| table.by.contains(&table.of)) {
         Some(table) => Err(Problem::input(format!("\"{}\" cannot be within groups of itself.", table.of))),

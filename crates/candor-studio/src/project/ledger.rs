@@ -29,6 +29,9 @@ pub struct Draw {
     pub records: u64,
     /// `file`, `survey` or `cards`.
     pub way: String,
+    /// The columns of the data that are kept beside the responses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
 }
 
 /// The time in seconds since 1970.

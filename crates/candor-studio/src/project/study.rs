@@ -138,7 +138,8 @@ impl Study {
         Some(TradeOffOptions { respondents: self.respondents?, tables: self.design_tables()? })
     }
 
-    /// The tables to estimate, as the command takes them: those that were chosen, and every question in them alone.
+    /// The tables to estimate, as the command takes them: those that were chosen, and every question in them, of a mean
+    /// or an outcome alone.
     pub fn estimate_tables(&self) -> Option<String> {
         let mut all: Vec<String> = Vec::new();
         let mut add = |of: &String, by: &[String]| {
@@ -150,6 +151,8 @@ impl Study {
         };
         self.tables.iter().for_each(|table| add(&table.of, &table.by));
         self.tables.iter().for_each(|table| add(&table.of, &[]));
+        self.means.iter().for_each(|mean| add(mean, &[]));
+        self.models.iter().for_each(|model| add(&model.outcome, &[]));
         (!all.is_empty()).then(|| all.join(";"))
     }
 
@@ -199,7 +202,7 @@ mod tests {
             ..Study::default()
         };
         assert_eq!(study.design_tables().unwrap(), "b,a;a;b,c,\"x,y\";n");
-        assert_eq!(study.estimate_tables().unwrap(), "a | b;b | a;a;\"x,y\" | b,c;b;\"x,y\"");
+        assert_eq!(study.estimate_tables().unwrap(), "a | b;b | a;a;\"x,y\" | b,c;b;\"x,y\";n");
         study.only = Some(("it's".to_owned(), "o'k".to_owned()));
         assert_eq!(study.condition().unwrap(), "'it''s' = 'o''k'");
         study.models = vec![Model { outcome: "a".to_owned(), predictors: vec!["b c".to_owned(), "n".to_owned()] }];

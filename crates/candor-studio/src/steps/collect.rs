@@ -56,6 +56,7 @@ pub fn randomize(open: &Open, project: &Project, shelf: &Path, confirmed: Option
         epsilon: plan.guarantee().epsilon().finite(),
         records: 0,
         way: "file".to_owned(),
+        kept: keep.clone(),
     };
     let to = (&target, Format::for_target(&target), existing);
     let done = open.task.run(|progress| randomize_to(plan, inputs, &options, to, progress))?;
@@ -144,6 +145,7 @@ pub fn import(project: &Project, path: &Path) -> Result<(), Problem> {
         epsilon: plan.guarantee().epsilon().finite(),
         records: done.records,
         way: "cards".to_owned(),
+        kept: Vec::new(),
     };
     ledger::add(&project.folder, draw)?;
     folder::forget(&project.folder)

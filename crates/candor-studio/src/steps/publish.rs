@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::results::{asked, count, regression};
 use super::{promise, results};
-use crate::commands::script;
+use crate::commands::{SCRIPT, script};
 use crate::open::Open;
 use crate::problem::Problem;
 use crate::project::texts::file_name;
@@ -70,8 +70,7 @@ pub fn publish(open: &Open, project: &Project) -> Result<Value, Problem> {
             put(&file_name(language), texts.as_bytes())?;
         }
     }
-    put("commands.sh", script.as_bytes())?;
-    folder::write(&project.folder.join("commands.sh"), script.as_bytes())?;
+    put(SCRIPT, script.as_bytes())?;
     let responses = to.join(RESPONSES);
     match project.study.publish_responses {
         true => {

@@ -136,11 +136,11 @@ test('from a file to a published report', async () => {
   await next(page);
 
   await heading(page, 'Which tables');
-  await page.getByLabel('How often did work make you ill last year? by city').check();
-  await page.getByLabel('How often did work make you ill last year? by age').check();
-  await page.getByLabel('told by city').check();
+  await page.getByRole('checkbox', { name: 'How often did work make you ill last year? by city', exact: true }).check();
+  await page.getByRole('checkbox', { name: 'How often did work make you ill last year? by age', exact: true }).check();
+  await page.getByRole('checkbox', { name: 'told by city', exact: true }).check();
   await page.locator('#by-another').selectOption('shift');
-  await page.getByLabel('How often did work make you ill last year? by shift').check();
+  await page.getByRole('checkbox', { name: 'How often did work make you ill last year? by shift', exact: true }).check();
   await page.getByRole('heading', { name: '4 tables' }).waitFor();
   await looked(page, '3-tables');
   await next(page);
@@ -171,7 +171,7 @@ test('from a file to a published report', async () => {
   await next(page);
 
   await heading(page, 'What will you promise?');
-  await page.getByLabel('German').check();
+  await page.getByRole('checkbox', { name: 'German', exact: true }).check();
   await page.locator('#text-de-title').waitFor();
   await page.locator('#text-en-title').fill('What happens with your answers');
   await page.locator('#text-en-title').blur();
@@ -193,10 +193,10 @@ test('from a file to a published report', async () => {
   await heading(page, 'What the answers tell');
   await page.getByText('6,000 answers').waitFor();
   await looked(page, '7-results');
-  await page.getByLabel('Table', { exact: true }).check();
+  await page.locator('#view-table').check();
   await page.locator('#sort-1').click();
   assert.equal(await page.locator('th[aria-sort=ascending]').count(), 1);
-  await page.getByLabel('Differences').check();
+  await page.locator('#view-differences').check();
   await page.getByText('Differences between groups').waitFor();
   await page.locator('#only').selectOption({ label: 'city: Arden' });
   await until('fewer', async () => !(await page.locator('#body').innerText()).includes('6,000 answers'));
@@ -204,7 +204,7 @@ test('from a file to a published report', async () => {
   await page.getByText('6,000 answers').waitFor();
   await page.locator('#regression').click();
   await page.locator('#outcome').selectOption('ill');
-  await page.locator('#table').getByLabel('shift').check();
+  await page.getByRole('checkbox', { name: 'shift' }).check();
   await page.locator('#add-model').click();
   await page.getByText(/^6,000 people, \w+/).waitFor();
   await page.locator('#publish-model').click();
@@ -267,10 +267,10 @@ test('a survey with ten respondents', async () => {
     await page.locator('#new-answers').fill(answers);
     if (open_) await page.locator('#new-public').check();
     await page.locator('#add').click();
-    await page.locator('table.questions').getByText(question).waitFor();
+    await page.getByRole('button', { name: question, exact: true }).waitFor();
   }
   await next(page);
-  await page.getByLabel('Do you smoke? alone').check();
+  await page.getByRole('checkbox', { name: 'Do you smoke? alone', exact: true }).check();
   await next(page);
   await page.locator('#people').fill('2000');
   await page.locator('#people').blur();
@@ -333,7 +333,7 @@ test('the keyboard alone', async () => {
   await tab('new-answers');
   await page.keyboard.type('yes\nno\nnot sure');
   await press('add');
-  await page.locator('table.questions').getByText('Did you ever cheat').waitFor();
+  await page.getByRole('button', { name: 'Did you ever cheat in an exam?', exact: true }).waitFor();
   await press('answers-up-1');
   await until('moved', async () => (await page.$$eval('#answers input', (all) => all.map((one) => one.placeholder)))[0] === 'no');
   assert.equal(await page.evaluate(() => document.activeElement?.id.startsWith('answers-')), true, 'the focus stays with the answer');
