@@ -68,13 +68,24 @@ function flag(x, y, text, kind, above) {
 }
 
 /**
+ * Where the slider is for an epsilon: the number of its stop, or between two.
+ * @param {number[]} stops
+ * @param {number} at
+ */
+function place(stops, at) {
+  const above = stops.findIndex((stop) => stop > at);
+  if (above < 0) return stops.length - 1;
+  return above === 0 ? 0 : above - 1 + Math.log(at / stops[above - 1]) / Math.log(stops[above] / stops[above - 1]);
+}
+
+/**
  * Both strips of the trade-off with the cursor that runs through them.
  * @param {{stops: number[], limits: [number, number]}} scale
  * @param {Point[]} points those that are known
  * @param {Point} here the numbers at the cursor, between the stops by interpolation
  */
 export function strips({ stops, limits: [good, rough] }, points, here) {
-  const x = (/** @type {number} */ at) => LEFT + ((RIGHT - LEFT) * Math.log(Math.max(1, at / stops[0]))) / Math.log(stops[stops.length - 1] / stops[0]);
+  const x = (/** @type {number} */ at) => LEFT + ((RIGHT - LEFT) * place(stops, at)) / (stops.length - 1);
   const known = points.filter(({ epsilon: at }) => stops.includes(at)).sort((a, b) => a.epsilon - b.epsilon);
   const path = (/** @type {(point: Point) => number | null} */ y) =>
     /** @type {Path} */ (known.map((point) => [x(point.epsilon), y(point)]).filter(([, at]) => at !== null));
@@ -85,7 +96,7 @@ export function strips({ stops, limits: [good, rough] }, points, here) {
     /** @type {[number, string, string][]} */ (of.length > 1 ? [[of[of.length - 1][1], t(`trade.${text}`), kind]] : []);
   const band = (/** @type {number} */ low, /** @type {number} */ high, /** @type {string} */ kind, /** @type {string} */ name) =>
     [s('rect', { class: kind, x: LEFT, y: marginY(high), width: RIGHT - LEFT, height: marginY(low) - marginY(high) }), s('text', kind === 'bad' ? { class: 'bad-word', x: RIGHT - 8, y: marginY(high) + 18, 'text-anchor': 'end' } : { class: `${kind}-word`, x: LEFT + 8, y: marginY(low) - 8 }, name)];
-  const at = Math.min(RIGHT, x(here.epsilon));
+  const at = x(here.epsilon);
   const { worst: most, average: mean } = here.most_told;
   return s('svg', { class: 'strips', viewBox: '0 0 700 380', 'aria-hidden': 'true' },
     s('text', { class: 'head data-word', x: 0, y: 16 }, t('trade.strip_guess')),

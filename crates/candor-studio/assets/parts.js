@@ -101,6 +101,22 @@ export const select = (label, id, choices, chosen, choose) =>
       choices.map(([value, text]) => h('option', { value, selected: value === chosen }, text))));
 
 /**
+ * Listeners that save a text when it is left: a browser does not call it a change where the page put back what was typed.
+ * @param {string} value
+ * @param {(value: string) => unknown} save
+ */
+export function whenLeft(value, save) {
+  let last = value;
+  const left = (/** @type {Event} */ event) => {
+    const text = /** @type {HTMLInputElement} */ (event.target).value;
+    if (text === last) return;
+    last = text;
+    void save(text);
+  };
+  return { onchange: left, onblur: left };
+}
+
+/**
  * A line of text that is saved when it is left.
  * @param {string} label
  * @param {string} id
@@ -109,15 +125,7 @@ export const select = (label, id, choices, chosen, choose) =>
  * @param {{type?: string, hint?: string, placeholder?: string, lines?: number, lang?: string}} [options]
  */
 export function field(label, id, value, save, { type = 'text', hint, placeholder, lines, lang } = {}) {
-  let last = value;
-  const changed = (/** @type {Event} */ event) => {
-    const text = /** @type {HTMLInputElement} */ (event.target).value;
-    if (text === last) return;
-    last = text;
-    void save(text);
-  };
-  // A browser does not call it a change where the page put back what was typed.
-  const common = { id, value, placeholder, lang, onchange: changed, onblur: changed, 'aria-describedby': hint ? `${id}-hint` : undefined };
+  const common = { id, value, placeholder, lang, ...whenLeft(value, save), 'aria-describedby': hint ? `${id}-hint` : undefined };
   return h('div', { class: 'field' }, h('label', { for: id }, label),
     lines ? h('textarea', { ...common, rows: lines }) : h('input', { ...common, type, autocomplete: 'off' }),
     hint && h('small', { id: `${id}-hint` }, hint));

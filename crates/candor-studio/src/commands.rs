@@ -165,17 +165,19 @@ pub fn script(project: &Project) -> Result<String, Problem> {
             randomize(project, data).replace('\n', " ")
         );
     }
+    Ok(text + &results(project))
+}
+
+/// Lines that estimate from the responses beside the script.
+fn results(project: &Project) -> String {
     if !project.folder.join(RESPONSES).is_file() {
-        return Ok(text + "# There are no answers yet.\n");
+        return "# There are no answers yet.\n".to_owned();
     }
-    text += &format!(
-        "if [ ! -f \"$study/{RESPONSES}\" ]; then\n  echo \"{RESPONSES} is not beside this script: the answers were not published.\" >&2\n  \
-         exit 1\nfi\n"
-    );
     let responses = format!("\"$study/{RESPONSES}\"");
-    let lines = [estimate(project, &responses, "tables.csv"), report(project, &responses)];
-    text += &lines.into_iter().flatten().map(|line| format!("{line}\n")).collect::<String>();
-    Ok(text)
+    let missing = format!("{RESPONSES} is not beside this script: the answers were not published.");
+    let check = format!("if [ ! -f {responses} ]; then\n  echo '{missing}' >&2\n  exit 1\nfi");
+    let lines = [Some(check), estimate(project, &responses, "tables.csv"), report(project, &responses)];
+    lines.into_iter().flatten().map(|line| format!("{line}\n")).collect()
 }
 
 /// Lines that write a file.

@@ -1,7 +1,7 @@
 // One column or question: its words, its answers and their order, its groups, and whom it is asked.
 
 import { fill, fresh, h } from '../dom.js';
-import { button, choice, field, notice, select } from '../parts.js';
+import { button, choice, field, notice, select, whenLeft } from '../parts.js';
 import { bars } from '../chart.js';
 import { ordered } from '../sort.js';
 import { percent } from '../numbers.js';
@@ -33,7 +33,7 @@ export function edit(page, column) {
     const id = `label-${at}`;
     const share = counts && total ? counts[at] / total : null;
     return [h('span', { class: 'answer' }, h('input', { type: 'text', id, value: labels[label] ?? '', placeholder: label === '' ? t('column.no_answer') : label, 'aria-label': t('column.label_of', { name: label || t('column.no_answer') }),
-      onchange: (/** @type {Event} */ event) => save({ answers: { [label]: /** @type {HTMLInputElement} */ (event.target).value } }) })), share !== null && h('span', { class: 'share' }, percent(share))];
+      ...whenLeft(labels[label] ?? '', (text) => save({ answers: { [label]: text } })) })), share !== null && h('span', { class: 'share' }, percent(share))];
   };
   const order = (/** @type {string[]} */ categories) => page.edit({ do: 'order', name, categories, ordinal: attribute.kind === 'ordinal' });
   const kinds = /** @type {[string, string][]} */ ([['ordinal', t('columns.ordinal')], ['nominal', t('columns.nominal')]]);
