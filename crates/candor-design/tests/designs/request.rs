@@ -76,13 +76,13 @@ fn a_parameter_of_another_method_is_told_as_one() {
 #[test]
 fn a_value_of_another_kind_is_told_with_its_parameter() {
     for (method, given, told) in [
-        (Method::Joint, json!({"epsilon": "2"}), "invalid `epsilon`: \"2\"; it must be a number"),
-        (Method::LDiversity, json!({"l": [2.5]}), "invalid `l`: [2.5]; it must be a list of integers"),
-        (Method::Joint, json!({"epsilon": 1, "mirrored": 1}), "invalid `mirrored`: 1; it must be true or false"),
+        (Method::Joint, json!({"epsilon": "2"}), "`epsilon` is \"2\"; it must be a number"),
+        (Method::LDiversity, json!({"l": [2.5]}), "`l` is [2.5]; it must be a list of integers"),
+        (Method::Joint, json!({"epsilon": 1, "mirrored": 1}), "`mirrored` is 1; it must be true or false"),
         (
             Method::Clusters,
             json!({"clusters": [["a"]], "cluster_method": "all"}),
-            "invalid `cluster_method`: \"all\"; it must be one of joint, optimal, workload",
+            "`cluster_method` is \"all\"; it must be one of joint, optimal, workload",
         ),
     ] {
         assert_eq!(Request::new(method, parameters(given)).unwrap_err().to_string(), told);
