@@ -17,20 +17,20 @@ pub fn csv() -> String {
     text
 }
 
-/// The records, with categories in alphabetical order.
-pub struct Adult {
+/// Records and what they hold: the Adult data, or a table of one's own.
+pub struct Dataset {
     /// Its attributes.
     pub schema: Schema,
     /// A column of codes for each.
     pub columns: Vec<Vec<u16>>,
 }
 
-impl Adult {
-    /// Unpacks the data.
+impl Dataset {
+    /// The Adult data, with categories in alphabetical order.
     ///
     /// # Panics
     /// Never: the data are part of the program.
-    pub fn load() -> Adult {
+    pub fn adult() -> Dataset {
         let text = csv();
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<&str>>());
         let names = lines.next().expect("a header");
@@ -43,6 +43,6 @@ impl Adult {
             let categories = labels.iter().map(|&label| label.to_owned()).collect();
             attributes.push(Attribute::new(name, categories).expect("categories"));
         }
-        Adult { schema: Schema::new(attributes).expect("attributes"), columns }
+        Dataset { schema: Schema::new(attributes).expect("attributes"), columns }
     }
 }

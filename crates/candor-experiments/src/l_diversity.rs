@@ -5,6 +5,7 @@
 use candor::plot::{Plot, Scale, Series};
 use candor_design::{l_diversity, minimax, rappor};
 
+use crate::adult::Dataset;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
 
 /// The paper and what can be regenerated of it.
@@ -324,6 +325,69 @@ fn compared(name: &str, checks: &[(&str, f64, &str)]) -> Outcome {
     let columns = ["", "ours", "printed", ""].map(String::from).to_vec();
     let tables = vec![Table { name: name.to_owned(), columns, rows }];
     Outcome { tables, plots: Vec::new(), verdict: tally(&cells) }
+}
+
+/// The shares of an attribute's categories `pi`, and the sampling variance of one record, `1 - sum pi^2`.
+fn sampling_variance(data: &Dataset, place: usize) -> f64 {
+    let mut counts = vec![0.0; data.schema.size(place)];
+    data.columns[place].iter().for_each(|&code| counts[usize::from(code)] += 1.0);
+    let people = data.columns[place].len().max(1) as f64;
+    1.0 - counts.iter().map(|count| (count / people) * (count / people)).sum::<f64>()
+}
+
+/// What both methods add to the sampling variance of attributes of one's own data.
+pub(crate) fn of_attributes(data: &Dataset, attributes: &[usize], gamma: &[f64], l: &[usize]) -> Outcome {
+    let (mut rows, mut plots) = (Vec::new(), Vec::new());
+    let number = |value: f64| format!("{value:.6}");
+    for &place in attributes {
+        let (name, k, sampling) = (data.schema.name(place), data.schema.size(place), sampling_variance(data, place));
+        let common = |method: &str, parameter: String, size: String| {
+            vec![name.to_owned(), k.to_string(), method.to_owned(), parameter, size]
+        };
+        let growth = |added: f64| if sampling > 0.0 { format!("{:.2}", 100.0 * added / sampling) } else { "-".into() };
+        let mut minimax_points = Vec::new();
+        for &parity in gamma {
+            let (added, size) = best(k, parity);
+            let mut row = common("minimax", format!("gamma = {parity}"), size.to_string());
+            row.extend([number(added), number(sampling), growth(added), number(parity.ln())]);
+            row.push(number(minimax::guessing(k, size, parity)));
+            rows.push(row);
+            minimax_points.push((minimax::guessing(k, size, parity), added));
+        }
+        let mut l_points = Vec::new();
+        for &l in l.iter().filter(|&&l| l < k) {
+            let added = l_diversity::added_variance(k, l);
+            let mut row = common("l-diversity", format!("l = {l}"), l.to_string());
+            row.extend([number(added), number(sampling), growth(added), "-".to_owned(), number(1.0 / l as f64)]);
+            rows.push(row);
+            l_points.push((1.0 / l as f64, added));
+        }
+        let series = [("minimax", minimax_points), ("l-diversity", l_points)];
+        plots.push(Plot {
+            name: format!("{name} added variance"),
+            title: format!("Added variance, {name}"),
+            x: Scale::linear("probability of guessing the category, uniform population"),
+            y: Scale::logarithmic("added variance"),
+            series: series.map(|(name, points)| Series { name: name.to_owned(), joined: true, points }).to_vec(),
+        });
+    }
+    let columns = [
+        "attribute",
+        "k",
+        "method",
+        "parameter",
+        "q",
+        "added variance",
+        "sampling variance",
+        "growth in per cent",
+        "epsilon",
+        "guessing",
+    ];
+    Outcome {
+        tables: vec![Table { name: "variance".to_owned(), columns: columns.map(str::to_owned).to_vec(), rows }],
+        plots,
+        verdict: "Variances are n times the sum over categories; l is left out where it is not below k.".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod l_diversity;
 pub mod multidimensional;
 mod optimized_rr;
 pub mod optrr;
+pub mod own;
 
 use exhibit::Paper;
 

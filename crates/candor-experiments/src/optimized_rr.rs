@@ -2,7 +2,7 @@
 //! of its authors' notebooks, with what they could not compute: the optimum beyond ten attributes.
 
 mod genome;
-mod ratios;
+pub(crate) mod ratios;
 
 use std::time::Instant;
 

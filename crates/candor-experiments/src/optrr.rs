@@ -18,7 +18,7 @@ use candor_design::pareto::warner::{self, STEPS, WarnerPoint};
 use candor_design::pareto::{FrontError, FrontProblem};
 use candor_runtime::progress::ProgressSink;
 
-use crate::adult::Adult;
+use crate::adult::Dataset;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
 
 /// The records of the paper's data sets.
@@ -107,7 +107,7 @@ pub const OPTRR: Paper = Paper {
             pace: Pace::Slow,
             make: |settings| {
                 let subject = Subject {
-                    name: "uniform distribution",
+                    name: "uniform distribution".to_owned(),
                     prior: Prior::uniform(10),
                     bound: 0.75,
                     printed: None,
@@ -124,7 +124,7 @@ pub const OPTRR: Paper = Paper {
             pace: Pace::Slow,
             make: |settings| {
                 let subject = Subject {
-                    name: "education of the Adult data",
+                    name: "education of the Adult data".to_owned(),
                     prior: education(),
                     bound: 0.75,
                     printed: None,
@@ -144,8 +144,8 @@ pub const OPTRR: Paper = Paper {
 };
 
 /// What a figure is about.
-struct Subject {
-    name: &'static str,
+pub(crate) struct Subject {
+    name: String,
     prior: Result<Prior, FrontError>,
     bound: f64,
     /// The least privacies that the text names, of Warner's scheme and of the paper's search.
@@ -154,20 +154,42 @@ struct Subject {
 }
 
 fn normal(bound: f64, printed: (f64, f64)) -> Subject {
-    Subject { name: "normal distribution", prior: Prior::normal(10), bound, printed: Some(printed), points: 40 }
+    Subject {
+        name: "normal distribution".to_owned(),
+        prior: Prior::normal(10),
+        bound,
+        printed: Some(printed),
+        points: 40,
+    }
 }
 
 fn gamma() -> Subject {
-    Subject { name: "gamma distribution", prior: Prior::gamma(10, 1.0, 2.0), bound: 0.75, printed: None, points: 40 }
+    Subject {
+        name: "gamma distribution".to_owned(),
+        prior: Prior::gamma(10, 1.0, 2.0),
+        bound: 0.75,
+        printed: None,
+        points: 40,
+    }
 }
 
 /// The shares of education in the Adult data.
 fn education() -> Result<Prior, FrontError> {
-    let adult = Adult::load();
-    let place = adult.schema.position("Education").expect("an attribute of Adult");
-    let mut counts = vec![0.0; adult.schema.size(place)];
-    adult.columns[place].iter().for_each(|&code| counts[usize::from(code)] += 1.0);
+    let adult = Dataset::adult();
+    shares(&adult, adult.schema.position("Education").expect("an attribute of Adult"))
+}
+
+/// The shares of an attribute's categories.
+fn shares(data: &Dataset, place: usize) -> Result<Prior, FrontError> {
+    let mut counts = vec![0.0; data.schema.size(place)];
+    data.columns[place].iter().for_each(|&code| counts[usize::from(code)] += 1.0);
     Prior::from_counts(&counts)
+}
+
+/// The figure of an attribute of one's own data.
+pub(crate) fn of_attribute(data: &Dataset, place: usize, bound: f64, settings: &Settings) -> Outcome {
+    let (name, prior) = (data.schema.name(place).to_owned(), shares(data, place));
+    figure(&Subject { name, prior, bound, printed: None, points: 12 }, settings)
 }
 
 /// The fronts of one subject.

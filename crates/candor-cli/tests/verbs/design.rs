@@ -294,7 +294,7 @@ fn predicted_errors_are_seen_on_adult() {
 
 /// The bundled records as codes, categories in the order of their names.
 fn adult() -> Vec<Vec<u16>> {
-    candor_experiments::adult::Adult::load().columns
+    candor_experiments::adult::Dataset::adult().columns
 }
 
 #[test]

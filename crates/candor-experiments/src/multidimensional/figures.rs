@@ -7,7 +7,7 @@ use candor::plot::{Plot, Scale, Series};
 use super::matrix::{Reading, blocks};
 use super::survey::{Draw, Errors, Survey, Way};
 use super::{COVERAGES, KEPT, RUNS, alone, clusters_for, workload_plan};
-use crate::adult::Adult;
+use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 
 /// The set-up of Figure 3.
@@ -28,7 +28,7 @@ const METHODS: [&str; 4] = ["RR-Independent", "RR-Clusters", "RR-Independent + A
 
 /// Figure 2.
 pub fn figure_2(settings: &Settings) -> Outcome {
-    let adult = Adult::load();
+    let adult = Dataset::adult();
     let runs = settings.repeats.unwrap_or(RUNS);
     let p = 0.7;
     let made = READINGS.map(|reading| blocks(&adult.schema.sizes(), &alone(&adult.schema), p, reading));
@@ -112,7 +112,7 @@ fn said_of_figure_2(found: &[Vec<Errors>], runs: usize) -> String {
 
 /// Figure 3.
 pub fn figure_3(settings: &Settings) -> Outcome {
-    let adult = Adult::load();
+    let adult = Dataset::adult();
     let runs = settings.repeats.unwrap_or(RUNS);
     let mut outcome = Outcome {
         verdict: format!("Medians over {runs} runs; the paper prints curves and no numbers."),
@@ -136,7 +136,7 @@ pub fn figure_3(settings: &Settings) -> Outcome {
 }
 
 /// The errors of the four methods, and of the workload plan with the reading whose total epsilon it has.
-fn methods(adult: &Adult, at: usize, reading: Reading, runs: usize, seed: u64) -> Vec<Vec<Errors>> {
+fn methods(adult: &Dataset, at: usize, reading: Reading, runs: usize, seed: u64) -> Vec<Vec<Errors>> {
     let (p, sizes) = (KEPT[at], adult.schema.sizes());
     let independent = blocks(&sizes, &alone(&adult.schema), p, reading);
     let clustered = blocks(&sizes, &clusters_for(adult, BEST[at]), p, reading);
@@ -212,7 +212,7 @@ mod tests {
     /// p = 0.3.
     #[test]
     fn observations_of_the_paper() {
-        let adult = Adult::load();
+        let adult = Dataset::adult();
         let keep = methods(&adult, 3, Reading::Keep, 100, 4);
         let error = |found: &[Vec<Errors>], method: usize| found[method][0].relative;
         assert!(error(&keep, 2) < 0.85 * error(&keep, 0), "adjustment helps RR-Independent at p = 0.7");

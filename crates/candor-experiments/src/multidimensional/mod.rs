@@ -8,6 +8,7 @@ mod survey;
 mod tables;
 mod figures;
 mod readings;
+pub(crate) mod own;
 
 use candor::plot::{Plot, Scale, Series};
 use candor_analysis::association::{Dependence, Limits, Measure, cluster, counted, pairs};
@@ -19,7 +20,7 @@ use candor_base::schema::Schema;
 use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload;
 
-use crate::adult::Adult;
+use crate::adult::Dataset;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
 use matrix::Reading;
 
@@ -103,7 +104,7 @@ const MIN_DEPENDENCE: [f64; 3] = [0.1, 0.2, 0.3];
 const COVERAGES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 /// Cramer's V of all pairs of the true records.
-fn true_dependences(adult: &Adult) -> Vec<Dependence> {
+fn true_dependences(adult: &Dataset) -> Vec<Dependence> {
     let sizes = adult.schema.sizes();
     let columns: Vec<&[u16]> = adult.columns.iter().map(Vec::as_slice).collect();
     let pairs = pairs(&adult.schema);
@@ -113,7 +114,7 @@ fn true_dependences(adult: &Adult) -> Vec<Dependence> {
 }
 
 /// The clusters of Algorithm 1 on the true records.
-fn clusters_of(adult: &Adult, limits: Limits) -> Vec<Vec<usize>> {
+fn clusters_of(adult: &Dataset, limits: Limits) -> Vec<Vec<usize>> {
     let attributes = adult.schema.attributes().iter().map(|a| a.categories().len()).enumerate();
     cluster(&attributes.collect::<Vec<_>>(), &true_dependences(adult), limits).clusters
 }
@@ -124,7 +125,7 @@ fn alone(schema: &Schema) -> Vec<Vec<usize>> {
 }
 
 /// The clusters of Algorithm 1 for a `T_v`; they are the same for all three `T_d` (see the dependences).
-fn clusters_for(adult: &Adult, cells: u64) -> Vec<Vec<usize>> {
+fn clusters_for(adult: &Dataset, cells: u64) -> Vec<Vec<usize>> {
     clusters_of(adult, Limits { cells, dependence: MIN_DEPENDENCE[1] })
 }
 
@@ -162,7 +163,7 @@ fn figure_1(_: &Settings) -> Outcome {
 }
 
 fn dependences(_: &Settings) -> Outcome {
-    let adult = Adult::load();
+    let adult = Dataset::adult();
     let name = |attribute: usize| adult.schema.name(attribute).to_owned();
     let mut found = true_dependences(&adult);
     found.sort_by(|x, y| y.value.total_cmp(&x.value));
@@ -209,7 +210,7 @@ fn dependences(_: &Settings) -> Outcome {
 mod tests {
     use super::*;
 
-    fn names(adult: &Adult, cluster: &[usize]) -> Vec<String> {
+    fn names(adult: &Dataset, cluster: &[usize]) -> Vec<String> {
         cluster.iter().map(|&a| adult.schema.name(a)[..3].to_owned()).collect()
     }
 
@@ -221,7 +222,7 @@ mod tests {
         .179208, Occ-Rel .178626, Wor-Sex .153670, Mar-Occ .133213, Edu-Rel .122654, Rac-Sex .118115, Rac-Inc \
         .100812, Wor-Edu .099369, Wor-Rel .098712, Rel-Rac .098099, Edu-Sex .095621, Edu-Mar .091569, Wor-Mar \
         .085061, Mar-Rac .084219, Occ-Rac .080826, Edu-Rac .074900, Wor-Rac .056280";
-        let adult = Adult::load();
+        let adult = Dataset::adult();
         let found = true_dependences(&adult);
         assert_eq!(found.len(), 28);
         for entry in golden.split(", ") {
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn clusters_on_adult() {
-        let adult = Adult::load();
+        let adult = Dataset::adult();
         let golden: [(u64, &[&str]); 3] =
             [(50, &["Rel-Sex-Inc"]), (100, &["Edu-Inc", "Mar-Rel-Sex"]), (300, &["Wor-Occ", "Mar-Rel-Sex-Inc"])];
         for (cells, expected) in golden {

@@ -4,7 +4,7 @@ use super::matrix::{Block, Reading, blocks};
 use super::survey::{Draw, Survey, Way, median, without_noise};
 use super::tables::{TABLE_1, TABLE_2, factor, printed_mean};
 use super::{FEWER_RUNS, KEPT, MAX_CELLS, clusters_for};
-use crate::adult::Adult;
+use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 
 /// Questions for errors without noise.
@@ -40,7 +40,7 @@ fn drawn(draw: Draw) -> &'static str {
 
 /// The exhibit.
 pub fn readings(settings: &Settings) -> Outcome {
-    let adult = Adult::load();
+    let adult = Dataset::adult();
     let runs = settings.repeats.unwrap_or(FEWER_RUNS);
     let (tried, mut verdict) = tried(&adult, runs, settings.seed);
     let (limits, said) = limits(&adult, QUESTIONS, settings.seed);
@@ -49,7 +49,7 @@ pub fn readings(settings: &Settings) -> Outcome {
 }
 
 /// Every combination against Table 1.
-fn tried(adult: &Adult, runs: usize, seed: u64) -> (Table, String) {
+fn tried(adult: &Dataset, runs: usize, seed: u64) -> (Table, String) {
     let mut rows = Vec::new();
     let mut factors = Vec::new();
     for (reading, draw, spent) in TRIED {
@@ -91,7 +91,7 @@ fn tried(adult: &Adult, runs: usize, seed: u64) -> (Table, String) {
 }
 
 /// The median relative errors for the three `T_v`.
-fn errors(adult: &Adult, p: f64, (reading, draw, spent): (Reading, Draw, f64), runs: usize, seed: u64) -> Vec<f64> {
+fn errors(adult: &Dataset, p: f64, (reading, draw, spent): (Reading, Draw, f64), runs: usize, seed: u64) -> Vec<f64> {
     let sizes = adult.schema.sizes();
     let made: Vec<Vec<Block>> = MAX_CELLS
         .iter()
@@ -107,7 +107,7 @@ fn errors(adult: &Adult, p: f64, (reading, draw, spent): (Reading, Draw, f64), r
 }
 
 /// The errors that would be left without noise, for the clusters of Algorithm 1 and for the best of all clusterings.
-fn limits(adult: &Adult, number: usize, seed: u64) -> (Table, String) {
+fn limits(adult: &Dataset, number: usize, seed: u64) -> (Table, String) {
     let sizes = adult.schema.sizes();
     let all = partitions(sizes.len());
     let mut rows = Vec::new();
@@ -184,7 +184,7 @@ mod tests {
     /// No clustering within 50 combinations can leave an error as small as Table 2 prints at p = 0.7.
     #[test]
     fn printed_errors_are_below_every_clustering() {
-        let (table, text) = limits(&Adult::load(), 2_000, 7);
+        let (table, text) = limits(&Dataset::adult(), 2_000, 7);
         assert_eq!(table.rows.len(), 12);
         let number = |column: usize| table.rows[0][column].parse::<f64>().unwrap();
         assert!(number(4) < 0.9 * number(3) && number(3) <= number(2), "{:?}", table.rows[0]);

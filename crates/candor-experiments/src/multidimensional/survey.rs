@@ -13,7 +13,7 @@ use candor_bulk::Randomizer;
 use rand_core::Rng;
 
 use super::matrix::Block;
-use crate::adult::Adult;
+use crate::adult::Dataset;
 
 /// How records are randomized and a query is answered from them.
 #[derive(Clone, Copy)]
@@ -102,7 +102,7 @@ pub struct Errors {
 #[derive(Clone, Copy)]
 pub struct Survey<'a> {
     /// The true records.
-    pub adult: &'a Adult,
+    pub adult: &'a Dataset,
     pub coverages: &'a [f64],
     pub draw: Draw,
     pub runs: usize,
@@ -340,7 +340,7 @@ fn summed(table: &[f64], attributes: &[usize], sizes: &[usize], of: &[usize]) ->
 
 /// What assuming independence costs without noise: for so many questions the attributes of each, and the relative
 /// error of the product of the true one-way shares.
-pub fn without_noise(adult: &Adult, draw: Draw, questions: usize, seed: u64) -> Vec<(Vec<usize>, f64)> {
+pub fn without_noise(adult: &Dataset, draw: Draw, questions: usize, seed: u64) -> Vec<(Vec<usize>, f64)> {
     let survey = Survey { adult, coverages: &[0.1], draw, runs: questions, seed };
     let sizes = adult.schema.sizes();
     let people = adult.columns[0].len() as f64;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::matrix::{Block, Reading, blocks};
 use super::survey::{Draw, Survey, Way};
 use super::{FEWER_RUNS, KEPT, MAX_CELLS, MIN_DEPENDENCE, RUNS, alone, clusters_for, workload_plan};
-use crate::adult::Adult;
+use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 
 /// The set-up of Table 1.
@@ -72,19 +72,19 @@ pub fn factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
 
 /// Table 1.
 pub fn table_1(settings: &Settings) -> Outcome {
-    cluster_table(&Adult::load(), &TABLE_1, settings.repeats.unwrap_or(RUNS), settings.seed)
+    cluster_table(&Dataset::adult(), &TABLE_1, settings.repeats.unwrap_or(RUNS), settings.seed)
 }
 
 /// Table 2.
 pub fn table_2(settings: &Settings) -> Outcome {
-    let adult = Adult::load();
+    let adult = Dataset::adult();
     let columns = adult.columns.iter().map(|column| column.repeat(6)).collect();
-    cluster_table(&Adult { columns, ..adult }, &TABLE_2, settings.repeats.unwrap_or(FEWER_RUNS), settings.seed)
+    cluster_table(&Dataset { columns, ..adult }, &TABLE_2, settings.repeats.unwrap_or(FEWER_RUNS), settings.seed)
 }
 
 /// The median relative errors for one `p`: of each reading those of the three `T_v` and of RR-Independent, and of the
 /// workload plan.
-fn errors(adult: &Adult, p: f64, runs: usize, seed: u64) -> (Vec<Vec<f64>>, f64) {
+fn errors(adult: &Dataset, p: f64, runs: usize, seed: u64) -> (Vec<Vec<f64>>, f64) {
     let sizes = adult.schema.sizes();
     let mut clusterings = MAX_CELLS.map(|cells| clusters_for(adult, cells)).to_vec();
     clusterings.push(alone(&adult.schema));
@@ -102,7 +102,7 @@ fn errors(adult: &Adult, p: f64, runs: usize, seed: u64) -> (Vec<Vec<f64>>, f64)
 }
 
 /// The relative errors of RR-Clusters, printed beside ours.
-fn cluster_table(adult: &Adult, printed: &[[&str; 3]; 12], runs: usize, seed: u64) -> Outcome {
+fn cluster_table(adult: &Dataset, printed: &[[&str; 3]; 12], runs: usize, seed: u64) -> Outcome {
     let found: Vec<(Vec<Vec<f64>>, f64)> = KEPT.iter().map(|&p| errors(adult, p, runs, seed)).collect();
     let (mut rows, mut others) = (Vec::new(), Vec::new());
     for (i, (p, (readings, workload))) in KEPT.iter().zip(&found).enumerate() {
@@ -200,7 +200,7 @@ mod tests {
     /// The literal reading explains p = 0.1 and the growth with T_v at p = 0.1 and 0.3; the other reading does neither.
     #[test]
     fn p_on_the_diagonal_explains_strong_randomization() {
-        let adult = Adult::load();
+        let adult = Dataset::adult();
         for (i, &p) in KEPT[..2].iter().enumerate() {
             let (found, workload) = errors(&adult, p, 250, 4);
             let off = |reading: usize| factor((0..3).map(|j| (found[reading][j], printed_mean(&TABLE_1, i, j))));

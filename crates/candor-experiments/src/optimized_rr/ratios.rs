@@ -68,6 +68,9 @@ const BEYOND: [Panel; 6] = [
     (100, 50, Draw::Sizes(2, 4)),
 ];
 
+/// How many instances a panel has.
+const INSTANCES: usize = 200;
+
 /// A ratio of the heuristic to the optimum up to this counts as an almost exact solution.
 const ALMOST: f64 = 1.01;
 
@@ -91,7 +94,12 @@ fn instance(rng: &mut impl Rng, k: usize, draw: Draw) -> Instance {
             sizes.iter_mut().for_each(|a| *a = uniform(rng, low as f64, (high + 1) as f64) as usize);
         }
     }
-    let categories: usize = sizes.iter().sum();
+    at_levels(sizes, asked, |sum, categories| if matches!(draw, Draw::Epsilons(..)) { sum } else { categories })
+}
+
+/// An instance of these sizes and levels; where it is on the horizontal axis, its sum of levels and of categories say.
+fn at_levels(sizes: Vec<usize>, asked: Vec<f64>, at: impl Fn(f64, f64) -> f64) -> Instance {
+    let (k, categories) = (sizes.len(), sizes.iter().sum::<usize>());
     let levels = EpsilonTargets::new(sizes.clone(), asked.clone()).expect("positive epsilons");
     let (heuristic, altered) = heuristic_outcome(&levels, &(0..k).collect::<Vec<_>>());
     let mut achieved = asked.clone();
@@ -99,7 +107,7 @@ fn instance(rng: &mut impl Rng, k: usize, draw: Draw) -> Instance {
     let sum: f64 = achieved.iter().sum();
     let found = search(&EpsilonTargets::new(sizes, achieved).expect("positive epsilons"), SearchLimits::to(1e-7));
     Instance {
-        at: if matches!(draw, Draw::Epsilons(..)) { sum } else { categories as f64 },
+        at: at(sum, categories as f64),
         sum,
         // The heuristic's matrix has these levels too, so the optimum is no larger, whatever the search is left with.
         optimum: found.upper.min(heuristic),
@@ -356,6 +364,43 @@ pub fn beyond(settings: &Settings) -> Outcome {
         said_of_optimum(&all)
     );
     outcome
+}
+
+/// What the methods spend on attributes of these sizes, at levels drawn from a range: a row and a point per instance.
+pub(crate) fn of_sizes(sizes: &[usize], (low, high): (f64, f64), settings: &Settings) -> Outcome {
+    let mut rng = Source::from_seed(settings.seed).stream(0);
+    let number = settings.repeats.unwrap_or(INSTANCES);
+    let drawn = |rng: &mut _| {
+        let asked = sizes.iter().map(|_| uniform(rng, low, high)).collect();
+        at_levels(sizes.to_vec(), asked, |sum, _| sum)
+    };
+    let mut found: Vec<Instance> = (0..number).map(|_| drawn(&mut rng)).collect();
+    found.sort_by(|a, b| a.at.total_cmp(&b.at));
+    let (k, draw) = (sizes.len(), Draw::Epsilons(low, high));
+    let row = |r: &Instance| [r.sum, r.heuristic, r.optimum, r.lower].map(|epsilon| format!("{epsilon:.6}")).to_vec();
+    let columns = ["sum of epsilon_i (Kronecker)", "heuristic", "optimum", "lower bound"];
+    let named = |name: &str, plot: Plot| Plot { name: name.to_owned(), ..plot };
+    Outcome {
+        tables: vec![Table {
+            name: "levels".to_owned(),
+            columns: columns.map(String::from).to_vec(),
+            rows: found.iter().map(row).collect(),
+        }],
+        plots: vec![
+            named("over-sum", plot(k, &found, draw, true)),
+            named("over-optimum", plot(k, &found, draw, false)),
+        ],
+        verdict: format!(
+            "Over {number} draws of epsilon_i from {low} to {high}, the optimum spends {:.4} of the sum on average and \
+             the heuristic {:.4}; the heuristic is {:.4} times the optimum on average and {:.4} times at most.\n\
+             In {} draws the heuristic did not give the levels asked for; all are compared at those it gave.",
+            mean(found.iter(), |r| r.optimum / r.sum),
+            mean(found.iter(), |r| r.heuristic / r.sum),
+            mean(found.iter(), |r| r.heuristic / r.optimum),
+            largest(&found, |r| r.heuristic / r.optimum),
+            found.iter().filter(|r| r.lowered || r.raised).count()
+        ),
+    }
 }
 
 #[cfg(test)]
