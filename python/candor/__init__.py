@@ -24,6 +24,7 @@ except ImportError as error:
 from .counts import Counts
 from .frames import Responses
 from .mechanism import audit_function, audit_program
+from .parties import PartyMessage, PartySession
 from .plan import Plan
 from .progress import show_progress
 from .schema import Schema
@@ -45,6 +46,8 @@ __all__ = [
     "InputError",
     "OtherPlanError",
     "ParameterError",
+    "PartyMessage",
+    "PartySession",
     "Plan",
     "PlanError",
     "PrivateKey",

@@ -11,6 +11,7 @@ from . import _candor, frames
 from ._candor import ParameterError
 from .estimates import Adjustment, Answers, Compliance, Differences, Groups, Independence, Regression, Report, Scan, Synthesis
 from .parameters import checked, file_text, joined, margins, names, pairs, path, several, written
+from .parameters import margins as known_margins
 from .parameters import text as words
 from .progress import Bar
 from .results import Clusters
@@ -314,6 +315,8 @@ class Analysis:
         force: bool | None = None,
         method: str | None = None,
         margins: TableNames | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        targets: str | None = None,
         tolerance: float | None = None,
         max_iterations: int | None = None,
         escape_formulas: bool | None = None,
@@ -323,11 +326,13 @@ class Analysis:
         """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`.
 
         ``method`` is ``"answers"``, or ``"tree"`` or ``"entropy"`` for records drawn from pair tables, which any plan tells.
+        Known margins, ``benchmarks``, take the place of estimates; ``targets="clipped"`` cuts negative estimates off and rescales the
+        others, as in the paper of RR-Adjustment.
         An existing ``output`` is an error; ``force`` replaces it, unless it holds responses or a plan.
         """
         options = written(
-            method=method, margins=None if margins is None else joined(margins, "margins"), tolerance=tolerance, max_iterations=max_iterations,
-            escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked, force=force,
+            method=method, margins=None if margins is None else joined(margins, "margins"), benchmarks=known_margins(benchmarks),
+            targets=targets, tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked, force=force,
         )  # fmt: skip
         to = path("output", output)
         with Bar() as bar:
@@ -348,6 +353,8 @@ class Analysis:
         records: int | None = None,
         seed: int | None = None,
         margins: TableNames | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        targets: str | None = None,
         tolerance: float | None = None,
         max_iterations: int | None = None,
         escape_formulas: bool | None = None,
@@ -360,7 +367,7 @@ class Analysis:
         """
         options = written(
             method=method, records=records, seed=seed, margins=None if margins is None else joined(margins, "margins"),
-            tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas,
+            benchmarks=known_margins(benchmarks), targets=targets, tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas,
             delimiter=delimiter, unmarked=unmarked, force=force,
         )  # fmt: skip
         to = path("output", output)

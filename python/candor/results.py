@@ -31,6 +31,8 @@ __all__ = [
     "Guarantee",
     "MechanismAudit",
     "Page",
+    "PartyCheck",
+    "PartyTotals",
     "PlanComparison",
     "Powers",
     "Refinement",
@@ -371,6 +373,23 @@ class Clusters(Result):
         from .plots import dependences
 
         return dependences(self.dependences, ax)
+
+
+class PartyTotals(Clusters):
+    """What parties learned together, showing their records to nobody."""
+
+    session: str
+    parties: list[str]
+    collectors: list[str]
+    #: The totals of each pair: `a`, `b` and `counts`, a row for each category of `a`.
+    totals: list[Any]
+
+
+class PartyCheck(Result):
+    """The collectors whose sums are those of the shares they received."""
+
+    session: str
+    checked: list[str]
 
 
 class EpsilonChoice(Result):

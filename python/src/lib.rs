@@ -38,6 +38,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<counts::Counts>()?;
     module.add_class::<signature::PrivateKey>()?;
     module.add_class::<signature::Signature>()?;
+    module.add_class::<verbs::party::PartySession>()?;
     module.add_function(wrap_pyfunction!(errors::spoken, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::mark, module)?)?;
     module.add_function(wrap_pyfunction!(counts::tally, module)?)?;

@@ -87,7 +87,7 @@ impl SurveyWords {
 }
 
 /// Known margins: a file, or shares by attribute and category.
-fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
+pub fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
     let form = || {
         parameter("`benchmarks` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}")
     };

@@ -38,6 +38,11 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "query": [candor.Plan.query],
     "regress": [candor.Plan.regress],
     "associations": [candor.Schema.associations, candor.Plan.associations],
+    "party-init": [candor.PartySession.start],
+    "party-share": [candor.PartySession.share],
+    "party-sum": [candor.PartySession.sum],
+    "party-finish": [candor.PartySession.finish],
+    "party-check": [candor.PartySession.check],
     "rake": [candor.Plan.rake],
     "synthesize": [candor.Plan.synthesize],
     "pareto": [candor.pareto],
@@ -47,7 +52,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
 }
 
 #: What belongs to a shell, is a tour of the command itself, or starts a program of its own.
-OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "help", "studio", "collect"}
+OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "experiment", "help", "studio", "collect"}
 
 #: Flags that are no parameters: how results are shown, and what is said otherwise in Python.
 OTHERWISE = {
@@ -63,6 +68,10 @@ OTHERWISE = {
     "randomize": {"stream", "format", "output-delimiter"},
     "estimate": {"format", "escape-formulas", "output", "single-cell-column"},
     "associations": {"output"},
+    "party-init": {"output"},
+    "party-share": {"output"},
+    "party-sum": {"output"},
+    "party-finish": {"output"},
     "pareto": {"plot", "output", "matrices"},
     "combine": {"output", "force"},
     "matrix": {"format", "output"},
@@ -71,7 +80,7 @@ OTHERWISE = {
 }
 
 #: Names that Python has for itself.
-RENAMED = {"from": "from_", "for": "for_", "lambda": "lambda_", "with": "with_"}
+RENAMED = {"from": "from_", "for": "for_", "lambda": "lambda_", "with": "with_", "as": "as_"}
 
 
 def verbs() -> list[str]:
@@ -82,7 +91,7 @@ def verbs() -> list[str]:
 
 def test_verbs() -> None:
     """A verb that is new in the command needs a function here: CONTRIBUTING.md says how."""
-    known = {verb.split("-")[0] if verb.startswith("schema-") else verb for verb in VERBS}
+    known = {verb.split("-")[0] if verb.startswith(("schema-", "party-")) else verb for verb in VERBS}
     assert known >= set(verbs())
 
 

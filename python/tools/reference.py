@@ -34,6 +34,7 @@ SECTIONS = [
     ("Plans", [("plan", "Plan"), ("analysis", "Analysis"), ("signatures", "Refining")]),
     ("Responses and counts", [("frames", "Responses"), ("counts", "Counts")]),
     ("Signatures", [("signing", "PrivateKey"), ("signing", "Signature")]),
+    ("Parties", [("parties", "PartySession"), ("parties", "PartyMessage")]),
     ("Any mechanism", [("mechanism", "audit_program"), ("mechanism", "audit_function")]),
     ("scikit-learn: `candor.sklearn`", [("sklearn", "Randomizer")]),
     ("Spark: `candor.spark`", [("spark", "randomize"), ("spark", "write"), ("spark", "tally"), ("spark", "estimate")]),

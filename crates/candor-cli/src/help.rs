@@ -8,9 +8,9 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["schema", "choose", "compare", "design", "combine", "sample-size"]),
     ("Protect", &["audit", "evidence", "sign", "verify", "randomize", "sql"]),
     ("Ask", &["explain", "collect", "device", "import", "compliance"]),
-    ("Learn", &["estimate", "test", "regress", "query", "associations", "rake", "synthesize"]),
+    ("Learn", &["estimate", "test", "regress", "query", "associations", "party", "rake", "synthesize"]),
     ("Publish", &["report"]),
-    ("Research", &["matrix", "pareto", "refine", "reproduce"]),
+    ("Research", &["matrix", "pareto", "refine", "reproduce", "experiment"]),
     ("Other", &["studio", "demo", "completions", "man", "help"]),
 ];
 

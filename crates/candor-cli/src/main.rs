@@ -83,6 +83,8 @@ enum Verb {
     /// Measure associations between attributes and group them into clusters
     #[command(name = "associations", alias = "cluster")]
     Cluster(commands::associations::ClusterArgs),
+    /// Learn associations between parties who show their records to nobody, as rounds of files
+    Party(commands::party::PartyArgs),
     /// Rake answers: weight them to agree with the estimates (RR-Adjustment)
     #[command(name = "rake", alias = "adjust")]
     Adjust(commands::rake::AdjustArgs),
@@ -103,6 +105,8 @@ enum Verb {
     Collect(commands::programs::ProgramArgs),
     /// Reproduce the tables and figures of the papers
     Reproduce(commands::reproduce::ReproduceArgs),
+    /// Run the experiments of the papers on your own data
+    Experiment(Box<commands::experiment::ExperimentArgs>),
     /// Run a demo of all commands on bundled data
     Demo(commands::demo::DemoArgs),
     /// Print shell completions
@@ -140,6 +144,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Regress(args) => commands::regress::run(args),
         Verb::Query(args) => commands::query::run(args),
         Verb::Cluster(args) => commands::associations::run(args),
+        Verb::Party(args) => commands::party::run(args),
         Verb::Adjust(args) => commands::rake::run(args),
         Verb::Synthesize(args) => commands::synthesize::run(args),
         Verb::Matrix(args) => commands::matrix::run(args),
@@ -149,6 +154,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Studio(args) => commands::programs::run("studio", args),
         Verb::Collect(args) => commands::programs::run("collect", args),
         Verb::Reproduce(args) => commands::reproduce::run(args),
+        Verb::Experiment(args) => commands::experiment::run(*args),
         Verb::Demo(args) => commands::demo::run(args),
         Verb::Completions(args) => commands::completions::run(args),
         Verb::Man(args) => commands::man::run(args),

@@ -131,6 +131,29 @@ impl Session {
         Ok(Session { parties, collectors, counts, max_value, modulus, tag })
     }
 
+    /// A session that is told by a text, such as the file that all parties hold: whoever holds another text has another
+    /// session, and no message of one gets into the other. The text must be new, for instance hold 16 random bytes.
+    ///
+    /// # Errors
+    /// As [`Session::new`].
+    pub fn described(
+        text: &str,
+        parties: u32,
+        collectors: u32,
+        counts: usize,
+        max_value: u64,
+    ) -> Result<Session, Fault> {
+        let digest: Digest = Sha256::digest(text).into();
+        let mut identifier = [0; 16];
+        identifier.copy_from_slice(&digest[..16]);
+        Session::new(identifier, parties, collectors, counts, max_value)
+    }
+
+    /// What every message carries: it depends on the identifier and on all numbers of the session.
+    pub fn tag(&self) -> &[u8; 16] {
+        &self.tag
+    }
+
     /// How many parties contribute.
     pub fn parties(&self) -> u32 {
         self.parties

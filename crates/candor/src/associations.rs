@@ -1,6 +1,6 @@
 //! Which attributes belong together, and why.
 
-use candor_analysis::association::{self, Limits, Outcome};
+use candor_analysis::association::{self, Limits, Measure, Outcome};
 use candor_base::schema::Schema;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub struct Dependence {
     pub b: String,
     /// How it was measured.
     pub measure: String,
-    /// From 0 to 1.
+    /// From 0 to 1; a covariance can be larger.
     pub value: f64,
     /// Its standard error; `None` if it is exact, or if the responses do not tell it.
     pub standard_error: Option<f64>,
@@ -82,10 +82,15 @@ pub struct Step {
 /// Puts attributes together that depend on each other.
 ///
 /// # Errors
-/// If the least dependence is not a number from 0 to 1, or a dependence is of attributes that there are not.
+/// If the least dependence is not a number from 0 to 1 (for covariances, from 0), or a dependence is of attributes that
+/// there are not.
 pub fn cluster(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Clusters, StudyError> {
-    if !(0.0..=1.0).contains(&limits.dependence) {
-        return Err(StudyError::Needs("`min_dependence` is a number from 0 to 1"));
+    let unbounded = learned.dependences.iter().all(|d| d.measure == Measure::Covariance);
+    let largest = if unbounded { f64::MAX } else { 1.0 };
+    if !(0.0..=largest).contains(&limits.dependence) {
+        return Err(StudyError::Needs(
+            "`min_dependence` is a number from 0 to 1; with `measure covariance`, 0 or more",
+        ));
     }
     let private = schema.randomized();
     if !learned.dependences.iter().flat_map(|d| d.attributes).all(|a| private.contains(&a)) {

@@ -106,6 +106,7 @@ impl Choice for Measure {
         ("pearson", Measure::Pearson, "Absolute value of Pearson's correlation"),
         ("cramer", Measure::CramersV, "Cramér's V"),
         ("mutual-information", Measure::MutualInformation, "Mutual information divided by the smaller entropy"),
+        ("covariance", Measure::Covariance, "Absolute value of the covariance; can exceed 1"),
     ];
 }
 

@@ -91,10 +91,11 @@ fn measure_of(schema: &Schema, measure: Option<Measure>, [a, b]: [usize; 2]) -> 
 /// What there is to know of a measure: that it takes nominal categories for ordered ones.
 fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
     let nominal = |&attribute: &usize| schema.attributes()[attribute].kind() == Kind::Nominal;
-    let first = schema.randomized().into_iter().find(nominal).filter(|_| measure == Some(Measure::Pearson));
-    let note = |attribute: usize| {
+    let ordered = measure.filter(|measure| matches!(measure, Measure::Pearson | Measure::Covariance));
+    let first = ordered.and_then(|measure| Some((measure, schema.randomized().into_iter().find(nominal)?)));
+    let note = |(measure, attribute): (Measure, usize)| {
         format!(
-            "note: \"{}\" is nominal, and pearson takes its categories in the order of the schema; auto does not",
+            "note: \"{}\" is nominal, and {measure} takes its categories in the order of the schema; auto does not",
             schema.name(attribute)
         )
     };

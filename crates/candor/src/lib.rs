@@ -22,6 +22,8 @@ pub mod shell;
 
 mod html_escape;
 
+mod hex;
+
 mod error;
 
 mod own_texts;
@@ -130,6 +132,9 @@ pub mod query;
 pub mod learn;
 
 pub mod associations;
+
+#[cfg(feature = "tables")]
+pub mod party;
 
 pub mod synthesize;
 
@@ -245,6 +250,8 @@ pub mod prelude {
     #[cfg(feature = "pages")]
     pub use crate::page::Page;
     pub use crate::pareto::{FrontMethod, FrontOptions, Fronts, front};
+    #[cfg(feature = "tables")]
+    pub use crate::party::{PartyMessage, PartySession, PartyTotals};
     #[cfg(feature = "plot")]
     pub use crate::plot::Plot;
     pub use crate::power::{PowerOptions, Powers, powers};

@@ -1,10 +1,14 @@
 //! Weights for answer records that agree with the estimated tables.
 
-use candor_analysis::adjust::{self, DistinctRecords, Options, Raked, check_plan};
+use candor_analysis::adjust::{self, DistinctRecords, Margin, Options, Raked, check_plan};
+use candor_analysis::estimate::simplex::clip;
+use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use serde::Serialize;
 
+use crate::choice::Choice;
 use crate::error::StudyError;
 use crate::format::plural;
 
@@ -80,10 +84,112 @@ pub fn adjust(
     margins: &TableList,
     options: &Options,
 ) -> Result<Adjustment, StudyError> {
+    adjust_to(plan, records, margins, &[], Targets::default(), options)
+}
+
+/// How an estimated margin, which can have negative shares, becomes a distribution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Targets {
+    /// The closest one.
+    #[default]
+    Projected,
+    /// Negative shares become 0 and the others are rescaled (Domingo-Ferrer and Soria-Comas 2020, section 6.4).
+    Clipped,
+}
+
+impl Choice for Targets {
+    const PARAMETER: &'static str = "targets";
+    const ALL: &'static [(&'static str, Targets, &'static str)] = &[
+        ("projected", Targets::Projected, "The closest distribution"),
+        ("clipped", Targets::Clipped, "Negative shares cut off, the others rescaled, as in the paper"),
+    ];
+}
+
+/// A share that is known of a population.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownShare {
+    /// The attribute's name.
+    pub attribute: String,
+    /// The category's label.
+    pub category: String,
+    /// How many people have it, or which share of them.
+    pub share: f64,
+}
+
+/// As [`adjust`], with margins that are known: each takes the place of its attribute's estimate.
+///
+/// # Errors
+/// As [`adjust`]; if there is no such attribute or category, one comes twice, or the shares of an attribute are all 0.
+pub fn adjust_to(
+    plan: &Plan,
+    records: &DistinctRecords,
+    margins: &TableList,
+    known: &[KnownShare],
+    targets: Targets,
+    options: &Options,
+) -> Result<Adjustment, StudyError> {
     check_options(options)?;
     check_records(plan, records)?;
-    let adjusted = adjust::adjust(plan, records, margins, options)?;
-    Ok(adjustment(plan, "answers", records, adjusted.raked, &adjusted.tables, options))
+    let known = known_margins(plan.schema(), known)?;
+    let columns = records.columns();
+    let cells = |table: &[usize]| -> Vec<u32> {
+        let cell = |record: usize| {
+            let code = |cell: u32, &a: &usize| cell * plan.schema().size(a) as u32 + u32::from(columns[a][record]);
+            table.iter().fold(0, code)
+        };
+        (0..records.len()).map(cell).collect()
+    };
+    let (mut tables, mut aims) = (Vec::new(), Vec::new());
+    for (table, tally) in margins.lists().iter().zip(records.tallies(plan, margins)) {
+        if matches!(table[..], [only] if known.iter().any(|(attribute, _)| *attribute == only)) {
+            continue;
+        }
+        let estimator = TableEstimator::new(plan, table)?;
+        let estimate = estimator.estimate(&tally, Target::Population)?;
+        let shares = match targets {
+            Targets::Projected => estimate.distribution(),
+            Targets::Clipped => clip(&estimate.shares),
+        };
+        aims.push(Margin { cells: cells(table), shares });
+        tables.push(table.clone());
+    }
+    for (attribute, shares) in known {
+        aims.push(Margin { cells: cells(&[attribute]), shares });
+        tables.push(vec![attribute]);
+    }
+    let raked = adjust::rake(records.counts(), &aims, options).map_err(adjust::AdjustError::from)?;
+    Ok(adjustment(plan, "answers", records, raked, &tables, options))
+}
+
+/// Known shares by attribute, each attribute's summing to 1; categories that are not named have none.
+fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
+    let refused = |why: String| StudyError::Refused(format!("`benchmarks`: {why}"));
+    let mut found: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
+    for KnownShare { attribute, category, share } in known {
+        let place = schema.position(attribute).map_err(|error| refused(error.to_string()))?;
+        let categories = schema.attributes()[place].categories();
+        let code = categories.iter().position(|label| label == category);
+        let code = code.ok_or_else(|| refused(format!("\"{attribute}\" has no category \"{category}\"")))?;
+        if !(0.0..=1e15).contains(share) {
+            return Err(refused(format!("{attribute} = {category} has the share {share}; expected 0 or more")));
+        }
+        let at = found.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
+            found.push((place, vec![None; categories.len()]));
+            found.len() - 1
+        });
+        if found[at].1[code].replace(*share).is_some() {
+            return Err(refused(format!("{attribute} = {category} is there twice")));
+        }
+    }
+    let distribution = |(place, shares): (usize, Vec<Option<f64>>)| {
+        let shares: Vec<f64> = shares.into_iter().map(Option::unwrap_or_default).collect();
+        let sum: f64 = shares.iter().sum();
+        match sum > 0.0 {
+            true => Ok((place, shares.iter().map(|share| share / sum).collect())),
+            false => Err(refused(format!("all shares of \"{}\" are 0", schema.name(place)))),
+        }
+    };
+    found.into_iter().map(distribution).collect()
 }
 
 /// What raking to these tables found, by name.

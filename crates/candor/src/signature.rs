@@ -16,6 +16,8 @@ use ed25519_dalek::Signer;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::hex::{hex, unhex};
+
 /// What a signature file calls itself.
 const SIGNATURE_FORMAT: &str = "candor signature";
 
@@ -286,24 +288,7 @@ fn pretty(file: &impl Serialize) -> String {
     serde_json::to_string_pretty(file).expect("plain data") + "\n"
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The bytes of lower-case hexadecimal digits; `None` if they are of another number, or no digits.
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let mut bytes = [0; N];
-    let digits = text.as_bytes();
-    if digits.len() != 2 * N {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-        *byte = 16 * digit(pair[0])? + digit(pair[1])?;
-    }
-    Some(bytes)
+    unhex(text)?.try_into().ok()
 }

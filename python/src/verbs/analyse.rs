@@ -218,14 +218,14 @@ pub fn cluster_responses(
 }
 
 /// How pairs are measured; `None` as suits each.
-fn measure(options: &mut Options) -> Result<Option<Measure>, Failure> {
+pub(super) fn measure(options: &mut Options) -> Result<Option<Measure>, Failure> {
     match options.take::<String>(Measure::PARAMETER)?.as_deref() {
         None | Some("auto") => Ok(None),
         Some(name) => Ok(Some(Measure::of_name(name)?)),
     }
 }
 
-fn limits(options: &mut Options) -> Result<Limits, Failure> {
+pub(super) fn limits(options: &mut Options) -> Result<Limits, Failure> {
     let default = Limits::default();
     Ok(Limits {
         cells: options.or("max_cells", default.cells)?,

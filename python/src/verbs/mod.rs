@@ -17,6 +17,7 @@ pub mod records;
 pub mod regress;
 pub mod schema;
 pub mod sql;
+pub mod party;
 
 use serde::Serialize;
 

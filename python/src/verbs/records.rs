@@ -2,16 +2,18 @@
 
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Provenance};
-use candor::rake::{Adjustment, adjust, margins};
+use candor::rake::{Adjustment, KnownShare, Targets, adjust_to, margins};
 use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
 use candor_analysis::adjust::{DistinctRecords, Options as Raking};
 use candor_base::randomness::Source;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::existing::check_records;
+use candor_tables::margins::MarginRow;
 use candor_tables::output::{Existing, Target};
 use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use super::json;
 use super::randomize::format;
@@ -20,6 +22,7 @@ use crate::counts::{Responses, notes};
 use crate::errors::{Error, Failure, parameter};
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::survey::margins as known_margins;
 use crate::work::run;
 
 /// The records, unless they went to a file; what was done; and what should be known of the responses.
@@ -28,6 +31,8 @@ type Made = (Option<Table>, String, Vec<String>);
 /// How weights are found.
 struct Asked {
     margins: Option<String>,
+    known: Vec<KnownShare>,
+    targets: Targets,
     raking: Raking,
 }
 
@@ -38,7 +43,11 @@ impl Asked {
             tolerance: options.or("tolerance", default.tolerance)?,
             max_iterations: options.or("max_iterations", default.max_iterations)?,
         };
-        Ok(Asked { margins: options.take("margins")?, raking })
+        let known = |MarginRow { attribute, category, share }| KnownShare { attribute, category, share };
+        let given = options.take::<Value>("benchmarks")?.map(known_margins).transpose()?;
+        let known = given.unwrap_or_default().into_iter().map(known).collect();
+        let targets = options.choice(Targets::default())?;
+        Ok(Asked { margins: options.take("margins")?, known, targets, raking })
     }
 
     fn weigh(
@@ -49,7 +58,7 @@ impl Asked {
     ) -> Result<(DistinctRecords, Adjustment, Vec<String>), Failure> {
         let margins = margins(plan, self.margins.as_deref())?;
         let (records, read) = distinct_responses(plan, responses.inputs()?, progress)?;
-        let mut adjustment = adjust(plan, &records, &margins, &self.raking)?;
+        let mut adjustment = adjust_to(plan, &records, &margins, &self.known, self.targets, &self.raking)?;
         adjustment.simulation = read.simulation;
         Ok((records, adjustment, Provenance::new(&read).notes(str::to_owned)))
     }
@@ -75,8 +84,8 @@ pub fn adjust_weights(
         .transpose()
         .map_err(Failure::from)?;
     let asked = Asked::take(&mut options)?;
-    if parts.is_some() && asked.margins.is_some() {
-        return Err(parameter("`margins` belongs to `method answers`").into());
+    if parts.is_some() && (asked.margins.is_some() || !asked.known.is_empty() || asked.targets != Targets::default()) {
+        return Err(parameter("`margins`, `benchmarks` and `targets` belong to `method answers`").into());
     }
     let target = output.as_deref().map(Target::new);
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;

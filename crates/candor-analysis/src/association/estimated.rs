@@ -93,6 +93,11 @@ pub fn estimated(
             let value = (table.correlation().powi(2) - error * error).clamp(0.0, 1.0).sqrt();
             dependence(value, Some(error))
         }
+        Measure::Covariance => {
+            let error = pair.variance(&table.covariance_gradient(), &noise).sqrt();
+            let value = (table.covariance().powi(2) - error * error).max(0.0).sqrt();
+            dependence(value, Some(error))
+        }
     })
 }
 
@@ -226,7 +231,7 @@ impl Margin {
         let covariance = estimator.covariance_one_way(tally, &estimate);
         let group_of = match measure {
             // Correlations do not divide by shares, and scores do not go together.
-            Measure::Pearson => (0..shares.len()).collect(),
+            Measure::Pearson | Measure::Covariance => (0..shares.len()).collect(),
             Measure::CramersV | Measure::MutualInformation => seen_together(shares, &covariance),
         };
         let groups = group_of.iter().max().map_or(0, |last| last + 1);

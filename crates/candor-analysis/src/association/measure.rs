@@ -4,7 +4,7 @@ use std::fmt;
 
 use candor_base::schema::{Attribute, Kind};
 
-/// A measure of dependence, from 0 to 1.
+/// A measure of dependence: the covariance is 0 or more, all others are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (Domingo-Ferrer
@@ -15,6 +15,10 @@ pub enum Measure {
     CramersV,
     /// Mutual information over the smaller of the two entropies: 1 if one attribute decides the other.
     MutualInformation,
+    /// The absolute value of the covariance, with the categories' positions for scores (section 4.1). If every
+    /// attribute is kept with the same probability `p` and else drawn uniformly, covariances of the answers are those
+    /// of the truth times `p^2` (Corollary 1), so that even answers themselves have the right order.
+    Covariance,
 }
 
 impl fmt::Display for Measure {
@@ -23,6 +27,7 @@ impl fmt::Display for Measure {
             Measure::Pearson => "pearson",
             Measure::CramersV => "cramer",
             Measure::MutualInformation => "mutual-information",
+            Measure::Covariance => "covariance",
         })
     }
 }
@@ -64,6 +69,7 @@ impl Measure {
                 entropy if entropy > 0.0 => table.information() / entropy,
                 _ => 0.0,
             },
+            Measure::Covariance => return table.covariance().abs(),
         };
         value.clamp(0.0, 1.0)
     }
@@ -156,6 +162,25 @@ impl<'a> TwoWay<'a> {
         (mean, spread.max(0.0).sqrt())
     }
 
+    /// Each attribute's scores with mean 0.
+    fn centered(&self) -> [Vec<f64>; 2] {
+        [&self.row_shares, &self.column_shares].map(|shares| {
+            let mean = TwoWay::moments(shares).0;
+            (0..shares.len()).map(|score| score as f64 - mean).collect()
+        })
+    }
+
+    /// The covariance of the positions of the categories.
+    pub(super) fn covariance(&self) -> f64 {
+        self.covariance_gradient().iter().zip(self.shares).map(|(product, share)| product * share).sum()
+    }
+
+    /// Its derivative by each cell, up to a constant: `(x - mean x)(y - mean y)`.
+    pub(super) fn covariance_gradient(&self) -> Vec<f64> {
+        let [x, y] = self.centered();
+        (0..self.shares.len()).map(|cell| x[cell / self.columns] * y[cell % self.columns]).collect()
+    }
+
     /// Each attribute's scores with mean 0 and variance 1; `None` if one has no variance.
     pub(super) fn standardized(&self) -> Option<[Vec<f64>; 2]> {
         let one = |shares: &[f64]| {
@@ -211,6 +236,36 @@ mod tests {
         assert!((pearson - (7.0 * 11.0 - 2.0 * 3.0) / (9.0f64 * 14.0 * 10.0 * 13.0).sqrt()).abs() < 1e-12);
     }
 
+    /// Proposition 1: `Cov(Y, Y') = p p' Cov(X, X')` if values are kept with these probabilities, else uniform.
+    #[test]
+    fn covariances_of_answers_are_those_of_the_truth_times_what_is_kept() {
+        let truth = [0.3, 0.05, 0.1, 0.05, 0.2, 0.02, 0.08, 0.1, 0.1];
+        let answered = |p: f64, q: f64| -> Vec<f64> {
+            let kept = |p: f64, i: usize, k: usize| (1.0 - p) / 3.0 + if i == k { p } else { 0.0 };
+            let cell = |to: usize| {
+                (0..9).map(|from| truth[from] * kept(p, from / 3, to / 3) * kept(q, from % 3, to % 3)).sum()
+            };
+            (0..9).map(cell).collect()
+        };
+        let covariance = |table: &[f64]| Measure::Covariance.of_table(3, 3, table);
+        let mean = |of: &dyn Fn(usize) -> usize| (0..9).map(|c| truth[c] * of(c) as f64).sum::<f64>();
+        let by_hand = mean(&|c| (c / 3) * (c % 3)) - mean(&|c| c / 3) * mean(&|c| c % 3);
+        assert!((covariance(&truth) - by_hand).abs() < 1e-12 && by_hand > 0.1);
+        for (p, q) in [(0.7, 0.7), (0.1, 0.9), (0.5, 0.3)] {
+            assert!((covariance(&answered(p, q)) - p * q * by_hand).abs() < 1e-12);
+        }
+        // A covariance is not bounded by 1.
+        assert!(
+            (Measure::Covariance.of_table(
+                5,
+                5,
+                &std::array::from_fn::<f64, 25, _>(|c| f64::from(u8::from(c == 0 || c == 24)))
+            ) - 4.0)
+                .abs()
+                < 1e-12
+        );
+    }
+
     #[test]
     fn the_sign_of_a_correlation_does_not_matter() {
         let value = Measure::Pearson.of_table(3, 2, &[0.0, 3.0, 1.0, 1.0, 3.0, 0.0]);
@@ -250,6 +305,7 @@ mod tests {
             check(here.phi_squared_gradient(), |table| table.phi_squared())?;
             check(here.information_gradient(), |table| table.information())?;
             check(here.correlation_gradient(), |table| table.correlation())?;
+            check(here.covariance_gradient(), |table| table.covariance())?;
         }
     }
 }

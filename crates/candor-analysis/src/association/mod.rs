@@ -1,6 +1,6 @@
 //! Which attributes depend on each other, and which belong together (Domingo-Ferrer and Soria-Comas 2020, section 4).
 //!
-//! A dependence is a number from 0 (independent) to 1 (one decides the other). It is measured on a true two-way table
+//! A dependence is a number from 0 (independent) to 1 (one decides the other), or a covariance, which is unbounded. It is measured on a true two-way table
 //! ([`Measure::of_table`]), or estimated from randomized responses without anybody disclosing anything ([`estimated`]):
 //! the table is estimated first, without bias, and measured then. Measuring the answers themselves, as section 4.1 of
 //! the paper proposes, attenuates dependences unequally and so changes their order, except for covariances
@@ -9,13 +9,15 @@
 mod clusters;
 mod measure;
 mod estimated;
+mod pair_tables;
 mod protocols;
 
 pub use clusters::{Clustering, Limits, Outcome, Step, cluster};
 pub use estimated::{attenuated, estimated, merged};
 pub use measure::Measure;
 pub(crate) use measure::information;
-pub use protocols::{Learned, Parties, ProtocolError};
+pub use pair_tables::{Contradiction, PairTables, ProtocolError};
+pub use protocols::{Learned, Parties};
 
 use candor_base::schema::Schema;
 
@@ -51,7 +53,7 @@ pub struct Dependence {
     pub attributes: [usize; 2],
     /// How it was measured.
     pub measure: Measure,
-    /// From 0 to 1.
+    /// From 0 to 1; a covariance can be larger.
     pub value: f64,
     /// Its standard error; `None` if it is exact, or if the responses do not tell it.
     pub standard_error: Option<f64>,

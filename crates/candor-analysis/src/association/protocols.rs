@@ -1,20 +1,13 @@
 //! Dependences without anybody disclosing a record: by secure sum (Domingo-Ferrer and Soria-Comas 2020, section 4.2),
 //! and by randomized response on each pair with a secure sum of the answers (section 4.3).
 
-use std::collections::BTreeMap;
-
-use candor_base::channel::{Axis, ChannelError, Pattern};
-use candor_base::plan::{Block, Plan, PlanError};
-use candor_base::randomize::RandomizeError;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_bulk::Randomizer;
 use candor_secure_sum::{self, Fault, Session, Transcript};
 use rand_core::Rng;
 
-use super::{Dependence, Measure, estimated};
-use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
-use crate::tally::{Codes, CountLayout, Group, TableCounts, answer_codes};
+use super::pair_tables::{PairTables, ProtocolError};
+use super::{Dependence, Measure};
 
 /// The records of all parties: a column of codes for each attribute of the schema. Each party knows its own row only.
 #[derive(Clone, Copy)]
@@ -38,27 +31,6 @@ pub struct Learned {
     pub transcript: Transcript,
 }
 
-/// Why a protocol failed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProtocolError {
-    /// The secure sum failed.
-    #[error(transparent)]
-    SecureSum(#[from] Fault),
-    /// What was asked for is no channel.
-    #[error(transparent)]
-    Channel(#[from] ChannelError),
-    /// What was asked for is no plan.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// A record does not fit the schema.
-    #[error(transparent)]
-    Record(#[from] RandomizeError),
-    /// A table cannot be estimated.
-    #[error(transparent)]
-    Estimate(#[from] EstimateError),
-}
-
 impl Parties<'_> {
     /// Exact pair tables by secure sum, and their dependences: nobody sees anybody's record, everybody sees the tables.
     ///
@@ -70,26 +42,11 @@ impl Parties<'_> {
     /// # Panics
     /// If the columns do not fit the schema.
     pub fn secure_sum(&self, pairs: &[([usize; 2], Measure)], source: &Source) -> Result<Learned, ProtocolError> {
-        let columns = |&([a, b], _): &([usize; 2], Measure)| [&self.columns[a][..], &self.columns[b]];
-        let columns: Vec<[&[u16]; 2]> = pairs.iter().map(columns).collect();
-        let transcript = self.add_up(pairs, &columns, source)?;
-        let mut totals = transcript.totals();
-        let mut dependences = Vec::with_capacity(pairs.len());
-        for &([a, b], measure) in pairs {
-            let [rows, columns] = self.sizes([a, b]);
-            let (table, rest) = totals.split_at(rows * columns);
-            totals = rest;
-            let counts: Vec<f64> = table.iter().map(|&count| count as f64).collect();
-            let value = measure.of_table(rows, columns, &counts);
-            dependences.push(Dependence { attributes: [a, b], measure, value, standard_error: None });
-        }
-        Ok(Learned { dependences, epsilon: None, transcript })
+        self.learn(pairs, &PairTables::exact(self.schema, pairs), source)
     }
 
-    /// Each party randomizes each pair of its values by k-ary randomized response, the answers are added up securely,
-    /// and the pair tables are estimated from the totals. `epsilon` is shared out equally over the pairs: each depends
-    /// on the same record, so their losses add up. (The paper waives that because the sum makes a party's answers
-    /// unlinkable; but differential privacy is about what the published tables tell of a record, linked or not.)
+    /// Each party randomizes each pair of its values by k-ary randomized response ([`PairTables::randomized`]), the
+    /// answers are added up securely, and the pair tables are estimated from the totals.
     ///
     /// # Errors
     /// Before anything is drawn: if epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations. If
@@ -103,59 +60,21 @@ impl Parties<'_> {
         epsilon: f64,
         source: &Source,
     ) -> Result<Learned, ProtocolError> {
-        // Streams of the secure sum are numbered by party; those of the pairs come after all of them.
-        let first_stream = 1 << 32;
-        let (mut plans, mut answered, mut spent) = (Vec::new(), Vec::new(), 0.0);
-        for (number, &([a, b], _)) in (first_stream..).zip(pairs) {
-            let attributes = [a, b].map(|attribute| self.schema.attributes()[attribute].clone().without_condition());
-            let axes = self.sizes([a, b]).map(Axis::single).to_vec();
-            let channel = Pattern::k_ary(axes, epsilon / pairs.len() as f64)?;
-            let schema = Schema::new(attributes.to_vec()).map_err(PlanError::from)?;
-            let plan = Plan::new(schema, vec![Block::new(vec![0, 1], channel)])?;
-            // Nothing is drawn for tables that could not be used then.
-            TableEstimator::new(&plan, &[0, 1])?.predict(1.0, Target::Population)?;
-            if self.sizes([a, b]).iter().product::<usize>() > MAX_DENSE {
-                return Err(
-                    EstimateError::NoLikelihood("a pair has more than 4,096 combinations; merge categories").into()
-                );
-            }
-            let truths = [a, b].map(|attribute| self.columns[attribute].clone());
-            let answers = Randomizer::new(&plan).batch(&truths, &mut source.stream(number))?;
-            let codes = answer_codes(&plan, &answers);
-            answered.push([0, 1].map(|at| match codes[at] {
-                Codes::One(codes) => codes.to_vec(),
-                Codes::Set(_) => unreachable!("single answers"),
-            }));
-            // Rounded up, like every epsilon.
-            spent = f64::next_up(spent + plan.guarantee().epsilon().as_f64());
-            plans.push(plan);
-        }
-        let columns: Vec<[&[u16]; 2]> = answered.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
+        self.learn(pairs, &PairTables::randomized(self.schema, pairs, epsilon)?, source)
+    }
+
+    /// The records report, the reports are added up, and the tables are measured.
+    fn learn(
+        &self,
+        pairs: &[([usize; 2], Measure)],
+        tables: &PairTables<'_>,
+        source: &Source,
+    ) -> Result<Learned, ProtocolError> {
+        let reports = tables.reports(self.columns, source)?;
+        let columns: Vec<[&[u16]; 2]> = reports.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
         let transcript = self.add_up(pairs, &columns, source)?;
-        let mut totals = transcript.totals();
-        let mut dependences = Vec::with_capacity(pairs.len());
-        for (plan, &([a, b], measure)) in plans.iter().zip(pairs) {
-            let [rows, columns] = self.sizes([a, b]);
-            let (table, rest) = totals.split_at(rows * columns);
-            totals = rest;
-            let count = |cells: Vec<f64>, attributes: &[usize]| {
-                let total = cells.iter().sum();
-                let group = Group { total, squares: total, counts: cells, square_counts: Vec::new() };
-                TableCounts::from_groups(
-                    plan,
-                    CountLayout::new(plan, attributes),
-                    BTreeMap::from([(Vec::new(), group)]),
-                )
-            };
-            let pair: Vec<f64> = table.iter().map(|&total| total as f64).collect();
-            let row = |i: usize| pair[i * columns..][..columns].iter().sum();
-            let column = |j: usize| (0..rows).map(|i| pair[i * columns + j]).sum();
-            let one_way = [count((0..rows).map(row).collect(), &[0]), count((0..columns).map(column).collect(), &[1])];
-            let pair = count(pair.clone(), &[0, 1]);
-            let found = estimated(plan, [&one_way[0], &one_way[1]], &pair, measure)?;
-            dependences.push(Dependence { attributes: [a, b], ..found });
-        }
-        Ok(Learned { dependences, epsilon: Some(spent), transcript })
+        let dependences = tables.dependences(transcript.totals())?;
+        Ok(Learned { dependences, epsilon: tables.epsilon(), transcript })
     }
 
     fn sizes(&self, attributes: [usize; 2]) -> [usize; 2] {

@@ -1,7 +1,5 @@
 //! `candor associations`: which attributes belong together, from true records or without anybody disclosing one.
 
-use std::fmt::Write;
-
 use candor::StudyError;
 use candor::associations::{Clusters, Dependence, cluster};
 use candor::choice::Choice;
@@ -42,13 +40,13 @@ pub struct ClusterArgs {
     /// Source of the associations
     #[arg(long, value_parser = choice::<Protocol>(), default_value = Protocol::Truth.name())]
     protocol: Protocol,
-    /// Measure of association, from 0 to 1
+    /// Measure of association
     #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
     measure: MeasureArg,
     /// Maximum number of cells in a cluster (T_v in the paper)
     #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
     max_cells: u64,
-    /// Minimum association within a cluster, from 0 to 1 (T_d in the paper)
+    /// Minimum association within a cluster (T_d in the paper), from 0 to 1; with covariances, 0 or more
     #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
     min_dependence: f64,
     /// Number of parties that collect secret shares; only all of them together could learn more than totals
@@ -81,7 +79,7 @@ pub struct ClusterArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MeasureArg {
+pub enum MeasureArg {
     /// Pearson for two ordinal attributes, else Cramér's V
     Auto,
     /// Absolute value of Pearson's correlation
@@ -90,12 +88,27 @@ enum MeasureArg {
     Cramer,
     /// Mutual information divided by the smaller entropy
     MutualInformation,
+    /// Absolute value of the covariance; can exceed 1
+    Covariance,
 }
 
-fn parse_dependence(text: &str) -> Result<f64, String> {
+impl MeasureArg {
+    /// How pairs are measured; `None` as suits each.
+    pub fn measure(self) -> Option<Measure> {
+        match self {
+            MeasureArg::Auto => None,
+            MeasureArg::Pearson => Some(Measure::Pearson),
+            MeasureArg::Cramer => Some(Measure::CramersV),
+            MeasureArg::MutualInformation => Some(Measure::MutualInformation),
+            MeasureArg::Covariance => Some(Measure::Covariance),
+        }
+    }
+}
+
+pub fn parse_dependence(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("a dependence is a number from 0 to 1".to_owned()),
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("expected a number from 0 to 1; with --measure covariance, 0 or more".to_owned()),
     }
 }
 
@@ -154,16 +167,6 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     }
 }
 
-/// How pairs are measured; `None` as suits each.
-fn measure(args: &ClusterArgs) -> Option<Measure> {
-    match args.measure {
-        MeasureArg::Auto => None,
-        MeasureArg::Pearson => Some(Measure::Pearson),
-        MeasureArg::Cramer => Some(Measure::CramersV),
-        MeasureArg::MutualInformation => Some(Measure::MutualInformation),
-    }
-}
-
 /// Tables follow from the description.
 fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
     match error {
@@ -177,10 +180,10 @@ fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fail
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
     let records = Records { schema, inputs };
     let counts = watched(|progress| records.count(&tables, progress)).map_err(responses_are_no_records)?;
-    Ok(from_truth(schema, &counts.counts, counts.records, measure(args))?)
+    Ok(from_truth(schema, &counts.counts, counts.records, args.measure.measure())?)
 }
 
-fn responses_are_no_records(error: TableError) -> Failure {
+pub fn responses_are_no_records(error: TableError) -> Failure {
     match error {
         TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
             "{file} holds responses, not true records; to learn from them: candor associations plan.json {} --protocol \
@@ -198,22 +201,28 @@ fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fa
     let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
     let source = randomness(args.seed)?;
-    Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, measure(args), &source))?)
+    Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, args.measure.measure(), &source))?)
 }
 
 fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let tables = response_tables(plan.schema()).map_err(|error| about_description(args, error))?;
     let counts = read_responses(plan, &args.tables, args.delimiter, &tables)?;
-    Ok(working("estimating pairs", || from_responses(plan, &counts, measure(args), args.attenuated))?)
+    Ok(working("estimating pairs", || from_responses(plan, &counts, args.measure.measure(), args.attenuated))?)
 }
 
 fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> String {
-    let mut text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
-    let _ = write!(
-        text,
-        "\nClusters: attributes that depend at least {} on each other are put together, up to {} combinations\n",
-        args.min_dependence,
-        count(args.max_cells)
+    let text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
+    text + &cluster_table(clusters, args.max_cells, args.min_dependence)
+        + &what_it_took(args, learned, clusters)
+        + &what_is_next(args)
+}
+
+/// The clusters, and why.
+pub fn cluster_table(clusters: &Clusters, max_cells: u64, min_dependence: f64) -> String {
+    let mut text = format!(
+        "\nClusters: attributes that depend at least {min_dependence} on each other are put together, up to {} \
+         combinations\n",
+        count(max_cells)
     );
     let row = |(cluster, &cells): (&Vec<String>, &u64)| vec![cluster.join(", "), count(cells)];
     let rows: Vec<Vec<String>> = clusters.clusters.iter().zip(&clusters.combinations).map(row).collect();
@@ -225,10 +234,10 @@ fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> Strin
     if clusters.steps.is_empty() {
         text += &paragraph("There is one attribute only.");
     }
-    text + &what_it_took(args, learned, clusters) + &what_is_next(args)
+    text
 }
 
-fn dependence_table(clusters: &Clusters) -> String {
+pub fn dependence_table(clusters: &Clusters) -> String {
     let sorted = clusters.strongest();
     let certain = sorted.iter().all(|d| d.standard_error.is_none());
     let row = |d: &&Dependence| {

@@ -4,12 +4,14 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use candor::counts::Provenance;
-use candor::rake::{Adjustment, Unattainable, adjust, margins};
+use candor::rake::{Adjustment, KnownShare, Targets, Unattainable, adjust_to, margins};
 use candor::synthesize::{self, Parts, tables};
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::existing::check_records;
+use candor_tables::input::Inputs;
+use candor_tables::margins::{MarginRow, read_margins};
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
@@ -21,7 +23,7 @@ use super::{
     tell_provenance,
 };
 use crate::failure::Failure;
-use crate::flags::with_flags;
+use crate::flags::{choice, with_flags};
 use crate::progress::{watched, working};
 use crate::show::{count, emit, emit_json, plural, remark, table};
 
@@ -76,6 +78,12 @@ pub struct RakingArgs {
     /// as "a,b;c" [default: blocks]
     #[arg(long)]
     margins: Option<String>,
+    /// Known margins, each in place of its attribute's estimate: a file with columns attribute, category and share
+    #[arg(long, value_name = "FILE")]
+    benchmarks: Option<String>,
+    /// How estimated margins with negative shares become distributions [default: projected]
+    #[arg(long, value_parser = choice::<Targets>())]
+    targets: Option<Targets>,
     /// Maximum difference of a share from its estimate [default: 1e-6]
     #[arg(long, value_parser = parse_tolerance)]
     tolerance: Option<f64>,
@@ -89,7 +97,16 @@ impl RakingArgs {
     pub fn given(&self) -> Option<&'static str> {
         let margins = self.margins.as_ref().map(|_| "--margins");
         let tolerance = self.tolerance.map(|_| "--tolerance");
-        margins.or(tolerance).or(self.max_iterations.map(|_| "--max-iterations"))
+        let benchmarks = self.benchmarks.as_ref().map(|_| "--benchmarks");
+        let targets = self.targets.map(|_| "--targets");
+        margins.or(benchmarks).or(targets).or(tolerance).or(self.max_iterations.map(|_| "--max-iterations"))
+    }
+
+    /// The margins that are known.
+    fn known(&self) -> Result<Vec<KnownShare>, Failure> {
+        let Some(path) = &self.benchmarks else { return Ok(Vec::new()) };
+        let known = |MarginRow { attribute, category, share }| KnownShare { attribute, category, share };
+        Ok(read_margins(Inputs::new([path], None)?)?.into_iter().map(known).collect())
     }
 
     fn options(&self) -> Options {
@@ -125,7 +142,9 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
     let (records, read) = watched(|progress| distinct_responses(plan, inputs, progress))?;
     let simulation = read.simulation;
     tell_provenance(&Provenance::new(&read));
-    let mut adjustment = working(WHAT, || adjust(plan, &records, &tables, &raking.options()))?;
+    let (known, targets) = (raking.known()?, raking.targets.unwrap_or_default());
+    let weigh = || adjust_to(plan, &records, &tables, &known, targets, &raking.options());
+    let mut adjustment = working(WHAT, weigh)?;
     adjustment.simulation = simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })
@@ -133,8 +152,9 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
 
 /// Reads responses, and draws and adjusts records from their pair tables.
 fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted, Failure> {
-    if args.raking.margins.is_some() {
-        return Err(Failure::Usage("--margins belongs to --method answers".to_owned()));
+    let RakingArgs { margins, benchmarks, targets, .. } = &args.raking;
+    if margins.is_some() || benchmarks.is_some() || targets.is_some() {
+        return Err(Failure::Usage("--margins, --benchmarks and --targets belong to --method answers".to_owned()));
     }
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
     let weigh = || synthesize::weigh(plan, &counts, parts, &args.raking.options());
@@ -181,7 +201,7 @@ pub fn describe(adjustment: &Adjustment) -> String {
         count(adjustment.respondents),
         if adjustment.method == "answers" { "responses" } else { "records made from as many responses" },
         count(adjustment.records as u64),
-        plural(adjustment.margins.len(), "estimated margin"),
+        plural(adjustment.margins.len(), "margin"),
         adjustment.summary()
     );
     let missing = adjustment.missing();

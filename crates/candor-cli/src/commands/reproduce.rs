@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use candor::plot::{Plot, Series};
 use candor_experiments::PAPERS;
 use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 use candor_tables::existing::write_document;
@@ -18,7 +19,7 @@ use crate::show::{emit, paragraph, table};
 Examples:
   candor reproduce                                  lists papers and exhibits
   candor reproduce l-diversity table-1
-  candor reproduce optimized-rr -o figures          CSV and SVG files too
+  candor reproduce optimized-rr -o figures          tables and points (CSV) and figures (SVG) too
   candor reproduce l-diversity --markdown page.md   a page with what agrees with the paper")]
 pub struct ReproduceArgs {
     /// Paper [default: list all papers and their exhibits]
@@ -31,7 +32,7 @@ pub struct ReproduceArgs {
     /// Number of random instances or repetitions [default: as in the paper]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Output folder for tables (CSV) and figures (SVG)
+    /// Output folder for tables, all plotted points (CSV) and figures (SVG)
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Output file (Markdown) with what agrees with the paper and what differs
@@ -44,19 +45,18 @@ pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
         return emit(&listing());
     }
     let chosen = chosen(&args)?;
-    if let Some(folder) = &args.output {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::about(&folder.display().to_string(), error))?;
-    }
+    let kept = args.output.as_deref().map(Kept::in_folder).transpose()?;
     let settings = Settings { seed: args.seed, repeats: args.repeats.map(|n| n as usize) };
     let mut page = reproduction::INTRODUCTION.to_owned();
     for (paper, exhibits) in chosen {
         page += &reproduction::heading(paper);
         for exhibit in exhibits {
             let outcome = (exhibit.make)(&settings);
-            emit(&shown(exhibit, &outcome))?;
+            let setup = paragraph(&exhibit.setup.replace('\n', " "));
+            emit(&format!("{}: {}\n\n{setup}\n{}", exhibit.name, exhibit.caption, shown(&outcome)))?;
             page += &reproduction::section(paper, exhibit, &settings, &outcome);
-            if let Some(folder) = &args.output {
-                emit(&keep(folder, paper, exhibit, &outcome)?)?;
+            if let Some(kept) = &kept {
+                emit(&kept.keep(&format!("{}-{}", paper.name, exhibit.name), &outcome)?)?;
             }
         }
     }
@@ -97,10 +97,9 @@ fn listing() -> String {
     text
 }
 
-fn shown(exhibit: &Exhibit, outcome: &Outcome) -> String {
-    let mut text = format!("{}: {}\n\n", exhibit.name, exhibit.caption);
-    text += &paragraph(&exhibit.setup.replace('\n', " "));
-    text.push('\n');
+/// Tables and what they say.
+pub fn shown(outcome: &Outcome) -> String {
+    let mut text = String::new();
     for Table { columns, rows, name } in &outcome.tables {
         if outcome.tables.len() > 1 {
             let _ = writeln!(text, "  {name}");
@@ -114,27 +113,52 @@ fn shown(exhibit: &Exhibit, outcome: &Outcome) -> String {
     text
 }
 
-/// Writes an exhibit's tables and plots, and says where they are.
-fn keep(folder: &Path, paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> Result<String, Failure> {
-    let mut written = Vec::new();
-    let mut write = |name: &str, ending: &str, bytes: &[u8]| -> Result<(), Failure> {
-        let path = folder.join(format!("{}-{}-{}.{ending}", paper.name, exhibit.name, in_a_name(name)));
-        write_document(&Target::new(&path.to_string_lossy()), bytes)?;
-        written.push(path.display().to_string());
-        Ok(())
+/// A folder for tables and plots.
+pub struct Kept<'a>(&'a Path);
+
+impl<'a> Kept<'a> {
+    /// The folder, made if there is none.
+    pub fn in_folder(folder: &'a Path) -> Result<Kept<'a>, Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::about(&folder.display().to_string(), error))?;
+        Ok(Kept(folder))
+    }
+
+    /// Writes tables, plots and the points of plots, and says where they are.
+    pub fn keep(&self, prefix: &str, outcome: &Outcome) -> Result<String, Failure> {
+        let mut written = Vec::new();
+        let mut write = |name: &str, ending: &str, bytes: &[u8]| -> Result<(), Failure> {
+            let path = self.0.join(format!("{prefix}-{}{ending}", in_a_name(name)));
+            write_document(&Target::new(&path.to_string_lossy()), bytes)?;
+            written.push(path.display().to_string());
+            Ok(())
+        };
+        for table in &outcome.tables {
+            write(&table.name, ".csv", csv(table).as_bytes())?;
+        }
+        for plot in &outcome.plots {
+            write(&plot.name, ".svg", plot.svg().as_bytes())?;
+            write(&plot.name, "-points.csv", csv(&points(plot)).as_bytes())?;
+        }
+        Ok(format!("  written: {}\n\n", written.join(", ")))
+    }
+}
+
+/// Every point of a plot, under the labels of its axes.
+fn points(plot: &Plot) -> Table {
+    let of = |series: &Series| {
+        let row = |&(x, y): &(f64, f64)| vec![series.name.clone(), x.to_string(), y.to_string()];
+        series.points.iter().map(row).collect::<Vec<_>>()
     };
-    for table in &outcome.tables {
-        write(&table.name, "csv", csv(table).as_bytes())?;
+    Table {
+        name: plot.name.clone(),
+        columns: vec!["series".to_owned(), plot.x.label.clone(), plot.y.label.clone()],
+        rows: plot.series.iter().flat_map(of).collect(),
     }
-    for plot in &outcome.plots {
-        write(&plot.name, "svg", plot.svg().as_bytes())?;
-    }
-    Ok(format!("  written: {}\n\n", written.join(", ")))
 }
 
 /// A table's name as part of a file name.
 fn in_a_name(name: &str) -> String {
-    name.replace(" = ", "-").replace(", ", "-").replace(' ', "-")
+    name.replace(" = ", "-").replace(", ", "-").replace([' ', '/', '\\', ':'], "-")
 }
 
 fn csv(table: &Table) -> String {

@@ -104,10 +104,29 @@ pub fn with_files() -> Sandbox {
     let mark = mark.split('"').find(|text| text.starts_with("sha256:")).unwrap().to_owned();
     let counted: String = counts.iter().map(|(row, count)| format!("{row},{mark},{count}\n")).collect();
     sandbox.write("counts.csv", format!("{header},candor_fingerprint,count\n{counted}"));
+    exchange(&sandbox);
     let public = sandbox.run("sign --new-key survey.key").fine().out;
     sandbox.write("survey.pub", public);
     sandbox.run("sign plan.json --key survey.key").fine();
     sandbox
+}
+
+/// A session of three parties with all their messages.
+fn exchange(sandbox: &Sandbox) {
+    sandbox.run("party init schema.toml --parties North,South,West -o session.json").fine();
+    let parties = ["North", "South", "West"];
+    for party in parties {
+        sandbox.run(&format!("party share session.json north.csv --as {party} -o sent")).fine();
+        for file in std::fs::read_dir(sandbox.path("sent")).unwrap() {
+            let file = file.unwrap();
+            std::fs::rename(file.path(), sandbox.path(&file.file_name().to_string_lossy())).unwrap();
+        }
+        std::fs::remove_dir(sandbox.path("sent")).unwrap();
+    }
+    for party in parties {
+        let shares = parties.map(|from| format!("share-{from}-to-{party}.json")).join(" ");
+        sandbox.run(&format!("party sum session.json {shares} --as {party}")).fine();
+    }
 }
 
 /// What an example said, in the order of output and errors; `None` if it is not one to be run.

@@ -133,3 +133,70 @@ fn what_cannot_be_adjusted_is_told_with_what_to_use_instead() {
     sandbox.run("adjust nothing.json noise.csv -o weighted.csv").refused(1, &["not identifiable", "\"smokes\""]);
     assert!(!sandbox.path("weighted.csv").exists());
 }
+
+/// Example 1 of Domingo-Ferrer and Soria-Comas 2020: ten answers, and margins of one half each that are known. After sweep
+/// `t` the fifth and sixth record weigh `1/(8 (t+1))`, the last four 1/8 and the first four what is left of one half.
+#[test]
+fn example_1_of_the_paper() {
+    let sandbox = Sandbox::new();
+    let attribute = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"{name}1\", \"{name}2\"]\n");
+    sandbox.write("schema.toml", attribute("a") + &attribute("b"));
+    sandbox.run("design schema.toml --method independent --epsilon 2 -o plan.json").fine();
+    sandbox.write("ten.csv", format!("a,b\n{}{}{}", "a1,b1\n".repeat(4), "a2,b1\n".repeat(2), "a2,b2\n".repeat(4)));
+    sandbox.write("known.csv", "attribute,category,share\na,a1,5\na,a2,5\nb,b1,0.5\nb,b2,0.5\n");
+    for sweeps in [1, 2, 10] {
+        let words = format!(
+            "rake plan.json ten.csv --unmarked --benchmarks known.csv --max-iterations {sweeps} -o weighted.csv --force"
+        );
+        let said = sandbox.run(&words).fine();
+        assert!(said.out.contains("2 margins"), "{}", said.out);
+        let weighted = sandbox.read("weighted.csv");
+        let weights: Vec<f64> =
+            weighted.lines().skip(1).map(|line| line.rsplit_once(',').unwrap().1.parse().unwrap()).collect();
+        let few = 2.0 / (8.0 * f64::from(sweeps + 1));
+        for (found, expected) in weights.iter().zip([0.5 - few, few, 0.5]) {
+            assert!((found - expected).abs() < 1e-12, "{sweeps}: {weighted}");
+        }
+    }
+    // One margin that is known beside one that is estimated, cut off and rescaled where it is negative.
+    sandbox.write("known.csv", "attribute,category,share\na,a1,0.5\na,a2,0.5\n");
+    let json = |options: &str| -> serde_json::Value {
+        let words = format!("rake plan.json ten.csv --unmarked {options} -o weighted.csv --force --json");
+        serde_json::from_str(&sandbox.run(&words).fine().out).unwrap()
+    };
+    assert_eq!(json("--benchmarks known.csv")["margins"], serde_json::json!([["b"], ["a"]]));
+    assert_eq!(json("--targets clipped")["margins"], serde_json::json!([["a"], ["b"]]));
+    let refused = |known: &str, said: &str| {
+        sandbox.write("known.csv", format!("attribute,category,share\n{known}\n"));
+        let words = "rake plan.json ten.csv --unmarked --benchmarks known.csv -o other.csv";
+        sandbox.run(words).refused(1, &[said]);
+        assert!(!sandbox.files().contains(&"other.csv".to_owned()));
+    };
+    refused("c,c1,1", "there is no attribute \"c\"");
+    refused("a,a3,1", "no category \"a3\"");
+    refused("a,a1,1\na,a1,2", "there twice");
+    refused("a,a1,0", "all shares of \"a\" are 0");
+    let words = "rake plan.json ten.csv --unmarked --method tree --targets clipped -o other.csv";
+    sandbox.run(words).refused(2, &["--targets belong to --method answers"]);
+}
+
+/// Cut off and rescale is another margin than the closest distribution: (.7, .5, -.2) gives (.583, .417, 0), not
+/// (.6, .4, 0).
+#[test]
+fn targets_are_clipped_or_projected() {
+    let sandbox = Sandbox::new();
+    sandbox.write("schema.toml", "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\", \"z\"]\n");
+    sandbox.run("design schema.toml --method warner --p 0.5 -o plan.json").fine();
+    // Answers .425, .375, .2: the inverse of the matrix (1/2, 1/4) gives (.7, .5, -.2).
+    sandbox.write("answers.csv", format!("a\n{}{}{}", "x\n".repeat(17), "y\n".repeat(15), "z\n".repeat(8)));
+    for (targets, expected) in [("clipped", [7.0 / 12.0, 5.0 / 12.0]), ("projected", [0.6, 0.4])] {
+        let words = format!("rake plan.json answers.csv --unmarked --targets {targets} -o weighted.csv --force");
+        sandbox.run(&words).fine();
+        let weighted = sandbox.read("weighted.csv");
+        let weights: Vec<f64> =
+            weighted.lines().skip(1).map(|line| line.rsplit_once(',').unwrap().1.parse().unwrap()).collect();
+        for (found, expected) in weights.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{targets}: {weighted}");
+        }
+    }
+}

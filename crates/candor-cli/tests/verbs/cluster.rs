@@ -221,3 +221,32 @@ fn what_is_erased_is_refused_by_every_verb() {
     sandbox.run("randomize plan.json people.csv -o responses.csv --force").fine();
     sandbox.run("estimate plan.json responses.csv").fine();
 }
+
+/// Covariances of answers have the order of the truth (Corollary 1); a covariance may be beyond 1, others may not.
+#[test]
+fn covariances_are_measured() {
+    let sandbox = Sandbox::new();
+    let mut text = String::from("a,b,c\n");
+    (0..6000).for_each(|i| text += &format!("{},{},{}\n", i % 5, (i % 5 + i / 5 % 2) % 5, i / 7 % 2));
+    sandbox.write("people.csv", text);
+    sandbox.run("schema infer people.csv -o schema.toml").fine();
+    sandbox.run("design schema.toml --q 0.7 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 3").fine();
+    let json = |words: &str| -> Value { serde_json::from_str(&sandbox.run(words).fine().out).unwrap() };
+    let value = |found: &Value, a: &str, b: &str| dependence(found, a, b)["value"].as_f64().unwrap();
+    let truth = json("associations schema.toml people.csv --measure covariance --min-dependence 1.01 --json");
+    // Of 0..4: the variance is 2; with one step up for half of them, and 4 to 0 among these, 2 - 1.
+    assert!((value(&truth, "a", "b") - 1.0).abs() < 0.01, "{truth}");
+    assert_eq!(clusters(&truth).len(), 3);
+    let learned = json("associations plan.json responses.csv --protocol attribute --measure covariance --json");
+    let found = dependence(&learned, "a", "b");
+    let error = found["standard_error"].as_f64().unwrap();
+    assert!((value(&learned, "a", "b") - value(&truth, "a", "b")).abs() < 5.0 * error && error < 0.1, "{found}");
+    let answers =
+        json("associations plan.json responses.csv --protocol attribute --measure covariance --uncorrected --json");
+    assert!((value(&answers, "a", "b") / value(&truth, "a", "b") - 0.49).abs() < 0.1, "{answers}");
+    sandbox
+        .run("associations schema.toml people.csv --measure cramer --min-dependence 1.01")
+        .refused(2, &["--min-dependence is a number from 0 to 1"]);
+    sandbox.run("associations schema.toml people.csv --min-dependence nan").refused(2, &["0 or more"]);
+}

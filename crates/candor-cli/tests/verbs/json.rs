@@ -64,6 +64,20 @@ fn what_is_documented_is_there() {
         ("query", "query plan.json responses.csv --where b=0 --mean a"),
         ("query", "query numbers.json numbers-answers.csv --where a=0 --psu x"),
         ("associations", "associations schema.toml people.csv"),
+        ("party init", "party init schema.toml --parties A,B -o session.json"),
+        ("party share", "party share session.json people.csv --as A -o a"),
+        ("party share", "party share session.json people.csv --as B -o b"),
+        ("party sum", "party sum session.json a/share-A-to-A.json b/share-B-to-A.json --as A"),
+        ("party sum", "party sum session.json a/share-A-to-B.json b/share-B-to-B.json --as B"),
+        (
+            "party finish",
+            "party finish session.json a/announcement-A.json b/announcement-B.json sums-A.json sums-B.json",
+        ),
+        (
+            "party check",
+            "party check session.json a/announcement-A.json b/announcement-B.json sums-A.json sums-B.json \
+             a/share-A-to-A.json b/share-B-to-A.json",
+        ),
         ("rake", "rake plan.json responses.csv -o weighted.csv"),
         ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
         ("pareto", "pareto --prior 0.5,0.3,0.2 --points 3 --generations 20"),

@@ -21,6 +21,7 @@ mod existing;
 #[cfg(unix)]
 mod audit_program;
 #[cfg(unix)]
+mod experiment;
 mod faults;
 mod front;
 mod functions;
@@ -28,6 +29,7 @@ mod json;
 mod limits;
 mod matrix;
 mod precise;
+mod party;
 mod privacy;
 #[cfg(unix)]
 mod programs;

@@ -1,0 +1,295 @@
+//! The two-way tables of all pairs as one vector that parties add up: exact counts, or counts of what each record
+//! reports after it was randomized (Domingo-Ferrer and Soria-Comas 2020, sections 4.2 and 4.3).
+
+use std::collections::BTreeMap;
+
+use candor_base::channel::{Axis, ChannelError, Pattern};
+use candor_base::plan::{Block, Plan, PlanError};
+use candor_base::randomize::RandomizeError;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
+use candor_bulk::Randomizer;
+use candor_secure_sum::Fault;
+
+use super::{Dependence, Measure, estimated};
+use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
+use crate::tally::{Codes, CountLayout, Group, TableCounts, answer_codes};
+
+/// The first stream of the randomness of pairs: those of a secure sum are numbered by party and come before.
+const FIRST_STREAM: u64 = 1 << 32;
+
+/// Why a protocol failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// The secure sum failed.
+    #[error(transparent)]
+    SecureSum(#[from] Fault),
+    /// What was asked for is no channel.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// What was asked for is no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A record does not fit the schema.
+    #[error(transparent)]
+    Record(#[from] RandomizeError),
+    /// A table cannot be estimated.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+}
+
+/// The tables of some pairs of attributes, one after another in one vector of counts.
+#[derive(Clone, Debug)]
+pub struct PairTables<'a> {
+    schema: &'a Schema,
+    measured: Vec<([usize; 2], Measure)>,
+    /// One for each pair; none if the counts are exact.
+    plans: Vec<Plan>,
+    epsilon: Option<f64>,
+}
+
+/// Two tables that cannot be of the same records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The pair of one table, by position in the schema.
+    pub first: [usize; 2],
+    /// The pair of the other.
+    pub second: [usize; 2],
+    /// The attribute and the category whose records differ; `None` if the tables differ in all their records.
+    pub category: Option<(usize, usize)>,
+    /// How many records there are by the one table and by the other.
+    pub records: [u128; 2],
+}
+
+impl<'a> PairTables<'a> {
+    /// Exact counts, which have no epsilon.
+    pub fn exact(schema: &'a Schema, measured: &[([usize; 2], Measure)]) -> PairTables<'a> {
+        PairTables { schema, measured: measured.to_vec(), plans: Vec::new(), epsilon: None }
+    }
+
+    /// Counts of answers: each record randomizes each of its pairs by k-ary randomized response. `epsilon` is shared
+    /// out equally over the pairs: each depends on the same record, so their losses add up. (The paper waives that
+    /// because the sum makes a party's answers unlinkable; but differential privacy is about what the published tables
+    /// tell of a record, linked or not.)
+    ///
+    /// # Errors
+    /// If epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations.
+    pub fn randomized(
+        schema: &'a Schema,
+        measured: &[([usize; 2], Measure)],
+        epsilon: f64,
+    ) -> Result<PairTables<'a>, ProtocolError> {
+        let (mut plans, mut spent) = (Vec::new(), 0.0);
+        for &([a, b], _) in measured {
+            let attributes = [a, b].map(|attribute| schema.attributes()[attribute].clone().without_condition());
+            let axes = [a, b].map(|attribute| Axis::single(schema.size(attribute))).to_vec();
+            let channel = Pattern::k_ary(axes, epsilon / measured.len() as f64)?;
+            let of_pair = Schema::new(attributes.to_vec()).map_err(PlanError::from)?;
+            let plan = Plan::new(of_pair, vec![Block::new(vec![0, 1], channel)])?;
+            // Nothing is drawn for tables that could not be used then.
+            TableEstimator::new(&plan, &[0, 1])?.predict(1.0, Target::Population)?;
+            if schema.size(a) * schema.size(b) > MAX_DENSE {
+                return Err(
+                    EstimateError::NoLikelihood("a pair has more than 4,096 combinations; merge categories").into()
+                );
+            }
+            // Rounded up, like every epsilon.
+            spent = f64::next_up(spent + plan.guarantee().epsilon().as_f64());
+            plans.push(plan);
+        }
+        Ok(PairTables { schema, measured: measured.to_vec(), plans, epsilon: Some(spent) })
+    }
+
+    /// What a record loses by sequential composition; `None` if the counts are exact.
+    pub fn epsilon(&self) -> Option<f64> {
+        self.epsilon
+    }
+
+    /// How many counts all tables have together.
+    pub fn cells(&self) -> usize {
+        self.measured.iter().map(|&(pair, _)| self.schema.shape(&pair).cells()).sum()
+    }
+
+    /// What records report of each pair: the truth, or an answer that is drawn here.
+    ///
+    /// # Errors
+    /// If a record does not fit the schema.
+    pub(super) fn reports(&self, columns: &[Vec<u16>], source: &Source) -> Result<Vec<[Vec<u16>; 2]>, ProtocolError> {
+        let truths = |pair: [usize; 2]| pair.map(|attribute| columns[attribute].clone());
+        if self.plans.is_empty() {
+            return Ok(self.measured.iter().map(|&(pair, _)| truths(pair)).collect());
+        }
+        let drawn = |(number, (plan, &(pair, _))): (u64, (&Plan, &([usize; 2], Measure)))| {
+            let answers = Randomizer::new(plan).batch(&truths(pair), &mut source.stream(number))?;
+            let codes = answer_codes(plan, &answers);
+            Ok([0, 1].map(|at| match codes[at] {
+                Codes::One(codes) => codes.to_vec(),
+                Codes::Set(_) => unreachable!("single answers"),
+            }))
+        };
+        (FIRST_STREAM..).zip(self.plans.iter().zip(&self.measured)).map(drawn).collect()
+    }
+
+    /// The counts of some records, for all tables one after another, each with its first attribute slowest.
+    ///
+    /// # Errors
+    /// If a record does not fit the schema.
+    pub fn counts(&self, columns: &[Vec<u16>], source: &Source) -> Result<Vec<u64>, ProtocolError> {
+        let mut counts = Vec::with_capacity(self.cells());
+        for ([first, second], &([a, b], _)) in self.reports(columns, source)?.iter().zip(&self.measured) {
+            let width = self.schema.size(b);
+            let begin = counts.len();
+            counts.resize(begin + self.schema.size(a) * width, 0);
+            let cells = first.iter().zip(second).map(|(&x, &y)| usize::from(x) * width + usize::from(y));
+            cells.for_each(|cell| counts[begin + cell] += 1);
+        }
+        Ok(counts)
+    }
+
+    /// The totals of each table, in order.
+    ///
+    /// # Panics
+    /// If there are too few or too many.
+    pub fn tables<'t>(&self, totals: &'t [u64]) -> Vec<([usize; 2], &'t [u64])> {
+        let mut rest = totals;
+        let next = |&(pair, _): &([usize; 2], Measure)| {
+            let (table, after) = rest.split_at(self.schema.shape(&pair).cells());
+            rest = after;
+            (pair, table)
+        };
+        let tables = self.measured.iter().map(next).collect();
+        assert!(rest.is_empty(), "totals of these tables");
+        tables
+    }
+
+    /// Two tables that cannot be of the same records: each record is in one cell of each table and, if the counts are
+    /// exact, in the same category of an attribute wherever that occurs. Honest rounds have none.
+    ///
+    /// # Panics
+    /// As [`PairTables::tables`].
+    pub fn contradiction(&self, totals: &[u64]) -> Option<Contradiction> {
+        let tables = self.tables(totals);
+        let sum = |table: &[u64]| table.iter().map(|&total| u128::from(total)).sum::<u128>();
+        let (&(first, table), others) = tables.split_first()?;
+        let records = sum(table);
+        let differing = others.iter().map(|&(second, other)| (second, sum(other))).find(|&(_, sum)| sum != records);
+        if let Some((second, found)) = differing {
+            return Some(Contradiction { first, second, category: None, records: [records, found] });
+        }
+        if self.epsilon.is_some() {
+            return None;
+        }
+        let mut known: BTreeMap<usize, ([usize; 2], Vec<u128>)> = BTreeMap::new();
+        for (pair, table) in tables {
+            for (attribute, margin) in pair.into_iter().zip(self.margins(pair, table)) {
+                let (first, other) = known.entry(attribute).or_insert_with(|| (pair, margin.clone()));
+                if let Some(category) = (0..margin.len()).find(|&category| margin[category] != other[category]) {
+                    return Some(Contradiction {
+                        first: *first,
+                        second: pair,
+                        category: Some((attribute, category)),
+                        records: [other[category], margin[category]],
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// The margins of a table: by its first attribute and by its second.
+    fn margins(&self, [a, b]: [usize; 2], table: &[u64]) -> [Vec<u128>; 2] {
+        let (rows, columns) = (self.schema.size(a), self.schema.size(b));
+        let cell = |i: usize, j: usize| u128::from(table[i * columns + j]);
+        let row = |i: usize| (0..columns).map(|j| cell(i, j)).sum();
+        let column = |j: usize| (0..rows).map(|i| cell(i, j)).sum();
+        [(0..rows).map(row).collect(), (0..columns).map(column).collect()]
+    }
+
+    /// The dependences that follow from the totals: of exact tables, or of tables estimated from answers.
+    ///
+    /// # Errors
+    /// If a table cannot be estimated.
+    ///
+    /// # Panics
+    /// As [`PairTables::tables`].
+    pub fn dependences(&self, totals: &[u64]) -> Result<Vec<Dependence>, ProtocolError> {
+        let floats = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
+        let tables = self.tables(totals).into_iter().zip(&self.measured);
+        if self.plans.is_empty() {
+            let exact = |((attributes, table), &(_, measure)): (([usize; 2], &[u64]), &([usize; 2], Measure))| {
+                let [rows, columns] = attributes.map(|attribute| self.schema.size(attribute));
+                let value = measure.of_table(rows, columns, &floats(table));
+                Dependence { attributes, measure, value, standard_error: None }
+            };
+            return Ok(tables.map(exact).collect());
+        }
+        let estimate =
+            |(plan, ((attributes, table), &(_, measure))): (&Plan, (([usize; 2], &[u64]), &([usize; 2], Measure)))| {
+                let tally = |cells: Vec<f64>, of: &[usize]| {
+                    let total = cells.iter().sum();
+                    let group = Group { total, squares: total, counts: cells, square_counts: Vec::new() };
+                    TableCounts::from_groups(plan, CountLayout::new(plan, of), BTreeMap::from([(Vec::new(), group)]))
+                };
+                let [rows, columns] =
+                    self.margins(attributes, table).map(|margin| margin.into_iter().map(|n| n as f64).collect());
+                let one_way = [tally(rows, &[0]), tally(columns, &[1])];
+                let found = estimated(plan, [&one_way[0], &one_way[1]], &tally(floats(table), &[0, 1]), measure)?;
+                Ok(Dependence { attributes, ..found })
+            };
+        self.plans.iter().zip(tables).map(estimate).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAIRS: [([usize; 2], Measure); 3] =
+        [([0, 1], Measure::CramersV), ([0, 2], Measure::CramersV), ([1, 2], Measure::CramersV)];
+
+    fn columns(people: u16) -> Vec<Vec<u16>> {
+        vec![
+            (0..people).map(|i| i % 3).collect(),
+            (0..people).map(|i| (i + u16::from(i % 5 == 0)) % 3).collect(),
+            (0..people).map(|i| i / 7 % 2).collect(),
+        ]
+    }
+
+    #[test]
+    fn counts_of_parts_add_up_to_those_of_the_whole() {
+        let schema = Schema::with_sizes(&[3, 3, 2]).unwrap();
+        let source = Source::from_seed(1);
+        let whole = columns(90);
+        let part = |from: usize, to: usize| whole.iter().map(|c| c[from..to].to_vec()).collect::<Vec<_>>();
+        let tables = PairTables::exact(&schema, &PAIRS);
+        let count = |columns: &[Vec<u16>]| tables.counts(columns, &source).unwrap();
+        let sums: Vec<u64> = count(&part(0, 31)).iter().zip(count(&part(31, 90))).map(|(a, b)| a + b).collect();
+        assert_eq!(sums, count(&whole));
+        assert_eq!((sums.len(), tables.contradiction(&sums)), (tables.cells(), None));
+        let randomized = PairTables::randomized(&schema, &PAIRS, 6.0).unwrap();
+        let drawn = randomized.counts(&whole, &source).unwrap();
+        assert!(drawn.iter().sum::<u64>() == 270 && drawn != sums);
+        assert_eq!(randomized.contradiction(&drawn), None);
+    }
+
+    /// Every change of one total is noticed; a change that keeps all margins of all tables is not.
+    #[test]
+    fn contradictions_are_found() {
+        let schema = Schema::with_sizes(&[3, 3, 2]).unwrap();
+        let tables = PairTables::exact(&schema, &PAIRS);
+        let totals = tables.counts(&columns(90), &Source::from_seed(1)).unwrap();
+        for cell in 0..totals.len() {
+            for other in (0..totals.len()).filter(|&other| other != cell) {
+                let mut lied = totals.clone();
+                lied[cell] += 1;
+                assert!(tables.contradiction(&lied).is_some(), "{cell}");
+                lied[other] = lied[other].wrapping_sub(1);
+                assert!(tables.contradiction(&lied).is_some(), "{cell} {other}");
+            }
+        }
+        let mut lied = totals.clone();
+        (lied[0], lied[1], lied[3], lied[4]) = (lied[0] + 1, lied[1] - 1, lied[3] - 1, lied[4] + 1);
+        assert_eq!(tables.contradiction(&lied), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! Protocols between parties who hold files of records and show them to nobody: rounds of messages as files.
+//!
+//! 1. Somebody makes a [`PartySession`], and every party gets a copy of it.
+//! 2. Each party calls [`share`]: one share for each collector, for that collector's eyes only, and an announcement for
+//!    everybody's.
+//! 3. Each collector calls [`sum`] on its shares, and publishes its sums.
+//! 4. Anybody calls [`finish`] on all announcements and sums.
+//! 5. If somebody lied, collectors show their shares to somebody who is no collector, who calls [`check`].
+//!
+//! What the messages hide and what can be detected is told by [`candor_secure_sum`] and in
+//! docs/explanation/threat-model.md. A share is not encrypted: it must travel so that only its collector can read it.
+
+mod session;
+mod message;
+
+pub use message::PartyMessage;
+pub use session::{MAX_RECORDS, PartySession};
+
+use candor_analysis::association::{Contradiction, Limits, Measure};
+use candor_base::randomness::Source;
+use candor_secure_sum::{Announcement, Collector, Fault, Partial, Party, Share, Traffic, Transcript};
+use serde::Serialize;
+
+use crate::associations::{Clusters, cluster};
+use crate::error::StudyError;
+use crate::learn::Learned;
+use message::{Content, told};
+
+/// The totals of a round, and what they say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PartyTotals {
+    /// The session.
+    pub session: String,
+    /// All parties.
+    pub parties: Vec<String>,
+    /// Those that collected.
+    pub collectors: Vec<String>,
+    /// The totals of each pair: of true records, or of answers.
+    pub totals: Vec<PairTotals>,
+    /// The dependences and clusters that follow.
+    #[serde(flatten)]
+    pub clusters: Clusters,
+    /// What learning them gave away without an epsilon. Not in JSON.
+    #[serde(skip)]
+    pub disclosure: Option<&'static str>,
+    /// What it cost, with one. Not in JSON.
+    #[serde(skip)]
+    pub cost: Option<String>,
+}
+
+/// The totals of two attributes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PairTotals {
+    /// One attribute.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// A row for each category of the first, a number for each category of the second.
+    pub counts: Vec<Vec<u64>>,
+}
+
+/// What collectors showed, and that it is what they published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PartyCheck {
+    /// The session.
+    pub session: String,
+    /// The collectors whose shares were shown and add up to their sums.
+    pub checked: Vec<String>,
+}
+
+/// The messages of a party with its records, a column of codes for each attribute of the session's schema: a share for
+/// each collector, and an announcement.
+///
+/// Every call draws anew. Shares of two calls must never be mixed, and with an epsilon a second call spends it again:
+/// call it once for a session.
+///
+/// # Errors
+/// If the party does not take part, or the records are too many or do not fit the schema.
+pub fn share(
+    session: &PartySession,
+    party: &str,
+    columns: &[Vec<u16>],
+    source: &Source,
+) -> Result<Vec<PartyMessage>, StudyError> {
+    let number = session.number(party)?;
+    let records = columns.first().map_or(0, Vec::len);
+    if columns.len() != session.schema().attributes().len() || columns.iter().any(|column| column.len() != records) {
+        return Err(StudyError::Counts("there must be one column for each attribute, all of one length"));
+    }
+    if records as u64 > MAX_RECORDS {
+        return Err(StudyError::Refused(format!("{records} records are too many; a party has at most {MAX_RECORDS}")));
+    }
+    let counts = session.tables(None)?.counts(columns, source)?;
+    let party = Party::new(session.rounds(), number, counts).map_err(|fault| refused(&fault, session))?;
+    let mut messages = Vec::with_capacity(session.collectors().len() + 1);
+    let announcement = party.contribute(&mut source.stream(0), |share: Share| {
+        messages.push(PartyMessage::new(session, &Content::Share(share)));
+        Ok::<(), StudyError>(())
+    })?;
+    messages.push(PartyMessage::new(session, &Content::Announcement(announcement)));
+    Ok(messages)
+}
+
+/// The sums of a collector, from the shares that all parties sent to it.
+///
+/// # Errors
+/// If the party is no collector, a share is missing, comes twice, is damaged, for somebody else or of another session.
+pub fn sum(session: &PartySession, collector: &str, messages: &[PartyMessage]) -> Result<PartyMessage, StudyError> {
+    let number = session.number(collector)?;
+    let mut collecting = Collector::new(session.rounds(), number).map_err(|fault| refused(&fault, session))?;
+    for message in messages {
+        match message.content(session)? {
+            Content::Share(share) => collecting.receive(share).map_err(|fault| refused(&fault, session))?,
+            _ => {
+                let title = message.title();
+                return Err(StudyError::Refused(format!("expected shares for {collector}, but this is {title}")));
+            }
+        }
+    }
+    let partial = collecting.close().map_err(|fault| match fault {
+        Fault::MissingShares { .. } => StudyError::Refused(format!("{}; {WITHOUT}", told(&fault, session))),
+        fault => refused(&fault, session),
+    })?;
+    Ok(PartyMessage::new(session, &Content::Sums(partial)))
+}
+
+/// What to do if somebody does not answer.
+const WITHOUT: &str = "wait for what is missing, or begin a new session without those who do not answer";
+
+/// The totals, from the announcements of all parties and the sums of all collectors, and the dependences and clusters
+/// that follow. Everything that can be recomputed from these messages is.
+///
+/// # Errors
+/// If a message is missing, comes twice, is damaged or of another session; if somebody announced another share than was
+/// received; if the totals contradict each other.
+pub fn finish(
+    session: &PartySession,
+    messages: &[PartyMessage],
+    measure: Option<Measure>,
+    limits: Limits,
+) -> Result<PartyTotals, StudyError> {
+    let (transcript, shares) = published(session, messages)?;
+    if let Some(share) = shares.first() {
+        let [from, to] = [share.party(), share.collector()].map(|party| session.name(party));
+        return Err(StudyError::Refused(format!(
+            "the share from {from} to {to} is for {to} only; expected announcements and sums"
+        )));
+    }
+    let tables = session.tables(measure)?;
+    if let Some(contradiction) = tables.contradiction(transcript.totals()) {
+        return Err(StudyError::Refused(contradicted(session, &contradiction)));
+    }
+    let schema = session.schema();
+    let totals: Vec<PairTotals> = tables
+        .tables(transcript.totals())
+        .into_iter()
+        .map(|([a, b], table)| {
+            let counts = table.chunks(schema.size(b)).map(<[u64]>::to_vec).collect();
+            PairTotals { a: schema.name(a).to_owned(), b: schema.name(b).to_owned(), counts }
+        })
+        .collect();
+    let learned = Learned {
+        protocol: session.protocol(),
+        dependences: tables.dependences(transcript.totals())?,
+        records: totals.first().map_or(0, |table| table.counts.iter().flatten().sum()),
+        epsilon: tables.epsilon(),
+        traffic: Some(Traffic::new(session.rounds())),
+        attenuated: false,
+        notes: Vec::new(),
+    };
+    Ok(PartyTotals {
+        session: session.id(),
+        parties: session.parties().to_vec(),
+        collectors: session.collectors().to_vec(),
+        totals,
+        clusters: cluster(schema, &learned, limits)?,
+        disclosure: learned.disclosure(),
+        cost: learned.cost(),
+    })
+}
+
+/// Checks the sums of collectors that show the shares they received, beside all announcements and sums. Whoever sees
+/// the shares of some collectors needs those of the others only to see everybody's counts, so who checks must be no
+/// collector, and nobody checks all.
+///
+/// # Errors
+/// As [`finish`]; if nobody's shares or everybody's were shown, or the sums of a collector are
+/// not those of its shares: then the collector is named.
+pub fn check(session: &PartySession, messages: &[PartyMessage]) -> Result<PartyCheck, StudyError> {
+    let (transcript, shares) = published(session, messages)?;
+    let mut shown: Vec<u32> = shares.iter().map(Share::collector).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    if shown.is_empty() {
+        return Err(StudyError::Refused("there are no shares to check; a collector must show those it got".to_owned()));
+    }
+    if shown.len() == session.collectors().len() {
+        return Err(StudyError::Refused(
+            "these are the shares of all collectors: together they reveal everybody's counts; check one collector at \
+             a time, with different people"
+                .to_owned(),
+        ));
+    }
+    for &collector in &shown {
+        let own = shares.iter().filter(|share| share.collector() == collector).cloned();
+        transcript.check_collector(collector, own).map_err(|fault| refused(&fault, session))?;
+    }
+    let checked = shown.into_iter().map(|collector| session.name(collector).to_owned()).collect();
+    Ok(PartyCheck { session: session.id(), checked })
+}
+
+/// What was published, put together, and the shares among the messages.
+fn published(session: &PartySession, messages: &[PartyMessage]) -> Result<(Transcript, Vec<Share>), StudyError> {
+    let (mut announcements, mut sums, mut shares) = (Vec::new(), Vec::new(), Vec::new());
+    for message in messages {
+        match message.content(session)? {
+            Content::Share(share) => shares.push(share),
+            Content::Announcement(announcement) => announcements.push(announcement),
+            Content::Sums(partial) => sums.push(partial),
+        }
+    }
+    let absent = |all: &[String], present: &dyn Fn(u32) -> bool| {
+        let missing = (0..).zip(all).filter(|(number, _)| !present(*number)).map(|(_, name)| name.as_str());
+        missing.collect::<Vec<_>>().join(", ")
+    };
+    let silent = absent(session.parties(), &|number| announcements.iter().any(|a: &Announcement| a.party() == number));
+    let unsummed = absent(session.collectors(), &|number| sums.iter().any(|p: &Partial| p.collector() == number));
+    let mut missing = Vec::new();
+    if !silent.is_empty() {
+        missing.push(format!("there is no announcement of {silent}"));
+    }
+    if !unsummed.is_empty() {
+        missing.push(format!("there are no sums of {unsummed}"));
+    }
+    if !missing.is_empty() {
+        return Err(StudyError::Refused(format!("{}; {WITHOUT}", missing.join(", and "))));
+    }
+    let transcript =
+        Transcript::new(session.rounds().clone(), announcements, sums).map_err(|fault| refused(&fault, session))?;
+    Ok((transcript, shares))
+}
+
+fn refused(fault: &Fault, session: &PartySession) -> StudyError {
+    StudyError::Refused(told(fault, session))
+}
+
+/// Totals that cannot be, in words.
+fn contradicted(session: &PartySession, found: &Contradiction) -> String {
+    let schema = session.schema();
+    let of = |pair: [usize; 2]| format!("{} x {}", schema.name(pair[0]), schema.name(pair[1]));
+    let what = match found.category {
+        None => "records".to_owned(),
+        Some((attribute, code)) => {
+            format!("records with {} \"{}\"", schema.name(attribute), schema.attributes()[attribute].categories()[code])
+        }
+    };
+    format!(
+        "the totals contradict each other: {} {what} by {}, {} by {}; a party or a collector lied. To find a collector \
+         that did, have them show their shares (candor party check)",
+        found.records[0],
+        of(found.first),
+        found.records[1],
+        of(found.second)
+    )
+}

@@ -1,0 +1,23 @@
+people <- people_of(Titanic, c("Class", "Sex", "Survived"))
+parties <- c("North", "South", "West")
+own <- split(people, rep(1:3, length.out = nrow(people)))
+
+test_that("parties learn what all records together tell", {
+    folder <- tempfile("parties-")
+    dir.create(folder)
+    session <- candor_party_init(candor_schema(people), parties, file.path(folder, "session.json"), collectors = 2)
+    expect_error(candor_party_init(candor_schema(people), parties, session), "not replaced", class = "candor_error")
+    sent <- unlist(Map(function(data, name) candor_party_share(session, data, name, file.path(folder, name)), own, parties))
+    expect_length(sent, 9)
+    shares <- function(name) grep(paste0("-to-", name), sent, value = TRUE, fixed = TRUE)
+    sums <- vapply(parties[1:2], function(name) {
+        candor_party_sum(session, shares(name), name, file.path(folder, paste0("sums-", name, ".json")))
+    }, "")
+    published <- c(grep("announcement", sent, value = TRUE), sums)
+    found <- candor_party_finish(session, published)
+    truth <- candor_associations(candor_schema(people), people)
+    expect_equal(found$value, truth$value)
+    expect_equal(candor_details(found)$clusters, candor_details(truth)$clusters)
+    expect_equal(candor_party_check(session, c(published, shares("South"))), "South")
+    expect_error(candor_party_sum(session, shares("North")[1:2], "North", tempfile()), "no share from West", class = "candor_error")
+})
