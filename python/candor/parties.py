@@ -59,7 +59,7 @@ class PartySession:
     >>> import polars
     >>> schema = Schema.of_sizes([2, 2])
     >>> session = PartySession.start(schema, ["North", "South"])
-    >>> people = polars.DataFrame({"a1": ["1", "2"], "a2": ["1", "2"]})
+    >>> people = polars.DataFrame({"a1": ["0", "1"], "a2": ["0", "1"]})
     >>> sent = session.share(people, "North") + session.share(people, "South")
     >>> sums = [session.sum([one for one in sent if one.recipient == name], name) for name in session.collectors]
     >>> session.finish([one for one in sent if one.recipient is None] + sums).totals[0].counts
