@@ -1,10 +1,11 @@
 //! Which attributes depend on each other, and which belong together (Domingo-Ferrer and Soria-Comas 2020, section 4).
 //!
-//! A dependence is a number from 0 (independent) to 1 (one decides the other), or a covariance, which is unbounded. It is measured on a true two-way table
-//! ([`Measure::of_table`]), or estimated from randomized responses without anybody disclosing anything ([`estimated`]):
-//! the table is estimated first, without bias, and measured then. Measuring the answers themselves, as section 4.1 of
-//! the paper proposes, attenuates dependences unequally and so changes their order, except for covariances
-//! ([`attenuated`], for comparison). [`cluster`] puts attributes together that depend on each other.
+//! A dependence is a number from 0 (independent) to 1 (one decides the other); a covariance can be larger. It is
+//! measured on a true two-way table ([`Measure::of_table`]), or estimated from randomized responses without anybody
+//! disclosing anything ([`estimated`]): the table is estimated first, without bias, and measured then. Measuring the
+//! answers themselves, as section 4.1 of the paper proposes, attenuates dependences unequally and so changes their
+//! order, except for covariances ([`attenuated`], for comparison). [`cluster`] puts attributes together that depend on
+//! each other.
 
 mod clusters;
 mod measure;

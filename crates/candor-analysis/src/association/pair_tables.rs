@@ -49,6 +49,9 @@ pub struct PairTables<'a> {
     epsilon: Option<f64>,
 }
 
+/// A pair and its totals.
+type Totals<'t> = ([usize; 2], &'t [u64]);
+
 /// Two tables that cannot be of the same records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
@@ -151,7 +154,7 @@ impl<'a> PairTables<'a> {
     ///
     /// # Panics
     /// If there are too few or too many.
-    pub fn tables<'t>(&self, totals: &'t [u64]) -> Vec<([usize; 2], &'t [u64])> {
+    pub fn tables<'t>(&self, totals: &'t [u64]) -> Vec<Totals<'t>> {
         let mut rest = totals;
         let next = |&(pair, _): &([usize; 2], Measure)| {
             let (table, after) = rest.split_at(self.schema.shape(&pair).cells());
@@ -214,31 +217,36 @@ impl<'a> PairTables<'a> {
     /// # Panics
     /// As [`PairTables::tables`].
     pub fn dependences(&self, totals: &[u64]) -> Result<Vec<Dependence>, ProtocolError> {
-        let floats = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();
-        let tables = self.tables(totals).into_iter().zip(&self.measured);
+        let tables = self.tables(totals);
         if self.plans.is_empty() {
-            let exact = |((attributes, table), &(_, measure)): (([usize; 2], &[u64]), &([usize; 2], Measure))| {
+            let exact = |(&(attributes, table), &(_, measure)): (&Totals<'_>, &([usize; 2], Measure))| {
                 let [rows, columns] = attributes.map(|attribute| self.schema.size(attribute));
                 let value = measure.of_table(rows, columns, &floats(table));
                 Dependence { attributes, measure, value, standard_error: None }
             };
-            return Ok(tables.map(exact).collect());
+            return Ok(tables.iter().zip(&self.measured).map(exact).collect());
         }
-        let estimate =
-            |(plan, ((attributes, table), &(_, measure))): (&Plan, (([usize; 2], &[u64]), &([usize; 2], Measure)))| {
-                let tally = |cells: Vec<f64>, of: &[usize]| {
-                    let total = cells.iter().sum();
-                    let group = Group { total, squares: total, counts: cells, square_counts: Vec::new() };
-                    TableCounts::from_groups(plan, CountLayout::new(plan, of), BTreeMap::from([(Vec::new(), group)]))
-                };
-                let [rows, columns] =
-                    self.margins(attributes, table).map(|margin| margin.into_iter().map(|n| n as f64).collect());
-                let one_way = [tally(rows, &[0]), tally(columns, &[1])];
-                let found = estimated(plan, [&one_way[0], &one_way[1]], &tally(floats(table), &[0, 1]), measure)?;
-                Ok(Dependence { attributes, ..found })
+        let mut dependences = Vec::with_capacity(tables.len());
+        for (plan, ((attributes, table), &(_, measure))) in
+            self.plans.iter().zip(tables.into_iter().zip(&self.measured))
+        {
+            let tally = |cells: Vec<f64>, of: &[usize]| {
+                let total = cells.iter().sum();
+                let group = Group { total, squares: total, counts: cells, square_counts: Vec::new() };
+                TableCounts::from_groups(plan, CountLayout::new(plan, of), BTreeMap::from([(Vec::new(), group)]))
             };
-        self.plans.iter().zip(tables).map(estimate).collect()
+            let [rows, columns] =
+                self.margins(attributes, table).map(|margin| margin.into_iter().map(|n| n as f64).collect());
+            let one_way = [tally(rows, &[0]), tally(columns, &[1])];
+            let found = estimated(plan, [&one_way[0], &one_way[1]], &tally(floats(table), &[0, 1]), measure)?;
+            dependences.push(Dependence { attributes, ..found });
+        }
+        Ok(dependences)
     }
+}
+
+fn floats(counts: &[u64]) -> Vec<f64> {
+    counts.iter().map(|&count| count as f64).collect()
 }
 
 #[cfg(test)]
