@@ -3,6 +3,7 @@
 
 pub mod adult;
 pub mod exhibit;
+mod unfit;
 pub mod l_diversity;
 pub mod multidimensional;
 mod optimized_rr;

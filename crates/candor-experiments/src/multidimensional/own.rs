@@ -9,7 +9,7 @@ use super::survey::{Draw, Errors, Survey, Way};
 use super::{RUNS, alone, clusters_of};
 use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
-use crate::own::{Unfit, check};
+use crate::unfit::{Unfit, check};
 
 /// The parameters, by the paper's symbols.
 #[derive(Clone, Debug, PartialEq)]
