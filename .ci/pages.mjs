@@ -129,6 +129,20 @@ const unfolds = async (page) => {
   await fits(page);
 };
 
+/** What a dashboard shows can be published: percentages from 0 to 100, dots on their bars, nothing drawn that is too imprecise. */
+async function holdsItsIntervals(page) {
+  const text = await page.locator('main').innerText();
+  assert.doesNotMatch(text, /NaN|Infinity|undefined|null/);
+  for (const [, percent] of text.matchAll(/(-?[\d.]+)\s?%/g)) assert.ok(percent >= 0 && percent <= 100, `${percent}%`);
+  for (const row of await page.locator('[role=row]:has(svg)').all()) {
+    const [name, value] = await Promise.all([row.locator('.name').innerText(), row.locator('.value').innerText()]);
+    const ends = await row.locator('line.interval').evaluateAll((lines) => lines.map((line) => ['x1', 'x2'].map((end) => Number.parseFloat(line.getAttribute(end)))));
+    const dots = await row.locator('circle').evaluateAll((circles) => circles.map((circle) => Number.parseFloat(circle.getAttribute('cx'))));
+    if (value === '–') assert.deepEqual([ends, dots], [[], []], `${name} is too imprecise to be drawn`);
+    for (const dot of dots) assert.ok(ends.length === 1 && ends[0][0] <= dot && dot <= ends[0][1], `${name}: ${dot} in ${ends}`);
+  }
+}
+
 /** The survey, and the results behind their token once they are drawn. */
 async function survey(address, results, language) {
   const inLanguage = async (page) => assert.equal(await page.evaluate(() => document.documentElement.lang), language);
@@ -142,6 +156,7 @@ async function survey(address, results, language) {
     await visit(results, { viewport, colorScheme, locale: language }, async (page) => {
       await page.locator('h1').first().waitFor();
       await fits(page);
+      await holdsItsIntervals(page);
     });
   }
 }

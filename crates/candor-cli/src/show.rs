@@ -24,6 +24,12 @@ pub fn verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
 
+/// A verdict, or what else stands first, wrapped and with an empty line below it.
+pub fn lead(text: &str) -> String {
+    let wrapped = paragraph(text);
+    wrapped.lines().map(|line| format!("{}\n", line.trim_start())).chain(["\n".to_owned()]).collect()
+}
+
 /// So many rows of a table fit on a screen with what stands around it.
 const ROWS: usize = 8;
 

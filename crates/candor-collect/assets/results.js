@@ -132,7 +132,7 @@ function draw(data) {
     element('p', { class: 'small' }, `Percent of the population with 95% confidence intervals; ± is half of one. Gray: imprecise. “≤”: only an upper limit is precise enough. A dash: too imprecise to show.`),
     ...one.map((t) => oneWay(questions, t, end)),
     fold('pairs', `Two questions together (${pairs.length})`, ...pairs.map((t) => cross(questions, t))),
-    fold('dependences', `What depends on what (${dependences.length})`, table('Cramér’s V, from 0 (independent) to 1, corrected for the randomization', ['questions', 'V', 'p'], dependences)),
+    fold('dependences', `Associations (${dependences.length})`, table('Cramér’s V, from 0 (independent) to 1, corrected for the randomization', ['questions', 'V', 'p'], dependences)),
     fold('privacy', 'What these numbers tell about a person', ...data.privacy.map((sentence) => element('p', {}, sentence))));
 }
 

@@ -38,7 +38,7 @@ impl Bins {
 }
 
 /// The edges of the bins, which depend on the data except where the user gave them.
-pub(crate) fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
+fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else {
@@ -66,9 +66,17 @@ pub(crate) fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
         }
     };
     if edges.is_empty() {
-        return Err("has all its values in one bin; use narrower bins".to_owned());
+        return Err("has all its values in one bin; name the edges of narrower bins".to_owned());
     }
     Ok(edges)
+}
+
+/// The same of a column of this name; the error has round edges that would do, if there are any.
+pub(crate) fn edges_of(name: &str, bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
+    edges(bins, numbers).map_err(|problem| match suggested(numbers.iter().copied()) {
+        Some(round) => format!("{problem}, for instance with `bins {name}=edges:{round}`"),
+        None => problem,
+    })
 }
 
 /// Round edges to suggest for numbers in this range, as they are written: at most six, at multiples of 1, 2 or 5 times

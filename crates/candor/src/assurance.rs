@@ -13,6 +13,9 @@ use crate::shuffled::{ShuffleOptions, shuffled, up};
 use crate::texts::Language;
 use crate::verdict::{by_luck, of_hundred};
 
+/// What stands where there is no number.
+const NONE: &str = "-";
+
 /// With more categories than this, the others of an attribute are only counted.
 const MAX_LABELS: usize = 40;
 
@@ -57,16 +60,24 @@ pub(crate) fn what_is_guaranteed(plan: &Plan, respondents: u64, language: &Langu
         "conditional_epsilon",
         "times_as_likely",
     ];
+    let attributes = certified(plan);
+    let rows: Vec<Vec<String>> = attributes
+        .iter()
+        .zip(plan.guarantee().attributes())
+        .map(|(a, b)| row(a, b.marginal, b.conditional, language))
+        .collect();
+    // A column of dashes says nothing.
+    let says = |column: &usize| rows.iter().any(|row| row[*column] != NONE);
+    let columns: Vec<usize> = (0..header.len()).filter(says).collect();
+    let kept = |row: &Vec<String>| columns.iter().map(|&column| row[column].clone()).collect();
     parts.push(Part::Table {
         caption: say("certified"),
-        header: header.map(say).to_vec(),
-        rows: certified(plan)
-            .iter()
-            .zip(plan.guarantee().attributes())
-            .map(|(a, b)| row(a, b.marginal, b.conditional, language))
-            .collect(),
+        header: columns.iter().map(|&column| say(header[column])).collect(),
+        rows: rows.iter().map(kept).collect(),
     });
-    parts.extend(["what_a_guess_is", "why_two_epsilons"].map(|text| Part::Paragraph(say(text))));
+    let marginal = columns.iter().any(|&column| header[column] == "marginal_epsilon").then(|| say("about_marginal"));
+    let epsilons = marginal.into_iter().chain([say("why_two_epsilons")]).collect::<Vec<_>>().join(" ");
+    parts.extend([say("what_a_guess_is"), epsilons].map(Part::Paragraph));
     parts
 }
 
@@ -91,7 +102,7 @@ fn row(
         of_hundred(about.worst_posterior),
         of_hundred(about.guess_probability),
         by_luck(1.0 / about.categories as f64),
-        marginal.map_or("-".to_owned(), |marginal| epsilon(marginal, language)),
+        marginal.map_or(NONE.to_owned(), |marginal| epsilon(marginal, language)),
         epsilon(conditional, language),
         times(conditional).map_or_else(|| language.report("no_bound", &[]), |times| language.decimal(&times)),
     ]
@@ -140,10 +151,10 @@ fn all_together(plan: &Plan, respondents: u64, language: &Language) -> Vec<Strin
     let options = ShuffleOptions { respondents, ..ShuffleOptions::default() };
     let Ok(found) = shuffled(plan, &options) else { return Vec::new() };
     let factor = |epsilon: f64| language.number(up(epsilon.exp()), 3);
-    let sentence = match (found.value, plan.guarantee().epsilon().finite()) {
+    let sentence = match (found.value, times(plan.guarantee().epsilon())) {
         (Some(all), Some(own)) => {
-            let (n, delta) = (language.whole(respondents), language.decimal(&format!("{:e}", found.delta)));
-            let (all, own) = (factor(all), factor(own));
+            let (n, delta) = (language.whole(respondents), language.whole(one_in(found.delta)));
+            let (all, own) = (factor(all), language.decimal(&own));
             language.report("shuffled", &[("n", &n), ("factor", &all), ("delta", &delta), ("local", &own)])
         }
         _ => language.report("shuffled_unbounded", &[]),
@@ -151,6 +162,13 @@ fn all_together(plan: &Plan, respondents: u64, language: &Language) -> Vec<Strin
     let public = public(plan);
     let group = (!public.is_empty()).then(|| language.report("smallest_group", &[("names", &public)]));
     [sentence].into_iter().chain(group).collect()
+}
+
+/// A chance as one in so many: rounded down to two digits, so that the chance is not understated.
+fn one_in(chance: f64) -> u64 {
+    let times = 1.0 / chance;
+    let unit = 10f64.powf((times.log10().floor() - 1.0).max(0.0));
+    ((times / unit + 1e-9).floor() * unit) as u64
 }
 
 /// What a plan gives for the prior that it was made for; rounded outward, like the certificate.

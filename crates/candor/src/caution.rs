@@ -21,9 +21,6 @@ pub fn file_name(path: &str) -> String {
 pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<String> {
     let say = |name: &str| language.report(name, &[]);
     let mut warnings = of_responses(counts.provenance(), estimates, language);
-    if counts.provenance().simulation.is_some() {
-        warnings.push(say("simulation_protects"));
-    }
     if counts.responses() < FEW {
         warnings.push(language.report("few", &[("n", &language.whole(counts.responses()))]));
     }
@@ -42,7 +39,10 @@ pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, lang
 pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, language: &Language) -> Vec<String> {
     let unmarked =
         provenance.unmarked.iter().map(|file| language.report("unmarked", &[("file", &isolated(&file_name(file)))]));
-    let simulation = provenance.simulation.map(|seed| language.report("simulation", &[("seed", &seed.to_string())]));
+    let simulation = provenance.simulation.map(|seed| {
+        let said = language.report("simulation", &[("seed", &seed.to_string())]);
+        format!("{said} {}", language.report("simulation_protects", &[]))
+    });
     let implausible = !provenance.implausible.is_empty() || estimates.tables.iter().any(|table| table.implausible);
     let condition = estimates.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
     let condition = (condition > ILL_CONDITIONED).then(|| language.decimal(&format!("{condition:.1e}")));

@@ -14,6 +14,14 @@ use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::verdict::{self, Verdict};
 
+/// The method of plans for dice, coins, cards and wheels.
+const DEVICE: &str = "device";
+
+/// Whether respondents followed instructions by hand.
+pub(crate) fn asked_by_device(plan: &Plan) -> bool {
+    plan.origin().method == DEVICE
+}
+
 /// The shares of attentive people for which the sensitivity is told.
 const ATTENTIVE: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
 

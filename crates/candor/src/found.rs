@@ -4,7 +4,7 @@ use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::plan::Plan;
 
 use crate::caution::reason;
-use crate::compliance::{ComplianceOptions, Followed};
+use crate::compliance::{ComplianceOptions, Followed, asked_by_device};
 use crate::counts::Counts;
 use crate::cross_table::cross_table;
 use crate::estimate::{Cell, Estimates, QuestionTest, Table};
@@ -15,9 +15,6 @@ use crate::moments::NumberRow;
 use crate::page::{EstimateKind, EstimateRow, EstimateTable, Part};
 use crate::texts::Language;
 use crate::title::{in_group, labels, named, title};
-
-/// The method of plans for dice, coins, cards and wheels.
-const DEVICE: &str = "device";
 
 /// With more cells than this, a table is not shown.
 const MAX_CELLS: usize = 2_000;
@@ -49,7 +46,7 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
     parts.extend(estimates.comparisons.iter().flat_map(|one| what_differs(one, language)));
     parts.extend(numbers_found(&estimates.numbers, language));
     // Instructions are for people who hold a device.
-    if plan.origin().method == DEVICE {
+    if asked_by_device(plan) {
         parts.extend(what_was_followed(&estimates.compliance, language));
     }
     parts
@@ -131,6 +128,14 @@ fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
     largest
 }
 
+/// Whether no other share of its group reaches into the interval of this one.
+fn leads(table: &Table, largest: &Cell) -> bool {
+    let groups = table.given.len();
+    let others = table.cells.iter().filter(|cell| cell.categories != largest.categories);
+    let mut rivals = others.filter(|cell| cell.categories[..groups] == largest.categories[..groups]);
+    rivals.all(|cell| cell.high.zip(largest.low).is_some_and(|(high, low)| high < low))
+}
+
 /// The findings in short: who differs, then the largest share of each attribute that has a table of its own, as far as
 /// they are precise.
 pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
@@ -150,10 +155,14 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
         Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
     };
     let differences = estimates.comparisons.iter().filter_map(|one| difference(one, language)).take(DIFFERENCES);
-    let shares =
-        estimates.tables.iter().filter(alone).flat_map(|table| {
-            largest(table, table.given.len()).into_iter().filter_map(move |cell| finding(table, cell))
-        });
+    let largest = estimates
+        .tables
+        .iter()
+        .filter(alone)
+        .flat_map(|table| largest(table, table.given.len()).into_iter().map(move |cell| (table, cell)));
+    // What is sure to be the largest comes before what chance may have put first.
+    let (sure, others): (Vec<_>, Vec<_>) = largest.partition(|(table, cell)| leads(table, cell));
+    let shares = sure.into_iter().chain(others).filter_map(|(table, cell)| finding(table, cell));
     let findings: Vec<String> = differences.chain(shares).take(FINDINGS).collect();
     match findings.is_empty() {
         true => Vec::new(),

@@ -29,6 +29,29 @@ pub struct PairDependence {
     pub p_value: Option<f64>,
 }
 
+/// How many standard errors there are to each side of a 95% interval.
+const SIDE: f64 = 1.96;
+
+impl PairDependence {
+    /// The 95% interval of Cramer's V. Its square is nearly normal, also near zero; the standard error is how much
+    /// larger V would be if the square were one of its own standard errors larger.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let error = self.standard_error?;
+        let (square, side) = (self.cramers_v.powi(2), (self.cramers_v + error).powi(2) - self.cramers_v.powi(2));
+        let [low, high] = [square - SIDE * side, square + SIDE * side].map(|end| end.clamp(0.0, 1.0).sqrt());
+        Some((low.min(self.cramers_v), high.max(self.cramers_v)))
+    }
+
+    /// V as it is written: an upper limit where the test finds an association whose estimated strength is 0.
+    fn strength(&self, language: &Language) -> String {
+        let found = self.p_value.is_some_and(|p| p < SURPRISING);
+        match self.interval() {
+            Some((_, high)) if found && self.cramers_v < 0.005 => format!("≤{}", language.number(high, 2)),
+            _ => language.number(self.cramers_v, 2),
+        }
+    }
+}
+
 /// Pairs of the attributes of these names, as a matrix and as a list.
 pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], language: &Language) -> Vec<Part> {
     if pairs.is_empty() {
@@ -40,8 +63,8 @@ pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], l
         Some(pair) if pair.p_value.is_some_and(|p| p >= SURPRISING) => {
             (format!("({})", language.number(pair.cramers_v, 2)), 0.0)
         }
-        // An association that rounds to nothing is no finding, whatever its p-value.
-        Some(pair) if pair.cramers_v < 0.005 => (language.number(pair.cramers_v, 2), 0.0),
+        // Where the test rejects, the strength is not 0, even if its estimate is.
+        Some(pair) if pair.cramers_v < 0.005 => (pair.strength(language) + stars(pair.p_value), 0.0),
         Some(pair) => (language.number(pair.cramers_v, 2) + stars(pair.p_value), pair.cramers_v),
         None => ("–".to_owned(), 0.0),
     };
@@ -49,10 +72,13 @@ pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], l
     let mut sorted: Vec<&PairDependence> = pairs.iter().collect();
     sorted.sort_by(|a, b| b.cramers_v.total_cmp(&a.cramers_v));
     let row = |pair: &&PairDependence| {
+        let end = |end: Option<f64>| end.map_or("–".to_owned(), |end| language.number(end, 2));
+        let interval = pair.interval();
         vec![
             format!("{} {} {}", isolated(&pair.a), say("and"), isolated(&pair.b)),
-            language.number(pair.cramers_v, 4),
-            pair.standard_error.map_or("–".to_owned(), |error| language.number(error, 4)),
+            pair.strength(language),
+            end(interval.map(|(low, _)| low)),
+            end(interval.map(|(_, high)| high)),
             pair.p_value.map_or("–".to_owned(), |p| language.decimal(&p_rounded(p))),
         ]
     };
@@ -62,7 +88,7 @@ pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], l
         Part::Matrix(MatrixTable { caption: say("depends_matrix"), names: names.to_vec(), cells }),
         Part::Table {
             caption: say("depends_list"),
-            header: ["pair", "cramers_v", "standard_error", "p_value"].map(say).to_vec(),
+            header: ["pair", "cramers_v", "low", "high", "p_value"].map(say).to_vec(),
             rows: sorted.iter().map(row).collect(),
         },
     ]

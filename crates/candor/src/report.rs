@@ -267,10 +267,12 @@ fn key_facts(plan: &Plan, counts: &Counts, found: &[Part], language: &Language) 
     }));
     let mut margins: Vec<f64> = found.iter().flat_map(Part::margins).collect();
     margins.sort_by(f64::total_cmp);
-    facts.extend(margins.get(margins.len() / 2).map(|margin| {
-        let margin = language.decimal(&points(*margin));
-        (say("typical_margin"), language.report("points", &[("margin", &margin)]))
+    facts.extend(margins.get(margins.len() / 2).zip(margins.last()).map(|(margin, largest)| {
+        let [margin, largest] = [margin, largest].map(|margin| language.decimal(&points(*margin)));
+        let text = if margin == largest { "points" } else { "points_to" };
+        (say("typical_margin"), language.report(text, &[("margin", &margin), ("largest", &largest)]))
     }));
+    facts.extend(language.fact("dates").map(|dates| (say("survey_dates"), dates.to_owned())));
     vec![Part::Heading(say("key_facts")), Part::Facts(facts)]
 }
 
@@ -301,7 +303,10 @@ fn opening(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {
     let text = if n == 1 { "opening_one" } else { "opening" };
     let (n, epsilon) = (n.to_string(), epsilon(guarantee.epsilon(), language));
     let words = [("responses", responses.as_str()), ("n", &n), ("epsilon", &epsilon)];
-    vec![Part::Paragraph(language.report(text, &words))]
+    // How people were drawn stands above the results if it is known.
+    let simple = counts.circumstances(language).is_none().then(|| language.report("simple_sample", &[]));
+    let assumed = simple.into_iter().chain([language.report("not_counted", &[])]).collect::<Vec<_>>().join(" ");
+    vec![Part::Paragraph(language.report(text, &words)), Part::Paragraph(assumed)]
 }
 
 fn how_to_repeat(plan: &Plan, counts: &Counts, title: &str, options: &ReportOptions) -> Vec<Part> {

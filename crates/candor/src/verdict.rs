@@ -138,8 +138,7 @@ pub fn table_margin(expected: &Expectation) -> Option<f64> {
 pub fn precision(expected: &[Expectation], respondents: f64) -> Verdict {
     let silent: Vec<&Expectation> = expected.iter().filter(|table| !table.identifiable).collect();
     if let Some(first) = silent.first() {
-        let more =
-            if silent.len() > 1 { format!(" and {} more", plural(silent.len() - 1, "table")) } else { String::new() };
+        let more = and_more(silent.len());
         let text = format!("Cannot be estimated: this plan does not collect {}{more}.", first.attributes.join(","));
         let others: Vec<Expectation> = expected.iter().filter(|table| table.identifiable).cloned().collect();
         let others = match others.is_empty() {
@@ -203,8 +202,7 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
 /// How many respondents a margin takes: for shares of everybody, and for shares `within` groups.
 pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64>) -> Verdict {
     if let Some(first) = silent.first() {
-        let more =
-            if silent.len() > 1 { format!(" and {} more", plural(silent.len() - 1, "table")) } else { String::new() };
+        let more = and_more(silent.len());
         let text = format!("Cannot be estimated: this plan does not collect {first}{more}.");
         return Verdict::new(Code::NotIdentifiable, text);
     }
@@ -213,6 +211,15 @@ pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64
     let points = points(100.0 * margin);
     let people = count(respondents.min(1e18) as u64);
     Verdict::new(Code::Ok, format!("±{points} points in every table take {people} respondents{within}."))
+}
+
+/// The tables after the first of so many.
+fn and_more(tables: usize) -> String {
+    match tables {
+        0 | 1 => String::new(),
+        2 => " and 1 more table".to_owned(),
+        n => format!(" and {} more tables", count(n as u64 - 1)),
+    }
 }
 
 /// Rounded up to two digits.
@@ -378,8 +385,7 @@ pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String],
         return Verdict::new(Code::Implausible, "Implausible under this plan: wrong file, or edited.");
     }
     if let Some(first) = silent.first() {
-        let more =
-            if silent.len() > 1 { format!(" and {} more", plural(silent.len() - 1, "table")) } else { String::new() };
+        let more = and_more(silent.len());
         let others = match cells {
             0 => String::new(),
             cells => {

@@ -22,7 +22,7 @@ use super::design::describe_prior;
 use super::{compare_plans, read_plan, read_restated, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
-use crate::show::{emit, emit_json, paragraph, plural, short_table, table, verbose};
+use crate::show::{emit, emit_json, lead, paragraph, plural, short_table, table, verbose};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -230,9 +230,10 @@ fn describe_together(plans: &[(&str, &Plan)], audit: &AuditTogether) -> String {
 }
 
 fn describe(plan: &Plan, audit: &Audit) -> String {
-    let lead = format!("{}\n", audit.verdict.text);
+    let verdict = lead(&audit.verdict.text);
+    let verdict = verdict.trim_end();
     let worst = audit.worst_reply.as_ref().map_or(String::new(), |sentence| paragraph(sentence));
-    format!("{lead}{worst}\n{}", findings(plan, audit))
+    format!("{verdict}\n{worst}\n{}", findings(plan, audit))
 }
 
 fn findings(plan: &Plan, audit: &Audit) -> String {

@@ -9,7 +9,7 @@ use clap::Args;
 use super::{parse_respondents, read_schema};
 use crate::failure::Failure;
 use crate::progress::watched;
-use crate::show::{count, emit, emit_json, paragraph, table};
+use crate::show::{count, emit, emit_json, lead, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,7 +30,7 @@ pub struct ChooseArgs {
     respondents: f64,
     /// Tables to publish: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs, or marginals of
     /// one attribute]
-    #[arg(long)]
+    #[arg(long, value_parser = super::parse_tables)]
     tables: Option<String>,
     /// Largest margin of error, as a share: 0.05 is five percentage points; of tables of several attributes, that of
     /// percentages within groups
@@ -83,7 +83,7 @@ fn tenths(margin: f64) -> String {
 }
 
 fn text(found: &EpsilonChoice) -> String {
-    let mut text = format!("{}\n\n{}\n", found.verdict.text, paragraph(&found.reason));
+    let mut text = format!("{}{}\n", lead(&found.verdict.text), paragraph(&found.reason));
     let needed = format!("people for ±{}", points(100.0 * found.margin));
     let header = ["  epsilon", "margin of error", &needed, "worst guess", "average", "by luck"];
     let row = |option: &EpsilonOption| {

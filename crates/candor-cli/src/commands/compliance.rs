@@ -6,7 +6,7 @@ use clap::Args;
 use super::estimate::{parse_confidence, read_responses};
 use super::{MarkArgs, parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, label, paragraph, table};
+use crate::show::{count, emit, emit_json, label, lead, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -68,7 +68,7 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
 }
 
 fn describe(found: &Compliance) -> String {
-    let mut text = found.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+    let mut text = found.verdict.as_ref().map_or(String::new(), |verdict| lead(&verdict.text));
     text += &format!("Did people follow their cards? {} responses\n", count(found.respondents));
     if let Some(attentive) = &found.attentive {
         text += &paragraph(&format!(

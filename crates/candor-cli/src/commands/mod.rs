@@ -147,8 +147,11 @@ impl MarkArgs {
 
 /// Files of responses, or of their counts.
 fn response_files(paths: &[String], delimiter: Option<u8>) -> Result<Inputs, Failure> {
-    if let Some(path) = paths.iter().find(|path| path.ends_with(".json") && is_plan(path)) {
+    if let Some(path) = paths.iter().find(|path| is_plan(path)) {
         return Err(Failure::about(path, "this is a plan; the plan comes first, then the responses"));
+    }
+    if let Some(path) = paths.iter().find(|path| is_schema(path)) {
+        return Err(Failure::about(path, "this is a schema, not responses: candor randomize makes them"));
     }
     Ok(Inputs::new(paths, delimiter)?.unmarked(UNMARKED.load(Ordering::Relaxed)))
 }
@@ -172,9 +175,16 @@ fn read_text(path: &str) -> Result<String, Failure> {
 
 /// Whether a file is a plan, and not responses.
 fn is_plan(path: &str) -> bool {
-    std::fs::File::open(path)
-        .and_then(limits::read_text)
-        .is_ok_and(|text| Plan::from_json_within(&text, MAX_COST).is_ok())
+    path.ends_with(".json")
+        && std::fs::File::open(path)
+            .and_then(limits::read_text)
+            .is_ok_and(|text| Plan::from_json_within(&text, MAX_COST).is_ok())
+}
+
+/// Whether a file is a schema, and not a table.
+fn is_schema(path: &str) -> bool {
+    path.ends_with(".toml")
+        && std::fs::File::open(path).and_then(limits::read_text).is_ok_and(|text| Schema::from_toml(&text).is_ok())
 }
 
 /// Whether a name is that of a table.
@@ -267,6 +277,17 @@ fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
 /// Tells what should be known of responses that were read.
 fn tell_provenance(provenance: &Provenance) {
     provenance.notes(str::to_owned).iter().for_each(|note| remark(note));
+}
+
+/// Tables to be designed for. Percentages within groups come from the table of both.
+fn parse_tables(text: &str) -> Result<String, String> {
+    let within = text.split(';').find_map(|table| table.split_once('|')).filter(|_| !text.contains(['"', '\'']));
+    match within {
+        Some((of, among)) => {
+            Err(format!("percentages within groups come from the table of both: name {},{}", among.trim(), of.trim()))
+        }
+        None => Ok(text.to_owned()),
+    }
 }
 
 /// A number of people.

@@ -20,7 +20,7 @@ use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenanc
 use crate::failure::Failure;
 use crate::flags::choice;
 use crate::progress::watched;
-use crate::show::{count, emit, emit_json, label, paragraph, table};
+use crate::show::{count, emit, emit_json, label, lead, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -136,7 +136,7 @@ fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64),
 }
 
 fn describe(answers: &Answers) -> String {
-    let mut text = answers.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+    let mut text = answers.verdict.as_ref().map_or(String::new(), |verdict| lead(&verdict.text));
     text += &format!("{} responses; where {}", count(answers.respondents), answers.condition.trim());
     let given = answers.given.as_ref().map(|given| format!(", among those with {}", given.trim()));
     let group: Vec<String> = answers.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();

@@ -21,7 +21,7 @@ use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
 use crate::flags::{choice, with_flags};
 use crate::progress::working;
-use crate::show::{count, emit, emit_json, label, paragraph, remark, short_table, table};
+use crate::show::{count, emit, emit_json, label, lead, paragraph, remark, short_table, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -100,7 +100,7 @@ pub struct SizeArgs {
     #[arg(long, value_name = "N", value_parser = parse_respondents, conflicts_with = "margin")]
     respondents: Option<f64>,
     /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"
-    #[arg(long, default_value = "marginals")]
+    #[arg(long, default_value = "marginals", value_parser = super::parse_tables)]
     tables: String,
     /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
@@ -148,10 +148,9 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "{}\n\nRespondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, \
+        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, \
          within groups of average size (the last attribute given the others), {}with constrained estimates, and \
-         whatever the truth is\n",
-        sizes.verdict.text,
+         whatever the truth is",
         margin,
         args.confidence,
         if args.shares.is_some() { "if it is as anticipated, " } else { "" }
@@ -162,6 +161,7 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let note = "Constrained: until constrained estimates (candor estimate --method constrained) have the root mean \
                 square error that unbiased ones have with the respondents of the other columns: as anticipated, or \
                 else uniform. Their intervals are those of unbiased estimates.";
+    let heading = lead(&sizes.verdict.text) + lead(&heading).trim_end() + "\n";
     emit(&(heading + &short_table(&header, &rows) + &paragraph(note)))
 }
 

@@ -5,12 +5,15 @@ use candor::schema::{Grouped, check, each_problem, infer, to_toml};
 use candor::verdict::fits;
 use candor_tables::existing::write_schema;
 use candor_tables::infer::{Bins, InferOptions};
-use candor_tables::input::{Input, Inputs, Location};
+use candor_tables::input::{Input, Inputs};
 use candor_tables::missing::Missing;
 use candor_tables::output::Target;
+use candor_tables::responses::{Provenance, open};
 use clap::{Args, Subcommand};
 
-use super::{ForceArgs, MissingArgs, parse_delimiter, read_schema, refuse_overwriting};
+use super::{
+    ForceArgs, MissingArgs, is_plan, is_schema, names_table, parse_delimiter, read_schema, refuse_overwriting, shell,
+};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
@@ -113,8 +116,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
             None => wishes.bins_elsewhere = Some(parse(text)?),
         }
     }
-    let input = Input::open(&Location::new(&args.table), args.delimiter)?;
-    let input = input.with_missing(Missing::named(args.missing));
+    let input = true_records(&args.table, args.delimiter)?.with_missing(Missing::named(args.missing));
     let inferred = working("reading the table", || infer(input, &wishes))?;
     let target = Target::new(&args.output);
     write_schema(&target, &to_toml(&inferred.schema), args.existing.rule())?;
@@ -133,10 +135,32 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A table of true records; a plan, a schema and responses are told from it.
+fn true_records(path: &str, delimiter: Option<u8>) -> Result<Input, Failure> {
+    let taken = |what: &str| Failure::about(path, format!("this is {what}; a schema is inferred from true records"));
+    if is_plan(path) {
+        return Err(taken("a plan, which holds its schema"));
+    }
+    if is_schema(path) {
+        return Err(taken("a schema already"));
+    }
+    let table = Inputs::new([path], delimiter)?.into_iter().next().expect("one table for one path");
+    match open(table)? {
+        (_, Some(Provenance { fingerprint, .. })) => {
+            Err(taken(&format!("a file of responses, made under the plan {fingerprint}")))
+        }
+        (input, None) => Ok(input),
+    }
+}
+
 /// What takes the time.
 const CHECKING: &str = "checking the tables";
 
 fn run_check(args: CheckArgs) -> Result<(), Failure> {
+    if let Some(swapped) = args.tables.iter().find(|path| names_table(&args.schema) && is_schema(path)) {
+        let advice = format!("this is a table; the schema comes first: candor schema check {}", shell::file(swapped));
+        return Err(Failure::about(&args.schema, format!("{advice} {}", shell::file(&args.schema))));
+    }
     let schema = read_schema(&args.schema)?;
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let (records, found, read) = if args.json {

@@ -28,6 +28,7 @@ mod functions;
 mod json;
 mod limits;
 mod matrix;
+mod newcomer;
 mod precise;
 mod party;
 mod privacy;

@@ -15,7 +15,7 @@ impl Draws {
 }
 
 /// How plans are made, for three attributes of these sizes and a public one.
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 16] = [
     "--epsilon 0.3 --time-limit 1",
     "--epsilon 5 --tables a,b --time-limit 1",
     "--method independent --epsilon 1",
@@ -26,7 +26,16 @@ const METHODS: [&str; 10] = [
     "--method l-diversity --l 2",
     "--method optimal --epsilon 3 --time-limit 1",
     "device --epsilon 3",
+    "--method clusters --clusters a,b;c --epsilon 3",
+    "--method heuristic --epsilon 2 --allow-larger-epsilon",
+    "--method reduced --attribute-epsilon 1,0.5,2",
+    "--method optimal --attribute-epsilon 2,1,1 --time-limit 1",
+    "device --epsilon 2 --compliance-check",
+    "--method independent --attribute-epsilon 6,0.05,3",
 ];
+
+/// How the people of a survey are weighted, or drawn.
+const DESIGNS: [&str; 4] = ["", "--weights weight", "--weights weight --strata stratum --psu unit", "--psu unit"];
 
 /// A survey of so many people with skewed answers, some of them missing if `gaps`.
 fn survey(sandbox: &Sandbox, draws: &mut Draws, people: u64, gaps: bool) {
@@ -39,8 +48,8 @@ fn survey(sandbox: &Sandbox, draws: &mut Draws, people: u64, gaps: bool) {
     let private: String = ["a", "b", "c"].into_iter().zip(&sizes).map(attribute).collect();
     let region = "[[attribute]]\nname = \"region\"\npublic = true\ncategories = [\"north\", \"south\", \"nowhere\"]\n";
     sandbox.write("schema.toml", private + region);
-    let mut text = String::from("a,b,c,region,weight\n");
-    for _ in 0..people {
+    let mut text = String::from("a,b,c,region,weight,stratum,unit\n");
+    for person in 0..people {
         let mut code = |size: u64| match draws.below(20) {
             0 if gaps => String::new(),
             1..=12 => "0".to_owned(),
@@ -48,7 +57,7 @@ fn survey(sandbox: &Sandbox, draws: &mut Draws, people: u64, gaps: bool) {
         };
         let codes = sizes.map(&mut code).join(",");
         let region = if draws.below(10) == 0 { "south" } else { "north" };
-        text += &format!("{codes},{region},{}\n", 1 + draws.below(5));
+        text += &format!("{codes},{region},{},{},{}\n", 1 + draws.below(5), person % 2, person / 2 % 9);
     }
     sandbox.write("people.csv", text);
 }
@@ -79,6 +88,7 @@ fn check_json(estimates: &Value, about: &str) {
             let number = |name: &str| difference[name].as_f64();
             match (number("low"), number("estimate"), number("high")) {
                 (Some(low), Some(estimate), Some(high)) => {
+                    // A difference that no two shares have is unbiased all the same; pages put it into its interval.
                     assert!((low..=high).contains(&estimate) || estimate.abs() > 1.0, "{about}: {cell}");
                 }
                 _ => assert!(difference["estimate"].is_null() || difference["low"].is_null(), "{about}: {cell}"),
@@ -116,8 +126,27 @@ fn check_csv(text: &str, about: &str) {
     }
 }
 
+/// The number after each place where a tag has this attribute.
+fn numbers_after<'a>(html: &'a str, start: &'a str) -> impl Iterator<Item = f64> + 'a {
+    html.split(start).skip(1).map(|rest| rest.split(['%', '"']).next().unwrap().parse().unwrap())
+}
+
+/// What is drawn: every dot on its bar, and both on the scale.
+fn check_drawings(html: &str, about: &str) {
+    for drawing in html.split("<svg role=\"img\"><title>").skip(1) {
+        let drawing = drawing.split("</svg>").next().unwrap();
+        let bar = drawing.split("class=\"band\"").nth(1).unwrap();
+        let [from, to] = ["x1=\"", "x2=\""].map(|start| numbers_after(bar, start).next().unwrap());
+        for dot in numbers_after(drawing, "cx=\"") {
+            assert!((0.0..=100.0).contains(&from) && to <= 100.0, "{about}: off the scale: {drawing}");
+            assert!((from..=to).contains(&dot), "{about}: a dot beside its bar: {drawing}");
+        }
+    }
+}
+
 /// What a page shows: no number that is none, percentages from 0 to 100, and a shade only below what is precise.
 fn check_page(html: &str, about: &str) {
+    check_drawings(html, about);
     let shown = html.split("data:text/csv").next().unwrap().to_owned() + html.split("</a></p>").nth(1).unwrap_or("");
     for wrong in ["NaN", "inf ", ">inf<", "-0<"] {
         assert!(!shown.contains(wrong), "{about}: {wrong}");
@@ -146,16 +175,19 @@ fn random_surveys_are_shown_within_their_intervals() {
         // Answers that are sets have no label of nothing.
         let single = method.contains("independent") || method.contains("joint");
         survey(&sandbox, &mut draws, people, number % 2 == 0 && single);
-        let about = format!("{method}, {people} people");
+        let design = DESIGNS[number % 4];
+        let about = format!("{method}, {people} people {design}");
         let made = match method.strip_prefix("device") {
             Some(flags) => format!("device schema.toml{flags} -o plan.json"),
             None => format!("design schema.toml {method} -o plan.json"),
         };
         sandbox.run(&made).fine();
-        sandbox.run("randomize plan.json people.csv --keep weight --seed 1 -o responses.csv").fine();
-        let weights = if number % 4 == 1 { " --weights weight" } else { "" };
+        for (file, seed) in [("responses", 1), ("earlier", 2)] {
+            let keep = "--keep weight,stratum,unit";
+            sandbox.run(&format!("randomize plan.json people.csv {keep} --seed {seed} -o {file}.csv")).fine();
+        }
         for asked in ["'marginals;a,b;region,c'", "'a | region'", "'a;c' --compare-groups region"] {
-            let command = format!("estimate plan.json responses.csv --tables {asked}{weights}");
+            let command = format!("estimate plan.json responses.csv --tables {asked} {design}");
             let words: Vec<String> = words(&command);
             let run = |more: &[&str]| {
                 let all: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
@@ -172,8 +204,68 @@ fn random_surveys_are_shown_within_their_intervals() {
             let report: Vec<&str> = report.iter().map(String::as_str).collect();
             check_page(&sandbox.run_words(&report).fine().out, &about);
         }
+        let waves = "report plan.json responses.csv --baseline 2024=earlier.csv --wave 2025 -o -";
+        check_page(&sandbox.run(waves).fine().out, &about);
     }
     assert!(shown > 20, "some of it is precise: {shown}");
+}
+
+#[test]
+fn questions_for_some_are_shown_within_their_intervals() {
+    let sandbox = Sandbox::new();
+    let schema = "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]\n\n[[attribute]]\nname = \
+                  \"daily\"\nasked_if = \"smokes = yes\"\ncategories = [\"few\", \"many\"]\n\n[[attribute]]\nname \
+                  = \"sex\"\npublic = true\ncategories = [\"f\", \"m\"]\n";
+    sandbox.write("schema.toml", schema);
+    let person = |i: u64| [["no,", "no,", "yes,few", "no,"][(i % 4) as usize], ["f", "m"][(i % 2) as usize]].join(",");
+    for (people, method) in [(40, "--epsilon 1"), (3_000, "--epsilon 2"), (800, "--method independent --epsilon 3")] {
+        let rows: String = (0..people).map(|i| person(i) + "\n").collect();
+        sandbox.write("people.csv", format!("smokes,daily,sex\n{rows}"));
+        sandbox.run(&format!("design schema.toml {method} --tables marginals;pairs -o plan.json --force")).fine();
+        sandbox.run("randomize plan.json people.csv --seed 1 --force -o responses.csv").fine();
+        for tables in ["marginals;pairs", "daily|smokes"] {
+            let asked = format!("plan.json responses.csv --tables {tables}");
+            let about = format!("{method}, {people} people: {tables}");
+            check_json(&json(&sandbox.run(&format!("estimate {asked} --json")).fine().out), &about);
+            check_csv(&sandbox.run(&format!("estimate {asked} --format csv")).fine().out, &about);
+            check_page(&sandbox.run(&format!("report {asked} -o -")).fine().out, &about);
+        }
+    }
+}
+
+/// Whether a check complains.
+fn complains(check: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+    std::panic::catch_unwind(check).is_err()
+}
+
+#[test]
+fn what_must_not_be_shown_is_found() {
+    let page = |cell: &'static str| complains(move || check_page(&format!("<table><tr>{cell}</tr></table>"), ""));
+    assert!(!page("<td><b>12.0</b> ±3.0</td><td class=\"rough\"><b>40.0</b></td>"));
+    for wrong in ["<td><b>NaN</b></td>", "<td><b>132.4</b></td>", "<td><b>-3.0</b></td>"] {
+        assert!(page(wrong), "{wrong}");
+    }
+    assert!(page("<td class=\"rough\" style=\"background: blue\"><b>40.0</b></td>"));
+    let drawn = |dot: u32| {
+        let drawing = format!(
+            "<td><svg role=\"img\"><title>t</title><line class=\"band\" x1=\"10.0%\" x2=\"20.0%\"/><circle \
+             cx=\"{dot}%\"/></svg></td>"
+        );
+        complains(move || check_page(&drawing, ""))
+    };
+    assert_eq!([9, 15, 21].map(drawn), [true, false, true]);
+    let json = |estimate: f64, shown: f64, grade: &str| {
+        let cell = serde_json::json!({"estimate": estimate, "standard_error": 0.1, "low": 0.1, "high": 0.3,
+            "shown_estimate": shown, "reliability": grade});
+        let all = serde_json::json!({"tables": [{"cells": [cell]}], "verdict": "ok", "verdict_text": "Fine."});
+        complains(move || check_json(&all, ""))
+    };
+    assert!(!json(0.2, 0.2, "shown") && json(0.4, 0.4, "shown") && json(0.2, 0.2, "hidden"));
+    let csv = |shown: &str, grade: &str| {
+        let text = format!("low,high,shown_estimate,reliability\n0.1,0.3,{shown},{grade}\n");
+        complains(move || check_csv(&text, ""))
+    };
+    assert!(!csv("0.2", "shown") && csv("0.4", "shown") && csv("", "shown") && !csv("", "hidden"));
 }
 
 /// Words of a command; those in quotes stand together.

@@ -188,7 +188,7 @@ fn a_language_of_ones_own_needs_the_texts_of_the_page() {
     sandbox.write("it.toml", format!("language = \"it\"\n[sheet]{sheet}\n[report]\ntitle = \"x\"\n"));
     sandbox
         .run("report plan.json responses.csv --texts it.toml -o report.html")
-        .refused(1, &["[report]", "these texts are missing: about_survey, among, and,"]);
+        .refused(1, &["[report]", "these texts are missing: about_marginal, about_survey, among,"]);
     sandbox.write("texts.toml", "[questions.\"Δ\"]\ntext = \"Wie geht es?\"\nanswers = { \"0\" = \"gut\" }\n");
     sandbox.run("device schema.toml --epsilon 2 --card card.html --language de --texts texts.toml").fine();
     let card = sandbox.read("card.html");

@@ -11,7 +11,7 @@ use advice::{in_one_bin, named_again, together, unused_numbers};
 
 use crate::TableError;
 pub use crate::bins::Bins;
-use crate::bins::{edges, suggested};
+use crate::bins::{edges_of, suggested};
 use crate::error::shown;
 use crate::input::Input;
 use crate::missing::Missing;
@@ -345,7 +345,7 @@ impl Column {
             let odd = odd.filter(|_| quote).map_or(String::new(), |odd| format!(" (such as \"{}\")", shown(odd)));
             return Err(format!("has values that are not numbers{odd}, so it cannot be put into bins"));
         }
-        let edges = edges(bins, self.numbers.as_deref().unwrap_or_default())?;
+        let edges = edges_of(name, bins, self.numbers.as_deref().unwrap_or_default())?;
         if let Bins::Quantile(wanted) = bins
             && edges.len() + 1 < *wanted
         {

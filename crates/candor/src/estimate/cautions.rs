@@ -1,7 +1,9 @@
 //! What should be known before believing estimates.
 
+use candor_base::plan::Plan;
+
 use super::Estimates;
-use crate::compliance::ComplianceOptions;
+use crate::compliance::{ComplianceOptions, asked_by_device};
 use crate::format::count;
 use crate::invented::people_in_words;
 
@@ -9,8 +11,11 @@ use crate::invented::people_in_words;
 pub(crate) const ILL_CONDITIONED: f64 = 1e3;
 
 impl Estimates {
-    /// Whether people followed their cards, in sentences.
-    pub fn compliance_sentences(&self) -> Vec<String> {
+    /// Whether people followed their cards, in sentences; none where nobody held a card.
+    pub fn compliance_sentences(&self, plan: &Plan) -> Vec<String> {
+        if !asked_by_device(plan) {
+            return Vec::new();
+        }
         let alpha = ComplianceOptions::default().alpha;
         self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
     }

@@ -51,6 +51,12 @@ impl Share {
         percent(&self.published, language)
     }
 
+    /// The share and its interval as they are drawn: within 0 and 1, and only if the share may be published.
+    pub(super) fn drawn(&self) -> Option<[f64; 3]> {
+        let PublishedShare { estimate, low, high, .. } = self.published;
+        estimate.map(|estimate| [estimate, low, high])
+    }
+
     /// What the script needs to show it in another way: the share, its interval, and its grade.
     fn data(&self) -> String {
         let PublishedShare { estimate, low, high, reliability, .. } = self.published;

@@ -121,7 +121,7 @@ impl EstimateTable {
             Some(graded) => {
                 [graded.estimate.unwrap_or(graded.high), graded.low, graded.high].map(|share| 100.0 * share)
             }
-            None if row.kind == EstimateKind::Points => [row.estimate, row.low, row.high].map(|share| 100.0 * share),
+            None if row.kind == EstimateKind::Points => row.in_interval().map(|share| 100.0 * share),
             None => [row.estimate, row.low, row.high],
         };
         let visible = |row: &&EstimateRow| row.published.is_none_or(|graded| graded.reliability != Reliability::Hidden);

@@ -248,6 +248,12 @@ impl EstimateTable {
 }
 
 impl EstimateRow {
+    /// The estimate and the ends of its interval, which holds it: a difference beyond what any two shares have stands
+    /// at the end.
+    fn in_interval(&self) -> [f64; 3] {
+        within([self.estimate, self.low, self.high])
+    }
+
     fn numbers(&self, language: &Language) -> [String; 4] {
         if let Some(graded) = self.published {
             let [estimate, margin] = cross::percent(&graded, language);
@@ -264,12 +270,18 @@ impl EstimateRow {
         };
         if self.kind == EstimateKind::Points {
             let margin = dash(50.0 * (self.high - self.low), 1);
-            let [estimate, low, high] = [self.estimate, self.low, self.high].map(|share| dash(100.0 * share, 1));
+            let [estimate, low, high] = self.in_interval().map(|share| dash(100.0 * share, 1));
             return [estimate, if margin == "–" { margin } else { format!("±{margin}") }, low, high];
         }
         let written = |number: f64| dash(number, 4);
         [self.estimate, self.standard_error, self.low, self.high].map(written)
     }
+}
+
+/// An estimate and the ends of its interval, the estimate moved into it.
+fn within([estimate, low, high]: [f64; 3]) -> [f64; 3] {
+    let moved = if low <= high { estimate.clamp(low, high) } else { estimate };
+    [moved, low, high]
 }
 
 /// A paragraph with a dash in front.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::cross::Share;
 use super::table::{Scrolling, row_heading};
+use super::within;
 use crate::format::{paragraph, table};
 use crate::html_escape::{escaped, unmarked};
 use crate::plot::trend;
@@ -55,11 +56,11 @@ impl TrendTable {
             let shares: String = row.shares.iter().map(share).collect();
             let change = row.changed(language).map(|number| format!("<td>{number}</td>"));
             let told = self.waves.iter().zip(&row.shares).filter_map(|(wave, share)| {
-                Some(format!("{wave}: {} %", language.number(100.0 * share.as_ref()?.estimate, 1)))
+                Some(format!("{wave}: {}", share.as_ref()?.percent(language).join(" ").trim_end()))
             });
             let told = escaped(&unmarked(&told.collect::<Vec<_>>().join("; ")));
             let points: Vec<Option<[f64; 3]>> =
-                row.shares.iter().map(|share| share.map(|share| [share.estimate, share.low, share.high])).collect();
+                row.shares.iter().map(|share| share.as_ref().and_then(Share::drawn)).collect();
             format!(
                 "<tr>{}<td>{}</td>{}{}</tr>\n",
                 row_heading(&row.category, language),
@@ -93,7 +94,7 @@ impl TrendTable {
 impl TrendRow {
     /// The least and the largest share that the intervals hold.
     fn range(&self) -> (f64, f64) {
-        let ends = self.shares.iter().flatten().flat_map(|share| [share.low, share.high, share.estimate]);
+        let ends = self.shares.iter().flatten().filter_map(Share::drawn).flatten();
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end)))
     }
 
@@ -104,6 +105,6 @@ impl TrendRow {
             points if points > 0.0 => format!("+{}", language.number(points, 1)),
             points => language.number(points, 1),
         };
-        self.change.map_or(["–"; 3].map(str::to_owned), |change| change.map(points))
+        self.change.map_or(["–"; 3].map(str::to_owned), |change| within(change).map(points))
     }
 }

@@ -1,57 +1,63 @@
 //! Estimates with their intervals on one scale: small drawings within a page, and the axis above them.
 
-const WIDTH: f64 = 200.0;
-const ROOM: f64 = 5.0;
+/// Room beside the scale, in percent of the width of the drawing.
+const ROOM: f64 = 2.5;
 
-/// Where a value stands.
+/// An axis has at most so many numbers; on a phone every second one stays.
+const MAX_TICKS: f64 = 11.0;
+
+/// Where a value stands, in percent of the width of the drawing.
 fn place(value: f64, range: (f64, f64)) -> f64 {
     let span = (range.1 - range.0).max(f64::MIN_POSITIVE);
-    ROOM + (WIDTH - 2.0 * ROOM) * ((value - range.0) / span).clamp(0.0, 1.0)
+    ROOM + (100.0 - 2.0 * ROOM) * ((value - range.0) / span).clamp(0.0, 1.0)
 }
 
-/// Round numbers within a range, at most five of them, with as many decimals as they need.
+/// Round numbers within a range, with as many decimals as they need.
 fn ticks((least, most): (f64, f64)) -> (Vec<f64>, usize) {
     if most <= least || !(most - least).is_finite() {
         return (vec![0.0], 0);
     }
-    let power = 10f64.powf(((most - least) / 4.0).log10().floor());
-    let fits = |step: &f64| (most / step + 1e-9).floor() - (least / step - 1e-9).ceil() < 5.0;
+    let power = 10f64.powf(((most - least) / 10.0).log10().floor());
+    let fits = |step: &f64| (most / step + 1e-9).floor() - (least / step - 1e-9).ceil() < MAX_TICKS;
     let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(fits).unwrap_or(most - least);
     let (first, last) = ((least / step - 1e-9).ceil() as i64, (most / step + 1e-9).floor() as i64);
     let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
     ((first..=last).map(|n| n as f64 * step).collect(), decimals)
 }
 
+/// The class of every second tick, counted from zero.
+fn second(value: f64, ticks: &[f64]) -> &'static str {
+    let step = ticks.get(1).map_or(1.0, |next| next - ticks[0]);
+    if (value / step).round() % 2.0 == 0.0 { "" } else { " class=\"second\"" }
+}
+
 /// The axis of a range, with round numbers on it, written as `written` says.
 pub(crate) fn axis(range: (f64, f64), written: impl Fn(&str) -> String) -> String {
     let (ticks, decimals) = ticks(range);
     let tick = |&value: &f64| {
-        let at = place(value, range);
-        let anchor = if at < 15.0 {
-            "start"
-        } else if at > WIDTH - 15.0 {
-            "end"
-        } else {
-            "middle"
-        };
+        let (at, class) = (place(value, range), second(value, &ticks));
         let text = written(&if value == 0.0 { "0".to_owned() } else { format!("{value:.decimals$}") });
-        format!("<text x=\"{at:.1}\" y=\"12\" text-anchor=\"{anchor}\">{text}</text><path d=\"M{at:.1} 15V20\"/>")
+        format!("<text{class} x=\"{at:.1}%\" y=\"14\">{text}</text>")
     };
     let ticks: String = ticks.iter().map(tick).collect();
-    format!(
-        "<svg class=\"axis\" viewBox=\"0 0 {WIDTH} 20\" aria-hidden=\"true\"><path d=\"M0 20H{WIDTH}\"/>{ticks}</svg>"
-    )
+    format!("<svg class=\"axis\" aria-hidden=\"true\">{ticks}</svg>")
 }
 
 /// An estimate and its interval on a line: a dot on a bar, with lines at the numbers of the axis and a stronger one at
-/// zero. `title` is what is read instead of it (HTML).
+/// zero. Places are percentages, so that text, dots and bars keep their size in any width. `title` is what is read
+/// instead of it (HTML).
 pub(crate) fn drawn(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
-    let lines: String = ticks(range).0.iter().map(|&value| format!("M{:.1} 0V20", place(value, range))).collect();
-    let [dot, low, high, zero] = [estimate, low, high, 0.0].map(|value| place(value, range));
+    let (ticks, _) = ticks(range);
+    let line = |&value: &f64| {
+        let class = if value == 0.0 { " class=\"zero\"" } else { second(value, &ticks) };
+        let at = place(value, range);
+        format!("<line{class} x1=\"{at:.1}%\" x2=\"{at:.1}%\" y2=\"100%\"/>")
+    };
+    let lines: String = ticks.iter().map(line).collect();
+    let [dot, low, high] = [estimate, low, high].map(|value| place(value, range));
     format!(
-        "<svg role=\"img\" viewBox=\"0 0 {WIDTH} 20\"><title>{title}</title><path class=\"grid\" d=\"{lines}\"/>\
-         <path class=\"zero\" d=\"M{zero:.1} 0V20\"/><path class=\"band\" d=\"M{low:.1} 10H{high:.1}\"/>\
-         <circle cx=\"{dot:.1}\" cy=\"10\" r=\"4\"/></svg>"
+        "<svg role=\"img\"><title>{title}</title>{lines}<line class=\"band\" x1=\"{low:.1}%\" x2=\"{high:.1}%\" \
+         y1=\"50%\" y2=\"50%\"/><circle cx=\"{dot:.1}%\" cy=\"50%\" r=\"5\"/></svg>"
     )
 }
 
@@ -61,10 +67,13 @@ mod tests {
 
     #[test]
     fn intervals_stay_on_their_scale() {
-        // From 5 to 195, 190 for the whole range.
+        // From 2.5% to 97.5%, 95% for the whole range.
         let drawing = drawn(0.5, 0.25, 2.0, (0.0, 1.0), "half");
         assert!(
-            drawing.contains("cx=\"100.0\"") && drawing.contains("M52.5 10H195.0") && drawing.contains("M5.0 0V20")
+            drawing.contains("cx=\"50.0%\"")
+                && drawing.contains("x1=\"26.2%\" x2=\"97.5%\"")
+                && drawing.contains("class=\"zero\" x1=\"2.5%\""),
+            "{drawing}"
         );
         assert!(drawing.contains("role=\"img\"") && drawing.contains("<title>half</title>"));
         assert!(!drawn(0.0, 0.0, 0.0, (0.0, 0.0), "").contains("NaN"));
@@ -72,16 +81,20 @@ mod tests {
 
     #[test]
     fn axes_have_round_numbers() {
-        assert_eq!(ticks((0.0, 1.0)), (vec![0.0, 0.5, 1.0], 1));
-        assert_eq!(ticks((-0.05, 0.9)), (vec![0.0, 0.2, 0.4, 0.6000000000000001, 0.8], 1));
+        assert_eq!(ticks((0.0, 100.0)).0, (0..=10).map(|n| 10.0 * f64::from(n)).collect::<Vec<f64>>());
+        assert_eq!(ticks((-0.05, 0.4)).0.len(), 10);
         assert_eq!(ticks((0.0, 0.0)), (vec![0.0], 0));
         for most in [1e-9, 0.3, 7.0, 123.0, 1e6] {
             let (ticks, _) = ticks((0.0, most));
             assert!(
-                (2..=5).contains(&ticks.len()) && ticks.iter().all(|tick| *tick <= most * 1.001),
+                (5..=11).contains(&ticks.len()) && ticks.iter().all(|tick| *tick <= most * 1.001),
                 "{most}: {ticks:?}"
             );
         }
-        assert!(axis((0.0, 0.42), |number| number.replace('.', ",")).contains(">0,2</text>"));
+        // Every second number stays where there is little room, zero among them.
+        let drawing = axis((-20.0, 80.0), str::to_owned);
+        assert_eq!((drawing.matches("<text").count(), drawing.matches("class=\"second\"").count()), (11, 5));
+        assert!(drawing.contains(">0</text>") && !drawing.contains("\"second\" x=\"21.5%"), "{drawing}");
+        assert!(axis((0.0, 0.42), |number| number.replace('.', ",")).contains(">0,20</text>"));
     }
 }

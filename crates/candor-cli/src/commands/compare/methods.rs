@@ -20,7 +20,7 @@ use crate::commands::{plots, read_schema, read_shares};
 use crate::failure::Failure;
 use crate::flags::flag;
 use crate::progress::watched;
-use crate::show::{capital, count, emit, emit_json, paragraph, plural, short_table, table, verbose};
+use crate::show::{capital, count, emit, emit_json, lead, paragraph, plural, short_table, table, verbose};
 
 pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     plots::check(&args.plot)?;
@@ -74,9 +74,9 @@ fn made(comparison: &MethodComparison) -> impl Iterator<Item = &ComparedMethod> 
 }
 
 fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, comparison: &MethodComparison) -> String {
-    let mut text = format!(
-        "{}\n\n{} at record epsilon {} (certified); {} respondents\n\n",
-        comparison.verdict.text,
+    let mut text = lead(&comparison.verdict.text);
+    text += &format!(
+        "{} at record epsilon {} (certified); {} respondents\n\n",
         plural(schema.randomized().len(), "randomized attribute"),
         comparison.epsilon,
         count(comparison.respondents as u64)
@@ -89,12 +89,12 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     text += &table(&header, &rows);
     text += &paragraph(
         "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if \
-         the truth is uniform or, where it says so, as anticipated; above 0.5 they are useless. Constrained: root mean \
-         square errors, bias included, of constrained estimates of the tables asked for (candor estimate --method \
-         constrained). Within groups: the margin of error of percentages of the last attribute given the others, at \
-         most. Times the least: the squared error of these tables over a proven lower bound for unbiased estimates at \
-         this epsilon (delta 0). Times as likely: what is received under one answer against another, at most, for a \
-         reader who knows all answers that are not tied to it.",
+         the population is uniform or, where it says so, as expected; above 0.5 they are useless. Constrained: root \
+         mean square errors, bias included, of constrained estimates of the tables asked for (candor estimate --method \
+         constrained). In groups: the margin of error of percentages of the last attribute given the others, at most. \
+         × least: the squared error of these tables over a proven lower bound for unbiased estimates at this epsilon \
+         (delta 0). Ratio: the largest likelihood ratio of what is received under one answer and another, for a reader \
+         who knows all answers that are not tied to it.",
     );
     if verbose() {
         text += &paragraph(
@@ -178,15 +178,15 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
         Column { name, cell: Box::new(cell) }
     };
     columns.extend(comparison.lists.iter().enumerate().skip(usize::from(several)).map(of_list));
-    columns.extend(anticipated.then(|| column("as anticipated", |method| other(method.anticipated_error))));
+    columns.extend(anticipated.then(|| column("expected", |method| other(method.anticipated_error))));
     columns.push(column("constrained", |method| other(method.constrained_error)));
-    columns.push(column("within groups", |method| {
+    columns.push(column("in groups", |method| {
         method.conditional_error.map_or("-".to_owned(), |error| match margin(error) {
             ..50.0 => format!("±{}", points(margin(error))),
             _ => "useless".to_owned(),
         })
     }));
-    columns.push(column("times the least", |method| method.times_the_bound.map_or("-".to_owned(), times_the_least)));
+    columns.push(column("× least", |method| method.times_the_bound.map_or("-".to_owned(), times_the_least)));
     if verbose() {
         let number = |n: Option<usize>| n.unwrap_or_default().to_string();
         columns.push(column("any truth", |method| other(method.worst_error)));
@@ -194,7 +194,7 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
         columns.push(Column { name: "categories".to_owned(), cell: Box::new(move |method| number(method.categories)) });
         columns.push(column("bits", |method| format!("{:.1}", method.bits.unwrap_or_default())));
     }
-    columns.push(column("times as likely", |method| {
+    columns.push(column("ratio", |method| {
         let conditional = method.plan.as_ref().map(|plan| plan.guarantee().conditional());
         conditional.and_then(times).unwrap_or_else(|| "no bound".to_owned())
     }));

@@ -34,7 +34,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = parse_epsilon)]
     epsilon: Option<f64>,
     /// Tables whose error is minimized: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs]
-    #[arg(long, requires = "epsilon")]
+    #[arg(long, requires = "epsilon", value_parser = super::parse_tables)]
     tables: Option<String>,
     /// Statistic whose error is minimized: mean:NAME, for an attribute with a grid
     #[arg(

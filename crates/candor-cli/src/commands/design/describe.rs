@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use candor::guarantee::{ATTRIBUTE_HEADER, attribute_rows, prior_sentences};
 use candor::verdict::{points, table_margin, worst_reply};
+use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_design::expectation::Expectation;
 use candor_design::pairs::Pairs;
@@ -34,7 +35,10 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     text.push('\n');
     // Without the last column, which is for audits.
     let shown = ATTRIBUTE_HEADER.len() - 1;
-    let rows: Vec<Vec<String>> = attribute_rows(plan).iter().map(|row| row[..shown].to_vec()).collect();
+    let rows = attribute_rows(plan).into_iter().zip(guarantee.attributes());
+    // What nothing is learned of comes last.
+    let (asked, silent): (Vec<_>, Vec<_>) = rows.partition(|(_, one)| one.conditional != Epsilon::ZERO);
+    let rows: Vec<Vec<String>> = asked.iter().chain(&silent).map(|(row, _)| row[..shown].to_vec()).collect();
     text += &short_table(&ATTRIBUTE_HEADER[..shown], &rows);
     text += &worst_reply(plan).map_or(String::new(), |sentence| paragraph(&sentence));
     if verbose() && guarantee.attributes().iter().any(|a| a.marginal != Some(a.conditional)) {

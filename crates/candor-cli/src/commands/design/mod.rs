@@ -18,7 +18,7 @@ use super::{PlanOutputArgs, parse_limit, parse_respondents, read_schema, read_sh
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
-use crate::show::{emit, emit_json, remark, verbose};
+use crate::show::{emit, emit_json, lead, remark, verbose};
 
 mod parameters;
 mod request;
@@ -84,7 +84,7 @@ pub struct DesignArgs {
     shares: Option<String>,
     /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"; for workload also with weights, such as
     /// "a,b:2;c". Adds the optimality gap for these tables [default: marginals; for workload and sampling: pairs]
-    #[arg(long)]
+    #[arg(long, value_parser = super::parse_tables)]
     tables: Option<String>,
     /// Output file for the plan (JSON); - for standard output
     #[arg(short, long, value_name = "plan.json")]
@@ -126,7 +126,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         designed.seconds = Some(started.elapsed().as_secs_f64());
         return emit_json(&designed);
     }
-    let mut text = format!("{}\n\n", designed.verdict.text) + &describe(&designed.plan, args.parameters.epsilon());
+    let mut text = lead(&designed.verdict.text) + &describe(&designed.plan, args.parameters.epsilon());
     text += findings(&designed).strip_prefix('\n').unwrap_or_default();
     let for_tables = matches!(args.method(), Method::Workload | Method::Sampling);
     if verbose() {

@@ -145,7 +145,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let layout = if args.joined { Layout::Joined } else { Layout::Columns(&attributes) };
     let text = match format {
         FormatArg::Parquet => return Ok(write_estimates(&target, &rows::long_rows(&estimates), layout)?),
-        FormatArg::Text => visible(&text::describe(&estimates)),
+        FormatArg::Text => visible(&text::describe(&plan, &estimates)),
         FormatArg::Csv => estimates_csv(&rows::long_rows(&estimates), layout, args.cells.safe_cells),
         FormatArg::Json => json_text(&estimates),
     };

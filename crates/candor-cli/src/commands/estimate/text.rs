@@ -5,12 +5,13 @@ use std::fmt::Write;
 use candor::estimate::{Cell, Estimates, Table};
 use candor::group_comparison::{ComparedCell, GroupComparison, Interval};
 use candor::moments::NumberRow;
+use candor_base::plan::Plan;
 
-use crate::show::{count, label, paragraph, plural, table, verbose};
+use crate::show::{count, label, lead, paragraph, plural, table, verbose};
 
 /// All tables, comparisons and numbers.
-pub fn describe(estimates: &Estimates) -> String {
-    let mut text = estimates.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+pub fn describe(plan: &Plan, estimates: &Estimates) -> String {
+    let mut text = estimates.verdict.as_ref().map_or(String::new(), |verdict| lead(&verdict.text));
     let _ = writeln!(text, "{} responses, {}", count(estimates.respondents), estimates.summary());
     let summary = silent_tables(estimates);
     let mut room = if verbose() { usize::MAX } else { SHARES };
@@ -58,7 +59,7 @@ pub fn describe(estimates: &Estimates) -> String {
     if !estimates.numbers.is_empty() {
         let _ = write!(text, "\n{}", number_table(&estimates.numbers));
     }
-    for sentence in estimates.compliance_sentences() {
+    for sentence in estimates.compliance_sentences(plan) {
         let _ = write!(text, "\n{}", paragraph(&sentence));
     }
     text
