@@ -20,9 +20,9 @@ const WORK: usize = 20_000;
 /// (docs/mathematics/lower-bound.md), strictly within its conditions. `roots` are `sqrt(C_U d_U)`, summed over the
 /// components of each type; `e` is `exp(epsilon)`.
 ///
-/// The logarithm of the bound is concave in `y`. Maximised is that plus `barrier * (sum of ln y_S + sum over U of ln(1
-/// - yhat_U))` by Newton steps, with the barrier lowered until it does not matter. Whatever comes out is a proof, or
-/// the check says it is none; so the search may stop anywhere.
+/// The logarithm of the bound is concave in `y`. Newton steps maximize that plus
+/// `barrier * (sum of ln y_S + sum over U of ln(1 - yhat_U))`, with the barrier lowered until it does not matter.
+/// Whatever comes out is a proof, or the check says it is none; so the search may stop anywhere.
 pub fn maximise(grid: &Grid, roots: &[f64], e: f64) -> Vec<f64> {
     let whole: f64 = roots.iter().sum();
     let problem = Problem { grid, roots: roots.iter().map(|root| root / whole).collect(), e };
