@@ -77,13 +77,15 @@ impl Card<'_> {
         let rule = |(action, runs): &(Action, Vec<(usize, usize)>)| {
             format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&self.outcomes(runs)), self.action(*action))
         };
-        let rules: String = match self.device.is_crosswise() {
-            true => self.crosswise_rules(),
-            false => self.device.rules().iter().map(rule).collect(),
+        let rules: String = match self.device.answers() {
+            Some(answers) if self.device.is_triangular() => self.triangular_rules(answers),
+            Some(answers) => self.crosswise_rules(answers),
+            None => self.device.rules().iter().map(rule).collect(),
         };
         let promise = self.times.as_ref().map(|times| self.with("promise", &[("times", times)]));
         let mut said = vec![self.texts["always"].clone()];
         said.extend(promise);
+        said.extend(self.device.is_triangular().then(|| self.texts["triangular_promise"].clone()));
         said.extend((!self.device.is_secret()).then(|| self.texts["known"].clone()));
         let said: String = said.iter().map(|sentence| format!("<p>{}</p>\n", escaped(sentence))).collect();
         let answers = self.categories.iter().map(|category| name(category)).collect::<Vec<String>>().join(" · ");
@@ -114,6 +116,7 @@ impl Card<'_> {
             DeviceKind::Sum => self.texts["sum"].clone(),
             DeviceKind::Card | DeviceKind::Suit | DeviceKind::Rank => self.texts["deck"].clone(),
             DeviceKind::Wheel(_) => self.texts["wheel"].clone(),
+            DeviceKind::Question { .. } if self.device.is_triangular() => self.texts["triangular"].clone(),
             DeviceKind::Question { .. } => self.texts["crosswise"].clone(),
         }
     }
@@ -132,14 +135,23 @@ impl Card<'_> {
     }
 
     /// With the crosswise model people say which of two things holds; shifted, the other one.
-    fn crosswise_rules(&self) -> String {
+    fn crosswise_rules(&self, answers: [&str; 2]) -> String {
         let turned = usize::from(self.device.actions()[0] != Action::Truth { shift: 0 });
-        let answers = ["different", "the same"];
         let rule = |text: &str, answer: usize| {
             let say = escaped(&self.texts["same"]).replace("{answer}", &name(answers[answer]));
             format!("<dt>{}</dt><dd>{say}</dd>\n", escaped(&self.texts[text]))
         };
         rule("yes_same", 1 - turned) + &rule("no_same", turned)
+    }
+
+    /// With the triangular model people say whether they would answer one of both questions with yes.
+    fn triangular_rules(&self, answers: [&str; 2]) -> String {
+        let rule = |text: &str, number: usize| {
+            let when = escaped(&self.texts[text]).replace("{answer}", &name(&self.categories[number]));
+            let say = escaped(&self.texts["same"]).replace("{answer}", &name(answers[number]));
+            format!("<dt>{when}</dt><dd>{say}</dd>\n")
+        };
+        rule("one_yes", 1) + &rule("both_no", 0)
     }
 
     /// Runs of outcomes in words: few of them one by one.

@@ -3,7 +3,7 @@
 use candor_analysis::estimate::Interval;
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
-use candor_base::schema::Schema;
+use candor_base::schema::{Attribute, Schema};
 use candor_design::device::{self, Device, DeviceKind, Offer, offers, parse, recommended};
 use serde::Serialize;
 
@@ -199,11 +199,14 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
              secret: against them there is no epsilon. What is printed holds for everybody else."
                 .to_owned(),
         );
-        said.push(
+        let moved = match devices.iter().all(Device::is_triangular) {
+            true => "-0.01 (1 - p)/(1 - q)",
+            false => "0.01 (1 - 2p)/(2q - 1)",
+        };
+        said.push(format!(
             "The prevalence of the other question must be known, not assumed: months are not one in twelve, and a \
-             prevalence that is off by 0.01 moves an estimated share p by 0.01 (1 - 2p)/(2q - 1), q the prevalence."
-                .to_owned(),
-        );
+             prevalence that is off by 0.01 moves an estimated share p by {moved}, q the prevalence."
+        ));
     }
     let asked = devices.iter().filter(|device| !device.is_secret()).count();
     if asked > 1 {
@@ -216,8 +219,25 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
     if devices.iter().any(|device| device.gadget() == DeviceKind::Sum) {
         said.push("The sum of two dice is not uniform: 7 comes up six times as often as 2 or 12.".to_owned());
     }
-    if plan.guarantee().epsilon().finite().is_none() {
+    let triangular = devices.iter().zip(plan.schema().randomized()).filter(|(device, _)| device.is_triangular());
+    said.extend(triangular.map(|(device, attribute)| one_sided(device, &plan.schema().attributes()[attribute])));
+    let others = plan.blocks().iter().zip(devices).filter(|(_, device)| !device.is_triangular());
+    if others.flat_map(|(block, _)| block.channels()).any(|(_, channel)| channel.record_epsilon().finite().is_none()) {
         said.push("This device has no finite epsilon: some answers rule out some truths.".to_owned());
     }
     said
+}
+
+/// What the answers of the triangular model reveal, and how much the other one tells: from the integers of its column.
+fn one_sided(device: &Device, attribute: &Attribute) -> String {
+    let (columns, total) = device.columns();
+    let labels = attribute.categories();
+    let times = if columns[0][1] == 1 { total.to_string() } else { format!("{total}/{}", columns[0][1]) };
+    format!(
+        "There is no epsilon for \"{}\": who says \"neither\" reveals \"{}\", and that is what nobody should mind. Nobody \
+         reveals \"{}\": \"at least one\" is {times} times as likely for it.",
+        attribute.name(),
+        labels[0],
+        labels[1]
+    )
 }

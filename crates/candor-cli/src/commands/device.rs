@@ -26,8 +26,8 @@ A device is written as its kind, a colon, and rules: outcomes with an instructio
 Kinds: coin, two coins, three coins, die, ten-sided die, twenty-sided die, two dice, two ten-sided dice, sum of
 two dice, card, suit, rank, wheel of 12. Instructions: truth, opposite, a category (a forced response), or
 \"other 1/2\" (an unrelated question that half of the people answer with the second category).
-\"crosswise: 1/4\" is the crosswise model. Tosses are written heads+tails, playing cards C1 (ace of clubs) to
-S13 (king of spades).")]
+\"crosswise: 1/4\" is the crosswise model, \"triangular: 1/4\" the triangular model. Tosses are written
+heads+tails, playing cards C1 (ace of clubs) to S13 (king of spades).")]
 pub struct DeviceArgs {
     /// Schema (TOML); each question that is not public gets a device
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]

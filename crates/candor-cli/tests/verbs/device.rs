@@ -117,6 +117,52 @@ fn devices_and_their_warnings() {
     );
 }
 
+/// 1,000 answers under the triangular model with a prevalence of 1/4: 400 say "at least one", so that the share is
+/// (.4 - .25)/.75 = .2 with variance .4 * .6/(1000 * .75^2).
+#[test]
+fn triangular_model_from_card_to_estimate() {
+    let sandbox = Sandbox::new();
+    question(&sandbox);
+    let device = ["device", "question.toml", "--device", "triangular: 1/4", "--card", "card.html"];
+    let said = sandbox.run_words(&[&device[..], &["-o", "plan.json", "--json"]].concat()).fine();
+    let found = json(&said.out);
+    let listed = &found["questions"][0]["devices"][0];
+    assert_eq!((listed["device"].as_str(), &listed["epsilon"]), (Some("triangular: 1/4"), &Value::Null));
+    assert_eq!((&found["record_epsilon"], &listed["slope"]), (&Value::Null, &json("0.75")));
+    let warnings = found["warnings"].to_string();
+    for part in ["who says \\\"neither\\\" reveals \\\"no\\\"", "is 4 times as likely", "-0.01 (1 - p)/(1 - q)"] {
+        assert!(warnings.contains(part), "{part}: {warnings}");
+    }
+    assert!(!warnings.contains("some answers rule out some truths"), "{warnings}");
+    let card = sandbox.read("card.html");
+    for part in ["the other answer is yes, or this one is", "neither", "at least one", "<bdi>yes</bdi>"] {
+        assert!(card.contains(part), "{part}: {card}");
+    }
+    let words =
+        [("de", "die andere Antwort ist Ja"), ("es", "la otra respuesta es sí"), ("fr", "l’autre réponse est oui")];
+    for (language, part) in words {
+        sandbox.run_words(&[&device[..], &["--language", language]].concat()).fine();
+        assert!(sandbox.read("card.html").contains(part), "{language}");
+    }
+    sandbox.run_words(&[&device[..], &["--compliance-check"]].concat()).refused(1, &["no compliance-check cards"]);
+    let rows = |answer: &str, n: usize| format!("{answer}\n").repeat(n);
+    sandbox.write("answers.csv", "Work\n".to_owned() + &rows("at least one", 400) + &rows("neither", 600));
+    sandbox.run("import plan.json answers.csv -o responses.parquet").fine();
+    let estimate = json(&sandbox.run("estimate plan.json responses.parquet --json").fine().out);
+    let yes = &estimate["tables"][0]["cells"][1];
+    let number = |name: &str| yes[name].as_f64().unwrap();
+    assert!((number("estimate") - 0.2).abs() < 1e-12, "{yes}");
+    let variance = 0.4 * 0.6 / (1000.0 * 0.75 * 0.75);
+    assert!((number("standard_error").powi(2) / variance - 1.0).abs() < 0.002, "{yes}");
+    let audit = sandbox.run("audit plan.json").fine().out;
+    assert!(audit.contains("No epsilon guarantee"), "{audit}");
+    let regression = json(
+        &sandbox.run_words(&["regress", "plan.json", "responses.parquet", "--model", "Work ~ 1", "--json"]).fine().out,
+    );
+    let intercept = regression["coefficients"][0]["estimate"].as_f64().unwrap();
+    assert!((intercept - (0.2f64 / 0.8).ln()).abs() < 1e-6, "{regression}");
+}
+
 #[test]
 fn power_and_its_flags() {
     let sandbox = Sandbox::new();

@@ -36,6 +36,9 @@ pub enum Action {
     },
 }
 
+const TRUTH: Action = Action::Truth { shift: 0 };
+const SAY_YES: Action = Action::Say(1);
+
 /// A gadget, and what to do with its outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
@@ -62,6 +65,13 @@ impl Device {
         Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions }
     }
 
+    /// The triangular model (Yu, Tian and Tang 2008): with a question that `yes` out of `of` people answer with yes, say
+    /// only whether both answers are no (the first answer) or not (the second). For two categories, of which the first
+    /// is not sensitive: the first answer reveals it.
+    pub fn triangular(yes: u64, of: u64) -> Device {
+        Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions: vec![SAY_YES, TRUTH] }
+    }
+
     /// How many categories the question has.
     pub fn categories(&self) -> usize {
         self.categories
@@ -79,7 +89,12 @@ impl Device {
 
     /// Whether it is the crosswise model, whose answers are not categories.
     pub fn is_crosswise(&self) -> bool {
-        !self.gadget.is_secret()
+        !self.gadget.is_secret() && !self.is_triangular()
+    }
+
+    /// Whether it is the triangular model, whose answers are not categories.
+    pub fn is_triangular(&self) -> bool {
+        !self.gadget.is_secret() && self.actions == [SAY_YES, TRUTH]
     }
 
     /// The same with true answers shifted by so many places further: for the tags of a lottery.
@@ -116,7 +131,7 @@ impl Device {
     /// The rules as [`parse`] reads them, for these categories.
     pub fn written(&self, categories: &[String]) -> String {
         if let DeviceKind::Question { yes, of } = self.gadget {
-            return format!("crosswise: {yes}/{of}");
+            return format!("{}: {yes}/{of}", if self.is_triangular() { "triangular" } else { "crosswise" });
         }
         let run = |&(first, last): &(usize, usize)| match first == last {
             true => self.gadget.label(first),

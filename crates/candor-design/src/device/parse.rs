@@ -13,7 +13,7 @@ pub enum DeviceError {
     #[error("a device is written as \"die: 1-4 truth, 5 yes, 6 no\": what is thrown, a colon, and what to do")]
     Form,
     /// An unknown gadget.
-    #[error("\"{0}\" is nothing to throw or draw; known are {names} and crosswise", names = DeviceKind::names())]
+    #[error("\"{0}\" is nothing to throw or draw; known are {names}, crosswise and triangular", names = DeviceKind::names())]
     DeviceKind(String),
     /// A rule without outcomes or without what to do.
     #[error("\"{0}\" is no rule; a rule is outcomes and what to do, such as \"1-4 truth\" or \"else no\"")]
@@ -58,16 +58,18 @@ pub enum DeviceError {
 /// `sum of two dice`, `card`, `wheel of 12` and so on. After it come rules with commas between: outcomes (`5`, `1-4`,
 /// `else`; several with spaces), then what to do: `truth`, `opposite`, a category, or `other 1/2`, the question without
 /// a secret that half of the people answer with the second category. `crosswise: 1/4` is the crosswise model with a
-/// question that one in four answers with yes.
+/// question that one in four answers with yes, `triangular: 1/4` the triangular model.
 ///
 /// # Errors
 /// Says what is wrong, and what would be right.
 pub fn parse(text: &str, categories: &[String]) -> Result<Device, DeviceError> {
     let (gadget, rules) = text.split_once(':').ok_or(DeviceError::Form)?;
-    if gadget.trim().eq_ignore_ascii_case("crosswise") {
+    let with_question: [(_, fn(u64, u64) -> Device); 2] =
+        [("crosswise", Device::crosswise), ("triangular", Device::triangular)];
+    if let Some((name, device)) = with_question.iter().find(|(name, _)| gadget.trim().eq_ignore_ascii_case(name)) {
         let (yes, of) = prevalence(rules)?;
-        two(categories, "crosswise")?;
-        return Ok(Device::crosswise(yes, of));
+        two(categories, name)?;
+        return Ok(device(yes, of));
     }
     let gadget = DeviceKind::parse(gadget).ok_or_else(|| DeviceError::DeviceKind(gadget.trim().to_owned()))?;
     let labels: Vec<String> = (0..gadget.ways().len()).map(|outcome| gadget.label(outcome)).collect();

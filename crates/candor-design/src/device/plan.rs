@@ -10,6 +10,20 @@ use crate::{DesignError, randomized_attributes};
 /// What the crosswise model answers with: whether the answers to both questions differ.
 const CROSSWISE: [&str; 2] = ["different", "the same"];
 
+/// What the triangular model answers with: whether the answer to one of the questions is yes.
+const TRIANGULAR: [&str; 2] = ["neither", "at least one"];
+
+impl Device {
+    /// The two answers, where they are not the categories.
+    pub fn answers(&self) -> Option<[&'static str; 2]> {
+        match (self.is_crosswise(), self.is_triangular()) {
+            (true, _) => Some(CROSSWISE),
+            (_, true) => Some(TRIANGULAR),
+            _ => None,
+        }
+    }
+}
+
 /// The channel of a device, with numbers for labels.
 ///
 /// # Errors
@@ -28,7 +42,8 @@ pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
 /// that is the mirrored device: half of the cards lean away from the truth.
 ///
 /// # Errors
-/// If there is not one device for each attribute, or one is for another number of categories.
+/// If there is not one device for each attribute, or one is for another number of categories, or the triangular model is
+/// to be shifted.
 pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     if devices.len() != private.len() {
@@ -39,6 +54,13 @@ pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, 
             return Err(DesignError::Device(format!(
                 "a device for {} categories does not fit \"{}\", which has {size}",
                 device.categories(),
+                schema.name(attribute)
+            )));
+        }
+        if shifted && device.is_triangular() {
+            return Err(DesignError::Device(format!(
+                "the triangular model has no compliance-check cards: shifted, \"neither\" would reveal the second \
+                 category of \"{}\"; leave them out, or use the crosswise model",
                 schema.name(attribute)
             )));
         }
@@ -62,7 +84,7 @@ fn lottery(cards: &[Device], labels: &[String]) -> Result<Vec<Channel>, ChannelE
 
 fn matrix(device: &Device, labels: &[String]) -> Result<Matrix, ChannelError> {
     let (columns, total) = device.columns();
-    let labels = if device.is_crosswise() { CROSSWISE.map(String::from).to_vec() } else { labels.to_vec() };
+    let labels = device.answers().map_or(labels.to_vec(), |answers| answers.map(String::from).to_vec());
     Matrix::with_total(vec![device.categories()], labels, total, columns)
 }
 
@@ -77,7 +99,7 @@ fn pattern(device: &Device) -> Option<Result<Pattern, ChannelError>> {
             Action::Truth { .. } | Action::Other { .. } => return None,
         }
     }
-    if device.is_crosswise() || said.iter().any(|&ways| ways != said[0]) {
+    if device.answers().is_some() || said.iter().any(|&ways| ways != said[0]) {
         return None;
     }
     let parts =

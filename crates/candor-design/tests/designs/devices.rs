@@ -139,6 +139,38 @@ fn other_questions_and_crosswise() {
     }
 }
 
+/// Yu, Tian and Tang (2008): an estimate `(l - q)/(1 - q)` with variance `l (1 - l)/(n (1 - q)^2)`, `l` the share of
+/// "at least one", and no finite epsilon: nobody says "neither" whose true answer is the second category.
+#[test]
+fn triangular_model_is_exact_and_one_sided() {
+    for (written, yes, of) in [("triangular: 1/4", 1, 4), ("Triangular: 0.2412", 603, 2500)] {
+        let device = parse(written, &yes_no()).unwrap();
+        assert_eq!(device, Device::triangular(yes, of));
+        assert_eq!(device.columns(), (vec![vec![of - yes, yes], vec![0, of]], u128::from(of)));
+        assert!(device.is_triangular() && !device.is_crosswise() && !device.is_secret());
+        assert_eq!(parse(&device.written(&yes_no()), &yes_no()).as_ref(), Ok(&device));
+        let channel = device::channel(&device).unwrap();
+        assert_eq!((channel.parity(), channel.record_epsilon().finite()), (None, None));
+        let q = yes as f64 / of as f64;
+        assert!((device.slope().unwrap() - (1.0 - q)).abs() < 1e-15);
+        for share in [0.0, 0.1, 0.5, 1.0] {
+            let l = q + (1.0 - q) * share;
+            let expected = l * (1.0 - l) / (1.0 - q).powi(2);
+            // The same of both categories: their shares add up to 1.
+            assert!((device.variance(1, share).unwrap() - expected).abs() < 1e-12, "{share}");
+            assert!((device.variance(0, 1.0 - share).unwrap() - expected).abs() < 1e-12, "{share}");
+        }
+    }
+    let refused = |text: &str, categories: &[String]| parse(text, categories).unwrap_err().to_string();
+    assert!(refused("triangular: 1/4", &["a", "b", "c"].map(String::from)).contains("two answers"));
+    for share in ["0", "1", "5/4", "-1/4", "", "a"] {
+        assert!(refused(&format!("triangular: {share}"), &yes_no()).contains("no prevalence"), "{share}");
+    }
+    let schema = Schema::new(vec![Attribute::new("smokes", yes_no()).unwrap()]).unwrap();
+    let shifted = device::plan(&schema, &[Device::triangular(1, 4)], true).unwrap_err().to_string();
+    assert!(shifted.contains("would reveal the second category of \"smokes\""), "{shifted}");
+}
+
 #[test]
 fn plans_are_exact_and_old_where_they_can_be() {
     let smokes = Attribute::new("smokes", yes_no()).unwrap();
