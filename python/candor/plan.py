@@ -270,15 +270,21 @@ class Plan(Analysis, Refining):
         output: str | os.PathLike[str],
         *,
         cards: str | Iterable[str] | None = None,
+        card_labels: str | Iterable[str] | None = None,
+        answer_columns: str | Iterable[str] | None = None,
         keep: str | Iterable[str] | None = None,
         delimiter: str | None = None,
         force: bool | None = None,
     ) -> Entered:
         """Writes what interviewers wrote down (answers, and letters or numbers of cards) as responses to a file.
 
+        `cards` and `answer_columns` name the columns of cards and answers, if they are not named as in responses; `card_labels` are
+        what stands for cards A, B and so on: for a list experiment the values of the control and the treatment group.
+
         An existing file is an error; `force` replaces it.
         """
-        options = written(cards=names("cards", cards), keep=names("keep", keep), delimiter=delimiter, force=force)
+        columns = {"card_labels": names("card_labels", card_labels), "answer_columns": names("answer_columns", answer_columns)}
+        options = written(cards=names("cards", cards), keep=names("keep", keep), delimiter=delimiter, force=force, **columns)
         return Entered.loads(_candor.enter_answers(self._native, frames.given(answers), path("output", output) or "", options))
 
     @checked

@@ -34,6 +34,7 @@ MethodName = Literal[
     "up",
     "frapp",
     "l-diversity",
+    "list",
     "matrix",
     "front",
 ]
@@ -315,6 +316,22 @@ def design(
 @overload
 def design(
     schema: Schema | Iterable[int],
+    method: Literal["list"],
+    *,
+    control_items: int,
+    group_sizes: Iterable[int] | None = None,
+    allow_unbounded: bool | None = None,
+    max_epsilon: float | None = None,
+    respondents: float | None = None,
+    tables: TableNames | None = None,
+    only: str | Iterable[str] | None = None,
+    expected_shares: Tables | None = None,
+) -> Plan: ...
+
+
+@overload
+def design(
+    schema: Schema | Iterable[int],
     method: Literal["matrix"],
     *,
     matrix: str | os.PathLike[str] | Iterable[Iterable[str | float]],
@@ -397,6 +414,8 @@ def design(
     p: float | None = None,
     lambda_: float | None = None,
     l: Iterable[int] | None = None,
+    control_items: int | None = None,
+    group_sizes: Iterable[int] | None = None,
     matrix: str | os.PathLike[str] | Iterable[Iterable[str | float]] | None = None,
     matrix_inputs: Literal["columns", "rows"] | None = None,
     prior: Iterable[float] | None = None,
@@ -466,6 +485,8 @@ def design(
         p: Retention probability [warner].
         lambda_: Likelihood ratio of the true category to any other [frapp].
         l: Number of reported categories, at least 2: one per attribute, or one for all [l-diversity].
+        control_items: Number of control items on the list, 1 to 20 [list].
+        group_sizes: Sizes of the control and the treatment group, or their ratio [default: equal] [list].
         matrix: Transition matrix: a CSV file, or rows; columns are inputs and sum to 1, rows are outputs.
         matrix_inputs: Orientation of the matrix, if its sums do not determine it [matrix].
         prior: Share of each category, in order.
@@ -513,6 +534,8 @@ def design(
             "p": p,
             "lambda": lambda_,
             "l": l,
+            "control_items": control_items,
+            "group_sizes": group_sizes,
             "matrix": matrix,
             "matrix_inputs": matrix_inputs,
             "prior": prior,

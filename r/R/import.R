@@ -6,7 +6,8 @@
 #' @param answers A data frame with one row per respondent and one column per question, or paths of files.
 #' @param cards Names of the columns that say which card was used, where there are several.
 #' @param keep Names of further columns to pass on unchanged.
-#' @param ... Further options of the command.
+#' @param ... Further options of the command, such as `card_labels` and `answer_columns`: for a list experiment the values of the
+#'   control and the treatment group, and the column of counts.
 #' @return Responses, as [candor_randomize()] gives them.
 #' @examples
 #' plan <- attr(candor_device(2, device = "die: 1-4 truth, 5 0, 6 1"), "plan")

@@ -114,6 +114,28 @@ impl Values {
         ordered.then(|| Values((0..attribute.categories().len()).map(rank).collect()).checked(attribute).ok()).flatten()
     }
 
+    /// What the categories stand for as items of a score: numbers for themselves; two categories, and those of an
+    /// ordinal attribute, for 0, 1 and so on.
+    ///
+    /// # Errors
+    /// Returns an error if they stand for no numbers and have no order.
+    pub fn of_item(attribute: &Attribute) -> Result<Values, ValuesError> {
+        let answers = (0..attribute.categories().len()).filter(|&code| attribute.is_answer(code)).count();
+        Values::new(attribute).or_else(|error| {
+            if attribute.kind() != Kind::Ordinal && answers != 2 {
+                return Err(error);
+            }
+            let mut ranks = (0..).map(f64::from);
+            let rank = |code: usize| attribute.is_answer(code).then(|| ranks.next()).flatten();
+            Values((0..attribute.categories().len()).map(rank).collect()).checked(attribute)
+        })
+    }
+
+    /// What a category stands for.
+    pub fn of(&self, code: usize) -> Option<f64> {
+        self.0.get(code).copied().flatten()
+    }
+
     fn checked(self, attribute: &Attribute) -> Result<Values, ValuesError> {
         match self.range() {
             (low, high) if low < high => Ok(self),

@@ -18,6 +18,7 @@ pub mod independent;
 pub mod device;
 pub mod minimax;
 pub mod l_diversity;
+pub mod list_experiment;
 pub mod matrix;
 pub mod mean;
 pub mod pareto;
@@ -112,6 +113,9 @@ pub enum DesignError {
         /// What would be certified.
         certified: f64,
     },
+    /// What is no list experiment.
+    #[error("{0}")]
+    ListExperiment(String),
     /// TableList that cannot be designed for.
     #[error("`tables`: {0}")]
     Tables(#[from] TableListError),

@@ -19,11 +19,22 @@ use crate::{TableError, passthrough};
 pub struct Entry<'a> {
     /// The plan that people answered under.
     pub plan: &'a Plan,
+    /// What its columns are called.
+    pub columns: &'a Columns,
+}
+
+/// What the columns of written answers are called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
     /// The columns that say which card each respondent had, one for each lottery of the plan; those of responses if
     /// there are none.
-    pub cards: &'a [String],
+    pub cards: Vec<String>,
+    /// What these columns say of cards A, B, and so on; letters or numbers if there are none.
+    pub card_labels: Vec<String>,
+    /// The columns of answers, one for each that responses have; those of responses if there are none.
+    pub answers: Vec<String>,
     /// Columns to pass on unchanged.
-    pub keep: &'a [String],
+    pub keep: Vec<String>,
 }
 
 /// The letter on the card of a tag: `A` for 0; beyond 26 cards the number of the tag.
@@ -53,8 +64,8 @@ pub fn enter_to(
     (output, format, existing): (&Target, Format, Existing),
 ) -> Result<u64, TableError> {
     check_new(output, existing)?;
-    passthrough::check_names(entry.plan, entry.keep)?;
-    let (decoder, names) = (Decoder::new(entry.plan, None), entry.columns());
+    passthrough::check_names(entry.plan, &entry.columns.keep)?;
+    let (decoder, names) = (Decoder::new(entry.plan, None), entry.names());
     let metadata = [(FINGERPRINT_KEY, entry.plan.fingerprint().to_string())];
     let first = inputs.name();
     let mut begun: Option<(Layout, ResponseWriter)> = None;
@@ -87,16 +98,27 @@ pub fn enter_to(
 }
 
 impl Entry<'_> {
-    /// The columns to be read: those of responses, cards under their own names, then those passed on.
-    fn columns(&self) -> Vec<String> {
-        let mut cards = self.cards.iter();
+    /// The columns to be read: those of responses, cards and answers under their own names, then those passed on.
+    fn names(&self) -> Vec<String> {
+        let (mut cards, mut answers) = (self.columns.cards.iter(), self.columns.answers.iter());
         let own = self.plan.columns().iter().map(|column| match column.content {
             Content::Tag { .. } => cards.next().unwrap_or(&column.name).clone(),
+            Content::Answer { .. } => answers.next().unwrap_or(&column.name).clone(),
             _ => column.name.clone(),
         });
         let mut names: Vec<String> = own.collect();
-        names.extend(self.keep.iter().cloned());
+        names.extend(self.columns.keep.iter().cloned());
         names
+    }
+
+    /// The tag as digits of what stands for it.
+    fn tag_of(&self, written: &str) -> String {
+        let labels = &self.columns.card_labels;
+        match labels.iter().position(|label| label == written.trim()) {
+            Some(tag) => tag.to_string(),
+            None if labels.is_empty() => tag_of(written),
+            None => written.to_owned(),
+        }
     }
 
     /// The same rows with the numbers of tags for what stands on cards.
@@ -107,7 +129,8 @@ impl Entry<'_> {
         for ((field, array), column) in columns.iter_mut().zip(self.plan.columns()) {
             let tag = matches!(column.content, Content::Tag { .. });
             if let Some(text) = Some(&*array).filter(|_| tag).and_then(|array| cast(array, &DataType::Utf8)) {
-                let tags: StringArray = text.as_string::<i32>().iter().map(|written| written.map(tag_of)).collect();
+                let tags: StringArray =
+                    text.as_string::<i32>().iter().map(|written| written.map(|written| self.tag_of(written))).collect();
                 *array = Arc::new(tags);
                 *field = Field::new(field.name(), DataType::Utf8, true);
             }

@@ -234,8 +234,8 @@ fn one_sided(device: &Device, attribute: &Attribute) -> String {
     let labels = attribute.categories();
     let times = if columns[0][1] == 1 { total.to_string() } else { format!("{total}/{}", columns[0][1]) };
     format!(
-        "There is no epsilon for \"{}\": who says \"neither\" reveals \"{}\", and that is what nobody should mind. Nobody \
-         reveals \"{}\": \"at least one\" is {times} times as likely for it.",
+        "There is no epsilon for \"{}\": who says \"neither\" reveals \"{}\", and that is what nobody should mind. \
+         Nobody reveals \"{}\": \"at least one\" is {times} times as likely for it.",
         attribute.name(),
         labels[0],
         labels[1]

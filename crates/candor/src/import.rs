@@ -2,11 +2,14 @@
 
 use candor_base::plan::{Content, Plan};
 use candor_tables::TableError;
+pub use candor_tables::import::Columns;
 use candor_tables::import::{Entry, enter_to};
 use candor_tables::input::Inputs;
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use serde::Serialize;
+
+use crate::error::StudyError;
 
 /// What was entered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,9 +26,31 @@ pub fn lotteries(plan: &Plan) -> usize {
     plan.columns().iter().filter(|column| matches!(column.content, Content::Tag { .. })).count()
 }
 
-/// Writes what interviewers wrote down (answers, and the cards of lotteries by letter or number) as responses to a file
-/// that every other verb reads. `cards` names the columns of the cards, if they are not called as in responses; `keep`
-/// columns to pass on.
+/// Checks that columns are named for a plan: one for each of its answers, and a label for each card of a lottery.
+///
+/// # Errors
+/// Returns [`StudyError::Refused`] if they are more or fewer, or a label stands for two cards.
+pub fn check_columns(plan: &Plan, columns: &Columns) -> Result<(), StudyError> {
+    let refused = |message: String| Err(StudyError::Refused(message));
+    let answers = plan.columns().iter().filter(|column| matches!(column.content, Content::Answer { .. })).count();
+    if !columns.answers.is_empty() && columns.answers.len() != answers {
+        let named = columns.answers.len();
+        return refused(format!("`answer_columns` names {named} columns, but the plan has {answers} of answers"));
+    }
+    let labels = &columns.card_labels;
+    if let Some(twice) = (1..labels.len()).find(|&at| labels[..at].contains(&labels[at])) {
+        return refused(format!("`card_labels` has \"{}\" twice; each card has a label of its own", labels[twice]));
+    }
+    let cards = plan.blocks().iter().filter(|block| block.has_tag()).map(|block| block.channels().len());
+    match cards.max().unwrap_or(0) {
+        most if labels.is_empty() || labels.len() == most => Ok(()),
+        0 => refused("`card_labels`: the plan has no cards".to_owned()),
+        most => refused(format!("`card_labels` names {} cards, but the plan has {most}", labels.len())),
+    }
+}
+
+/// Writes what interviewers wrote down (answers, and the cards of lotteries by letter, number or label) as responses to
+/// a file that every other verb reads; its columns are called as in responses, if nothing else is said.
 ///
 /// # Errors
 /// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
@@ -33,10 +58,9 @@ pub fn lotteries(plan: &Plan) -> usize {
 pub fn enter(
     plan: &Plan,
     inputs: Inputs,
-    cards: &[String],
-    keep: &[String],
+    columns: &Columns,
     to: (&Target, Format, Existing),
 ) -> Result<Entered, TableError> {
-    let records = enter_to(&Entry { plan, cards, keep }, inputs, to)?;
+    let records = enter_to(&Entry { plan, columns }, inputs, to)?;
     Ok(Entered { records, fingerprint: plan.fingerprint().as_str().to_owned() })
 }

@@ -102,7 +102,7 @@ impl Choice for Family {
         ("binary", Family::Binary, "Two categories: logistic regression"),
         ("multinomial", Family::Multinomial, "Several categories: multinomial logits against the reference"),
         ("ordinal", Family::Ordinal, "Ordered categories: proportional odds"),
-        ("linear", Family::Linear, "Numeric kept column: linear regression"),
+        ("linear", Family::Linear, "Numeric kept column, or score of randomized attributes: linear regression"),
     ];
 }
 

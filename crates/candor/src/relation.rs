@@ -204,6 +204,7 @@ fn cautions(found: &Regression, language: &Language) -> Vec<String> {
         Assumption::Saturated => say("assumes_nothing"),
         Assumption::Ignoring => say("assumes_ignoring"),
         Assumption::Additive => say("assumes_sums"),
+        Assumption::Companions => say("assumes_counts"),
     });
     let differ = found.hausman.as_ref().filter(|hausman| hausman.p_value < FINDING);
     let differ =

@@ -6,7 +6,7 @@ use candor::card::cards;
 use candor::compliance::{self, ComplianceOptions};
 use candor::counts::CountOptions;
 use candor::device::{DeviceOptions, devices};
-use candor::import::{enter, lotteries};
+use candor::import::{Columns, check_columns, enter, lotteries};
 use candor::texts::{Language, OwnTexts};
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
@@ -61,17 +61,23 @@ pub fn enter_answers(
 ) -> PyResult<String> {
     let mut options = Options::read(options)?;
     let tables = inputs(given, options.take("delimiter")?)?;
-    let (named, keep): (Vec<String>, Vec<String>) = (options.or("cards", Vec::new())?, options.or("keep", Vec::new())?);
+    let columns = Columns {
+        cards: options.or("cards", Vec::new())?,
+        card_labels: options.or("card_labels", Vec::new())?,
+        answers: options.or("answer_columns", Vec::new())?,
+        keep: options.or("keep", Vec::new())?,
+    };
     let existing = Existing::forced(options.or("force", false)?);
     options.finish()?;
-    let needed = lotteries(&plan.0);
-    if !named.is_empty() && named.len() != needed {
-        let problem = format!("`cards` names {} columns, but the plan has {needed} lotteries", named.len());
+    let (needed, named) = (lotteries(&plan.0), columns.cards.len());
+    if named > 0 && named != needed {
+        let problem = format!("`cards` names {named} columns, but the plan has {needed} lotteries");
         return Err(parameter(problem).into());
     }
+    check_columns(&plan.0, &columns).map_err(|error: StudyError| Failure::from(error))?;
     let target = Target::new(output);
     run(py, None, |_| {
-        Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::for_target(&target), existing))?))
+        Ok(json(&enter(&plan.0, tables, &columns, (&target, Format::for_target(&target), existing))?))
     })
 }
 

@@ -6,7 +6,7 @@
 //! relative to an answer that tells nothing. Blocks multiply (docs/mathematics/regression.md).
 
 use candor_base::channel::{Channel, Pattern, Strip};
-use candor_base::plan::{Block, Content, Plan};
+use candor_base::plan::{Content, Plan};
 use candor_base::shape::Shape;
 use statrs::function::factorial::ln_binomial;
 
@@ -76,10 +76,7 @@ pub(super) enum Law {
 
 impl Answers {
     /// Of a model's hidden attributes.
-    ///
-    /// # Errors
-    /// If the model has part of a matrix, or the plan does not tell what it needs.
-    pub(super) fn new(plan: &Plan, model: &Model) -> Result<Answers, RegressError> {
+    pub(super) fn new(plan: &Plan, model: &Model) -> Answers {
         let shape = plan.schema().shape(&model.hidden);
         let mut blocks = Vec::new();
         if model.known_response {
@@ -90,17 +87,19 @@ impl Answers {
             let inside: Vec<(usize, usize)> =
                 model.hidden.iter().enumerate().filter_map(|(axis, at)| Some((axis, place(at)?))).collect();
             if !inside.is_empty() {
-                blocks.push(BlockAnswers::new(plan, number, &inside, &shape)?);
+                blocks.push(BlockAnswers::new(plan, number, &inside, &shape));
             }
         }
         let width = blocks.iter().map(|block| block.width).sum();
-        Ok(Answers { shape, blocks, width })
+        Answers { shape, blocks, width }
     }
 
     /// Refuses a model about which no number of responses would tell: some component of its hidden attributes is
     /// erased. Least squares needs only those that two of its columns make up together.
     pub(super) fn check(&self, plan: &Plan, model: &Model) -> Result<(), RegressError> {
-        let masks: Vec<usize> = (0..model.design.len()).map(|column| model.design.hidden_of(column)).collect();
+        let columns = (0..model.design.len()).map(|column| model.design.hidden_of(column));
+        // The square of a score has pairs of its items.
+        let masks: Vec<usize> = columns.chain((0..model.scores.len()).map(|item| 1 << item)).collect();
         for block in &self.blocks {
             let inside = |mask: usize| -> usize {
                 block.axes.iter().enumerate().map(|(bit, axis)| (mask >> axis & 1) << bit).sum()
@@ -201,13 +200,14 @@ impl BlockAnswers {
         }
     }
 
-    fn new(plan: &Plan, number: usize, inside: &[(usize, usize)], all: &Shape) -> Result<BlockAnswers, RegressError> {
+    fn new(plan: &Plan, number: usize, inside: &[(usize, usize)], all: &Shape) -> BlockAnswers {
         let block = &plan.blocks()[number];
         let (axes, places): (Vec<usize>, Vec<usize>) = inside.iter().copied().unzip();
         let shape = all.project(&axes);
         let law = |channel: &Channel| match channel {
-            Channel::Pattern(pattern) => Ok(pattern_law(pattern, &places)),
-            Channel::Matrix(matrix) if places.len() == block.attributes().len() => {
+            Channel::Pattern(pattern) => pattern_law(pattern, &places),
+            // A model has all attributes of its matrices.
+            Channel::Matrix(matrix) => {
                 let input = |cell: usize| -> usize {
                     let codes = shape.codes(cell);
                     let code = |place: usize| places.iter().position(|&own| own == place).map_or(0, |at| codes[at]);
@@ -217,15 +217,13 @@ impl BlockAnswers {
                     |output: usize| (0..shape.cells()).map(|cell| matrix.probability(output, input(cell))).collect();
                 let categories = plan.schema().attributes()[block.attributes()[0]].categories();
                 let named = places.len() == 1 && matrix.labels() == categories;
-                Ok(Law::Matrix { rows: (0..matrix.labels().len()).map(row).collect(), named })
+                Law::Matrix { rows: (0..matrix.labels().len()).map(row).collect(), named }
             }
-            Channel::Matrix(_) => Err(part_of_matrix(plan, block, &places)),
-            Channel::Strip(strip) => Ok(strip_law(strip, &places, &shape)),
+            Channel::Strip(strip) => strip_law(strip, &places, &shape),
         };
-        let laws = block.shares().map(|(share, channel)| Ok((share, law(channel)?)));
-        let laws: Vec<(f64, Law)> = laws.collect::<Result<_, RegressError>>()?;
+        let laws: Vec<(f64, Law)> = block.shares().map(|(share, channel)| (share, law(channel))).collect();
         let tagged = usize::from(block.has_tag());
-        Ok(BlockAnswers {
+        BlockAnswers {
             source: Source::new(plan, number, &places),
             width: tagged + laws.iter().map(|(_, law)| law.width()).max().unwrap_or(0),
             inverse: inverse(&laws, &shape),
@@ -233,7 +231,7 @@ impl BlockAnswers {
             axes,
             shape,
             laws,
-        })
+        }
     }
 
     /// The channel drawn and what it answered.
@@ -431,14 +429,5 @@ fn strip_law(strip: &Strip, places: &[usize], shape: &Shape) -> Law {
         own,
         places: axes,
         asked,
-    }
-}
-
-fn part_of_matrix(plan: &Plan, block: &Block, places: &[usize]) -> RegressError {
-    let name = |place: usize| plan.schema().name(block.attributes()[place]).to_owned();
-    let all = 0..block.attributes().len();
-    RegressError::PartOfMatrix {
-        missing: all.clone().filter(|place| !places.contains(place)).map(name).collect(),
-        all: all.map(name).collect(),
     }
 }

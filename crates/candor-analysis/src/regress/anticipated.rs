@@ -92,6 +92,15 @@ pub fn anticipate(
                        without that category";
         return Err(RegressError::Anticipated(message.to_owned()));
     }
+    if model.is_score() {
+        let message = "the outcome is a score of randomized attributes, whose spread would have to be known";
+        return Err(RegressError::Anticipated(message.to_owned()));
+    }
+    if model.companions > 0 {
+        let message = "a matrix answers attributes of this model together with others, such as the control items of a \
+                       list experiment, whose law it would take; take `margin` or `detect_difference`";
+        return Err(RegressError::Anticipated(message.to_owned()));
+    }
     let outcomes = model.categories.len().max(1);
     let truth = Truth::new(model, Kernel::new(model.family, outcomes, model.reference), people)?;
     let rows = truth.rows(layout, people)?;

@@ -136,7 +136,7 @@ fn plan(sizes: &[usize], lottery: Vec<(u64, Channel)>) -> Plan {
 
 fn check(plan: &Plan, formula: &str) {
     let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
-    let answers = Answers::new(plan, &model).unwrap();
+    let answers = Answers::new(plan, &model);
     answers.check(plan, &model).unwrap();
     let all = Shape::new(plan.schema().sizes());
     // For each record that a model can see its probability under every truth of all attributes.

@@ -243,7 +243,14 @@ fn linear(solution: &Solution<'_>, model: &Model, asked: Asked<'_>) -> Result<Re
     fitted.method = Method::CorrectedScore;
     fitted.log_likelihood = None;
     if model.family == Family::Linear {
-        fitted.residual_deviation = Some((-2.0 * root.sums.value / problem.data.total).max(0.0).sqrt());
+        let mut squares = -2.0 * root.sums.value;
+        if let Some(excess) = problem.data.score {
+            // Fitted to the noise, too: each coefficient takes its variance off the squares.
+            let (n, people) = (problem.parameters, problem.data.total);
+            let information = DMatrix::from_column_slice(n, n, &root.sums.complete);
+            squares += excess + people / (people - n as f64).max(1.0) * (&fitted.covariance * information).trace();
+        }
+        fitted.residual_deviation = Some((squares / problem.data.total).max(0.0).sqrt());
     }
     Ok(fitted)
 }

@@ -166,8 +166,8 @@ impl<'a> Averages<'a> {
 
     /// The mean prediction if everybody's values were changed so.
     fn means(&self, change: impl Fn(&mut [usize], &mut [u16], &mut [f64]) + Sync) -> Means {
-        let (problem, data) = (self.problem, self.problem.data);
-        let nothing = || -> Means { vec![(0.0, vec![0.0; problem.own]); data.outcomes] };
+        let problem = self.problem;
+        let nothing = || -> Means { vec![(0.0, vec![0.0; problem.own]); self.categories.len().max(1)] };
         let part = |groups: &mut dyn Iterator<Item = (usize, &Group)>| {
             let mut means = nothing();
             groups.for_each(|(number, group)| self.add_group(number, group, &change, &mut means));

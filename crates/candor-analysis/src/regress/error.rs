@@ -31,6 +31,9 @@ pub enum RegressError {
         /// What it takes.
         message: String,
     },
+    /// A sum that is no response.
+    #[error("`model`: {0}")]
+    Score(String),
     /// A reference that is none.
     #[error("`reference`: {0}")]
     Reference(String),
@@ -47,18 +50,6 @@ pub enum RegressError {
         method: &'static str,
         /// What it takes.
         message: &'static str,
-    },
-    /// A matrix over several attributes of which the model has some.
-    #[error(
-        "`model`: {} are answered together, by one matrix; a model with some of them needs all of them, and {} is \
-         missing",
-        quoted(.all), quoted(.missing)
-    )]
-    PartOfMatrix {
-        /// The attributes of the matrix.
-        all: Vec<String>,
-        /// Those that the model lacks.
-        missing: Vec<String>,
     },
     /// No number of responses would tell.
     #[error(

@@ -1,6 +1,6 @@
 //! Families of responses: the likelihood of a response given its linear predictors ("indices"), with two derivatives.
 
-use super::model::Family;
+use super::options::Family;
 
 /// How a response depends on its indices.
 #[derive(Clone, Copy, Debug, PartialEq)]

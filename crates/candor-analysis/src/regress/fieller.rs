@@ -31,7 +31,9 @@ pub(super) fn fieller(
     let inside = DMatrix::from_fn(free.len(), free.len(), part).lu();
     let right = DVector::from_iterator(free.len(), free.iter().map(|&i| sums.gradient[i]));
     let column = DVector::from_iterator(free.len(), free.iter().map(|&i| matrix[(i, tested)]));
-    let (Some(constant), Some(slope)) = (inside.solve(&right), inside.solve(&column)) else { return Ok(None) };
+    // A constant alone has no others.
+    let solve = |right: &DVector<f64>| if free.is_empty() { Some(right.clone()) } else { inside.solve(right) };
+    let (Some(constant), Some(slope)) = (solve(&right), solve(&column)) else { return Ok(None) };
     let at = |value: f64| {
         let mut theta = vec![0.0; n];
         theta[tested] = value;

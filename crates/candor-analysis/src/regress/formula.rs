@@ -13,7 +13,7 @@ const MAX_FACTORS: usize = 8;
 /// A formula may have so many terms.
 const MAX_TERMS: usize = 1000;
 
-/// A formula: a response, and the terms that predict it.
+/// A formula: a response, or several whose sum is one (`a + b ~ age`), and the terms that predict it.
 ///
 /// ```
 /// use candor_analysis::regress::Formula;
@@ -27,14 +27,20 @@ const MAX_TERMS: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
     response: String,
+    summands: Vec<String>,
     terms: Vec<Vec<String>>,
     constant: bool,
 }
 
 impl Formula {
-    /// The name of the response.
+    /// The name of the response; of a sum the names with `+` between.
     pub fn response(&self) -> &str {
         &self.response
+    }
+
+    /// The names of what the response is the sum of: of one alone that one.
+    pub fn summands(&self) -> &[String] {
+        &self.summands
     }
 
     /// The terms, each the names of the variables that it multiplies: first those of one variable, then those of two,
@@ -63,9 +69,9 @@ impl std::str::FromStr for Formula {
         let tokens = tokens(text).map_err(wrong)?;
         let tilde = tokens.iter().position(|token| *token == Token::Sign('~'));
         let Some(tilde) = tilde else { return Err(wrong("it has no ~ between response and predictors".to_owned())) };
-        let [Token::Name(response)] = &tokens[..tilde] else {
-            return Err(wrong("one name stands before the ~".to_owned()));
-        };
+        let outcome = summed(&tokens[..tilde]).ok_or_else(|| {
+            wrong("one name stands before the ~, or several with + between, whose sum is the response".to_owned())
+        })?;
         let (mut terms, mut constant): (Vec<Vec<String>>, bool) = (Vec::new(), true);
         for (sign, product) in summands(&tokens[tilde + 1..]).map_err(wrong)? {
             match (sign, product) {
@@ -81,9 +87,21 @@ impl std::str::FromStr for Formula {
         match () {
             () if terms.len() > MAX_TERMS => Err(wrong(format!("it has more than {MAX_TERMS} terms"))),
             () if terms.is_empty() && !constant => Err(wrong("it has neither terms nor a constant".to_owned())),
-            () => Ok(Formula { response: response.clone(), terms, constant }),
+            () => Ok(Formula { response: outcome.join(" + "), summands: outcome, terms, constant }),
         }
     }
+}
+
+/// The names of a sum, each of them once.
+fn summed(tokens: &[Token]) -> Option<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for summand in tokens.split(|token| *token == Token::Sign('+')) {
+        match summand {
+            [Token::Name(name)] if !names.contains(name) => names.push(name.clone()),
+            _ => return None,
+        }
+    }
+    Some(names)
 }
 
 fn tokens(text: &str) -> Result<Vec<Token>, String> {

@@ -23,6 +23,9 @@ enum Form {
     Saturated(HashMap<Vec<u16>, usize>),
     /// One share, of people who ignore the device.
     Ignoring,
+    /// For each category of the response, log odds of all but the first of so many categories of companions: sums of
+    /// public columns, of those of one combination if there are no columns.
+    Companions { codes: usize, columns: Vec<(Factor, u16)>, found: HashMap<Vec<u16>, usize> },
     /// A constant for each combination of hidden categories, and for each hidden category a coefficient of each public
     /// column.
     Additive { sizes: Vec<usize>, columns: Vec<(Factor, u16)> },
@@ -37,6 +40,8 @@ pub enum Assumption {
     Ignoring,
     /// Their log odds are sums of effects of the public ones.
     Additive,
+    /// What is answered together with the response has a law of its own for each of its categories.
+    Companions,
 }
 
 impl Assumption {
@@ -51,6 +56,11 @@ impl Assumption {
             Assumption::Additive => {
                 "the log odds of the randomized predictors are sums of effects of the public ones, attribute by \
                  attribute; the response follows the model"
+            }
+            Assumption::Companions => {
+                "what is answered together with the response has shares of its own for each of its categories, in \
+                 every group of the public predictors or with log odds that are sums of their effects; the response \
+                 follows the model"
             }
         }
     }
@@ -71,26 +81,31 @@ impl HiddenPredictors {
             let next = found.len();
             found.entry(group.public.clone()).or_insert(next);
         }
+        if let Some(codes) = data.companions {
+            return Some(HiddenPredictors::of_companions(data, codes, found));
+        }
         let numeric = data.design.predictors.iter().any(|one| matches!(one.factor, Factor::Number(_)));
         let parameters = (combinations - 1).saturating_mul(found.len());
         if !numeric && parameters <= MAX_SATURATED {
             return Some(HiddenPredictors { form: Form::Saturated(found), combinations, parameters });
         }
-        let mut columns = Vec::new();
-        for one in data.design.predictors.iter().filter(|one| !matches!(one.factor, Factor::Hidden(_))) {
-            match one.categories.is_empty() {
-                true => columns.push((one.factor, 0)),
-                false => {
-                    let codes = one.kept().map(|(code, _)| code).filter(|&code| code != one.reference);
-                    columns.extend(codes.map(|code| (one.factor, code as u16)));
-                }
-            }
-        }
+        let columns = public_columns(data);
         let last = &data.hidden[combinations - 1];
         let sizes: Vec<usize> = last.iter().map(|code| code + 1).collect();
         let slopes: usize = sizes.iter().map(|size| size - 1).sum();
         let parameters = combinations - 1 + slopes * columns.len();
         Some(HiddenPredictors { form: Form::Additive { sizes, columns }, combinations, parameters })
+    }
+
+    /// The law of companions: of each group of public categories, or additive.
+    fn of_companions(data: &Observations, codes: usize, found: HashMap<Vec<u16>, usize>) -> HiddenPredictors {
+        let (combinations, own) = (data.hidden.len(), data.outcomes * (codes - 1));
+        let numeric = data.design.predictors.iter().any(|one| matches!(one.factor, Factor::Number(_)));
+        let saturated = !numeric && own.saturating_mul(found.len()) <= MAX_SATURATED;
+        let columns = if saturated { Vec::new() } else { public_columns(data) };
+        let width = if saturated { found.len() } else { 1 + columns.len() };
+        let found = if saturated { found } else { HashMap::new() };
+        HiddenPredictors { form: Form::Companions { codes, columns, found }, combinations, parameters: own * width }
     }
 
     /// What is assumed.
@@ -99,6 +114,7 @@ impl HiddenPredictors {
             Form::Saturated(_) => Assumption::Saturated,
             Form::Ignoring => Assumption::Ignoring,
             Form::Additive { .. } => Assumption::Additive,
+            Form::Companions { .. } => Assumption::Companions,
         }
     }
 
@@ -113,6 +129,20 @@ impl HiddenPredictors {
                 }
                 Form::Ignoring if combination > 0 => rows.push(0, combination as f64),
                 Form::Saturated(_) | Form::Ignoring => {}
+                Form::Companions { codes: all, columns, found } => {
+                    let width = if found.is_empty() { 1 + columns.len() } else { found.len() };
+                    for (outcome, code) in codes[codes.len() - data.outcomes..].iter().enumerate() {
+                        let Some(own) = code.checked_sub(1) else { continue };
+                        let start = (outcome * (all - 1) + own) * width;
+                        match found.get(&group.public) {
+                            Some(&cell) => rows.push(start + cell, 1.0),
+                            None => {
+                                rows.push(start, 1.0);
+                                columns.iter().zip(start + 1..).for_each(|(one, at)| rows.push(at, value(group, *one)));
+                            }
+                        }
+                    }
+                }
                 Form::Additive { sizes, columns } => {
                     if combination > 0 {
                         rows.push(combination - 1, 1.0);
@@ -130,6 +160,21 @@ impl HiddenPredictors {
             rows.end();
         }
     }
+}
+
+/// Numeric columns, and the categories of public attributes but their references.
+fn public_columns(data: &Observations) -> Vec<(Factor, u16)> {
+    let mut columns = Vec::new();
+    for one in data.design.predictors.iter().filter(|one| !matches!(one.factor, Factor::Hidden(_))) {
+        match one.categories.is_empty() {
+            true => columns.push((one.factor, 0)),
+            false => {
+                let codes = one.kept().map(|(code, _)| code).filter(|&code| code != one.reference);
+                columns.extend(codes.map(|code| (one.factor, code as u16)));
+            }
+        }
+    }
+    columns
 }
 
 /// Rows in which few entries are not zero: these, with their places in rising order.

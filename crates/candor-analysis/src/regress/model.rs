@@ -3,64 +3,16 @@
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Kind, NOT_ASKED, nearest};
 
+use super::companions::{companions, has_matrix_with};
 use super::design::{Design, Factor, Predictor};
+use super::options::{Family, IgnoringOptions, Missing, ModelOptions};
+use super::score::scores;
 use super::{Formula, RegressError};
 use crate::condition::Condition;
+use crate::moments::Values;
 
 /// At most so many combinations of hidden categories are summed over.
 pub const MAX_HIDDEN_CELLS: usize = 4096;
-
-/// What kind of response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Two categories: logistic regression.
-    Binary,
-    /// Several categories without order: logits against a reference.
-    Multinomial,
-    /// Several categories in order: proportional odds.
-    Ordinal,
-    /// A public number.
-    Linear,
-}
-
-impl Family {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Binary => "binary",
-            Family::Multinomial => "multinomial",
-            Family::Ordinal => "ordinal",
-            Family::Linear => "linear",
-        }
-    }
-}
-
-/// What a model is asked for beside its formula.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelOptions {
-    /// The kind of response; by default what the schema says of it.
-    pub family: Option<Family>,
-    /// Reference categories of attributes, by name, where it is not the first.
-    pub references: Vec<(String, String)>,
-    /// Whether numeric predictors count in standard deviations from their mean.
-    pub standardize: bool,
-    /// People who ignore the device, if there may be some.
-    pub ignoring: Option<IgnoringOptions>,
-    /// What becomes of people without an answer.
-    pub missing: Missing,
-    /// The subpopulation that the model is about, where randomized attributes tell who is in it.
-    pub domain: Option<Condition>,
-}
-
-/// What becomes of people whose value is missing, or who were not asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Missing {
-    /// They are left out of the model, as outcomes and as predictors.
-    #[default]
-    LeaveOut,
-    /// They are a category like any other; not of an ordinal outcome.
-    Category,
-}
 
 /// The codes of an attribute that stand for no answer.
 fn without_answer(attribute: &Attribute, missing: Missing) -> Vec<u16> {
@@ -68,15 +20,6 @@ fn without_answer(attribute: &Attribute, missing: Missing) -> Vec<u16> {
     let all = attribute.categories().iter().enumerate();
     let none = all.filter(|(_, label)| missing == Missing::LeaveOut && is_none(label));
     none.map(|(code, _)| code as u16).collect()
-}
-
-/// People who ignore the device and say the same whatever it shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IgnoringOptions {
-    /// The category that they say.
-    pub says: String,
-    /// The true category of all who would; by default who does so does not depend on the truth.
-    pub only: Option<String>,
 }
 
 /// The same, by code.
@@ -104,6 +47,13 @@ pub struct Model {
     /// Attributes whose truth is summed over: the response first if it is one, then randomized predictors, by position
     /// in the schema.
     pub(super) hidden: Vec<usize>,
+    /// What the categories of the first of them stand for, if the response is their sum.
+    pub(super) scores: Vec<Values>,
+    /// How many of the last of them are companions: in no term, but answered together with others by a matrix, such as
+    /// the control items of a list experiment.
+    pub(super) companions: usize,
+    /// Whether the response is answered together with them.
+    pub(super) answered_together: bool,
     /// Whether the response is a public attribute, so that its truth is known.
     pub(super) known_response: bool,
     /// Public attributes among the predictors.
@@ -132,43 +82,40 @@ impl Model {
     pub fn new(plan: &Plan, formula: &Formula, options: &ModelOptions) -> Result<Model, RegressError> {
         let schema = plan.schema();
         let found = |name: &str| schema.attributes().iter().position(|attribute| attribute.name() == name);
-        let response = found(formula.response());
-        if formula.terms().iter().flatten().any(|name| name == formula.response()) {
-            return Err(RegressError::OwnPredictor(formula.response().to_owned()));
-        }
+        let scores = scores(plan, formula, options)?;
+        let response = if scores.is_empty() { found(formula.response()) } else { None };
         let attribute = response.map(|at| &schema.attributes()[at]);
         let missing = if options.ignoring.is_some() { Missing::Category } else { options.missing };
-        check_domain(plan, options, response)?;
-        let names: Vec<&String> = formula.terms().iter().flatten().collect();
-        let is_named = |at: usize| response == Some(at) || names.iter().any(|name| found(name) == Some(at));
-        let without = |at| if is_named(at) { without_answer(&schema.attributes()[at], missing) } else { Vec::new() };
+        let items: Vec<usize> = scores.iter().map(|(at, _)| *at).collect();
+        let outcomes: Vec<usize> = response.into_iter().chain(items.iter().copied()).collect();
+        check_domain(plan, options, &outcomes)?;
+        let named: Vec<usize> = formula.terms().iter().flatten().filter_map(|name| found(name)).collect();
+        let without = |at: usize| match outcomes.contains(&at) || named.contains(&at) {
+            true => without_answer(&schema.attributes()[at], missing),
+            false => Vec::new(),
+        };
         let left_out = |at: usize| [without(at), outside(plan, options.domain.as_ref(), at)].concat();
-        let is_constant = |name: &&&String| found(name).is_some_and(|at| schema.size(at) < left_out(at).len() + 2);
-        if let Some(name) = names.iter().find(is_constant) {
-            return Err(RegressError::Constant((*name).clone()));
+        if let Some(&at) = named.iter().find(|at| schema.size(**at) < left_out(**at).len() + 2) {
+            return Err(RegressError::Constant(schema.name(at).to_owned()));
         }
         let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;
-        let (mut hidden, public, mut numbers) = variables(plan, formula, response);
-        options.domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(&mut hidden, at));
+        let (mut hidden, public, mut numbers) = variables(plan, formula, &outcomes);
+        let companions = complete(plan, options.domain.as_ref(), &mut hidden)?;
         let known_response = attribute.is_some_and(Attribute::is_public);
-        check_cells(plan, &hidden)?;
         let references = References::new(plan, formula, options, left_out)?;
-        let hidden_predictors = &hidden[usize::from(response.is_some())..];
         let predictor = |name: &String| {
             let at = found(name);
-            let factor = factor(at, hidden_predictors, &public)
-                .unwrap_or_else(|| Factor::Number(numbers.iter().position(|number| number == name).unwrap_or(0)));
-            let categories = at.map_or(&[][..], |at| schema.attributes()[at].categories()).to_vec();
-            let left_out = at.map_or(Vec::new(), left_out);
-            let first = (0..categories.len()).find(|&code| !left_out.contains(&(code as u16))).unwrap_or(0);
-            let reference = at.and_then(|at| references.of(at)).unwrap_or(first);
-            Predictor { name: name.clone(), factor, categories, reference, left_out }
+            let place = |list: &[usize]| list.iter().position(|own| Some(*own) == at);
+            let factor = match (place(&hidden[outcomes.len()..]), place(&public)) {
+                (Some(axis), _) => Factor::Hidden(axis),
+                (_, Some(place)) => Factor::Public(place),
+                _ => Factor::Number(numbers.iter().position(|number| number == name).unwrap_or(0)),
+            };
+            predictor_of(name, factor, at.map(|at| (&schema.attributes()[at], left_out(at), references.of(at))))
         };
         let design = Design::new(formula, predictor, family != Family::Ordinal)?;
-        if response.is_none() {
-            numbers.push(formula.response().to_owned());
-        }
+        numbers.extend(outcomes.is_empty().then(|| formula.response().to_owned()));
         let alone = hidden.len() == 1 && response.is_some() && !known_response;
         let ignoring = options.ignoring.as_ref().map(|asked| ignoring(plan, hidden[0], asked, alone));
         Ok(Model {
@@ -182,6 +129,9 @@ impl Model {
             domain: options.domain.clone(),
             left_out: hidden.iter().chain(&public).copied().filter(|&at| !without(at).is_empty()).collect(),
             hidden,
+            scores: scores.into_iter().map(|(_, values)| values).collect(),
+            companions: companions.len(),
+            answered_together: response.is_some_and(|at| has_matrix_with(plan, at, &companions)),
             known_response,
             public,
             numbers,
@@ -217,7 +167,7 @@ impl Model {
 
     /// Its randomized predictors, by position in the schema.
     pub fn randomized(&self) -> &[usize] {
-        &self.hidden[self.hidden_responses()..]
+        &self.hidden[self.hidden_responses()..self.hidden.len() - self.companions]
     }
 
     /// The randomized attributes that it is about, by position in the schema.
@@ -251,9 +201,14 @@ impl Model {
             || self.hidden_left_out[from.min(self.hidden_left_out.len())..].iter().any(|codes| !codes.is_empty())
     }
 
-    /// How many of the hidden attributes are the response: one, or none.
+    /// How many of the hidden attributes are the response: one, none, or the items of a score.
     pub(super) fn hidden_responses(&self) -> usize {
-        usize::from(!self.categories.is_empty())
+        if self.is_score() { self.scores.len() } else { usize::from(!self.categories.is_empty()) }
+    }
+
+    /// Whether the response is a number that randomized attributes stand for: the sum of their scores.
+    pub fn is_score(&self) -> bool {
+        !self.scores.is_empty()
     }
 
     /// Whether a predictor is randomized.
@@ -262,21 +217,40 @@ impl Model {
     }
 }
 
-/// What an attribute contributes as a predictor; `None` of a numeric column.
-fn factor(attribute: Option<usize>, hidden: &[usize], public: &[usize]) -> Option<Factor> {
-    let place = |list: &[usize]| list.iter().position(|own| Some(*own) == attribute);
-    place(hidden).map(Factor::Hidden).or_else(|| place(public).map(Factor::Public))
+/// Adds the attributes of the subpopulation and of matrices to the hidden ones; gives those of matrices, the last.
+fn complete(plan: &Plan, domain: Option<&Condition>, hidden: &mut Vec<usize>) -> Result<Vec<usize>, RegressError> {
+    domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(hidden, at));
+    if hidden.iter().all(|&at| plan.schema().attributes()[at].is_public()) {
+        return Err(RegressError::NothingRandomized);
+    }
+    let companions = companions(plan, hidden);
+    hidden.extend(&companions);
+    check_cells(plan, hidden)?;
+    Ok(companions)
+}
+
+/// A predictor: of an attribute with the codes that are left out, and the reference that was asked for.
+fn predictor_of(name: &str, factor: Factor, attribute: Option<(&Attribute, Vec<u16>, Option<usize>)>) -> Predictor {
+    let (categories, left_out, asked) = match attribute {
+        Some((attribute, left_out, asked)) => (attribute.categories().to_vec(), left_out, asked),
+        None => Default::default(),
+    };
+    let first = || (0..categories.len()).find(|&code| !left_out.contains(&(code as u16))).unwrap_or(0);
+    let reference = asked.unwrap_or_else(first);
+    Predictor { name: name.to_owned(), factor, categories, reference, left_out }
 }
 
 /// A subpopulation is not one of the outcome's categories.
-fn check_domain(plan: &Plan, options: &ModelOptions, response: Option<usize>) -> Result<(), RegressError> {
+fn check_domain(plan: &Plan, options: &ModelOptions, outcomes: &[usize]) -> Result<(), RegressError> {
     let refused = |message: &str| Err(RegressError::Domain(message.to_owned()));
     let Some(domain) = &options.domain else { return Ok(()) };
     let attributes = domain.attributes();
     debug_assert!(attributes.iter().all(|&at| !plan.schema().attributes()[at].is_public()));
-    match response {
+    match () {
         _ if options.ignoring.is_some() => refused("it does not go with `self_protective`"),
-        Some(at) if attributes.contains(&at) => refused("it is about the outcome; a model is about all its categories"),
+        _ if attributes.iter().any(|at| outcomes.contains(at)) => {
+            refused("it is about the outcome; a model is about all its categories")
+        }
         _ => Ok(()),
     }
 }
@@ -327,9 +301,9 @@ fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) 
 }
 
 /// Hidden attributes, the response first, public ones, and numeric columns.
-fn variables(plan: &Plan, formula: &Formula, response: Option<usize>) -> (Vec<usize>, Vec<usize>, Vec<String>) {
+fn variables(plan: &Plan, formula: &Formula, outcomes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<String>) {
     let attributes = plan.schema().attributes();
-    let mut hidden: Vec<usize> = response.into_iter().collect();
+    let mut hidden: Vec<usize> = outcomes.to_vec();
     let (mut public, mut numbers) = (Vec::new(), Vec::new());
     for name in formula.terms().iter().flatten() {
         match attributes.iter().position(|attribute| attribute.name() == name) {
@@ -347,11 +321,7 @@ fn put<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// A model has randomized attributes, and not too many combinations of them.
 fn check_cells(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
-    if hidden.iter().all(|&at| plan.schema().attributes()[at].is_public()) {
-        return Err(RegressError::NothingRandomized);
-    }
     let sizes = hidden.iter().map(|&attribute| plan.schema().size(attribute));
     let cells = sizes.fold(1usize, usize::saturating_mul);
     match cells > MAX_HIDDEN_CELLS {

@@ -14,7 +14,7 @@ use super::{Model, RegressError};
 use crate::tally::LonelyPsu;
 
 /// So many numbers are held of what answers say.
-const MAX_NUMBERS: usize = 1 << 26;
+pub(super) const MAX_NUMBERS: usize = 1 << 26;
 
 /// So many numbers of the design are held.
 const MAX_HELD: usize = 1 << 23;
@@ -37,11 +37,16 @@ pub(super) struct Observations<'a> {
     /// For each different answer its unbiased weights.
     pub(super) unbiased: Vec<f64>,
     /// For each different answer the truth that it names, if it names one.
-    named: Vec<Option<usize>>,
+    pub(super) named: Vec<Option<usize>>,
     /// What is to be added to sums of logarithms of these likelihoods.
     pub(super) log_scale: f64,
     /// Whether the only hidden predictor is whether somebody ignores the device.
     pub(super) ignoring: bool,
+    /// Of a score the sum of its unbiased squares less that of its unbiased values; the response has two truths then, 0
+    /// and 1, whose weights make up the score.
+    pub(super) score: Option<f64>,
+    /// The categories of companions, where their law depends on the response.
+    pub(super) companions: Option<usize>,
     /// Whether the weights are more than counts.
     pub(super) weighted: bool,
     /// The number of responses in the model.
@@ -182,7 +187,7 @@ impl<'a> Observations<'a> {
         let shape = answers.shape.project(&predictors);
         let mut data = Observations {
             design: model.design.clone(),
-            outcomes: if responses == 1 { answers.shape.sizes()[0] } else { 1 },
+            outcomes: answers.shape.sizes()[..responses].iter().product(),
             hidden: (0..shape.cells()).map(|cell| shape.codes(cell)).collect(),
             groups: Vec::with_capacity(known.len()),
             cases: Vec::with_capacity(rows.distinct()),
@@ -191,6 +196,8 @@ impl<'a> Observations<'a> {
             named: firsts.iter().map(|record| answers.taken_for_true(record)).collect(),
             log_scale: 0.0,
             ignoring: false,
+            companions: None,
+            score: None,
             weighted: rows.weighted(),
             total,
             outside,
@@ -210,6 +217,7 @@ impl<'a> Observations<'a> {
         if !everybody {
             data.leave_out(&answers.shape, model, &logs)?;
         }
+        data.recast(&answers.shape, model)?;
         if model.standardize {
             data.standardize();
         }
@@ -305,9 +313,8 @@ impl<'a> Observations<'a> {
         self.likelihoods = of(&self.likelihoods, &kept).into_iter().map(|l| (1.0 - all) * l).collect();
         self.unbiased = of(&self.unbiased, &kept);
         self.named.fill(None);
-        if responses == 1 {
-            self.outcomes = shape.sizes()[0] - model.hidden_left_out[0].len();
-        }
+        let left = |(size, left_out): (&usize, &Vec<u16>)| size - left_out.len();
+        self.outcomes = shape.sizes().iter().zip(&model.hidden_left_out).take(responses).map(left).product();
         self.hidden.retain(|codes| model.is_inside(responses, codes));
         self.total = self.cases.iter().map(|case| case.weight * self.unbiased(case).iter().sum::<f64>()).sum();
         self.left_out = LeftOut { cells, unbiased, likelihood };

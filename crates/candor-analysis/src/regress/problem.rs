@@ -108,7 +108,8 @@ impl<'a> Problem<'a> {
             self.kernel.prepare(&indices, &mut local.derivatives);
             for outcome in 0..data.outcomes {
                 let truth = outcome * combinations + hidden;
-                self.kernel.derivatives_of(&indices, outcome, group.y, &mut local.derivatives);
+                let y = if data.score.is_some() { outcome as f64 } else { group.y };
+                self.kernel.derivatives_of(&indices, outcome, y, &mut local.derivatives);
                 local.log[truth] = local.derivatives.log + local.log_shares[hidden];
                 local.prior[truth] = local.derivatives.share * local.shares[hidden];
                 local.gradient[truth * m..][..m].copy_from_slice(&local.derivatives.gradient);

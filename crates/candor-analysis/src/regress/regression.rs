@@ -124,13 +124,24 @@ impl<'a> Prepared<'a> {
         data.steps = Some(steps);
         (data.lonely, data.design_df) = (fitting.lonely, fitting.df == DegreesOfFreedom::Design);
         let kernel = Kernel::new(model.family, data.outcomes, model.reference);
-        let hidden = model.has_hidden_predictors() || data.ignoring;
+        let hidden = model.has_hidden_predictors() || data.ignoring || model.is_score();
         let leaves_out = model.leaves_out_hidden();
         check_method(method, hidden, &data, leaves_out)?;
+        if let Some(other) = method.filter(|method| model.is_score() && *method != Method::CorrectedScore) {
+            let message = "the outcome is a score of randomized attributes, of whose errors no law is known; take \
+                           `method corrected`";
+            return Err(RegressError::Method { method: other.name(), message });
+        }
+        if method == Some(Method::MaximumLikelihood) && model.companions > 0 && data.companions.is_none() {
+            let message = "a matrix answers a predictor together with an attribute that is not in the model, of whose \
+                           law nothing is known; take `method corrected`";
+            return Err(RegressError::Method { method: "ml", message });
+        }
         let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
-        let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out);
+        let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out || model.is_score());
         let by_score = method == Some(Method::CorrectedScore) || by_default;
-        let needed = limits && (by_score || hidden);
+        // Nothing is assumed of companions, so that there is no law of all answers either.
+        let needed = limits && (by_score || hidden) && model.companions == 0;
         let everything = if needed { Everything::new(rows.answers(), &data) } else { None };
         Ok(Prepared { model, data, kernel, by_score, possible, everything })
     }

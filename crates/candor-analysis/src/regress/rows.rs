@@ -117,7 +117,7 @@ impl Layout {
                 |content: &candor_base::plan::Content| *content == candor_base::plan::Content::Public { attribute };
             plan.columns().iter().position(|column| own(&column.content)).unwrap_or(0)
         };
-        let answers = Answers::new(plan, model)?;
+        let answers = Answers::new(plan, model);
         answers.check(plan, model)?;
         let (public, numbers) = (model.public.iter().map(column).collect(), model.numbers.len());
         let nothing = Margins::new(plan, &[]);

@@ -1,6 +1,6 @@
 //! `candor import`: what interviewers wrote down -> responses.
 
-use candor::import::{enter, lotteries};
+use candor::import::{Columns, check_columns, enter, lotteries};
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
@@ -17,7 +17,8 @@ Example:
   candor import plan.json answers.csv --keep weight -o entered.parquet
 
 The data file has one row per respondent and one column per question, with the answer that was given. If the
-plan has several cards, another column holds the letter (or number) of the card.")]
+plan has several cards, another column holds the letter (or number) of the card. For a list experiment that is
+the group: 0 or A for control, 1 or B for treatment, or words given by --card-labels.")]
 pub struct EnterArgs {
     /// Plan (JSON) of the survey
     plan: String,
@@ -33,6 +34,12 @@ pub struct EnterArgs {
     /// candor_tag_2, ..]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     cards: Vec<String>,
+    /// Values of these columns for cards A, B, .. [default: letters, or numbers from 0]
+    #[arg(long, value_delimiter = ',', value_name = "LABEL,..")]
+    card_labels: Vec<String>,
+    /// Columns with the answers, in the order of the plan's questions [default: named as in responses]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    answer_columns: Vec<String>,
     /// Columns to copy unchanged; other extra columns are dropped
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     keep: Vec<String>,
@@ -56,10 +63,12 @@ pub fn run(args: EnterArgs) -> Result<(), Failure> {
             args.cards.len()
         )));
     }
+    let columns =
+        Columns { cards: args.cards, card_labels: args.card_labels, answers: args.answer_columns, keep: args.keep };
+    check_columns(&plan, &columns)?;
     let target = Target::new(&args.output);
     let tables = Inputs::new(&args.answers, args.delimiter)?;
-    let enter =
-        || enter(&plan, tables, &args.cards, &args.keep, (&target, Format::for_target(&target), args.existing.rule()));
+    let enter = || enter(&plan, tables, &columns, (&target, Format::for_target(&target), args.existing.rule()));
     let entered = working("entering answers", enter)?;
     if args.json {
         return emit_json(&entered);

@@ -23,6 +23,8 @@ use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 #[command(after_help = "\
 A model is written as \"Outcome ~ A + B + A:B\"; A*B is short for A + B + A:B, and -1 removes the intercept. A name
 is an attribute of the plan, randomized or public, or a numeric kept column. Quote names with special characters.
+A sum of randomized attributes, such as A + B + C ~ D, is a score: labels that are numbers count as such, two
+categories as 0 and 1, ordinal ones as 0, 1, 2, ..
 
 Examples:
   candor regress plan.json responses.parquet --model \"Income ~ Sex + Region\"

@@ -65,9 +65,10 @@ impl Device {
         Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions }
     }
 
-    /// The triangular model (Yu, Tian and Tang 2008): with a question that `yes` out of `of` people answer with yes, say
-    /// only whether both answers are no (the first answer) or not (the second). For two categories, of which the first
-    /// is not sensitive: the first answer reveals it.
+    /// The triangular model (Yu, Tian and Tang 2008): with a question that `yes` out of `of` people answer with yes,
+    /// say only whether both answers are no (the first answer) or not (the second).
+    ///
+    /// For two categories, of which the first is not sensitive: the first answer reveals it.
     pub fn triangular(yes: u64, of: u64) -> Device {
         Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions: vec![SAY_YES, TRUTH] }
     }

@@ -13,7 +13,10 @@ pub enum DeviceError {
     #[error("a device is written as \"die: 1-4 truth, 5 yes, 6 no\": what is thrown, a colon, and what to do")]
     Form,
     /// An unknown gadget.
-    #[error("\"{0}\" is nothing to throw or draw; known are {names}, crosswise and triangular", names = DeviceKind::names())]
+    #[error(
+        "\"{0}\" is nothing to throw or draw; known are {names}, crosswise and triangular",
+        names = DeviceKind::names()
+    )]
     DeviceKind(String),
     /// A rule without outcomes or without what to do.
     #[error("\"{0}\" is no rule; a rule is outcomes and what to do, such as \"1-4 truth\" or \"else no\"")]
@@ -54,6 +57,9 @@ pub enum DeviceError {
     Prevalence(String),
 }
 
+/// A device of a question that so many out of so many people answer with yes.
+type OfQuestion = fn(u64, u64) -> Device;
+
 /// Reads a device for a question with these categories. Written before the colon is the gadget: `die`, `two coins`,
 /// `sum of two dice`, `card`, `wheel of 12` and so on. After it come rules with commas between: outcomes (`5`, `1-4`,
 /// `else`; several with spaces), then what to do: `truth`, `opposite`, a category, or `other 1/2`, the question without
@@ -64,8 +70,7 @@ pub enum DeviceError {
 /// Says what is wrong, and what would be right.
 pub fn parse(text: &str, categories: &[String]) -> Result<Device, DeviceError> {
     let (gadget, rules) = text.split_once(':').ok_or(DeviceError::Form)?;
-    let with_question: [(_, fn(u64, u64) -> Device); 2] =
-        [("crosswise", Device::crosswise), ("triangular", Device::triangular)];
+    let with_question = [("crosswise", Device::crosswise as OfQuestion), ("triangular", Device::triangular)];
     if let Some((name, device)) = with_question.iter().find(|(name, _)| gadget.trim().eq_ignore_ascii_case(name)) {
         let (yes, of) = prevalence(rules)?;
         two(categories, name)?;

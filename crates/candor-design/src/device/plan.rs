@@ -42,8 +42,8 @@ pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
 /// that is the mirrored device: half of the cards lean away from the truth.
 ///
 /// # Errors
-/// If there is not one device for each attribute, or one is for another number of categories, or the triangular model is
-/// to be shifted.
+/// If there is not one device for each attribute, one is for another number of categories, or the triangular model
+/// is to be shifted.
 pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     if devices.len() != private.len() {

@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 use crate::method::{ComparisonTarget, Design, NotApplicable};
 use crate::outcome::DesignOutcome;
 use crate::promise::kept;
-use crate::{DesignError, clusters, independent, joint, k_ary, l_diversity, matrix, minimax, pareto};
+use crate::{DesignError, clusters, independent, joint, k_ary, l_diversity, list_experiment, matrix, minimax, pareto};
 use fields::{fields_of, names_of};
 
 pub use fields::{Field, Kind};
@@ -189,6 +189,8 @@ methods! {
     Frapp(k_ary::FrappRequest) = "frapp";
     /// Each attribute: report l categories, the true one and others at random; they stay equally plausible
     LDiversity(l_diversity::LDiversityRequest) = "l-diversity";
+    /// One yes-or-no question by a list experiment (item count technique): no epsilon
+    List(list_experiment::ListRequest) = "list";
     /// Any column-stochastic matrix
     Matrix(matrix::MatrixRequest) = "matrix";
     /// One attribute: the best channel for a prior, by privacy or utility

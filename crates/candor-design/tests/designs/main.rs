@@ -6,6 +6,7 @@ mod informations;
 mod bound;
 mod compare;
 mod devices;
+mod list_experiment;
 mod lottery;
 mod lottery_error;
 mod optimal;

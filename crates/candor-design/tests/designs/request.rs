@@ -28,6 +28,7 @@ fn one_of_each() -> Vec<(Method, Value, &'static [usize])> {
         (Method::Up, json!({"q": 0.7}), &[4]),
         (Method::Frapp, json!({"lambda": 3.0}), &[4]),
         (Method::LDiversity, json!({"l": [2]}), three),
+        (Method::List, json!({"control_items": 3, "group_sizes": [2, 1]}), &[2]),
         (Method::Matrix, json!({"matrix": [["0.75", "0.25"], ["0.25", "0.75"]], "inputs": "columns"}), &[2]),
         (Method::Front, json!({"prior": [0.4, 0.3, 0.2, 0.1], "privacy": 0.5, "posterior_bound": 0.75}), &[4]),
     ]

@@ -6,7 +6,7 @@ use candor::card::cards;
 use candor::composition::compose;
 use candor::device::{DeviceOptions, devices};
 use candor::guarantee::likelihood_ratio;
-use candor::import::enter;
+use candor::import::{Columns, enter};
 use candor::randomize::{RandomizeOptions, randomize_to};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
@@ -137,7 +137,8 @@ pub fn import(project: &Project, path: &Path) -> Result<(), Problem> {
     }
     let target = Target::File(project.folder.join(RESPONSES));
     let inputs = Inputs::new([Location::File(path.to_owned())], None)?;
-    let done = enter(plan, inputs, &[], &[], (&target, Format::for_target(&target), Existing::Keep))?;
+    let columns = Columns::default();
+    let done = enter(plan, inputs, &columns, (&target, Format::for_target(&target), Existing::Keep))?;
     let draw = Draw {
         time: now(),
         data_sha256: None,

@@ -141,6 +141,7 @@ impl Decoder {
         });
         let columns: Vec<AnswerColumn> = decoded.collect::<Result<_, _>>()?;
         self.check_set_sizes(batch, &columns)?;
+        self.check_possible(batch, &columns)?;
         let weights = self.weights.as_ref().map(|name| weights_of(batch, self.columns.len(), name)).transpose()?;
         Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
     }
@@ -177,6 +178,37 @@ impl Decoder {
                         (n, _) => format!("is not what the plan answers with: sets of {n} different categories"),
                     },
                 }));
+            }
+        }
+        Ok(())
+    }
+
+    /// An answer by a matrix is one that its channel gives to somebody: in a list experiment, nobody of the control
+    /// group counts more than the control items.
+    fn check_possible(&self, batch: &Batch, columns: &[AnswerColumn]) -> Result<(), TableError> {
+        for (column, codes) in self.columns.iter().zip(columns) {
+            let (Content::Answer { block, labels, .. }, AnswerColumn::One(answers)) = (&column.content, codes) else {
+                continue;
+            };
+            let given = |(_, channel): &(u64, Channel)| -> Option<Vec<bool>> {
+                let Channel::Matrix(matrix) = channel else { return None };
+                let is_given = |answer: usize| matrix.columns().iter().any(|column| column[answer] > 0);
+                Some((0..labels.len()).map(is_given).collect())
+            };
+            let given: Option<Vec<Vec<bool>>> = self.plan.blocks()[*block].channels().iter().map(given).collect();
+            let Some(given) = given.filter(|all| !all.iter().flatten().all(|given| *given)) else { continue };
+            let tag = self.columns.iter().position(|other| other.content == Content::Tag { block: *block });
+            let channel = |row: usize| match tag.map(|at| &columns[at]) {
+                Some(AnswerColumn::One(tags)) => usize::from(tags[row]),
+                _ => 0,
+            };
+            let is_wrong = |(row, answer): &(usize, &u16)| !given[channel(*row)][usize::from(**answer)];
+            if let Some((row, &answer)) = answers.iter().enumerate().find(is_wrong) {
+                let bad = invalid_value(batch, row, &column.name, &labels[usize::from(answer)]);
+                let rule = "check the answer and the card of this row";
+                return Err(TableError::Value(
+                    bad.not("an answer that anybody can give with the card of this row", rule),
+                ));
             }
         }
         Ok(())

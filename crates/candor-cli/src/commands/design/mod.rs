@@ -48,6 +48,7 @@ Examples:
   candor design --categories 4 --method warner --p 0.7
   candor design --categories 20 --method l-diversity --l 5
   candor design schema.toml --method l-diversity --l 2 --cross Sex,Income
+  candor design --categories 2 --method list --control-items 3 --allow-unbounded
   candor design --categories 20 --method minimax --likelihood-ratio 14.19
   candor design --categories 20 --method minimax --rho 0.1,0.5
   candor design --categories 3 --method matrix --matrix M.csv

@@ -77,6 +77,12 @@ pub struct Parameters {
     /// Number of reported categories, at least 2: one per attribute, or one for all [l-diversity]
     #[arg(long, value_delimiter = ',', value_name = "L,..")]
     pub(super) l: Option<Vec<usize>>,
+    /// Number of control items on the list, 1 to 20 [list]
+    #[arg(long, value_name = "N")]
+    pub(super) control_items: Option<usize>,
+    /// Sizes of the control and the treatment group, or their ratio [default: equal] [list]
+    #[arg(long, value_delimiter = ',', value_name = "CONTROL,TREATMENT")]
+    pub(super) group_sizes: Option<Vec<u64>>,
     /// Attributes to cross into one with all combinations as categories [l-diversity, minimax, front]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     pub(super) cross: Option<Vec<String>>,

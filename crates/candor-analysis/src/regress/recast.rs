@@ -1,0 +1,84 @@
+//! Truths that a model does not tell apart: items of a score, and what is answered together with its attributes.
+
+use candor_base::shape::Shape;
+
+use super::observations::{MAX_NUMBERS, Observations};
+use super::{Model, RegressError};
+
+impl Observations<'_> {
+    /// Leaves the truths that the model tells apart.
+    pub(super) fn recast(&mut self, shape: &Shape, model: &Model) -> Result<(), RegressError> {
+        if model.companions > 0 {
+            let sizes = shape.sizes();
+            self.add_law_of_companions(model, sizes[sizes.len() - model.companions..].iter().product())?;
+        }
+        if model.is_score() {
+            self.add_score(shape, model);
+        }
+        Ok(())
+    }
+
+    /// Puts the unbiased score of each answer in the place of the unbiased weights of its items: weights of the truths
+    /// 0 and 1 whose sum is that of the people, and whose mean is the score.
+    fn add_score(&mut self, shape: &Shape, model: &Model) {
+        let items = shape.project(&(0..model.scores.len()).collect::<Vec<usize>>());
+        let score = |cell: usize| -> Option<f64> {
+            let codes = items.codes(cell);
+            let inside = codes.iter().zip(&model.hidden_left_out).all(|(code, out)| !out.contains(&(*code as u16)));
+            let values = codes.iter().zip(&model.scores).map(|(&code, values)| values.of(code).unwrap_or(0.0));
+            inside.then(|| values.sum())
+        };
+        let scores: Vec<f64> = (0..items.cells()).filter_map(score).collect();
+        let combinations = self.hidden.len();
+        let (mut unbiased, mut excess) = (Vec::new(), Vec::new());
+        for own in self.unbiased.chunks_exact(scores.len() * combinations) {
+            let sum = |hidden: usize, power: i32| -> f64 {
+                let weights = own.iter().skip(hidden).step_by(combinations);
+                weights.zip(&scores).map(|(u, score)| u * score.powi(power)).sum()
+            };
+            unbiased.extend((0..combinations).map(|hidden| sum(hidden, 0) - sum(hidden, 1)));
+            unbiased.extend((0..combinations).map(|hidden| sum(hidden, 1)));
+            excess.push((0..combinations).map(|hidden| sum(hidden, 2) - sum(hidden, 1)).sum::<f64>());
+        }
+        self.score = Some(self.cases.iter().map(|case| case.weight * excess[case.answer]).sum());
+        self.likelihoods = vec![1.0; unbiased.len()];
+        (self.unbiased, self.outcomes) = (unbiased, 2);
+        self.named.fill(None);
+    }
+
+    /// Sums companions out of the unbiased weights, and keeps them in the likelihood: with the response as it is, and
+    /// with each other category in its place, so that their law may depend on it. Such a law is needed where the
+    /// response, and it alone, is answered together with them.
+    fn add_law_of_companions(&mut self, model: &Model, codes: usize) -> Result<(), RegressError> {
+        let (outcomes, others) = (self.outcomes, self.hidden.len() / codes);
+        let depends = model.answered_together && others == 1;
+        let laws = if depends { codes.saturating_pow(outcomes as u32) } else { codes };
+        let cells = outcomes.saturating_mul(others).saturating_mul(laws);
+        let (rows, limit) = (self.named.len(), MAX_NUMBERS);
+        if rows.saturating_mul(cells) > limit {
+            return Err(RegressError::TooLarge { rows, cells, limit });
+        }
+        let code = |law: usize, outcome: usize| if depends { law / codes.pow(outcome as u32) % codes } else { law };
+        let before = outcomes * others * codes;
+        let (mut likelihoods, mut unbiased) = (Vec::new(), Vec::new());
+        for (likelihood, weights) in self.likelihoods.chunks_exact(before).zip(self.unbiased.chunks_exact(before)) {
+            for truth in 0..outcomes * others {
+                let own = truth * codes..(truth + 1) * codes;
+                let people: f64 = weights[own.clone()].iter().sum();
+                likelihoods.extend((0..laws).map(|law| likelihood[own.start + code(law, truth / others)]));
+                unbiased.extend((0..laws).map(|law| if law == 0 { people } else { 0.0 }));
+            }
+        }
+        let kinds = if depends { outcomes } else { 1 };
+        let combination = |at: usize| -> Vec<usize> {
+            let (other, law) = (&self.hidden[at / laws * codes], at % laws);
+            let named = other[..other.len() - model.companions].iter().copied();
+            named.chain((0..kinds).map(|outcome| code(law, outcome))).collect()
+        };
+        let hidden = (0..others * laws).map(combination).collect();
+        (self.likelihoods, self.unbiased, self.hidden) = (likelihoods, unbiased, hidden);
+        self.companions = depends.then_some(codes);
+        self.named.fill(None);
+        Ok(())
+    }
+}
