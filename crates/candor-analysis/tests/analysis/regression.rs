@@ -357,7 +357,7 @@ fn refusals_say_what_would_be_right() {
     let with = |family| ModelOptions { family: Some(family), ..ModelOptions::default() };
     assert!(told("y ~ x", &with(Family::Binary)).contains("has 3 categories"));
     assert!(told("y ~ x", &with(Family::Poisson)).contains("numeric kept column"));
-    assert!(told("x ~ y", &with(Family::Ordinal)).contains("no attribute of the plan"));
+    assert!(told("x ~ y", &with(Family::Ordinal)).contains("not an attribute of the plan"));
     let reference = |name: &str, label: &str| ModelOptions {
         references: vec![(name.to_owned(), label.to_owned())],
         ..ModelOptions::default()
