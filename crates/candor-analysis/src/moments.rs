@@ -121,6 +121,11 @@ impl Values {
         }
     }
 
+    /// What a category stands for; none if it stands for no number.
+    pub(crate) fn of(&self, code: u16) -> Option<f64> {
+        self.0[usize::from(code)]
+    }
+
     /// What a category stands for, from 0 for the least number to 1 for the largest.
     pub(crate) fn scaled(&self, code: u16) -> Option<f64> {
         let (low, high) = self.range();

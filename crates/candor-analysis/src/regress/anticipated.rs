@@ -92,6 +92,11 @@ pub fn anticipate(
                        without that category";
         return Err(RegressError::Anticipated(message.to_owned()));
     }
+    if model.family.is_of_counts() || !model.values.is_empty() {
+        let message = "sample sizes are computed for outcomes with categories and for linear models of a kept column; \
+                       plan this outcome with one of these";
+        return Err(RegressError::Anticipated(message.to_owned()));
+    }
     let outcomes = model.categories.len().max(1);
     let truth = Truth::new(model, Kernel::new(model.family, outcomes, model.reference), people)?;
     let rows = truth.rows(layout, people)?;
@@ -154,7 +159,7 @@ impl<'a> Truth<'a> {
                 check_response(model, people)?;
                 truth.adapt_thresholds(people);
             }
-            Kernel::LeastSquares | Kernel::Normal => {}
+            Kernel::LeastSquares | Kernel::Normal | Kernel::LogLinear { .. } => {}
         }
         Ok(truth)
     }

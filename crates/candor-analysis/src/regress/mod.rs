@@ -8,6 +8,7 @@
 mod error;
 mod formula;
 mod design;
+mod outcome;
 mod model;
 mod unbiased;
 mod relabeled;
@@ -35,6 +36,7 @@ mod corrected_profile;
 mod fieller;
 mod questions;
 mod effects;
+mod rare;
 mod result;
 mod coefficients;
 mod joint;
@@ -53,8 +55,10 @@ pub use error::RegressError;
 pub use foreseen::{Foreseen, Signal};
 pub use formula::Formula;
 pub use hidden_predictors::Assumption;
-pub use model::{Family, IgnoringOptions, MAX_HIDDEN_CELLS, Missing, Model, ModelOptions};
+pub use model::{IgnoringOptions, MAX_HIDDEN_CELLS, Missing, Model, ModelOptions};
+pub use outcome::Family;
 pub use questions::Questions;
+pub use rare::Rare;
 pub use regression::{DegreesOfFreedom, Fitting, regress, regress_asking, regress_with};
 pub use replicated::{regress_replicated, regress_replicated_asking, regress_replicated_with};
 pub use result::{

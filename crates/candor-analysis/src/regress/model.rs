@@ -4,36 +4,12 @@ use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Kind, NOT_ASKED, nearest};
 
 use super::design::{Design, Factor, Predictor};
+use super::outcome::{Family, values};
 use super::{Formula, RegressError};
 use crate::condition::Condition;
 
 /// At most so many combinations of hidden categories are summed over.
 pub const MAX_HIDDEN_CELLS: usize = 4096;
-
-/// What kind of response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Two categories: logistic regression.
-    Binary,
-    /// Several categories without order: logits against a reference.
-    Multinomial,
-    /// Several categories in order: proportional odds.
-    Ordinal,
-    /// A public number.
-    Linear,
-}
-
-impl Family {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Binary => "binary",
-            Family::Multinomial => "multinomial",
-            Family::Ordinal => "ordinal",
-            Family::Linear => "linear",
-        }
-    }
-}
 
 /// What a model is asked for beside its formula.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +77,8 @@ pub struct Model {
     /// The response's categories, none of a number; the reference among them.
     pub(super) categories: Vec<String>,
     pub(super) reference: usize,
+    /// The numbers that its categories stand for, where an attribute is taken for a number.
+    pub(super) values: Vec<f64>,
     /// Attributes whose truth is summed over: the response first if it is one, then randomized predictors, by position
     /// in the schema.
     pub(super) hidden: Vec<usize>,
@@ -149,34 +127,30 @@ impl Model {
         }
         let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;
+        let labels = attribute.filter(|_| !family.is_of_numbers()).map_or(&[][..], Attribute::categories);
+        let values = values(attribute, &kept, family)?;
         let (mut hidden, public, mut numbers) = variables(plan, formula, response);
         options.domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(&mut hidden, at));
         let known_response = attribute.is_some_and(Attribute::is_public);
-        check_cells(plan, &hidden)?;
+        check_hidden(plan, &hidden)?;
         let references = References::new(plan, formula, options, left_out)?;
-        let hidden_predictors = &hidden[usize::from(response.is_some())..];
+        numbers.extend(response.is_none().then(|| formula.response().to_owned()));
+        let named = Named { hidden: &hidden[usize::from(response.is_some())..], public: &public, numbers: &numbers };
         let predictor = |name: &String| {
             let at = found(name);
-            let factor = factor(at, hidden_predictors, &public)
-                .unwrap_or_else(|| Factor::Number(numbers.iter().position(|number| number == name).unwrap_or(0)));
-            let categories = at.map_or(&[][..], |at| schema.attributes()[at].categories()).to_vec();
             let left_out = at.map_or(Vec::new(), left_out);
-            let first = (0..categories.len()).find(|&code| !left_out.contains(&(code as u16))).unwrap_or(0);
-            let reference = at.and_then(|at| references.of(at)).unwrap_or(first);
-            Predictor { name: name.clone(), factor, categories, reference, left_out }
+            named.predictor(name, at.map(|at| (at, &schema.attributes()[at])), &references, left_out)
         };
         let design = Design::new(formula, predictor, family != Family::Ordinal)?;
-        if response.is_none() {
-            numbers.push(formula.response().to_owned());
-        }
         let alone = hidden.len() == 1 && response.is_some() && !known_response;
         let ignoring = options.ignoring.as_ref().map(|asked| ignoring(plan, hidden[0], asked, alone));
         Ok(Model {
             ignoring: ignoring.transpose()?,
             family,
             response: formula.response().to_owned(),
-            categories: kept.iter().filter_map(|&code| attribute?.categories().get(code).cloned()).collect(),
+            categories: kept.iter().filter_map(|&code| labels.get(code).cloned()).collect(),
             reference: references.among(response, &kept),
+            values,
             hidden_left_out: hidden.iter().map(|&at| left_out(at)).collect(),
             public_left_out: public.iter().map(|&at| left_out(at)).collect(),
             domain: options.domain.clone(),
@@ -253,7 +227,7 @@ impl Model {
 
     /// How many of the hidden attributes are the response: one, or none.
     pub(super) fn hidden_responses(&self) -> usize {
-        usize::from(!self.categories.is_empty())
+        usize::from(!self.categories.is_empty() || !self.values.is_empty())
     }
 
     /// Whether a predictor is randomized.
@@ -262,10 +236,34 @@ impl Model {
     }
 }
 
-/// What an attribute contributes as a predictor; `None` of a numeric column.
-fn factor(attribute: Option<usize>, hidden: &[usize], public: &[usize]) -> Option<Factor> {
-    let place = |list: &[usize]| list.iter().position(|own| Some(*own) == attribute);
-    place(hidden).map(Factor::Hidden).or_else(|| place(public).map(Factor::Public))
+/// The predictors of a formula.
+struct Named<'a> {
+    hidden: &'a [usize],
+    public: &'a [usize],
+    numbers: &'a [String],
+}
+
+impl Named<'_> {
+    /// The predictor of a name: an attribute with its position, or a number.
+    fn predictor(
+        &self,
+        name: &str,
+        attribute: Option<(usize, &Attribute)>,
+        references: &References,
+        left_out: Vec<u16>,
+    ) -> Predictor {
+        let at = attribute.map(|(at, _)| at);
+        let place = |list: &[usize]| list.iter().position(|own| Some(*own) == at);
+        let factor = match (place(self.hidden), place(self.public)) {
+            (Some(axis), _) => Factor::Hidden(axis),
+            (_, Some(place)) => Factor::Public(place),
+            _ => Factor::Number(self.numbers.iter().position(|number| number == name).unwrap_or(0)),
+        };
+        let categories = attribute.map_or(Vec::new(), |(_, attribute)| attribute.categories().to_vec());
+        let first = (0..categories.len()).find(|&code| !left_out.contains(&(code as u16))).unwrap_or(0);
+        let reference = at.and_then(|at| references.of(at)).unwrap_or(first);
+        Predictor { name: name.to_owned(), factor, categories, reference, left_out }
+    }
 }
 
 /// A subpopulation is not one of the outcome's categories.
@@ -348,7 +346,7 @@ fn put<T: PartialEq>(list: &mut Vec<T>, item: T) {
 }
 
 /// A model has randomized attributes, and not too many combinations of them.
-fn check_cells(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
+fn check_hidden(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
     if hidden.iter().all(|&at| plan.schema().attributes()[at].is_public()) {
         return Err(RegressError::NothingRandomized);
     }
@@ -372,12 +370,13 @@ fn family(
 ) -> Result<Family, RegressError> {
     let asked = options.family;
     let Some(attribute) = attribute else {
-        return match asked {
-            None | Some(Family::Linear) => Ok(Family::Linear),
-            Some(other) => Err(RegressError::Family {
+        return match asked.unwrap_or(Family::Linear) {
+            own if own.is_of_numbers() => Ok(own),
+            other => Err(RegressError::Family {
                 family: other.name(),
                 message: format!(
-                    "\"{name}\" is no attribute of the plan; a numeric column is a `family linear` response"
+                    "\"{name}\" is not an attribute of the plan; the outcome is then a numeric column: expected \
+                     linear, poisson or quasi-poisson"
                 ),
             }),
         };
@@ -397,8 +396,10 @@ fn family(
         return refused(by_schema, "an outcome has two or more beside what is missing");
     }
     match asked.unwrap_or(by_schema) {
-        Family::Linear => {
-            refused(Family::Linear, "a linear response is a numeric column that was kept, not an attribute")
+        Family::Poisson => {
+            let message = "poisson takes a numeric kept column; counts among a few categories have no Poisson \
+                           distribution: take quasi-poisson";
+            refused(Family::Poisson, message)
         }
         Family::Binary if by_schema != Family::Binary => {
             refused(Family::Binary, "a binary response has two; take multinomial or ordinal")

@@ -10,11 +10,14 @@ use super::calibrated::Calibration;
 use super::design::{Combination, Design, Values};
 use super::model::Ignoring;
 use super::rows::{ModelRows, Row};
-use super::{Model, RegressError};
+use super::{Family, Model, RegressError};
 use crate::tally::LonelyPsu;
 
 /// So many numbers are held of what answers say.
 const MAX_NUMBERS: usize = 1 << 26;
+
+/// Counts up to here are exact.
+const MAX_COUNT: f64 = 1e15;
 
 /// So many numbers of the design are held.
 const MAX_HELD: usize = 1 << 23;
@@ -26,8 +29,10 @@ const TOLD: f64 = 1e-11;
 #[derive(Clone, Debug)]
 pub(super) struct Observations<'a> {
     pub(super) design: Design,
-    /// How many categories the response has; 1 if it is a number.
+    /// How many categories the response has; 1 if it is a public number.
     pub(super) outcomes: usize,
+    /// The numbers that its categories stand for, if it is a number.
+    pub(super) values: Vec<f64>,
     /// The hidden predictors' categories in each of their combinations.
     pub(super) hidden: Vec<Vec<usize>>,
     pub(super) groups: Vec<Group>,
@@ -183,6 +188,7 @@ impl<'a> Observations<'a> {
         let mut data = Observations {
             design: model.design.clone(),
             outcomes: if responses == 1 { answers.shape.sizes()[0] } else { 1 },
+            values: model.values.clone(),
             hidden: (0..shape.cells()).map(|cell| shape.codes(cell)).collect(),
             groups: Vec::with_capacity(known.len()),
             cases: Vec::with_capacity(rows.distinct()),
@@ -206,19 +212,27 @@ impl<'a> Observations<'a> {
         };
         data.add_groups(rows, &known, responses, &logs);
         data.degrees = data.count_degrees();
-        let everybody = (0..answers.shape.cells()).all(|cell| model.is_inside(0, &answers.shape.codes(cell)));
+        data.prepare(model, &answers.shape, &logs)?;
+        Ok(data)
+    }
+
+    /// Makes the data those of the people in the model.
+    fn prepare(&mut self, model: &Model, shape: &Shape, logs: &[f64]) -> Result<(), RegressError> {
+        if model.family.is_of_counts() && self.values.is_empty() {
+            self.check_counts(model)?;
+        }
+        let everybody = (0..shape.cells()).all(|cell| model.is_inside(0, &shape.codes(cell)));
         if !everybody {
-            data.leave_out(&answers.shape, model, &logs)?;
+            self.leave_out(shape, model, logs)?;
         }
         if model.standardize {
-            data.standardize();
+            self.standardize();
         }
         if let Some(ignoring) = model.ignoring {
-            data.add_ignoring(ignoring, &logs);
+            self.add_ignoring(ignoring, logs);
         }
-        data.hold_rows();
-        data.check_columns()?;
-        Ok(data)
+        self.hold_rows();
+        self.check_columns()
     }
 
     /// Adds the cases of all groups.
@@ -232,6 +246,19 @@ impl<'a> Observations<'a> {
             let weight = own.iter().map(|case| case.weight).sum();
             let cases = start..self.cases.len();
             self.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
+        }
+    }
+
+    /// Refuses counts that are none.
+    fn check_counts(&self, model: &Model) -> Result<(), RegressError> {
+        let whole = model.family == Family::Poisson;
+        let is_count = |y: f64| (0.0..=MAX_COUNT).contains(&y) && (!whole || y.fract() == 0.0);
+        match self.groups.iter().find(|group| !is_count(group.y)) {
+            Some(group) => Err(RegressError::Count { column: model.response.clone(), value: group.y, whole }),
+            None if self.groups.iter().all(|group| group.y == 0.0) => {
+                Err(RegressError::NoCounts(model.response.clone()))
+            }
+            None => Ok(()),
         }
     }
 
