@@ -380,6 +380,9 @@ class Coefficient(Result):
     odds_ratio: float | None
     odds_ratio_low: float | None
     odds_ratio_high: float | None
+    rate_ratio: float | None
+    rate_ratio_low: float | None
+    rate_ratio_high: float | None
     #: How many times as many respondents it took as direct questions would have.
     design_effect: float | None
     #: How many directly asked people would have told as much.
@@ -409,7 +412,7 @@ class Regression(Result):
     modeled: list[str]
     #: The category that they are compared with.
     reference: str | None
-    #: ``binary``, ``multinomial``, ``ordinal`` or ``linear``.
+    #: ``binary``, ``multinomial``, ``ordinal``, ``linear``, ``poisson`` or ``quasi-poisson``.
     family: str
     #: ``ml``, ``jeffreys`` or ``corrected``.
     method: str
@@ -440,6 +443,8 @@ class Regression(Result):
     tjur_r2: float | None
     #: The standard deviation of what a linear model leaves.
     residual_deviation: float | None
+    #: Of counts, their variance over their mean, given the predictors.
+    dispersion: float | None
     #: What had to be assumed of randomized predictors.
     assumption: str | None
     #: How far maximum likelihood and the corrected score differ.
@@ -481,16 +486,18 @@ class Regression(Result):
         return [one.to_dict() for one in self.coefficients]
 
     def plot(self, ax: Any = None) -> Any:
-        """The coefficients but constants and thresholds with their intervals, by matplotlib; odds ratios on a scale of their logarithms."""
+        """The coefficients but constants and thresholds with their intervals, by matplotlib; odds and rate ratios on a scale of their logarithms."""
         from .plots import forest
 
         shown = [one for one in self.coefficients if not one.term.startswith("(")]
         several = len({one.category for one in shown}) > 1
         names = [f"{one.term} ({one.category})" if several else one.term for one in shown]
-        if all(one.odds_ratio is None for one in shown):
+        ratio = next((kind for kind in ("odds_ratio", "rate_ratio") if any(one.to_dict()[kind] is not None for one in shown)), None)
+        if ratio is None:
             return forest([(name, one.estimate, one.low, one.high) for name, one in zip(names, shown)], 0.0, "coefficient", ax)
-        rows = [(name, one.odds_ratio, one.odds_ratio_low, one.odds_ratio_high) for name, one in zip(names, shown)]
-        drawn = forest(rows, 1.0, "odds ratio", ax)
+        fields = [one.to_dict() for one in shown]
+        rows = [(name, one[ratio], one[f"{ratio}_low"], one[f"{ratio}_high"]) for name, one in zip(names, fields)]
+        drawn = forest(rows, 1.0, ratio.replace("_", " "), ax)
         drawn.set_xscale("log")
         return drawn
 
@@ -499,7 +506,8 @@ class Regression(Result):
         yield Line(f"{self.respondents:,} responses, {self.family} regression, method {self.method}, {100 * self.confidence:g}% intervals")
         for note in self.notes:
             yield Line(note)
-        left_out = ("odds_ratio_low", "odds_ratio_high", "directly_asked")
+        absent = "odds_ratio" if self.family in ("poisson", "quasi-poisson") else "rate_ratio"
+        left_out = ("odds_ratio_low", "odds_ratio_high", "rate_ratio_low", "rate_ratio_high", "directly_asked", absent)
         yield from listed([{name: value for name, value in row.items() if name not in left_out} for row in self.rows()])
         averages = {"shares": "average prediction", "effects": "average change of it with each predictor, all else as it is"}
         for name, heading in averages.items():

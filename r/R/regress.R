@@ -1,13 +1,14 @@
 #' Fit a regression to randomized answers
 #'
-#' Runs `candor regress`: logistic, multinomial, ordinal or linear regression, corrected for the randomization. The outcome, the
+#' Runs `candor regress`: logistic, multinomial, ordinal, linear or log-linear regression, corrected for the randomization. The outcome, the
 #' predictors, or both may be randomized.
 #'
 #' @param formula The model, as in [stats::lm()]: `income ~ education + age`, with `+`, `:`, `*` and `-1`; `.` is all attributes of
 #'   the plan but the outcome. Names are attributes of the plan, randomized or public, or numeric columns that were kept; these may be
 #'   transformed, as in `log(age)` or `poly(age, 2)`. Names with other characters than letters stand in backticks.
 #' @param plan,responses As in [candor_estimate()].
-#' @param family The kind of response: `"binary"`, `"multinomial"`, `"ordinal"` or `"linear"`; by default what the schema says.
+#' @param family The kind of response: `"binary"`, `"multinomial"`, `"ordinal"`, `"linear"`, `"poisson"` or
+#'   `"quasi-poisson"`; by default what the schema says.
 #' @param reference Reference categories where it is not the first: `c(Sex = "Female")`.
 #' @param weights,strata,psu,fpc Names of kept columns that say how people were sampled: sampling weights, strata, primary sampling units,
 #'   and how many units the stratum has (up to 1, which share of them was drawn).

@@ -65,7 +65,7 @@ is_constant <- function(terms) {
 #'
 #' @param object A fit of [candor_regress()].
 #' @param newdata A data frame with the predictors of the model.
-#' @param type `"response"`: probabilities (of several categories a matrix), or of a linear model means. `"link"`: log odds; of an
+#' @param type `"response"`: probabilities (of several categories a matrix), or of a linear or log-linear model means. `"link"`: log odds or log means; of an
 #'   ordinal model without the thresholds.
 #' @param se.fit Whether standard errors of the linear predictor are wanted, too; not of probabilities.
 #' @param ... Further fits for `anova`; else nothing.
@@ -100,13 +100,15 @@ predict.candor_regress <- function(object, newdata, type = c("response", "link")
     if (family == "ordinal" && type == "response") {
         return(ordinal_predictions(object, link))
     }
-    fitted <- if (family == "binary" && type == "response") stats::plogis(link) else link
+    counts <- family %in% c("poisson", "quasi-poisson")
+    fitted <- if (type == "link") link else if (family == "binary") stats::plogis(link) else if (counts) exp(link) else link
     if (!se.fit) {
         return(fitted)
     }
     covariance <- stats::vcov(object)[colnames(matrix), colnames(matrix), drop = FALSE]
     error <- sqrt(rowSums((matrix %*% covariance) * matrix))
     if (family == "binary" && type == "response") error <- error * fitted * (1 - fitted)
+    if (counts && type == "response") error <- error * fitted
     list(fit = fitted, se.fit = error)
 }
 
@@ -243,7 +245,9 @@ emm_basis.candor_regress <- function(object, trms, xlev, grid, ...) {
     }
     matrix <- stats::model.matrix(object, grid)
     names <- colnames(matrix)
-    misc <- switch(family, binary = list(tran = "logit", inv.lbl = "prob", estName = "logit"), list())
+    log <- list(tran = "log", inv.lbl = "rate", estName = "log mean")
+    logit <- list(tran = "logit", inv.lbl = "prob", estName = "logit")
+    misc <- switch(family, binary = logit, poisson = log, "quasi-poisson" = log, list())
     list(X = matrix, bhat = unname(stats::coef(object)[names]), nbasis = matrix(NA), V = unname(stats::vcov(object)[names, names]),
          dffun = function(k, dfargs) Inf, dfargs = list(), misc = misc)
 }

@@ -37,9 +37,9 @@ fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
 }
 
 /// A response `y` and hidden predictors `x`, `w` in one block, and a public `z`.
-fn plan(hidden: &[usize], public: usize, epsilon: f64) -> Plan {
+fn plan(hidden: &[usize], with_y: bool, public: usize, epsilon: f64) -> Plan {
     let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
-    let named = ["y", "x", "w"].into_iter().zip(hidden);
+    let named = ["y", "x", "w"].into_iter().skip(usize::from(!with_y)).zip(hidden);
     let mut attributes: Vec<Attribute> =
         named.map(|(name, &size)| Attribute::new(name, labels(size)).unwrap()).collect();
     attributes.push(Attribute::new_public("z", labels(public)).unwrap());
@@ -54,6 +54,15 @@ fn logistic(eta: f64) -> f64 {
 fn log_odds(share: f64) -> f64 {
     (share / (1.0 - share)).ln()
 }
+
+/// Log odds of 1, 2 and 3 against 0 in each group, and the means that they lead to.
+fn of_four(group: u16) -> Vec<f64> {
+    [[0.25f64, 0.15, 0.1], [0.3, 0.3, 0.2]][usize::from(group)]
+        .map(|share| (share / [0.5, 0.2][usize::from(group)]).ln())
+        .to_vec()
+}
+
+const OF_FOUR: [f64; 2] = [0.25 + 0.3 + 0.3, 0.3 + 0.6 + 0.6];
 
 /// How people are drawn.
 #[derive(Clone, Copy)]
@@ -79,6 +88,9 @@ struct Setting {
     /// Log odds of each category of `y` but the first, by the codes of the hidden predictors and `z`.
     eta: fn(&[u16]) -> Vec<f64>,
     drawn: Drawn,
+    /// Of a public count, in place of `y`, whose mean is the exponential of `eta`: by how much people's means vary,
+    /// relative to them.
+    counts: Option<f64>,
     /// The coefficient that is looked at, its category, and its true value.
     term: &'static str,
     category: Option<&'static str>,
@@ -97,6 +109,7 @@ fn settings() -> Vec<Setting> {
         predictors: vec![first, 1.0 - first],
         eta,
         drawn: Drawn::Simply,
+        counts: None,
         term: "z=1",
         category: None,
         value: log_odds(shares[1]) - log_odds(shares[0]),
@@ -112,9 +125,19 @@ fn settings() -> Vec<Setting> {
         predictors: vec![(1.0 - rare) / 2.0, (1.0 - rare) / 2.0, rare / 2.0, rare / 2.0],
         eta,
         drawn: Drawn::Simply,
+        counts: None,
         term: "x=1",
         category: None,
         value,
+    };
+    // A public count, and a hidden group with twice the mean.
+    let counts = |name, family, rare, varying, respondents| Setting {
+        hidden: vec![2],
+        formula: "count ~ x",
+        family: Some(family),
+        counts: Some(varying),
+        eta: |codes| vec![0.3 + 0.7 * f64::from(codes[0])],
+        ..hidden(name, 2.0, respondents, rare, 0.7, |_| Vec::new())
     };
     let of_three = |codes: &[u16]| {
         let x = f64::from(codes[0]);
@@ -178,6 +201,44 @@ fn settings() -> Vec<Setting> {
                 vec![log_odds([0.1, 0.2][usize::from(codes[0])])]
             })
         },
+        counts("Poisson, hidden group of 10%, epsilon 2, 1,000", Family::Poisson, 0.1, 0.0, 1000),
+        Setting {
+            eta: |codes| vec![-2.5 + 0.7 * f64::from(codes[0])],
+            ..counts("Poisson, rare events, hidden group of 5%, epsilon 2, 1,000", Family::Poisson, 0.05, 0.0, 1000)
+        },
+        counts(
+            "quasi-Poisson, overdispersed, hidden group of 10%, epsilon 2, 1,000",
+            Family::QuasiPoisson,
+            0.1,
+            0.8,
+            1000,
+        ),
+        counts("quasi-Poisson, hidden group of 5%, epsilon 2, 400", Family::QuasiPoisson, 0.05, 0.8, 400),
+        Setting {
+            hidden: vec![4],
+            family: Some(Family::QuasiPoisson),
+            // The mean of 0, 1, 2, 3 with these odds.
+            value: (OF_FOUR[1] / OF_FOUR[0]).ln(),
+            eta: |codes| of_four(codes[0]),
+            ..two("randomized count 0 to 3, epsilon 2, 1,000", [0.1, 0.1], 2.0, 1000, 0.5, |_| Vec::new())
+        },
+        Setting {
+            hidden: vec![4],
+            family: Some(Family::Linear),
+            value: OF_FOUR[1] - OF_FOUR[0],
+            eta: |codes| of_four(codes[0]),
+            ..two("randomized number 0 to 3, linear, epsilon 2, 1,000", [0.1, 0.1], 2.0, 1000, 0.5, |_| Vec::new())
+        },
+        Setting {
+            drawn: Drawn::Clusters(20, 0.5),
+            ..hidden("20 clusters of 30, hidden predictor, epsilon 4", 4.0, 600, 0.3, 0.0, |_| vec![log_odds(0.3)])
+        },
+        Setting {
+            drawn: Drawn::Informatively(4.0),
+            ..hidden("informative weights 4:1, hidden predictor, epsilon 4, 2,000", 4.0, 2000, 0.3, 0.7, |codes| {
+                vec![-1.5 + 0.7 * f64::from(codes[0])]
+            })
+        },
     ]
 }
 
@@ -204,8 +265,16 @@ impl Found {
 }
 
 impl Setting {
+    fn plan(&self) -> Plan {
+        plan(&self.hidden, self.counts.is_none(), self.public, self.epsilon)
+    }
+
+    fn hidden_predictors(&self) -> &[usize] {
+        &self.hidden[usize::from(self.counts.is_none())..]
+    }
+
     fn sizes(&self) -> Vec<usize> {
-        self.hidden[1..].iter().copied().chain([self.public]).collect()
+        self.hidden_predictors().iter().copied().chain([self.public]).collect()
     }
 
     /// The codes of the hidden predictors and `z` of a cell.
@@ -224,11 +293,25 @@ impl Setting {
         odds.iter().map(|one| one / total).collect()
     }
 
-    /// True codes of everybody, weights and clusters.
-    fn people(&self, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>, Vec<String>) {
+    /// A count of somebody with these predictors.
+    fn count(&self, codes: &[u16], varying: f64, mut uniform: impl FnMut() -> f64) -> f64 {
+        let own = if uniform() < 0.5 { 1.0 - varying } else { 1.0 + varying };
+        let mean = own * (self.eta)(codes)[0].exp();
+        let (mut number, mut share) = (0.0, (-mean).exp());
+        let mut left = uniform() - share;
+        while left > 0.0 && number < 1e3 {
+            number += 1.0;
+            share *= mean / number;
+            left -= share;
+        }
+        number
+    }
+
+    /// True codes of everybody, weights, clusters and counts.
+    fn people(&self, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>, Vec<String>, Vec<f64>) {
         let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let mut columns = vec![Vec::new(); self.hidden.len() + 1];
-        let (mut weights, mut names) = (Vec::new(), Vec::new());
+        let (mut weights, mut names, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut moved = 0.0;
         while columns[0].len() < self.respondents {
             let number = columns[0].len();
@@ -242,6 +325,12 @@ impl Setting {
                 *codes.last_mut().unwrap() = (number / size % 2) as u16;
                 names.push((number / size).to_string());
             }
+            if let Some(varying) = self.counts {
+                counts.push(self.count(&codes, varying, &mut uniform));
+                weights.push(1.0);
+                columns.iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
+                continue;
+            }
             let y = drawn(&self.shares(&codes, moved), uniform()) as u16;
             let mut weight = 1.0;
             if let Drawn::Informatively(times) = self.drawn {
@@ -254,11 +343,11 @@ impl Setting {
             columns[0].push(y);
             columns[1..].iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
         }
-        (columns, weights, names)
+        (columns, weights, names, counts)
     }
 
     fn run(&self, surveys: Range<u32>) -> Found {
-        let plan = plan(&self.hidden, self.public, self.epsilon);
+        let plan = self.plan();
         let options = ModelOptions { family: self.family, ..ModelOptions::default() };
         let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
         let layout = Layout::new(&plan, &model).unwrap();
@@ -270,13 +359,17 @@ impl Setting {
             profiles: vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()],
         };
         let in_profile = |name: &str| u16::from(names.contains(&name));
-        let codes: Vec<u16> =
-            ["x", "w"][..self.hidden.len() - 1].iter().copied().chain(["z"]).map(in_profile).collect();
-        let truth = self.shares(&codes, 0.0);
+        let hidden = self.hidden_predictors().len();
+        let codes: Vec<u16> = ["x", "w"][..hidden].iter().copied().chain(["z"]).map(in_profile).collect();
+        let truth = match self.family.filter(|family| family.is_of_numbers()) {
+            Some(_) if self.counts.is_some() => vec![(self.eta)(&codes)[0].exp()],
+            Some(_) => vec![OF_FOUR[1]],
+            None => self.shares(&codes, 0.0),
+        };
         let mut found = Found { surveys: surveys.end - surveys.start, ..Found::default() };
         for survey in surveys {
             let mut rng = ChaCha20Rng::seed_from_u64(u64::from(survey));
-            let (columns, weights, clusters) = self.people(&mut rng);
+            let (columns, weights, clusters, counts) = self.people(&mut rng);
             let mut stream = Source::from_seed(34).stream(u64::from(survey));
             let answers = Randomizer::new(&plan).batch(&columns, &mut stream).unwrap();
             let columns = answer_codes(&plan, &answers);
@@ -284,7 +377,8 @@ impl Setting {
             let clusters = (!clusters.is_empty()).then_some(&clusters[..]);
             let weights = matches!(self.drawn, Drawn::Informatively(_)).then_some(&weights[..]);
             let sample = Sample { clusters, ..Sample::default() };
-            rows.add(&Batch { columns: &columns, numbers: &[], weights, sample, rows: self.respondents });
+            let numbers = if counts.is_empty() { Vec::new() } else { vec![counts] };
+            rows.add(&Batch { columns: &columns, numbers: &numbers, weights, sample, rows: self.respondents });
             let fit = regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap();
             let is = |category: &Option<String>| self.category.is_none_or(|own| category.as_deref() == Some(own));
             let own = fit.coefficients.iter().find(|one| one.term == self.term && is(&one.category)).unwrap();
@@ -300,7 +394,7 @@ impl Setting {
             }
             // With clusters there is no one share of the population.
             for one in fit.predictions.iter().filter(|_| !matches!(self.drawn, Drawn::Clusters(..))) {
-                let code: usize = one.category.as_ref().unwrap().parse().unwrap();
+                let code: usize = one.category.as_ref().map_or(0, |category| category.parse().unwrap());
                 found.predicted[0] += 1;
                 found.predicted[1] += u32::from(inside(one.low, one.high, truth[code]));
             }
@@ -325,10 +419,12 @@ impl Setting {
 
     /// What `sample-size` says of the coefficient, where it says anything about such surveys.
     fn power(&self) -> Option<f64> {
-        if !matches!(self.drawn, Drawn::Simply) || self.family == Some(Family::Multinomial) || self.value == 0.0 {
+        let planned = !matches!(self.family, Some(Family::Multinomial | Family::Poisson | Family::QuasiPoisson));
+        let planned = planned && self.family != Some(Family::Linear);
+        if !matches!(self.drawn, Drawn::Simply) || !planned || self.value == 0.0 {
             return None;
         }
-        let plan = plan(&self.hidden, self.public, self.epsilon);
+        let plan = self.plan();
         let options = ModelOptions { family: self.family, ..ModelOptions::default() };
         let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
         let layout = Layout::new(&plan, &model).unwrap();

@@ -113,8 +113,9 @@ pub fn effects(
     let schema = plan.schema();
     check_numbers(schema, model.numbers(), shares, &options.numbers)?;
     let attributes = [model.randomized(), model.public()].concat();
+    let response = schema.position(model.response()).ok();
     let predictors = match model.family() {
-        Family::Linear => &model.numbers()[..model.numbers().len() - 1],
+        family if family.is_of_numbers() && !model.is_score() => &model.numbers()[..model.numbers().len() - 1],
         _ => model.numbers(),
     };
     let split = model.randomized().len();
@@ -123,7 +124,6 @@ pub fn effects(
         Profile { randomized: randomized.to_vec(), public: public.to_vec(), numbers, share }
     };
     let profiles = shares.kinds(schema, &attributes, predictors)?.into_iter().map(profile).collect();
-    let response = schema.position(model.response()).ok();
     let of_response = response.map_or(Vec::new(), |at| shares.of(schema, at));
     let people = Anticipated { profiles, response: of_response.clone(), effects: options.effects.clone() };
     let (method, found) = anticipate(model, asked.layout(), &people)?;

@@ -103,6 +103,12 @@ impl Choice for Family {
         ("multinomial", Family::Multinomial, "Several categories: multinomial logits against the reference"),
         ("ordinal", Family::Ordinal, "Ordered categories: proportional odds"),
         ("linear", Family::Linear, "Numeric kept column, or score of randomized attributes: linear regression"),
+        ("poisson", Family::Poisson, "Count in a kept column whose variance is its mean: log-linear regression"),
+        (
+            "quasi-poisson",
+            Family::QuasiPoisson,
+            "Count with any variance, in a kept column or a score of randomized attributes: log-linear regression",
+        ),
     ];
 }
 
@@ -338,25 +344,46 @@ fn one(
     options: &RegressOptions,
     progress: ProgressSink<'_>,
 ) -> Result<Regression, StudyError> {
-    let (found, model) = (fitted(rows, own, asked, options, progress)?, &asked.model);
+    let found = fitted(rows, own, asked, options, progress)?;
+    Ok(described(rows, own, asked, options, found))
+}
+
+/// What p-values and limits come from.
+fn test_of(all: &[regress::Coefficient]) -> regress::Test {
+    all.iter().find(|one| one.p_value.is_some()).map_or(regress::Test::Score, |one| one.test)
+}
+
+/// Numeric predictors that were moved and divided.
+fn standardized(all: Vec<(String, f64, f64)>) -> Vec<Standardized> {
+    let one = |(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation };
+    all.into_iter().map(one).collect()
+}
+
+/// A fit as it is written down.
+fn described(
+    rows: &Rows,
+    own: &ModelRows,
+    asked: &Asked,
+    options: &RegressOptions,
+    found: regress::Regression,
+) -> Regression {
+    let model = &asked.model;
     let reach = Interval::Wald.reach(options.confidence, 1);
-    let notes = notes(&found, options.confidence, options.show_naive);
-    let odds = asked.model.family() != Family::Linear;
-    let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, odds));
-    let contrasts = regression::coefficients(&found, &found.contrasts, odds);
-    let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
+    let notes = notes(model.response(), &found, options.confidence, options.show_naive);
+    let family = model.family();
+    let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, family));
+    let contrasts = regression::coefficients(&found, &found.contrasts, family);
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
-    let predictions = predictions(&found, &options.questions, &modeled, model.family());
+    let predictions = predictions(&found, &options.questions, &modeled, family);
     let randomized = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned());
     let log_likelihood_of = if found.log_likelihood.is_some() { randomized.collect() } else { Vec::new() };
-    let scale = |(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation };
-    Ok(Regression {
+    Regression {
         model: asked.text.clone(),
         response: asked.model.response().to_owned(),
         modeled,
         reference,
-        family: asked.model.family().name(),
+        family: family.name(),
         method: found.method.name(),
         respondents,
         people_modeled: found.modelled,
@@ -364,7 +391,7 @@ fn one(
         subpopulation: options.condition.as_ref().map(|text| text.trim().to_owned()),
         rows: found.distinct,
         design: rows.survey.words_of_model(&rows.schema, own.replicates(), own.units()),
-        test: tested.map_or(regress::Test::Score, |one| one.test).name(),
+        test: test_of(&found.coefficients).name(),
         confidence: options.confidence,
         converged: found.converged,
         boundary: found.boundary,
@@ -374,6 +401,7 @@ fn one(
         aic: found.aic,
         tjur_r2: found.tjur,
         residual_deviation: found.residual_deviation,
+        dispersion: found.dispersion,
         assumption: found.assumption.map(regress::Assumption::words),
         assumed: found.assumption,
         hausman: found.hausman.map(hausman),
@@ -386,10 +414,10 @@ fn one(
         joint_tests: found.joint.into_iter().map(joint_test).collect(),
         contrasts,
         predictions,
-        standardized: found.standardized.into_iter().map(scale).collect(),
+        standardized: standardized(found.standardized),
         groups: Vec::new(),
         notes,
-    })
+    }
 }
 
 fn fitted(

@@ -29,10 +29,22 @@ fn open_sides(found: &regress::Regression) -> Option<String> {
     ))
 }
 
+/// Which share can hardly be told from 0.
+fn rarest(response: &str, found: &regress::Regression) -> Option<String> {
+    let rare = found.rarest.as_ref()?;
+    let among = rare.among.as_ref().map_or(String::new(), |(name, category)| format!(" among {name} = {category}"));
+    Some(format!(
+        "note: these answers can hardly tell the share of {response} = {}{among} from 0; intervals then contain the \
+         true value at least as often as stated",
+        rare.category
+    ))
+}
+
 /// What should be known before believing a regression.
-pub(crate) fn notes(found: &regress::Regression, confidence: f64, show_naive: bool) -> Vec<String> {
+pub(crate) fn notes(response: &str, found: &regress::Regression, confidence: f64, show_naive: bool) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(open_sides(found));
+    notes.extend(rarest(response, found));
     if found.coefficients.iter().any(|one| one.gap && one.p_value.is_some_and(|p| p < 1.0 - confidence)) {
         let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its \
                     sign can be told";

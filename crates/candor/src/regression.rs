@@ -18,7 +18,7 @@ pub struct Regression {
     pub modeled: Vec<String>,
     /// The category that they are compared with; none of ordinal responses and numbers.
     pub reference: Option<String>,
-    /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
+    /// The kind of response: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
     pub family: &'static str,
     /// How it was fitted: `ml`, `jeffreys` or `corrected`.
     pub method: &'static str,
@@ -60,6 +60,8 @@ pub struct Regression {
     pub tjur_r2: Option<f64>,
     /// The standard deviation of what a linear model leaves.
     pub residual_deviation: Option<f64>,
+    /// Of counts, their variance over their mean, given the predictors.
+    pub dispersion: Option<f64>,
     /// What had to be assumed of randomized predictors.
     pub assumption: Option<&'static str>,
     /// The same for programs. Not in JSON.
@@ -141,6 +143,12 @@ pub struct Coefficient {
     pub odds_ratio_low: Option<f64>,
     /// Its upper limit; null if there is none.
     pub odds_ratio_high: Option<f64>,
+    /// Of counts the ratio of means that it stands for, if it stands for one.
+    pub rate_ratio: Option<f64>,
+    /// Its lower limit; null if there is none.
+    pub rate_ratio_low: Option<f64>,
+    /// Its upper limit; null if there is none.
+    pub rate_ratio_high: Option<f64>,
     /// How many times as many respondents it took as direct questions would have.
     pub design_effect: Option<f64>,
     /// How many directly asked people would have told as much.
@@ -269,7 +277,7 @@ pub struct Standardized {
 pub(crate) fn modeled(model: &Model) -> (Vec<String>, Option<String>) {
     let all = model.categories();
     match model.family() {
-        Family::Linear => (Vec::new(), None),
+        Family::Linear | Family::Poisson | Family::QuasiPoisson => (Vec::new(), None),
         Family::Ordinal => (all.last().cloned().into_iter().collect(), None),
         Family::Binary | Family::Multinomial => {
             let reference = all.get(model.reference()).cloned();
@@ -293,11 +301,16 @@ pub(crate) fn rows_of(found: &regress::Regression) -> Vec<Vec<f64>> {
     found.covariance.row_iter().map(|row| row.iter().copied().collect()).collect()
 }
 
-pub(crate) fn coefficients(found: &regress::Regression, all: &[regress::Coefficient], odds: bool) -> Vec<Coefficient> {
+pub(crate) fn coefficients(
+    found: &regress::Regression,
+    all: &[regress::Coefficient],
+    family: Family,
+) -> Vec<Coefficient> {
     let is_listed = std::ptr::eq(all, &found.coefficients[..]);
     let one = |(at, own): (usize, &regress::Coefficient)| {
-        let is_ratio = odds && own.term != regress::INTERCEPT && own.term != regress::THRESHOLD;
-        let ratio = |log: f64| is_ratio.then_some(log.exp());
+        let is_slope = own.term != regress::INTERCEPT && own.term != regress::THRESHOLD;
+        let odds = |log: f64| (is_slope && !family.is_of_numbers()).then_some(log.exp());
+        let rate = |log: f64| (is_slope && family.is_of_counts()).then_some(log.exp());
         Coefficient {
             term: own.term.clone(),
             category: own.category.clone(),
@@ -310,9 +323,12 @@ pub(crate) fn coefficients(found: &regress::Regression, all: &[regress::Coeffici
             df: own.df,
             p_value: own.p_value,
             test: own.test.name(),
-            odds_ratio: ratio(own.estimate),
-            odds_ratio_low: own.low.and_then(ratio),
-            odds_ratio_high: own.high.and_then(ratio),
+            odds_ratio: odds(own.estimate),
+            odds_ratio_low: own.low.and_then(odds),
+            odds_ratio_high: own.high.and_then(odds),
+            rate_ratio: rate(own.estimate),
+            rate_ratio_low: own.low.and_then(rate),
+            rate_ratio_high: own.high.and_then(rate),
             design_effect: own.design_effect,
             directly_asked: own.design_effect.map(|effect| found.modelled / effect),
             naive: found.naive.as_ref().filter(|_| is_listed).and_then(|naive| naive.get(at).copied()),

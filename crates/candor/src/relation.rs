@@ -135,8 +135,10 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     let row = |one: &Coefficient| coefficient_row(named(one), one, found, language);
     let (text, caption) = match found.family {
         "linear" => ("predicts_number", "coefficients"),
+        "poisson" | "quasi-poisson" => ("predicts_count", "log_means"),
         _ => ("predicts_shares", "log_odds"),
     };
+    let ratio = if caption == "log_means" { "rate_ratio" } else { "odds_ratio" };
     let (model, percent) = (isolated(&found.model), language.decimal(&(100.0 * found.confidence).to_string()));
     let mut parts = vec![
         Part::Heading(language.report("predicts", &[("name", &isolated(&found.response))])),
@@ -151,7 +153,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
         }),
         Part::Table {
             caption: say("in_numbers"),
-            header: ["term", "estimate", "odds_ratio", "p_value", "design_effect"].map(say).to_vec(),
+            header: ["term", "estimate", ratio, "p_value", "design_effect"].map(say).to_vec(),
             rows: found.coefficients.iter().map(row).collect(),
         },
     ];
@@ -160,13 +162,14 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     parts
 }
 
-/// The numbers of a coefficient: its estimate, odds ratio with limits, p-value and variance inflation.
+/// The numbers of a coefficient: its estimate, odds or rate ratio with limits, p-value and variance inflation.
 fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language: &Language) -> Vec<String> {
     let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
-    // Without a limit an odds ratio may be as small as 0, or as large as any number.
-    let low = one.odds_ratio_low.map_or("0".to_owned(), |limit| language.number(limit, 3));
-    let high = one.odds_ratio_high.map_or("∞".to_owned(), |limit| language.number(limit, 3));
-    let ratio = dash(one.odds_ratio, &|ratio| format!("{} ({low} – {high})", language.number(ratio, 3)));
+    // Without a limit a ratio may be as small as 0, or as large as any number.
+    let low = one.odds_ratio_low.or(one.rate_ratio_low).map_or("0".to_owned(), |limit| language.number(limit, 3));
+    let high = one.odds_ratio_high.or(one.rate_ratio_high).map_or("∞".to_owned(), |limit| language.number(limit, 3));
+    let ratio =
+        dash(one.odds_ratio.or(one.rate_ratio), &|ratio| format!("{} ({low} – {high})", language.number(ratio, 3)));
     let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
     let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
     let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };

@@ -92,8 +92,9 @@ pub fn anticipate(
                        without that category";
         return Err(RegressError::Anticipated(message.to_owned()));
     }
-    if model.is_score() {
-        let message = "the outcome is a score of randomized attributes, whose spread would have to be known";
+    if model.is_score() || model.family.is_of_counts() {
+        let message = "sample sizes are computed for outcomes with categories and for linear models of a kept column; \
+                       plan this outcome with one of these";
         return Err(RegressError::Anticipated(message.to_owned()));
     }
     if model.companions > 0 {
@@ -163,7 +164,7 @@ impl<'a> Truth<'a> {
                 check_response(model, people)?;
                 truth.adapt_thresholds(people);
             }
-            Kernel::LeastSquares | Kernel::Normal => {}
+            Kernel::LeastSquares | Kernel::Normal | Kernel::LogLinear { .. } => {}
         }
         Ok(truth)
     }

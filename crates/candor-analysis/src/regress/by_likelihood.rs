@@ -13,7 +13,7 @@ use super::problem::Problem;
 use super::result::{EstimateKind, IgnoringShare, Method, Regression, Test};
 use super::solve::Solver;
 use super::sums::Want;
-use super::variance::{corrected_covariance, hausman, score_covariance};
+use super::variance::{corrected_covariance, dispersion, hausman, score_covariance};
 use super::walk::{Range, walk};
 use super::{Model, RegressError, jeffreys, joint};
 
@@ -62,7 +62,7 @@ impl<'a> Climb<'a> {
         let score = corrected_start(data, model, &tables);
         let ridge = Penalty::ridge(&problem);
         let top = best(&problem, &first, score.as_ref(), &ridge);
-        let everything = everything.filter(|_| kernel != Kernel::Normal && !data.ignoring);
+        let everything = everything.filter(|_| !kernel.is_of_numbers() && !data.ignoring);
         let information = match (possible, everything) {
             (Some(possible), _) => Information::Response(possible),
             (_, Some(everything)) => Information::Everything(everything),
@@ -161,6 +161,9 @@ fn describe(problem: &Problem<'_>, top: &Top, shown: &Fit, by_jeffreys: bool, fi
     if problem.kernel == Kernel::Normal {
         fitted.residual_deviation = Some(shown.theta[problem.starts[1]].exp());
     }
+    if problem.kernel.is_of_counts() {
+        fitted.dispersion = Some(dispersion(problem, &shown.theta));
+    }
 }
 
 /// The share of people who ignore the device.
@@ -196,6 +199,9 @@ fn walks(climb: &Climb<'_>, asked: Asked<'_>, column: Option<usize>) -> Result<V
         let start = profile.point(&top)?;
         let unit = scales[at].1.recip();
         let (low, high, unit) = match problem.kernel {
+            Kernel::LogLinear { .. } => {
+                (start.at.min(0.0) - FARTHEST * unit, start.at.max(0.0) + FARTHEST * unit, unit)
+            }
             Kernel::Normal | Kernel::LeastSquares => {
                 let reach = FARTHEST_ERRORS * start.error;
                 (start.at.min(0.0) - reach, start.at.max(0.0) + reach, start.error)

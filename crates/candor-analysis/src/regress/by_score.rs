@@ -10,13 +10,13 @@ use super::family::Kernel;
 use super::fieller::fieller;
 use super::fit::{Fit, solve_corrected, start};
 use super::likelihood_profile::Drawn;
-use super::observations::Observations;
+use super::observations::{Case, Observations};
 use super::penalty::{Penalty, scales};
 use super::problem::Problem;
 use super::result::{EstimateKind, JointTest, Method, Regression, Test};
 use super::solve::Solver;
 use super::sums::Want;
-use super::variance::{corrected_covariance, score_covariance};
+use super::variance::{corrected_covariance, dispersion, score_covariance};
 use super::walk::{Range, walk};
 use super::{Family, Model, RegressError, joint};
 
@@ -41,10 +41,15 @@ impl<'a> Solution<'a> {
         let law = Problem::new(data, kernel, true);
         let mut solution = Solution { problem, law, tables, root, other: None };
         let much = data.cases.len() * data.cells() > MUCH;
-        if kernel != Kernel::LeastSquares && (solution.root.is_none() || !much) {
+        if solution.can_stand_in() && (solution.root.is_none() || !much) {
             solution.other = Some(solution.fit_stand_in());
         }
         solution
+    }
+
+    /// Whether there is a likelihood to stand in: not of a score, of whose law nothing is assumed.
+    fn can_stand_in(&self) -> bool {
+        self.problem.kernel != Kernel::LeastSquares && self.problem.data.score.is_none()
     }
 
     fn fit_stand_in(&self) -> Fit {
@@ -58,12 +63,35 @@ impl<'a> Solution<'a> {
 
     /// Joint tests of the terms.
     fn joint(&self, everything: Option<&Everything>) -> Result<Vec<JointTest>, RegressError> {
-        let stand_in = self.stand_in();
-        let (problem, tables, drawn) = (&self.problem, &self.tables[..], Drawn::of(&self.problem));
-        let (stand_in, tested, free) = (stand_in.as_ref(), 0, Vec::new());
-        let profile = CorrectedProfile { problem, tables, everything, drawn, stand_in, tested, free };
+        let (stand_in, problem) = (self.stand_in(), &self.problem);
+        let profile = self.profile(everything, stand_in.as_ref());
         let none = vec![0.0; problem.parameters];
         joint::by_score(&profile, self.root.as_ref().map_or(&none, |root| &root.theta))
+    }
+
+    /// The statistic without a coefficient.
+    fn profile<'b>(
+        &'b self,
+        everything: Option<&'b Everything>,
+        stand_in: Option<&'b StandIn<'b>>,
+    ) -> CorrectedProfile<'b> {
+        let (problem, tables, drawn) = (&self.problem, &self.tables[..], Drawn::of(&self.problem));
+        let (tested, free) = (0, Vec::new());
+        CorrectedProfile { problem, tables, everything, drawn, stand_in, tested, free }
+    }
+
+    /// The covariance of a solution: as the scores scatter, of Poisson counts as the model says.
+    fn covariance(&self, root: &Fit, everything: Option<&Everything>) -> Result<DMatrix<f64>, RegressError> {
+        let by_model = self.problem.kernel == (Kernel::LogLinear { scatter: false }) && everything.is_some();
+        if !by_model || Drawn::of(&self.problem) == Drawn::Design {
+            return corrected_covariance(&self.problem, root);
+        }
+        let n = self.problem.parameters;
+        let each: Vec<Vec<f64>> = (0..n).map(|at| (0..n).map(|own| f64::from(u8::from(own == at))).collect()).collect();
+        let scores = self.profile(everything, None).covariance(&root.theta, &each)?;
+        let free: Vec<usize> = (0..n).collect();
+        let bread = Solver::new(&root.sums.complete, n, &free).ok_or(RegressError::NoSolution)?.inverse();
+        Ok(&bread * scores * &bread)
     }
 }
 
@@ -104,13 +132,13 @@ pub(super) fn corrected(
     }
     let tested = if asked.limits { walks(&solution, everything, asked, None)? } else { Vec::new() };
     let open = solution.root.is_none() || tested.iter().flatten().any(Tested::is_open);
-    if open && solution.other.is_none() {
+    if open && solution.other.is_none() && solution.can_stand_in() {
         solution.other = Some(solution.fit_stand_in());
     }
     let Solution { problem, law, tables, root, other } = &solution;
     let mut fitted = match (root, other) {
-        (Some(root), _) if !open => {
-            let covariance = corrected_covariance(problem, root)?;
+        (Some(root), other) if !open || other.is_none() => {
+            let covariance = solution.covariance(root, everything)?;
             let (kind, critical, settings) = (EstimateKind::Corrected, asked.critical, asked.settings);
             let shown =
                 Shown { problem, fit: root, covariance, kind, inner: None, tested: &tested, critical, settings };
@@ -119,15 +147,18 @@ pub(super) fn corrected(
         (_, Some(other)) => {
             let mut fitted = by_stand_in(law, model, tables, other, &tested, asked)?;
             if let Some(root) = root {
-                exact_errors(problem, root, &mut fitted)?;
+                exact_errors(&solution.covariance(root, everything)?, &mut fitted);
             }
             fitted
         }
-        (_, None) => return Err(RegressError::NoSolution),
+        (_, None) => return Err(no_solution(model)),
     };
     fitted.boundary = root.is_none();
     fitted.method = Method::CorrectedScore;
     fitted.log_likelihood = None;
+    if kernel.is_of_counts() {
+        fitted.dispersion = Some(dispersion(problem, &fitted.theta));
+    }
     fitted.joint = joint;
     Ok(fitted)
 }
@@ -157,14 +188,19 @@ fn by_stand_in(
 }
 
 /// The errors of coefficients with two limits, where there is a solution.
-fn exact_errors(problem: &Problem<'_>, root: &Fit, fitted: &mut Regression) -> Result<(), RegressError> {
-    let covariance = corrected_covariance(problem, root)?;
+fn exact_errors(covariance: &DMatrix<f64>, fitted: &mut Regression) {
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
         if own.kind == EstimateKind::Corrected {
             own.standard_error = own.standard_error.map(|_| covariance[(at, at)].max(0.0).sqrt());
         }
     }
-    Ok(())
+}
+
+fn no_solution(model: &Model) -> RegressError {
+    match model.family.is_of_counts() {
+        true => RegressError::NoMean(model.response.clone()),
+        false => RegressError::NoSolution,
+    }
 }
 
 fn penalised_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>, RegressError> {
@@ -198,7 +234,9 @@ fn walks(
         let drawn = Drawn::of(problem);
         let profile = CorrectedProfile { problem, tables, everything, drawn, stand_in, tested: at, free };
         let unit = scales[at].1.recip();
-        let (low, high) = (-FARTHEST * unit, FARTHEST * unit);
+        // A log mean can be anywhere; log odds cannot.
+        let middle = root.as_ref().filter(|_| problem.kernel.is_of_counts()).map_or(0.0, |root| root.theta[at]);
+        let (low, high) = (middle.min(0.0) - FARTHEST * unit, middle.max(0.0) + FARTHEST * unit);
         let start = match root {
             Some(root) => profile.point(root.theta.clone())?,
             None => {
@@ -244,11 +282,13 @@ fn linear(solution: &Solution<'_>, model: &Model, asked: Asked<'_>) -> Result<Re
     fitted.log_likelihood = None;
     if model.family == Family::Linear {
         let mut squares = -2.0 * root.sums.value;
-        if let Some(excess) = problem.data.score {
+        if problem.data.score.is_some() {
+            let excess = |case: &Case| case.weight * problem.data.excess(case).iter().sum::<f64>();
             // Fitted to the noise, too: each coefficient takes its variance off the squares.
             let (n, people) = (problem.parameters, problem.data.total);
             let information = DMatrix::from_column_slice(n, n, &root.sums.complete);
-            squares += excess + people / (people - n as f64).max(1.0) * (&fitted.covariance * information).trace();
+            squares += problem.data.cases.iter().map(excess).sum::<f64>();
+            squares += people / (people - n as f64).max(1.0) * (&fitted.covariance * information).trace();
         }
         fitted.residual_deviation = Some((squares / problem.data.total).max(0.0).sqrt());
     }

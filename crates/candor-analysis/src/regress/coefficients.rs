@@ -11,6 +11,7 @@ use super::problem::Problem;
 use super::questions::Setting;
 use super::result::{Coefficient, EstimateKind, Method, Prediction, Regression, THRESHOLD, Test};
 use super::solve::Solver;
+use super::variance::dispersion;
 use super::walk::Found;
 
 /// What a regression is asked for beside its model.
@@ -93,6 +94,7 @@ impl Shown<'_> {
             hausman: None,
             ignoring: None,
             residual_deviation: None,
+            dispersion: None,
             shares,
             effects,
             joint: Vec::new(),
@@ -106,6 +108,7 @@ impl Shown<'_> {
             responses: 0,
             modelled: 0.0,
             distinct: 0,
+            rarest: None,
         }
     }
 
@@ -185,6 +188,7 @@ fn directly_asked(problem: &Problem<'_>, fit: &Fit) -> Option<Vec<f64>> {
     let inverse = Solver::new(&fit.sums.complete, problem.parameters, &free)?.inverse();
     let scale = match problem.kernel {
         Kernel::LeastSquares => -2.0 * fit.sums.value / problem.data.total,
+        Kernel::LogLinear { scatter: true } => dispersion(problem, &fit.theta),
         _ => 1.0,
     };
     Some(inverse.diagonal().iter().map(|variance| scale * variance).collect())

@@ -4,15 +4,16 @@
 //! square of the projected score over all answers that the truth `t` can lead to. It assumes nothing of how the
 //! predictors are distributed, and does not grow with the very cell that is tested.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 use super::RegressError;
 use super::cr2::{Cluster, OneStep, normal_of_student, one_step};
 use super::expected::Everything;
+use super::family::Kernel;
 use super::fit::{maximise_penalised, solve_for_score};
 use super::likelihood_profile::{Drawn, add_outside, clustered, design_df};
 use super::penalty::Penalty;
-use super::problem::Problem;
+use super::problem::{Law, Problem};
 use super::projection::{Projection, Projections, Triangle, only, root_rows};
 use super::sums::mirror;
 use super::variance::score_covariance;
@@ -83,13 +84,7 @@ impl CorrectedProfile<'_> {
         let (mut matrix, mut square) = (vec![0.0; n * n], vec![0.0; m * m]);
         problem.each_law(theta, |group, law| {
             for hidden in 0..combinations {
-                square.fill(0.0);
-                for truth in (0..data.outcomes).map(|outcome| outcome * combinations + hidden) {
-                    let (share, own) = (law.log[truth].exp(), &law.gradient[truth * m..][..m]);
-                    if share > 0.0 {
-                        (0..m * m).for_each(|at| square[at] += share * own[at / m] * own[at % m]);
-                    }
-                }
+                law.square(problem, hidden, &mut square);
                 matrix.fill(0.0);
                 problem.add_in_indices(&mut matrix, &square, &law.x[hidden * p..][..p]);
                 mirror(&mut matrix, n);
@@ -139,15 +134,8 @@ impl CorrectedProfile<'_> {
         self.problem.each_law(theta, |_, law| {
             let table = &self.tables[number * cells..][..cells];
             for hidden in 0..combinations {
-                square.fill(0.0);
-                let mut people = 0.0;
-                for truth in (0..data.outcomes).map(|outcome| outcome * combinations + hidden) {
-                    people += table[truth];
-                    let (share, own) = (law.log[truth].exp(), &law.gradient[truth * m..][..m]);
-                    if share > 0.0 {
-                        (0..m * m).for_each(|at| square[at] += share * own[at / m] * own[at % m]);
-                    }
-                }
+                law.square(self.problem, hidden, &mut square);
+                let people = table.iter().skip(hidden).step_by(combinations).sum();
                 see(people, &square, &law.x[hidden * p..][..p]);
             }
             number += 1;
@@ -187,6 +175,9 @@ impl CorrectedProfile<'_> {
         let scatter = || -> Result<f64, RegressError> {
             Ok(direction.dot(&(score_covariance(self.problem, theta, None)? * &direction)))
         };
+        if self.problem.kernel == (Kernel::LogLinear { scatter: true }) {
+            return spread(self.problem, theta, &direction, self.drawn);
+        }
         let by_model =
             self.everything.filter(|_| self.drawn != Drawn::Design).map(|all| self.by_model(all, theta, weights));
         match (by_model, self.drawn) {
@@ -196,6 +187,25 @@ impl CorrectedProfile<'_> {
         }
     }
 
+    /// The covariance of several weighted sums of scores, from the variances of their sums and differences.
+    pub(super) fn covariance(&self, theta: &[f64], weights: &[Vec<f64>]) -> Result<DMatrix<f64>, RegressError> {
+        let k = weights.len();
+        let mut covariance = DMatrix::zeros(k, k);
+        let joined = |a: usize, b: usize, sign: f64| -> Vec<f64> {
+            weights[a].iter().zip(&weights[b]).map(|(first, second)| first + sign * second).collect()
+        };
+        for a in 0..k {
+            covariance[(a, a)] = self.variance(theta, &weights[a])?;
+            for b in 0..a {
+                let sum = self.variance(theta, &joined(a, b, 1.0))?;
+                let difference = self.variance(theta, &joined(a, b, -1.0))?;
+                let own = 0.25 * (sum - difference);
+                (covariance[(a, b)], covariance[(b, a)]) = (own, own);
+            }
+        }
+        Ok(covariance)
+    }
+
     /// The variance of the projected score where the model holds with these parameters.
     fn by_model(&self, all: &Everything, theta: &[f64], weights: &[f64]) -> f64 {
         let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
@@ -203,9 +213,11 @@ impl CorrectedProfile<'_> {
         let (mut signed, mut positive) = (0.0, 0.0);
         let mut outside = vec![0.0; data.left_out.cells.len()];
         let (mut scores, mut squares, mut people) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; combinations]);
+        let (counts, mut slopes) = (self.problem.kernel.is_of_counts(), vec![0.0; combinations]);
         self.problem.each_law(theta, |group, law| {
-            for hidden in 0..combinations {
+            for (hidden, slope) in slopes.iter_mut().enumerate() {
                 let along = self.problem.along(weights, &law.x[hidden * p..][..p]);
+                *slope = along[0];
                 for truth in (0..data.outcomes).map(|outcome| outcome * combinations + hidden) {
                     let own = &law.gradient[truth * m..][..m];
                     let possible = law.log[truth] > f64::NEG_INFINITY;
@@ -217,7 +229,13 @@ impl CorrectedProfile<'_> {
             for ((probabilities, unbiased), left_out) in all.probabilities.iter().zip(&all.unbiased).zip(&all.left_out)
             {
                 let score: f64 = unbiased.iter().zip(&scores).map(|(u, s)| u * s).sum();
-                squares.iter_mut().zip(probabilities).for_each(|(sum, p)| *sum += p * score * score);
+                let all = squares.iter_mut().zip(probabilities);
+                match counts {
+                    true => {
+                        all.zip(expected_squares(law, &slopes, unbiased)).for_each(|((sum, p), own)| *sum += p * own)
+                    }
+                    false => all.for_each(|(sum, p)| *sum += p * score * score),
+                }
                 outside.iter_mut().zip(left_out).for_each(|(sum, p)| *sum += p * score * score);
             }
             for case in &data.cases[group.cases.clone()] {
@@ -233,13 +251,43 @@ impl CorrectedProfile<'_> {
             }
             for (truth, square) in squares.iter().enumerate() {
                 let own = people[truth % combinations];
-                let part = law.log[truth].exp() * square;
+                let share = if counts { 1.0 } else { law.log[truth].exp() };
+                let part = share * square;
                 signed += own * part;
                 positive += own.max(0.0) * part;
             }
         });
         if signed > TOO_SMALL * positive { signed } else { positive }
     }
+}
+
+/// Under each combination of hidden predictors the mean square of the weighted score of a Poisson count with that mean,
+/// given an answer with these unbiased weights: the score is linear in the count.
+fn expected_squares<'a>(law: &'a Law<'a>, slopes: &'a [f64], unbiased: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    let mean = |hidden: usize| -law.hessian[hidden];
+    let slope: f64 = unbiased.iter().zip(slopes).map(|(u, slope)| u * slope).sum();
+    let constant: f64 = unbiased.iter().zip(slopes).enumerate().map(|(at, (u, slope))| u * slope * mean(at)).sum();
+    (0..slopes.len()).map(move |at| (mean(at) * slope - constant).powi(2) + mean(at) * slope * slope)
+}
+
+/// The variance of a weighted sum of scores: how they scatter about their mean, or as the design says.
+pub(super) fn spread(
+    problem: &Problem<'_>,
+    theta: &[f64],
+    weights: &DVector<f64>,
+    drawn: Drawn,
+) -> Result<f64, RegressError> {
+    if drawn == Drawn::Design {
+        return Ok(weights.dot(&(score_covariance(problem, theta, None)? * weights)));
+    }
+    let (mut sum, mut squares, mut people) = (0.0, 0.0, 0.0);
+    problem.each_score(theta, true, |case, score| {
+        let own: f64 = score.iter().zip(weights.iter()).map(|(s, w)| s * w).sum();
+        sum += case.weight * own;
+        squares += case.square * own * own;
+        people += case.count;
+    });
+    Ok((squares - sum * sum / people) * people / (people - 1.0).max(1.0))
 }
 
 impl Profile for CorrectedProfile<'_> {

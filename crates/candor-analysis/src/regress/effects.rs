@@ -8,6 +8,7 @@ use super::design::{Factor, Predictor, Values};
 use super::family::Derivatives;
 use super::likelihood_profile::design_df;
 use super::observations::Group;
+use super::options::Family;
 use super::problem::Problem;
 use super::questions::Setting;
 
@@ -33,20 +34,54 @@ pub struct Average {
 
 impl Average {
     /// With another standard error, whose quantile for the limits is `reach`.
-    pub(super) fn with_error(self, error: f64, reach: f64, is_share: bool) -> Average {
-        let (low, high) = limits(self.estimate, error, reach, is_share);
+    pub(super) fn with_error(self, error: f64, reach: f64, scale: Scale) -> Average {
+        let (low, high) = limits(self.estimate, error, reach, scale);
         Average { standard_error: error, low, high, ..self }
     }
 }
 
-/// Limits of an estimate; of a share those of its log odds, so that they are within 0 and 1.
-pub(super) fn limits(estimate: f64, error: f64, reach: f64, is_share: bool) -> (f64, f64) {
-    if !(is_share && estimate > 0.0 && estimate < 1.0) {
-        return (estimate - reach * error, estimate + reach * error);
+/// On which scale an estimate has symmetric limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// Its own.
+    Plain,
+    /// Of a share: its log odds.
+    LogOdds,
+    /// Of the mean of a count: its logarithm.
+    Log,
+}
+
+impl Scale {
+    /// That of what a family predicts.
+    pub(super) fn of(family: Family) -> Scale {
+        match family {
+            Family::Linear => Scale::Plain,
+            Family::Poisson | Family::QuasiPoisson => Scale::Log,
+            Family::Binary | Family::Multinomial | Family::Ordinal => Scale::LogOdds,
+        }
     }
-    let (odds, by) = ((estimate / (1.0 - estimate)).ln(), reach * error / (estimate * (1.0 - estimate)));
-    let of = |odds: f64| 1.0 / (1.0 + (-odds).exp());
-    (of(odds - by), of(odds + by))
+
+    /// A number on that scale as an estimate.
+    pub(super) fn back(self, value: f64) -> f64 {
+        match self {
+            Scale::Plain => value,
+            Scale::LogOdds => 1.0 / (1.0 + (-value).exp()),
+            Scale::Log => value.exp(),
+        }
+    }
+}
+
+/// Limits of an estimate; of a share those of its log odds, so that they are within 0 and 1; of a mean of counts those
+/// of its logarithm, so that they are above 0.
+pub(super) fn limits(estimate: f64, error: f64, reach: f64, scale: Scale) -> (f64, f64) {
+    let (at, by) = match scale {
+        Scale::LogOdds if estimate > 0.0 && estimate < 1.0 => {
+            ((estimate / (1.0 - estimate)).ln(), reach * error / (estimate * (1.0 - estimate)))
+        }
+        Scale::Log if estimate > 0.0 => (estimate.ln(), reach * error / estimate),
+        _ => return (estimate - reach * error, estimate + reach * error),
+    };
+    (scale.back(at - by), scale.back(at + by))
 }
 
 /// Averages of the predictions of a fit.
@@ -220,9 +255,11 @@ impl<'a> Averages<'a> {
     fn predicted(&self, indices: &[f64], outcome: usize, derivatives: &mut Derivatives) -> f64 {
         self.problem.kernel.derivatives_of(indices, outcome, 0.0, derivatives);
         if self.categories.is_empty() {
+            let scale = if self.problem.kernel.is_of_counts() { Scale::Log } else { Scale::Plain };
+            let mean = scale.back(indices[0]);
             derivatives.gradient.fill(0.0);
-            derivatives.gradient[0] = 1.0;
-            return indices[0];
+            derivatives.gradient[0] = if scale == Scale::Log { mean } else { 1.0 };
+            return mean;
         }
         let share = derivatives.share;
         derivatives.gradient.iter_mut().for_each(|slope| *slope *= share);
@@ -237,8 +274,13 @@ impl<'a> Averages<'a> {
             let (estimate, category) = (mean / span, self.categories.get(outcome).cloned());
             let average =
                 Average { term: term.to_owned(), category, estimate, standard_error: 0.0, low: 0.0, high: 0.0 };
-            let is_share = are_shares && !self.categories.is_empty();
-            average.with_error(variance.max(0.0).sqrt() / span, self.reach, is_share)
+            let scale = match (are_shares, self.problem.kernel.is_of_numbers()) {
+                (false, _) => Scale::Plain,
+                (true, false) => Scale::LogOdds,
+                (true, true) if self.problem.kernel.is_of_counts() => Scale::Log,
+                (true, true) => Scale::Plain,
+            };
+            average.with_error(variance.max(0.0).sqrt() / span, self.reach, scale)
         };
         means.into_iter().enumerate().map(one).collect()
     }

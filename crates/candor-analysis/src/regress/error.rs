@@ -107,6 +107,29 @@ pub enum RegressError {
          or below or above; merge categories, leave terms out, or ask for `method ml`"
     )]
     NoSolution,
+    /// Estimating equations of a randomized number without a solution.
+    #[error(
+        "the corrected score has no finite solution with these responses: the mean of \"{0}\" is not estimated above 0 \
+         in some group; merge categories, leave terms out, or take `family linear`"
+    )]
+    NoMean(String),
+    /// A number that is no count.
+    #[error(
+        "\"{column}\" has the value {value}, which is not a count; expected {} from 0 to 1e15{}",
+        if *whole { "integers" } else { "numbers" },
+        if *whole && *value >= 0.0 { ", or `family quasi-poisson`" } else { "" }
+    )]
+    Count {
+        /// The column.
+        column: String,
+        /// The value.
+        value: f64,
+        /// Whether counts must be integers.
+        whole: bool,
+    },
+    /// Counts that are all zero.
+    #[error("\"{0}\" is 0 for everybody in the model, so that it has no log mean; take another outcome")]
+    NoCounts(String),
     /// The likelihood rises for ever.
     #[error(
         "the likelihood has no finite maximum with these responses: they fit best with a share of 0 or 1 somewhere; \

@@ -1,5 +1,7 @@
 //! Families of responses: the likelihood of a response given its linear predictors ("indices"), with two derivatives.
 
+use statrs::function::gamma::ln_gamma;
+
 use super::options::Family;
 
 /// How a response depends on its indices.
@@ -11,6 +13,8 @@ pub(super) enum Kernel {
     Ordinal { categories: usize },
     /// Normal, of which only the mean is of interest.
     LeastSquares,
+    /// Counts, the logarithm of whose mean is the index: Poisson's law, or with `scatter` nothing but that mean.
+    LogLinear { scatter: bool },
     /// Normal: the mean, then the logarithm of the standard deviation.
     Normal,
 }
@@ -37,6 +41,8 @@ impl Kernel {
             Family::Binary | Family::Multinomial => Kernel::Logit { categories, reference },
             Family::Ordinal => Kernel::Ordinal { categories },
             Family::Linear => Kernel::LeastSquares,
+            Family::Poisson => Kernel::LogLinear { scatter: false },
+            Family::QuasiPoisson => Kernel::LogLinear { scatter: true },
         }
     }
 
@@ -45,15 +51,25 @@ impl Kernel {
         match self {
             Kernel::Logit { categories, .. } => categories - 1,
             Kernel::Ordinal { categories } => categories,
-            Kernel::LeastSquares => 1,
+            Kernel::LeastSquares | Kernel::LogLinear { .. } => 1,
             Kernel::Normal => 2,
         }
+    }
+
+    /// Whether the outcome is a number, so that a likelihood is a density or has no bound of its own.
+    pub(super) fn is_of_numbers(self) -> bool {
+        matches!(self, Kernel::LeastSquares | Kernel::Normal | Kernel::LogLinear { .. })
+    }
+
+    /// Whether the outcome is a count.
+    pub(super) fn is_of_counts(self) -> bool {
+        matches!(self, Kernel::LogLinear { .. })
     }
 
     /// Whether an index is a sum of predictors, or else one parameter.
     pub(super) fn of_predictors(self, index: usize) -> bool {
         match self {
-            Kernel::Logit { .. } | Kernel::LeastSquares => true,
+            Kernel::Logit { .. } | Kernel::LeastSquares | Kernel::LogLinear { .. } => true,
             Kernel::Ordinal { categories } => index == categories - 1,
             Kernel::Normal => index == 0,
         }
@@ -100,6 +116,11 @@ impl Kernel {
             Kernel::LeastSquares => {
                 let e = y - indices[0];
                 (out.log, out.gradient[0], out.hessian[0]) = (-0.5 * e * e, e, -1.0);
+            }
+            Kernel::LogLinear { .. } => {
+                let mean = indices[0].exp();
+                out.log = y * indices[0] - mean - ln_gamma(y + 1.0);
+                (out.gradient[0], out.hessian[0]) = (y - mean, -mean);
             }
             Kernel::Normal => {
                 let scale = (-indices[1]).exp();
@@ -199,8 +220,7 @@ mod tests {
     fn check(kernel: Kernel, indices: &[f64], outcome: usize, y: f64) {
         let [mut at, mut up, mut down] = [(); 3].map(|()| Derivatives { logs: true, ..Derivatives::default() });
         kernel.derivatives(indices, outcome, y, &mut at);
-        let number = matches!(kernel, Kernel::LeastSquares | Kernel::Normal);
-        assert!(number || (at.log.exp() - at.share).abs() < 1e-12);
+        assert!(kernel.is_of_numbers() || (at.log.exp() - at.share).abs() < 1e-12);
         let (m, step) = (indices.len(), 1e-5);
         for j in 0..m {
             let moved = |by: f64| -> Vec<f64> {
@@ -225,6 +245,7 @@ mod tests {
         ) {
             check(Kernel::Logit { categories: 4, reference: 1 }, &eta, outcome, 0.0);
             check(Kernel::LeastSquares, &eta[..1], 0, y);
+            check(Kernel::LogLinear { scatter: false }, &eta[..1], 0, y + 2.0);
             check(Kernel::Normal, &eta[..2], 0, y);
             let mut thresholds = eta.clone();
             thresholds.sort_by(f64::total_cmp);

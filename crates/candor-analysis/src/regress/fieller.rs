@@ -6,10 +6,10 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::RegressError;
+use super::corrected_profile::spread;
 use super::cr2::{normal_of_student, student_of_normal};
 use super::likelihood_profile::{Drawn, design_df};
 use super::problem::Problem;
-use super::variance::score_covariance;
 use super::walk::Found;
 
 /// What is known of a coefficient, and whether the set is everything but a gap.
@@ -63,19 +63,4 @@ pub(super) fn fieller(
         (found.low, found.high) = (Some((b - root) / a), Some((b + root) / a));
     }
     Ok(Some((found, a <= 0.0 && discriminant > 0.0)))
-}
-
-/// The variance of the projected score: how it scatters about its mean, or as the design says.
-fn spread(problem: &Problem<'_>, theta: &[f64], weights: &DVector<f64>, drawn: Drawn) -> Result<f64, RegressError> {
-    if drawn == Drawn::Design {
-        return Ok(weights.dot(&(score_covariance(problem, theta, None)? * weights)));
-    }
-    let (mut sum, mut squares, mut people) = (0.0, 0.0, 0.0);
-    problem.each_score(theta, true, |case, score| {
-        let own: f64 = score.iter().zip(weights.iter()).map(|(s, w)| s * w).sum();
-        sum += case.weight * own;
-        squares += case.square * own * own;
-        people += case.count;
-    });
-    Ok((squares - sum * sum / people) * people / (people - 1.0).max(1.0))
 }

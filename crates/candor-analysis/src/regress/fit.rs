@@ -232,6 +232,18 @@ fn solve_from(
     None
 }
 
+fn mean_of_counts(problem: &Problem<'_>, tables: &[f64]) -> f64 {
+    let (data, combinations) = (problem.data, problem.data.hidden.len());
+    let (mut sum, mut people) = (0.0, 0.0);
+    for (group, table) in data.groups.iter().zip(tables.chunks_exact(data.cells())) {
+        for (truth, number) in table.iter().enumerate() {
+            sum += number * data.number(group, truth / combinations);
+            people += number;
+        }
+    }
+    sum / people
+}
+
 /// Where searches start: no effects, thresholds at the estimated shares of the response, the spread of a number.
 pub(super) fn start(problem: &Problem<'_>, tables: &[f64]) -> Vec<f64> {
     let mut theta = vec![0.0; problem.parameters];
@@ -263,6 +275,11 @@ pub(super) fn start(problem: &Problem<'_>, tables: &[f64]) -> Vec<f64> {
             theta[problem.starts[1]] = 0.5 * spread.max(f64::MIN_POSITIVE).ln();
             if let Some(constant) = problem.data.design.constant() {
                 theta[problem.starts[0] + constant] = mean;
+            }
+        }
+        Kernel::LogLinear { .. } => {
+            if let Some(constant) = problem.data.design.constant() {
+                theta[problem.starts[0] + constant] = mean_of_counts(problem, tables).max(0.01).ln();
             }
         }
         Kernel::Logit { .. } | Kernel::LeastSquares => {}

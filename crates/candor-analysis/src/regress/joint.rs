@@ -117,31 +117,12 @@ pub(super) fn by_score(profile: &CorrectedProfile<'_>, near: &[f64]) -> Result<V
             (_, Drawn::Design) => scatter,
             // About its mean, as Fieller's sets have it.
             (Kernel::LeastSquares, _) => scatter - &scores * scores.transpose() / problem.data.total,
-            _ => by_model(profile, &theta, &weights)?,
+            _ => profile.covariance(&theta, &weights)?,
         };
         let statistic = quadratic(&scores, covariance);
         found.extend(statistic.and_then(|statistic| told(term, tested.len(), statistic, problem.data.degrees)));
     }
     Ok(found)
-}
-
-/// The covariance of several weighted sums, from the variances of their sums and differences.
-fn by_model(profile: &CorrectedProfile<'_>, theta: &[f64], weights: &[Vec<f64>]) -> Result<DMatrix<f64>, RegressError> {
-    let k = weights.len();
-    let mut covariance = DMatrix::zeros(k, k);
-    let joined = |a: usize, b: usize, sign: f64| -> Vec<f64> {
-        weights[a].iter().zip(&weights[b]).map(|(first, second)| first + sign * second).collect()
-    };
-    for a in 0..k {
-        covariance[(a, a)] = profile.variance(theta, &weights[a])?;
-        for b in 0..a {
-            let sum = profile.variance(theta, &joined(a, b, 1.0))?;
-            let difference = profile.variance(theta, &joined(a, b, -1.0))?;
-            let own = 0.25 * (sum - difference);
-            (covariance[(a, b)], covariance[(b, a)]) = (own, own);
-        }
-    }
-    Ok(covariance)
 }
 
 /// Wald's tests of the terms, by a covariance with these degrees of freedom.

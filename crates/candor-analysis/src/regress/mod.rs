@@ -39,6 +39,7 @@ mod corrected_profile;
 mod fieller;
 mod questions;
 mod effects;
+mod rare;
 mod result;
 mod coefficients;
 mod joint;
@@ -60,6 +61,7 @@ pub use hidden_predictors::Assumption;
 pub use model::{MAX_HIDDEN_CELLS, Model};
 pub use options::{Family, IgnoringOptions, Missing, ModelOptions};
 pub use questions::Questions;
+pub use rare::Rare;
 pub use regression::{DegreesOfFreedom, Fitting, regress, regress_asking, regress_with};
 pub use replicated::{regress_replicated, regress_replicated_asking, regress_replicated_with};
 pub use result::{

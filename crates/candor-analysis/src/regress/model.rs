@@ -102,7 +102,7 @@ impl Model {
         let family = family(attribute, &kept, formula.response(), options)?;
         let (mut hidden, public, mut numbers) = variables(plan, formula, &outcomes);
         let companions = complete(plan, options.domain.as_ref(), &mut hidden)?;
-        let known_response = attribute.is_some_and(Attribute::is_public);
+        let known_response = outcomes.iter().any(|&at| schema.attributes()[at].is_public());
         let references = References::new(plan, formula, options, left_out)?;
         let predictor = |name: &String| {
             let at = found(name);
@@ -342,12 +342,13 @@ fn family(
 ) -> Result<Family, RegressError> {
     let asked = options.family;
     let Some(attribute) = attribute else {
-        return match asked {
-            None | Some(Family::Linear) => Ok(Family::Linear),
-            Some(other) => Err(RegressError::Family {
+        return match asked.unwrap_or(Family::Linear) {
+            own if own.is_of_numbers() => Ok(own),
+            other => Err(RegressError::Family {
                 family: other.name(),
                 message: format!(
-                    "\"{name}\" is no attribute of the plan; a numeric column is a `family linear` response"
+                    "\"{name}\" is not an attribute of the plan; the outcome is then a numeric column: expected \
+                     linear, poisson or quasi-poisson"
                 ),
             }),
         };
@@ -367,8 +368,10 @@ fn family(
         return refused(by_schema, "an outcome has two or more beside what is missing");
     }
     match asked.unwrap_or(by_schema) {
-        Family::Linear => {
-            refused(Family::Linear, "a linear response is a numeric column that was kept, not an attribute")
+        Family::Poisson => {
+            let message = "poisson takes a numeric kept column; counts among a few categories have no Poisson \
+                           distribution: take quasi-poisson";
+            refused(Family::Poisson, message)
         }
         Family::Binary if by_schema != Family::Binary => {
             refused(Family::Binary, "a binary response has two; take multinomial or ordinal")

@@ -10,11 +10,14 @@ use super::calibrated::Calibration;
 use super::design::{Combination, Design, Values};
 use super::model::Ignoring;
 use super::rows::{ModelRows, Row};
-use super::{Model, RegressError};
+use super::{Family, Model, RegressError};
 use crate::tally::LonelyPsu;
 
 /// So many numbers are held of what answers say.
 pub(super) const MAX_NUMBERS: usize = 1 << 26;
+
+/// Counts up to here are exact.
+const MAX_COUNT: f64 = 1e15;
 
 /// So many numbers of the design are held.
 const MAX_HELD: usize = 1 << 23;
@@ -26,7 +29,7 @@ const TOLD: f64 = 1e-11;
 #[derive(Clone, Debug)]
 pub(super) struct Observations<'a> {
     pub(super) design: Design,
-    /// How many categories the response has; 1 if it is a number.
+    /// How many categories the response has; 1 if it is a public number.
     pub(super) outcomes: usize,
     /// The hidden predictors' categories in each of their combinations.
     pub(super) hidden: Vec<Vec<usize>>,
@@ -42,9 +45,9 @@ pub(super) struct Observations<'a> {
     pub(super) log_scale: f64,
     /// Whether the only hidden predictor is whether somebody ignores the device.
     pub(super) ignoring: bool,
-    /// Of a score the sum of its unbiased squares less that of its unbiased values; the response has two truths then, 0
-    /// and 1, whose weights make up the score.
-    pub(super) score: Option<f64>,
+    /// Of a score, for each different answer and combination of hidden predictors, its unbiased square less its
+    /// unbiased value; the response has two truths then, 0 and 1, whose weights make up the score.
+    pub(super) score: Option<Vec<f64>>,
     /// The categories of companions, where their law depends on the response.
     pub(super) companions: Option<usize>,
     /// Whether the weights are more than counts.
@@ -213,20 +216,28 @@ impl<'a> Observations<'a> {
         };
         data.add_groups(rows, &known, responses, &logs);
         data.degrees = data.count_degrees();
-        let everybody = (0..answers.shape.cells()).all(|cell| model.is_inside(0, &answers.shape.codes(cell)));
-        if !everybody {
-            data.leave_out(&answers.shape, model, &logs)?;
+        data.prepare(model, &answers.shape, &logs)?;
+        Ok(data)
+    }
+
+    /// Makes the data those of the people in the model.
+    fn prepare(&mut self, model: &Model, shape: &Shape, logs: &[f64]) -> Result<(), RegressError> {
+        if model.family.is_of_counts() && !model.is_score() {
+            self.check_counts(model)?;
         }
-        data.recast(&answers.shape, model)?;
+        let everybody = (0..shape.cells()).all(|cell| model.is_inside(0, &shape.codes(cell)));
+        if !everybody {
+            self.leave_out(shape, model, logs)?;
+        }
+        self.recast(shape, model)?;
         if model.standardize {
-            data.standardize();
+            self.standardize();
         }
         if let Some(ignoring) = model.ignoring {
-            data.add_ignoring(ignoring, &logs);
+            self.add_ignoring(ignoring, logs);
         }
-        data.hold_rows();
-        data.check_columns()?;
-        Ok(data)
+        self.hold_rows();
+        self.check_columns()
     }
 
     /// Adds the cases of all groups.
@@ -240,6 +251,19 @@ impl<'a> Observations<'a> {
             let weight = own.iter().map(|case| case.weight).sum();
             let cases = start..self.cases.len();
             self.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
+        }
+    }
+
+    /// Refuses counts that are none.
+    fn check_counts(&self, model: &Model) -> Result<(), RegressError> {
+        let whole = model.family == Family::Poisson;
+        let is_count = |y: f64| (0.0..=MAX_COUNT).contains(&y) && (!whole || y.fract() == 0.0);
+        match self.groups.iter().find(|group| !is_count(group.y)) {
+            Some(group) => Err(RegressError::Count { column: model.response.clone(), value: group.y, whole }),
+            None if self.groups.iter().all(|group| group.y == 0.0) => {
+                Err(RegressError::NoCounts(model.response.clone()))
+            }
+            None => Ok(()),
         }
     }
 
@@ -332,6 +356,18 @@ impl<'a> Observations<'a> {
     /// How many combinations of hidden categories there are, with the response's.
     pub(super) fn cells(&self) -> usize {
         self.outcomes * self.hidden.len()
+    }
+
+    /// The response as a number: of a score the truth, 0 or 1.
+    pub(super) fn number(&self, group: &Group, outcome: usize) -> f64 {
+        if self.score.is_some() { outcome as f64 } else { group.y }
+    }
+
+    /// Of a score, with each combination of hidden predictors, the unbiased square of an answer less its unbiased
+    /// value.
+    pub(super) fn excess(&self, case: &Case) -> &[f64] {
+        let combinations = self.hidden.len();
+        self.score.as_ref().map_or(&[], |all| &all[case.answer * combinations..][..combinations])
     }
 
     /// The likelihood of an answer.

@@ -11,8 +11,12 @@ pub enum Family {
     Multinomial,
     /// Several categories in order: proportional odds.
     Ordinal,
-    /// A public number.
+    /// A number: a kept column, or a score of randomized attributes.
     Linear,
+    /// A public count, whose variance is its mean: log-linear regression.
+    Poisson,
+    /// A count, of whose variance nothing is assumed: a kept column, or a score. Log-linear regression.
+    QuasiPoisson,
 }
 
 impl Family {
@@ -23,7 +27,19 @@ impl Family {
             Family::Multinomial => "multinomial",
             Family::Ordinal => "ordinal",
             Family::Linear => "linear",
+            Family::Poisson => "poisson",
+            Family::QuasiPoisson => "quasi-poisson",
         }
+    }
+
+    /// Whether the outcome is a number.
+    pub fn is_of_numbers(self) -> bool {
+        matches!(self, Family::Linear | Family::Poisson | Family::QuasiPoisson)
+    }
+
+    /// Whether the outcome is a count, the logarithm of whose mean is modeled.
+    pub fn is_of_counts(self) -> bool {
+        matches!(self, Family::Poisson | Family::QuasiPoisson)
     }
 }
 

@@ -108,7 +108,7 @@ impl<'a> Problem<'a> {
             self.kernel.prepare(&indices, &mut local.derivatives);
             for outcome in 0..data.outcomes {
                 let truth = outcome * combinations + hidden;
-                let y = if data.score.is_some() { outcome as f64 } else { group.y };
+                let y = data.number(group, outcome);
                 self.kernel.derivatives_of(&indices, outcome, y, &mut local.derivatives);
                 local.log[truth] = local.derivatives.log + local.log_shares[hidden];
                 local.prior[truth] = local.derivatives.share * local.shares[hidden];
@@ -117,7 +117,7 @@ impl<'a> Problem<'a> {
             }
         }
         local.scale = 0.0;
-        if matches!(self.kernel, Kernel::LeastSquares | Kernel::Normal) {
+        if self.kernel.is_of_numbers() {
             let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             local.prior.iter_mut().zip(&local.log).for_each(|(prior, log)| *prior = (log - most).exp());
             local.scale = most;
@@ -167,6 +167,7 @@ impl<'a> Problem<'a> {
                 let eta = indices[categories - 1];
                 indices[..categories - 1].iter().fold(0.0, |most, a| most.max((a - eta).abs()))
             }
+            Kernel::LogLinear { .. } => (-indices[0]).max(0.0),
             Kernel::LeastSquares | Kernel::Normal => 0.0,
         }
     }

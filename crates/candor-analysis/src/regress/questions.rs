@@ -39,11 +39,6 @@ pub(super) struct Setting {
 }
 
 impl Questions {
-    /// Whether nothing is asked.
-    pub(super) fn is_empty(&self) -> bool {
-        self.contrasts.is_empty() && self.profiles.is_empty()
-    }
-
     /// The contrasts.
     ///
     /// # Errors

@@ -38,9 +38,9 @@ impl Observations<'_> {
             };
             unbiased.extend((0..combinations).map(|hidden| sum(hidden, 0) - sum(hidden, 1)));
             unbiased.extend((0..combinations).map(|hidden| sum(hidden, 1)));
-            excess.push((0..combinations).map(|hidden| sum(hidden, 2) - sum(hidden, 1)).sum::<f64>());
+            excess.extend((0..combinations).map(|hidden| sum(hidden, 2) - sum(hidden, 1)));
         }
-        self.score = Some(self.cases.iter().map(|case| case.weight * excess[case.answer]).sum());
+        self.score = Some(excess);
         self.likelihoods = vec![1.0; unbiased.len()];
         (self.unbiased, self.outcomes) = (unbiased, 2);
         self.named.fill(None);

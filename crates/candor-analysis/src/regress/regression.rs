@@ -8,16 +8,18 @@ use super::by_likelihood::likelihood;
 use super::by_score::corrected;
 use super::coefficients::{Asked, Tested, p_value};
 use super::design::{Combination, Values};
+use super::effects::Scale;
 use super::expected::{Everything, Possible};
 use super::family::Kernel;
 use super::fit::{maximise, start};
 use super::observations::Observations;
 use super::problem::Problem;
 use super::questions::{Contrast, Questions, Setting};
+use super::rare::rarest;
 use super::result::{Coefficient, EstimateKind, IgnoringShare, Method, Prediction, Regression, THRESHOLD, Test};
 use super::rows::ModelRows;
 use super::walk::Found;
-use super::{Model, RegressError, by_likelihood, by_score};
+use super::{Family, Model, RegressError, by_likelihood, by_score};
 use crate::tally::LonelyPsu;
 
 /// How a model is fitted.
@@ -127,9 +129,9 @@ impl<'a> Prepared<'a> {
         let hidden = model.has_hidden_predictors() || data.ignoring || model.is_score();
         let leaves_out = model.leaves_out_hidden();
         check_method(method, hidden, &data, leaves_out)?;
-        if let Some(other) = method.filter(|method| model.is_score() && *method != Method::CorrectedScore) {
-            let message = "the outcome is a score of randomized attributes, of whose errors no law is known; take \
-                           `method corrected`";
+        let of_law = model.family != Family::QuasiPoisson && !model.is_score();
+        if let Some(other) = method.filter(|own| *own != Method::CorrectedScore && !of_law) {
+            let message = "nothing but the mean of this outcome is modeled; take `method corrected`";
             return Err(RegressError::Method { method: other.name(), message });
         }
         if method == Some(Method::MaximumLikelihood) && model.companions > 0 && data.companions.is_none() {
@@ -138,7 +140,7 @@ impl<'a> Prepared<'a> {
             return Err(RegressError::Method { method: "ml", message });
         }
         let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
-        let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out || model.is_score());
+        let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out || !of_law);
         let by_score = method == Some(Method::CorrectedScore) || by_default;
         // Nothing is assumed of companions, so that there is no law of all answers either.
         let needed = limits && (by_score || hidden) && model.companions == 0;
@@ -208,17 +210,22 @@ pub(super) fn fitted(
         (_, true) => with_ignoring(data, kernel, model, (rows, questions, steps), fitting, asked)?,
         _ => likelihood(data, kernel, model, asked, prepared.expected())?,
     };
-    if !questions.is_empty() && limits && !data.ignoring {
-        answer(&prepared, &contrasts, asked, &mut fitted)?;
-    } else {
-        fitted.contrasts =
-            contrasts.iter().flat_map(|contrast| by_covariance(contrast, data, &fitted, critical)).collect();
+    // A fit in which nobody seems to ignore the device has its answers already.
+    let answered = fitted.ignoring.is_some_and(|share| share.estimate <= NOBODY);
+    match (answered, limits) {
+        (true, _) => {}
+        (_, true) => answer(&prepared, &contrasts, asked, &mut fitted)?,
+        _ => {
+            let own = contrasts.iter().flat_map(|contrast| by_covariance(contrast, data, &fitted, critical)).collect();
+            fitted.contrasts = own;
+        }
     }
     if naive {
         let taken = data.taken_for_true();
         fitted.named = taken.is_some();
         fitted.naive = taken.and_then(|data| naive_fit(&data, kernel));
     }
+    fitted.rarest = if limits && !data.ignoring { rarest(model, data) } else { None };
     let names = model.numbers.iter().cloned();
     fitted.standardized = names.zip(&data.standardized).map(|(name, &(mean, sd))| (name, mean, sd)).collect();
     (fitted.responses, fitted.distinct, fitted.modelled) = (rows.responses(), rows.distinct(), data.total);
@@ -297,8 +304,9 @@ fn answer(
         fitted.contrasts.extend(by_covariance.into_iter().zip(found).map(one));
     }
     let two = matches!(kernel, Kernel::Logit { categories: 2, .. });
-    let linear = kernel == Kernel::LeastSquares;
-    let Some(constant) = data.design.constant().filter(|_| two || linear) else { return Ok(()) };
+    let scale = Scale::of(prepared.model.family);
+    let one_index = two || kernel.is_of_numbers();
+    let Some(constant) = data.design.constant().filter(|_| one_index) else { return Ok(()) };
     for (number, setting) in asked.settings.iter().enumerate().filter(|(_, setting)| setting.complete) {
         let weights = row_of(setting, data);
         debug_assert_eq!(weights[constant], 1.0);
@@ -307,7 +315,7 @@ fn answer(
         for own in fitted.predictions.iter_mut().filter(|own| own.profile == number) {
             // The index is about one category; the share of the other is the rest.
             let turned = two && own.category != about.and_then(|code| prepared.model.categories.get(code).cloned());
-            put_limits(own, &tested, two, turned, jeffreys);
+            put_limits(own, &tested, scale, turned, jeffreys);
         }
     }
     Ok(())
@@ -324,18 +332,19 @@ fn row_of(setting: &Setting, data: &Observations) -> Vec<f64> {
 }
 
 /// The limits of a linear predictor as those of a share or a mean.
-fn put_limits(own: &mut Prediction, tested: &Tested, is_share: bool, turned: bool, jeffreys: bool) {
+fn put_limits(own: &mut Prediction, tested: &Tested, scale: Scale, turned: bool, jeffreys: bool) {
     let Found { best, low, high, .. } = tested.found;
-    let share = |eta: f64| 1.0 / (1.0 + (if turned { eta } else { -eta }).exp());
+    let back = |eta: f64| scale.back(if turned { -eta } else { eta });
     let (low, high) = if turned { (high, low) } else { (low, high) };
-    match is_share {
-        true => (own.low, own.high) = (Some(low.map_or(0.0, share)), Some(high.map_or(1.0, share))),
-        false => (own.low, own.high) = (low, high),
-    }
+    (own.low, own.high) = match scale {
+        Scale::LogOdds => (Some(low.map_or(0.0, back)), Some(high.map_or(1.0, back))),
+        Scale::Log => (Some(low.map_or(0.0, back)), high.map(back)),
+        Scale::Plain => (low, high),
+    };
     if tested.is_open() {
         own.standard_error = None;
     } else if !jeffreys {
-        own.estimate = if is_share { share(best) } else { best };
+        own.estimate = back(best);
     }
 }
 

@@ -4,12 +4,12 @@ use candor_runtime::progress::{ProgressSink, Steps};
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::effects::Average;
+use super::effects::{Average, Scale};
 use super::joint::by_covariance;
 use super::questions::Questions;
 use super::regression::{Fitting, fitted};
 use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
-use super::{Family, Model, ModelRows, RegressError};
+use super::{Model, ModelRows, RegressError};
 use crate::tally::{Replicates, Replication};
 
 /// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of
@@ -78,19 +78,12 @@ fn replicated(
             .map_err(|error| RegressError::Replicates(format!("with replicate weights number {}: {error}", column + 1)))
     };
     let fits = (0..rows.replicates()).map(again).collect::<Result<Vec<Regression>, _>>()?;
-    let is_share = model.family() != Family::Linear;
-    put_errors(&mut fitted, &fits, &replicates, fitting, is_share);
+    put_errors(&mut fitted, &fits, &replicates, fitting, Scale::of(model.family()));
     Ok(fitted)
 }
 
 /// Gives a fit the errors of its replicates.
-fn put_errors(
-    fitted: &mut Regression,
-    fits: &[Regression],
-    replicates: &Replicates,
-    fitting: &Fitting,
-    is_share: bool,
-) {
+fn put_errors(fitted: &mut Regression, fits: &[Regression], replicates: &Replicates, fitting: &Fitting, scale: Scale) {
     let covariance = |of: &dyn Fn(&Regression) -> Vec<f64>| {
         let all: Vec<Vec<f64>> = fits.iter().map(of).collect();
         let middle = of(fitted);
@@ -117,14 +110,14 @@ fn put_errors(
         replace_error(own, contrasts[(at, at)].sqrt(), fitting, df);
     }
     let reach = reach(fitting, df);
-    let errors = |averages: &mut Vec<Average>, covariance: &DMatrix<f64>, is_share: bool| {
+    let errors = |averages: &mut Vec<Average>, covariance: &DMatrix<f64>, scale: Scale| {
         let own = std::mem::take(averages).into_iter().enumerate();
-        *averages = own.map(|(at, own)| own.with_error(covariance[(at, at)].sqrt(), reach, is_share)).collect();
+        *averages = own.map(|(at, own)| own.with_error(covariance[(at, at)].sqrt(), reach, scale)).collect();
     };
-    errors(&mut fitted.shares, &shares, is_share);
-    errors(&mut fitted.effects, &effects, false);
+    errors(&mut fitted.shares, &shares, scale);
+    errors(&mut fitted.effects, &effects, Scale::Plain);
     for (at, own) in fitted.predictions.iter_mut().enumerate() {
-        own.replace_error(predictions[(at, at)].sqrt(), reach, is_share);
+        own.replace_error(predictions[(at, at)].sqrt(), reach, scale);
     }
     let estimates: Vec<f64> = fitted.coefficients.iter().map(|one| one.estimate).collect();
     fitted.joint = by_covariance(&fitted.terms, &estimates, &coefficients, df);

@@ -2,8 +2,9 @@
 
 use nalgebra::DMatrix;
 
-use super::effects::{Average, limits};
+use super::effects::{Average, Scale, limits};
 use super::hidden_predictors::Assumption;
+use super::rare::Rare;
 
 /// How a model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Regression {
     pub ignoring: Option<IgnoringShare>,
     /// The standard deviation of what a linear model leaves.
     pub residual_deviation: Option<f64>,
+    /// By how much the variance of counts exceeds their mean: Pearson's statistic over its degrees of freedom.
+    pub dispersion: Option<f64>,
     /// Average predicted shares.
     pub shares: Vec<Average>,
     /// Average marginal effects.
@@ -85,6 +88,9 @@ pub struct Regression {
     pub modelled: f64,
     /// How many rows are different.
     pub distinct: usize,
+    /// The share that the answers can least tell from 0, if they hardly can: intervals then hold more often than they
+    /// say.
+    pub rarest: Option<Rare>,
 }
 
 /// A joint test of all coefficients of a term.
@@ -125,8 +131,8 @@ pub struct Prediction {
 
 impl Prediction {
     /// With another standard error, whose quantile for the limits is `reach`.
-    pub(super) fn replace_error(&mut self, error: f64, reach: f64, is_share: bool) {
-        let (low, high) = limits(self.estimate, error, reach, is_share);
+    pub(super) fn replace_error(&mut self, error: f64, reach: f64, scale: Scale) {
+        let (low, high) = limits(self.estimate, error, reach, scale);
         (self.standard_error, self.low, self.high) = (Some(error), Some(low), Some(high));
     }
 }

@@ -1,13 +1,15 @@
-//! Scores: sums of randomized attributes whose categories stand for numbers.
+//! Scores: outcomes that are numbers because the categories of attributes stand for numbers; of several randomized
+//! attributes their sum.
 
 use candor_base::plan::Plan;
+use candor_base::schema::Attribute;
 
 use super::options::{Family, Missing, ModelOptions};
 use super::{Formula, RegressError};
-use crate::moments::Values;
+use crate::moments::{Values, ValuesError};
 
-/// The randomized attributes whose scores add up to the response, and what their categories stand for; none if it is
-/// something else.
+/// The attributes whose scores add up to the response, and what their categories stand for; none if it is something
+/// else.
 pub(super) fn scores(
     plan: &Plan,
     formula: &Formula,
@@ -19,27 +21,61 @@ pub(super) fn scores(
     if let Some(name) = formula.summands().iter().find(|name| formula.terms().iter().flatten().any(|t| t == *name)) {
         return Err(RegressError::OwnPredictor(name.clone()));
     }
-    if let [name] = formula.summands() {
-        let is_randomized = position(name).is_some_and(|at| !attributes[at].is_public());
-        if !(is_randomized && options.family == Some(Family::Linear)) {
-            return Ok(Vec::new());
-        }
+    let alone = formula.summands().len() == 1;
+    let is_score = |family: Family| matches!(family, Family::Linear | Family::QuasiPoisson);
+    if alone && !(position(&formula.summands()[0]).is_some() && options.family.is_some_and(is_score)) {
+        return Ok(Vec::new());
     }
-    if let Some(other) = options.family.filter(|family| *family != Family::Linear) {
-        return Err(refused(format!("a sum is a number: `family linear`, not {}", other.name())));
+    let family = options.family.unwrap_or(Family::Linear);
+    if !is_score(family) {
+        return Err(refused(format!(
+            "a sum is a number: `family linear` or `family quasi-poisson`, not {}",
+            family.name()
+        )));
     }
     if options.missing == Missing::Category {
         return Err(refused("a missing value has no score; leave out `missing category`".to_owned()));
     }
     let one = |name: &String| {
-        let at = position(name).filter(|&at| !attributes[at].is_public()).ok_or_else(|| {
+        let at = position(name).filter(|&at| alone || !attributes[at].is_public()).ok_or_else(|| {
             refused(format!("\"{name}\" is no randomized attribute of the plan; a sum is of such attributes"))
         })?;
-        let values = Values::of_item(&attributes[at]).map_err(|_| {
-            let message = "stand for no numbers: they are words without an order; make it ordinal in the schema";
-            refused(format!("the categories of \"{name}\" {message}"))
-        })?;
-        Ok((at, values))
+        Ok((at, values(&attributes[at], family, alone)?))
     };
     formula.summands().iter().map(one).collect()
+}
+
+/// What the categories of an item stand for. Counts have ratios, which ranks do not have: of their items only those of
+/// a sum may have two categories, for 0 and 1, that are words.
+fn values(attribute: &Attribute, family: Family, alone: bool) -> Result<Values, RegressError> {
+    let counts = family.is_of_counts();
+    let codes = 0..attribute.categories().len();
+    let answers = || codes.clone().filter(|&code| attribute.is_answer(code));
+    let found = match counts && (alone || answers().count() != 2) {
+        true => Values::new(attribute),
+        false => Values::of_item(attribute),
+    };
+    let values = found.map_err(|error| RegressError::Score(refusal(error, counts)))?;
+    if counts && answers().any(|code| values.of(code).is_some_and(|value| value < 0.0)) {
+        let message = "is not a count; they must be 0 or more";
+        return Err(RegressError::Score(format!("a category of \"{}\" {message}", attribute.name())));
+    }
+    Ok(values)
+}
+
+fn refusal(error: ValuesError, counts: bool) -> String {
+    match error {
+        ValuesError::OpenBins { name, .. } => {
+            format!("the bins of \"{name}\" are not numbers; plan with points of a grid, or take `family ordinal`")
+        }
+        ValuesError::Words { name, category } if counts => format!(
+            "the category \"{category}\" of \"{name}\" is not a number, and a log mean takes numbers; take another \
+             family"
+        ),
+        ValuesError::Words { name, .. } => format!(
+            "the categories of \"{name}\" stand for no numbers: they are words without an order; make it ordinal in \
+             the schema"
+        ),
+        other => other.to_string(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::cr2::{Cluster, Clusters};
 use super::observations::{Case, Group};
-use super::problem::{Local, Problem};
+use super::problem::{Law, Local, Problem};
 use super::sums::{add_outer, mirror};
 
 impl Problem<'_> {
@@ -84,5 +84,24 @@ impl Problem<'_> {
         local.truth.extend(self.data.likelihood(case).iter().zip(&local.prior).map(|(l, f)| l * f));
         let all: f64 = local.truth.iter().sum();
         local.truth.iter_mut().for_each(|r| *r /= all);
+    }
+}
+
+impl Law<'_> {
+    /// The information of one directly asked person with a combination of hidden predictors about the indices.
+    pub(super) fn square(&self, problem: &Problem<'_>, hidden: usize, square: &mut [f64]) {
+        let (m, combinations) = (problem.kernel.indices(), problem.data.hidden.len());
+        if problem.kernel.is_of_counts() {
+            // The mean, whatever the count.
+            square[0] = -self.hessian[hidden];
+            return;
+        }
+        square.fill(0.0);
+        for truth in (0..problem.data.outcomes).map(|outcome| outcome * combinations + hidden) {
+            let (share, own) = (self.log[truth].exp(), &self.gradient[truth * m..][..m]);
+            if share > 0.0 {
+                (0..m * m).for_each(|at| square[at] += share * own[at / m] * own[at % m]);
+            }
+        }
     }
 }

@@ -213,6 +213,23 @@ fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
     }
 }
 
+/// By how much the variance of counts exceeds their mean: Pearson's statistic, with unbiased weights of what is hidden,
+/// over its degrees of freedom.
+pub(super) fn dispersion(problem: &Problem<'_>, theta: &[f64]) -> f64 {
+    let (data, tables) = (problem.data, problem.tables());
+    let (mut number, mut sum) = (0, 0.0);
+    problem.each_law(theta, |group, law| {
+        let table = &tables[number * data.cells()..][..data.cells()];
+        let truths = table.iter().zip(law.gradient).zip(law.hessian);
+        sum += truths.map(|((people, slope), curve)| people * slope * slope / -curve).sum::<f64>();
+        // The truths of a score have its values, but not its squares.
+        let excess = |case: &Case| -> f64 { data.excess(case).iter().zip(law.hessian).map(|(own, m)| own / -m).sum() };
+        sum += data.cases[group.cases.clone()].iter().map(|case| case.weight * excess(case)).sum::<f64>();
+        number += 1;
+    });
+    sum / (data.total - problem.own as f64).max(1.0)
+}
+
 /// The sandwich around a solution of the corrected score.
 ///
 /// # Errors

@@ -455,3 +455,18 @@ proptest! {
         agree(&format!("{cells:?} hidden {method:?}"), &found.coefficients);
     }
 }
+
+#[test]
+fn shares_that_answers_hardly_tell_from_none_are_named() {
+    // Warner's device with 3/4: yes weighs 1.5 for "yes", no -0.5.
+    let plan = one(2, 0.5, 2);
+    let rarest = |yes: [f64; 2]| {
+        let counts = yes.map(|yes| vec![300.0 - yes, yes]);
+        fit(&plan, "y ~ x", &repeated(&counts), &[], None).rarest
+    };
+    let found = rarest([60.0, 110.0]).unwrap();
+    let (sum, squares) = (60.0 * 1.5 - 240.0 * 0.5, 60.0 * 2.25 + 240.0 * 0.25);
+    close("standard errors", found.standard_errors, sum / f64::sqrt(squares - sum * sum / 300.0), 1e-6);
+    assert_eq!((&found.category[..], found.among), ("1", Some(("x".to_owned(), "0".to_owned()))));
+    assert_eq!(rarest([110.0, 130.0]), None);
+}

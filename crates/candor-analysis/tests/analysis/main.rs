@@ -5,6 +5,7 @@ mod conditional_shares;
 mod comply;
 mod constrained;
 mod dependence;
+mod counts;
 mod effects;
 mod independence;
 mod inference;

@@ -200,6 +200,32 @@ fn linear() {
     holds("linear, corrected, 800", coverage(&plan, "outcome ~ y + z", None, &[1.0, 1.0, 0.5], false, people));
 }
 
+/// Counts that vary more than Poisson's, of a hidden predictor.
+#[test]
+fn counts() {
+    let plan = plan(2, 0, vec![(vec![0], truthful(&[(2, 1)], 4, 2))]);
+    let people = |rng: &mut ChaCha20Rng| -> People {
+        let z: Vec<u16> = (0..800).map(|_| (rng.next_u32() & 1) as u16).collect();
+        let y: Vec<u16> = z.iter().map(|&z| drawn(rng, &[-0.5 + f64::from(z)])).collect();
+        let count = |(&y, &z): (&u16, &u16)| {
+            let mean = (0.4 + 0.6 * f64::from(y) + 0.3 * f64::from(z)).exp()
+                * [0.4, 1.6][usize::from(rng.next_u32().is_multiple_of(2))];
+            let (mut number, mut left) = (0.0, uniform(rng) - (-mean).exp());
+            let mut share = (-mean).exp();
+            while left > 0.0 && number < 200.0 {
+                number += 1.0;
+                share *= mean / number;
+                left -= share;
+            }
+            number
+        };
+        let numbers = y.iter().zip(&z).map(count).collect();
+        (vec![y, z], numbers)
+    };
+    let family = Some(Family::QuasiPoisson);
+    holds("quasi-Poisson, 800", coverage(&plan, "outcome ~ y + z", family, &[0.4, 0.6, 0.3], false, people));
+}
+
 /// How far the errors of repeated surveys of one population of 800 people, each of whom is drawn with all of a pair,
 /// are above what they ought to be: for each coefficient the mean square of the errors over the scatter of the
 /// estimates.

@@ -19,6 +19,9 @@ use crate::flags::choice;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 
+/// Counts whose variance is so many times their mean have intervals by Poisson's law that are far too short.
+const OVERDISPERSED: f64 = 1.2;
+
 #[derive(Args)]
 #[command(after_help = "\
 A model is written as \"Outcome ~ A + B + A:B\"; A*B is short for A + B + A:B, and -1 removes the intercept. A name
@@ -207,14 +210,12 @@ fn modelled(found: &Regression) -> String {
 }
 
 fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
-    let (odds, naive) = (found.family != "linear", own.iter().any(|one| one.naive.is_some()));
+    let naive = own.iter().any(|one| one.naive.is_some());
     let mut header = vec!["term", "estimate", "standard error", "low", "high"];
     let by_student = own.iter().any(|one| one.df.is_some());
     header.extend(by_student.then_some("df"));
     header.push("p");
-    if odds {
-        header.push("odds ratio");
-    }
+    header.extend(ratio_name(found));
     header.push("variance inflation");
     if naive {
         header.push("uncorrected");
@@ -229,9 +230,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
         row.push(one.high.map_or("no limit".to_owned(), four_digits));
         row.extend(by_student.then(|| one.df.map_or(String::new(), |df| format!("{df:.1}"))));
         row.push(one.p_value.map_or(String::new(), p_value));
-        if odds {
-            row.push(odds_ratio(one));
-        }
+        row.extend(ratio_name(found).map(|_| ratio(one)));
         row.push(one.design_effect.map_or(String::new(), |effect| format!("{effect:.2}")));
         if naive {
             row.push(one.naive.map_or(String::new(), four_digits));
@@ -241,11 +240,29 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     table(&header, &own.iter().map(row).collect::<Vec<_>>())
 }
 
-/// An odds ratio with its limits.
-fn odds_ratio(one: &Coefficient) -> String {
+/// What kind of number is predicted.
+fn predicted(found: &Regression) -> &'static str {
+    match found.family {
+        "linear" | "poisson" | "quasi-poisson" => "mean",
+        _ => "share",
+    }
+}
+
+/// What coefficients are the logarithms of.
+fn ratio_name(found: &Regression) -> Option<&'static str> {
+    match found.family {
+        "linear" => None,
+        "poisson" | "quasi-poisson" => Some("rate ratio"),
+        _ => Some("odds ratio"),
+    }
+}
+
+/// An odds ratio, or a rate ratio, with its limits.
+fn ratio(one: &Coefficient) -> String {
     let limit = |limit: Option<f64>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:.3}"));
-    let (low, high) = (limit(one.odds_ratio_low), limit(one.odds_ratio_high));
-    one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3} ({low} to {high})"))
+    let low = limit(one.odds_ratio_low.or(one.rate_ratio_low));
+    let high = limit(one.odds_ratio_high.or(one.rate_ratio_high));
+    one.odds_ratio.or(one.rate_ratio).map_or(String::new(), |ratio| format!("{ratio:.3} ({low} to {high})"))
 }
 
 /// Joint tests, contrasts and predictions.
@@ -270,9 +287,8 @@ fn questions(found: &Regression) -> String {
 }
 
 fn contrast_table(own: &[Coefficient], found: &Regression) -> String {
-    let odds = found.family != "linear";
     let mut header = vec![&found.response[..], "estimate", "standard error", "low", "high", "p"];
-    header.extend(odds.then_some("odds ratio"));
+    header.extend(ratio_name(found));
     let row = |one: &Coefficient| {
         let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
         let mut row = vec![
@@ -283,7 +299,7 @@ fn contrast_table(own: &[Coefficient], found: &Regression) -> String {
             one.high.map_or("no limit".to_owned(), four_digits),
             one.p_value.map_or(String::new(), p_value),
         ];
-        row.extend(odds.then(|| odds_ratio(one)));
+        row.extend(ratio_name(found).map(|_| ratio(one)));
         row
     };
     table(&header, &own.iter().map(row).collect::<Vec<_>>())
@@ -301,7 +317,7 @@ fn prediction_table(all: &[Prediction], found: &Regression) -> String {
         let given = one.profile.values().map(|value| label(value)).chain([label(category)]);
         given.chain(numbers).chain([limit(one.low), limit(one.high)]).collect()
     };
-    let what = if found.family == "linear" { "mean" } else { "share" };
+    let what = predicted(found);
     format!("\nPredicted {what}\n{}", table(&header, &all.iter().map(row).collect::<Vec<_>>()))
 }
 
@@ -317,7 +333,7 @@ fn averages(found: &Regression) -> String {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
         [term(&one.term), of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
-    let what = if found.family == "linear" { "mean" } else { "share" };
+    let what = predicted(found);
     // Of two categories one says it all.
     let modelled = found.coefficients.first().map(|one| &one.category);
     let told = |category: &Option<String>| found.family != "binary" || Some(category) == modelled;
@@ -352,6 +368,15 @@ fn fit_lines(found: &Regression) -> String {
     if let Some(deviation) = found.residual_deviation {
         text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));
     }
+    if let Some(dispersion) = found.dispersion {
+        let about = match found.family {
+            "poisson" if dispersion > OVERDISPERSED => {
+                ": Poisson regression takes it for 1, so that its intervals are too short; take --family quasi-poisson"
+            }
+            _ => "",
+        };
+        text += &paragraph(&format!("Dispersion (variance over mean): {dispersion:.3}{about}."));
+    }
     if let Some(hausman) = found.hausman {
         let p = p_is(hausman.p_value);
         text += &paragraph(&format!(
@@ -371,7 +396,10 @@ fn fit_lines(found: &Regression) -> String {
             p_is(share.p_value)
         ));
     }
-    let asked = found.coefficients.iter().filter(|one| one.odds_ratio.is_some() || found.family == "linear");
+    let asked = found
+        .coefficients
+        .iter()
+        .filter(|one| ratio_name(found).is_none() || one.odds_ratio.or(one.rate_ratio).is_some());
     let worst = asked.filter_map(|one| Some((one, one.directly_asked?))).min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((one, people)) = worst {
         text += &paragraph(&format!(

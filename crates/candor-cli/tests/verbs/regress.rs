@@ -167,7 +167,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ vote", "", &["cannot predict itself"]);
     refused("age ~ region", "", &["nothing in it is randomized"]);
     refused("vote ~ age + region", "--reference region=east", &["\"east\" is no category of \"region\""]);
-    refused("vote ~ age", "--family linear", &["--family linear"]);
+    refused("vote ~ age", "--family poisson", &["--family poisson"]);
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
     refused("vote ~ age", "--self-protective no", &["--self-protective", "one channel only"]);
     refused("vote ~ age", "--strata household --psu household", &["a stratum has one cluster only"]);
@@ -294,4 +294,26 @@ fn factors_contrasts_and_predictions() {
     }
     sandbox.write("profiles.csv", "region,age\nwest,30\n");
     sandbox.run_words(&[&base[..], &["--predict", "profiles.csv"]].concat()).refused(1, &["\"west\" is no category"]);
+}
+
+#[test]
+fn counts_have_rate_ratios_and_a_dispersion() {
+    let sandbox = voters();
+    // Years of age vary more than a Poisson count.
+    let quasi = json(&sandbox, "age ~ vote", "--family quasi-poisson");
+    let slope = &quasi["coefficients"][1];
+    let ratio = slope["rate_ratio"].as_f64().unwrap();
+    assert!((ratio.ln() - slope["estimate"].as_f64().unwrap()).abs() < 1e-12, "{slope}");
+    assert!(slope["odds_ratio"].is_null() && slope["rate_ratio_high"].as_f64().unwrap() > ratio, "{slope}");
+    assert_eq!((&quasi["family"], &quasi["modeled"]), (&"quasi-poisson".into(), &Value::Array(Vec::new())));
+    let said = run(&sandbox, "age ~ vote", "--family poisson").fine();
+    let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["poisson regression", "rate ratio", "Average predicted mean", "take --family quasi-poisson"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let refused = |model: &str, more: &str| run(&sandbox, model, more).refused(1, &[]).err;
+    assert!(refused("vote ~ age", "--family poisson").contains("quasi-poisson"));
+    assert!(refused("vote ~ age", "--family quasi-poisson").contains("is not a number"));
+    assert!(refused("age ~ vote", "--family binary").contains("expected linear, poisson or quasi-poisson"));
+    assert!(refused("age ~ vote", "--family quasi-poisson --method ml").contains("--method corrected"));
 }

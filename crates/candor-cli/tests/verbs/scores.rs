@@ -91,6 +91,44 @@ fn one_item_as_a_number() {
     close(&found["coefficients"][0]["estimate"], (yes - 1.0 / 6.0) / (2.0 / 3.0));
 }
 
+/// The logarithm of the mean score: of each group that of its unbiased scores, and errors as these scatter. The
+/// dispersion has the unbiased squares, with products of different items.
+#[test]
+fn score_as_a_count() {
+    let sandbox = collected();
+    let fitted = |model: &str| -> Value {
+        let words = ["regress", "plan.json", "responses.parquet", "--model", model, "--family", "quasi-poisson"];
+        serde_json::from_str(&sandbox.run_words(&[&words[..], &["--json"]].concat()).fine().out).unwrap()
+    };
+    let unbiased: Vec<[f64; 3]> =
+        answers().into_iter().map(|items| items.map(|answer| (answer - 1.0 / 6.0) / (2.0 / 3.0))).collect();
+    let group = |x: usize| -> (f64, f64) {
+        let scores: Vec<f64> = unbiased.iter().skip(x).step_by(2).map(|items| items.iter().sum()).collect();
+        let mean = scores.iter().sum::<f64>() / 40.0;
+        (mean, scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / 1600.0 / (mean * mean))
+    };
+    let [(a, va), (b, vb)] = [group(0), group(1)];
+    let near = |found: &Value, expected: f64| {
+        assert!((found.as_f64().unwrap() - expected).abs() < 1e-6, "{found} {expected}");
+    };
+    let found = fitted("a + b + c ~ x");
+    near(&found["coefficients"][0]["estimate"], a.ln());
+    near(&found["coefficients"][1]["estimate"], (b / a).ln());
+    near(&found["coefficients"][1]["standard_error"], (va + vb).sqrt());
+    near(&found["coefficients"][1]["rate_ratio"], b / a);
+    let square = |[a, b, c]: &[f64; 3]| a + b + c + 2.0 * (a * b + a * c + b * c);
+    let squares: f64 = unbiased.iter().map(square).sum();
+    let left = |mean: f64, squares: f64, people: f64| (squares - people * mean * mean) / mean;
+    let of = |x: usize| unbiased.iter().skip(x).step_by(2).map(square).sum::<f64>();
+    near(&found["dispersion"], (left(a, of(0), 40.0) + left(b, of(1), 40.0)) / 78.0);
+    near(&fitted("a + b + c ~ 1")["dispersion"], left(1.29375, squares, 80.0) / 79.0);
+    // With a randomized predictor the ratio is that of the linear means.
+    let linear = self::fitted(&sandbox, "a + b ~ c");
+    let mean = linear["coefficients"][0]["estimate"].as_f64().unwrap();
+    let ratio = 1.0 + linear["coefficients"][1]["estimate"].as_f64().unwrap() / mean;
+    near(&fitted("a + b ~ c")["coefficients"][1]["estimate"], ratio.ln());
+}
+
 #[test]
 fn what_is_no_score() {
     let sandbox = collected();
@@ -104,6 +142,8 @@ fn what_is_no_score() {
     refused("a + x ~ b", &[], "\"x\" is no randomized attribute");
     refused("a + b ~ b", &[], "cannot predict itself");
     refused("a + b ~ x", &["--family", "binary"], "a sum is a number");
+    refused("a + b ~ x", &["--family", "poisson"], "--family quasi-poisson, not poisson");
+    refused("a ~ x", &["--family", "quasi-poisson"], "\"no\" of \"a\" is not a number");
     refused("a + b ~ x", &["--method", "ml"], "take --method corrected");
     refused("a + b ~ x", &["--missing", "category"], "has no score");
     refused("a + b ~ x", &["--where", "a = yes"], "it is about the outcome");
