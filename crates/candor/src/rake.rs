@@ -1,6 +1,6 @@
 //! Weights for answer records that agree with the estimated tables.
 
-use candor_analysis::adjust::{self, DistinctRecords, Margin, Options, Raked, check_plan};
+use candor_analysis::adjust::{self, AdjustError, DistinctRecords, Margin, Options, Raked, check_plan};
 use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -130,6 +130,9 @@ pub fn adjust_to(
 ) -> Result<Adjustment, StudyError> {
     check_options(options)?;
     check_records(plan, records)?;
+    if records.is_empty() {
+        return Err(AdjustError::from(RakeError::NoRecords).into());
+    }
     let known = known_margins(plan.schema(), known)?;
     let columns = records.columns();
     let cells = |table: &[usize]| -> Vec<u32> {

@@ -297,7 +297,7 @@ mod tests {
             }
         }
         let mut lied = totals.clone();
-        (lied[0], lied[1], lied[3], lied[4]) = (lied[0] + 1, lied[1] - 1, lied[3] - 1, lied[4] + 1);
+        (lied[0], lied[1], lied[3], lied[4]) = (lied[0] - 1, lied[1] + 1, lied[3] + 1, lied[4] - 1);
         assert_eq!(tables.contradiction(&lied), None);
     }
 }

@@ -357,6 +357,8 @@ fn refusals_say_what_would_be_right() {
     let with = |family| ModelOptions { family: Some(family), ..ModelOptions::default() };
     assert!(told("y ~ x", &with(Family::Binary)).contains("has 3 categories"));
     assert!(told("y ~ x", &with(Family::Poisson)).contains("numeric kept column"));
+    assert!(told("y + x ~ 1", &plain).contains("\"x\" is no randomized attribute"));
+    assert!(Model::new(&plan, &"y ~ x".parse::<Formula>().unwrap(), &with(Family::Linear)).unwrap().is_score());
     assert!(told("x ~ y", &with(Family::Ordinal)).contains("not an attribute of the plan"));
     let reference = |name: &str, label: &str| ModelOptions {
         references: vec![(name.to_owned(), label.to_owned())],
@@ -378,7 +380,7 @@ fn refusals_say_what_would_be_right() {
 
 #[test]
 fn what_the_plan_does_not_tell_is_refused() {
-    // A matrix over both attributes tells about one of them, too.
+    // A matrix over both attributes, of which the model has one: the other is summed out.
     let columns: Vec<Vec<f64>> =
         (0..4).map(|input| (0..4).map(|output| if input == output { 0.7 } else { 0.1 }).collect()).collect();
     let matrix = Matrix::rounded(vec![2, 2], labels(4), &columns).unwrap();

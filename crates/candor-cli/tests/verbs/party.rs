@@ -159,6 +159,25 @@ fn sharing_again_is_refused_or_noticed() {
         .refused(1, &["North announced another share for South than South received"]);
 }
 
+/// A session, and what is no document, stay as they are.
+#[test]
+fn outputs_replace_no_plan_and_no_session() {
+    let (public, folders) = parties("");
+    share(&public, &folders, 3);
+    sum(&public, &folders, 3);
+    for folder in [&public, &folders[0]] {
+        folder.run("design --categories 2 --method warner --p 0.7 -o kept.json").fine();
+    }
+    let plan = public.read("kept.json");
+    public.run(&format!("party finish session.json {} -o kept.json", published(3))).refused(1, &["kept.json"]);
+    folders[0]
+        .run(&format!("party sum session.json {} --as North -o kept.json", shares_for("North")))
+        .refused(1, &["kept.json"]);
+    let session = public.read("session.json");
+    public.run("party init schema.toml --parties A,B,C -o session.json").refused(1, &["session.json"]);
+    assert_eq!((public.read("session.json"), public.read("kept.json")), (session, plan));
+}
+
 /// Every byte of a message is protected, and what it says of itself must be true.
 #[test]
 fn changed_messages_are_refused() {

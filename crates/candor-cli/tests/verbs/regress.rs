@@ -168,6 +168,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("age ~ region", "", &["nothing in it is randomized"]);
     refused("vote ~ age + region", "--reference region=east", &["\"east\" is no category of \"region\""]);
     refused("vote ~ age", "--family poisson", &["--family poisson"]);
+    refused("vote + age ~ age", "", &["cannot predict itself"]);
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
     refused("vote ~ age", "--self-protective no", &["--self-protective", "one channel only"]);
     refused("vote ~ age", "--strata household --psu household", &["a stratum has one cluster only"]);

@@ -37,9 +37,13 @@ let everything = false;
 /** Whether the numbers are of other questions or tables than those of now. */
 let stale = false;
 
+/** The epsilon that was kept when the step was shown. @type {number | null | undefined} */
+let kept;
+
 /** Ends asking for numbers. */
 export function leave() {
   clearTimeout(timer);
+  kept = undefined;
 }
 
 /**
@@ -59,7 +63,9 @@ export async function draw(main, page) {
     fill(main, head, notice('plain', t('trade.people_first')), steps(page, 'trade', null));
     return;
   }
-  epsilon = study.epsilon ?? curve?.epsilon ?? 0;
+  // The slider stays where it was moved, unless another epsilon is kept.
+  if (!curve || study.epsilon !== kept) epsilon = study.epsilon ?? curve?.epsilon ?? 0;
+  kept = study.epsilon;
   if (!curve) {
     fill(main, head, h('p', { class: 'quiet', role: 'status' }, t('trade.computing')));
     if (!await look(page, study.epsilon) || !main.isConnected || !curve || of !== key) return;
