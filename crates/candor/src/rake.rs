@@ -1,6 +1,6 @@
 //! Weights for answer records that agree with the estimated tables.
 
-use candor_analysis::adjust::{self, AdjustError, DistinctRecords, Margin, Options, Raked, check_plan};
+use candor_analysis::adjust::{self, AdjustError, DistinctRecords, Margin, Options, RakeError, Raked, check_plan};
 use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
