@@ -124,7 +124,7 @@ pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, Stud
 /// use candor::choose::{ChooseOptions, choose};
 /// use candor::prelude::*;
 ///
-/// let asked = ChooseOptions { respondents: 5000.0, ..ChooseOptions::default() };
+/// let asked = ChooseOptions::default().respondents(5000.0);
 /// let found = choose(&Schema::with_sizes(&[2])?, &asked, ProgressSink::none())?;
 /// assert_eq!(found.recommended, Some(0.6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

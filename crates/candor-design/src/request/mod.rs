@@ -68,7 +68,7 @@ macro_rules! methods {
         /// let schema = Schema::with_sizes(&[9, 16, 7])?;
         /// let request: Request = Workload::new(2.0).tables("marginals").into();
         /// assert_eq!(request, r#"{"method": "workload", "epsilon": 2, "tables": "marginals"}"#.parse()?);
-        /// assert!(design(&schema, &request)?.plan.guarantee().epsilon().get() <= 2.0);
+        /// assert!(design(&schema, &request)?.plan.guarantee().epsilon().as_f64() <= 2.0);
         ///
         /// let wrong = Independent::of_attributes([1.0, 0.5]).into();
         /// assert!(design(&schema, &wrong).unwrap_err().to_string().contains("3 attributes to randomize"));
