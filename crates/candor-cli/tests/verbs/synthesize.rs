@@ -195,7 +195,7 @@ fn pairs_are_enough_for_records_of_all_attributes() {
     }
     sandbox
         .run("adjust plan.json responses.csv --method tree --margins a -o w.csv")
-        .refused(2, &["--margins belongs to --method answers"]);
+        .refused(2, &["--margins, --benchmarks and --targets belong to --method answers"]);
     let told = sandbox.run("adjust plan.json responses.csv -o w.csv");
     told.refused(1, &["lottery of channels", "candor synthesize --method tree"]);
 }
