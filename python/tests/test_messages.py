@@ -79,7 +79,7 @@ WRONG = {
     "query: method": lambda f: f.plan.query(f.answers, "Sex = Male", given="Income = '>50K'", method="naive"),
     "query: design": lambda f: f.plan.query(f.answers, "Sex = Male", method="adjusted", by="Region"),
     "regress": lambda f: f.plan.regress(f.answers, "Sex"),
-    "regress: family": lambda f: f.plan.regress(f.answers, "Income ~ Sex", family="linear"),
+    "regress: family": lambda f: f.plan.regress(f.answers, "Income ~ Sex", family="poisson"),
     "regress: reference": lambda f: f.plan.regress(f.answers, "Income ~ Sex", reference={"Sex": "Other"}),
     "regress: method": lambda f: f.plan.regress(f.answers, "Income ~ Sex", method="best"),
     "associations": lambda f: f.schema.associations(f.people, protocol="attribute"),
