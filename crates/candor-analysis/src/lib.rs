@@ -15,7 +15,6 @@ pub mod tally;
 
 pub mod estimate;
 pub mod selection;
-/// Which shares are precise enough to publish.
 pub mod reliability;
 
 pub mod compliance;

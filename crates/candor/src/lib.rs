@@ -53,6 +53,7 @@ pub mod guarantee;
 
 pub mod verdict;
 
+#[cfg(feature = "tables")]
 pub mod rejection;
 
 pub mod made_by;

@@ -306,7 +306,7 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 /// The same for somebody who waits: `progress` is told the steps of the fit.
 ///
 /// # Errors
-/// As [`regress`], or if whoever watches ends it.
+/// As [`regress()`], or if whoever watches ends it.
 pub fn regress_with_progress(
     rows: &Rows,
     asked: &Asked,

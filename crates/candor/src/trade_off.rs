@@ -42,7 +42,7 @@ impl TradeOffOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
-    /// Up to [`PRECISE`] points.
+    /// Up to 2 points.
     Precise,
     /// Up to [`GOOD`] points.
     Good,

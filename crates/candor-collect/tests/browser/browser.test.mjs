@@ -409,7 +409,7 @@ test('the dashboard shows what is there to who has the token', async () => {
   await picture(page, 'results');
   await accessible(page, 'results');
   const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download report' }).click()]);
-  assert.match(readFileSync(await report.path(), 'utf8'), /whoever collects could learn up to a factor/, 'the report says both numbers');
+  assert.match(readFileSync(await report.path(), 'utf8'), /For whoever collects the responses it is up to/, 'the report says both numbers');
   await page.getByText('Once the survey is closed').waitFor();
   assert.deepEqual(errors, []);
   await page.goto('about:blank');

@@ -297,7 +297,7 @@ test('a survey with ten respondents', async () => {
   await page.locator('#fetch').click();
   await page.getByText('Drawn once, and locked').waitFor();
   await next(page);
-  await page.getByText('10 answers').waitFor();
+  await page.getByText('10 answers. Estimates').waitFor();
   await next(page);
   await page.locator('#publish').click();
   await page.getByText('Everything is in').waitFor();
