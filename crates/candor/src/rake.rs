@@ -119,7 +119,8 @@ pub struct KnownShare {
 /// As [`adjust()`], with margins that are known: each takes the place of its attribute's estimate.
 ///
 /// # Errors
-/// As [`adjust()`]; if there is no such attribute or category, one comes twice, or the shares of an attribute are all 0.
+/// As [`adjust()`]; if there is no such attribute or category, one comes twice, or the shares of an attribute are all
+/// 0.
 pub fn adjust_to(
     plan: &Plan,
     records: &DistinctRecords,
