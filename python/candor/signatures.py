@@ -443,7 +443,7 @@ def design(
     ('independent', True)
     >>> design([2], "joint")
     Traceback (most recent call last):
-    candor.ParameterError: this method needs `epsilon`
+    candor.ParameterError: this method requires `epsilon`
     >>> design([2], "joint", eps=1)
     Traceback (most recent call last):
     candor.ParameterError: `design` has no parameter `eps`; did you mean `epsilon`?

@@ -37,7 +37,7 @@ def randomize(plan: Plan, df: DataFrame, *, keep: str | Iterable[str] | None = N
     """
     columns = names("keep", keep) or []
     if _fingerprints(df):
-        raise InputError("the Spark DataFrame holds responses already: randomized twice, they would tell less")
+        raise InputError("the Spark DataFrame already contains responses: randomized twice, they would tell less")
     _try_columns(df, lambda empty: plan.randomize(empty, keep=columns))
     kept = [df.schema[name] for name in columns]
     # An attribute `a*b` may be made of the columns a and b.
@@ -87,7 +87,7 @@ def tally(
     marks = _marks(plan, df)
     if not marks and not unmarked:
         raise InputError(
-            "the Spark DataFrame does not tell the plan it was made under, and under another plan every result would be wrong. "
+            "the Spark DataFrame does not name the plan it was made with, and with another plan every result would be wrong. "
             "If you know that it was made under this plan, say `unmarked`"
         )
     options = {"tables": tables, "by": names("by", by), "weights": weights, "keep_sets": keep_sets, "unmarked": unmarked}

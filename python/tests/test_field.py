@@ -55,7 +55,7 @@ def test_what_is_refused(people) -> None:
         Randomizer().transform(people)
     with pytest.raises(ValueError, match="names of columns"):
         Randomizer().fit(numpy.zeros((2, 2)))
-    with pytest.raises(candor.ParameterError, match="needs `epsilon`"):
+    with pytest.raises(candor.ParameterError, match="requires `epsilon`"):
         Randomizer().fit(people[COLUMNS])
     with pytest.raises(candor.InputError, match="no column"):
         Randomizer(parameters={"epsilon": 1.0}).fit(people[COLUMNS]).transform(people[["Sex"]])

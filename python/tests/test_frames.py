@@ -67,12 +67,12 @@ def test_where_the_fingerprint_is(people, simple) -> None:
 def test_responses_without_a_mark_need_somebody_to_vouch(people, simple) -> None:
     bare = simple.randomize(polars.from_pandas(people)).frame
     for read in (simple.estimate, simple.tally, simple.rake, simple.associations):
-        with pytest.raises(candor.InputError, match="does not tell the plan"):
+        with pytest.raises(candor.InputError, match="does not name the plan"):
             read(bare)
     with pytest.warns(candor.Caution, match="you vouch for it"):
         assert simple.estimate(bare, unmarked=True).respondents == len(people)
     counts = pandas.DataFrame({"Sex": ["Female", "Male"], "count": [600, 400]})
-    with pytest.raises(candor.InputError, match="does not tell the plan"):
+    with pytest.raises(candor.InputError, match="does not name the plan"):
         simple.estimate(counts=counts, tables="Sex")
     assert simple.estimate(counts=counts, tables="Sex", unmarked=True).respondents == 1000
     assert simple.counts(counts, tables="Sex", unmarked=True).responses == 1000

@@ -29,7 +29,7 @@ def test_programs_are_audited_and_failures_are_told() -> None:
         candor.audit_program("head -n 7", ["yes", "no"], draws=4_000)
     with pytest.raises(candor.Error, match="confidence"):
         candor.audit_function(lambda truth: truth, [0, 1], draws=100, confidence=2)
-    with pytest.raises(candor.Error, match="`draws` is 10"):
+    with pytest.raises(candor.Error, match="invalid `draws`: 10"):
         candor.audit_function(lambda truth: truth, [0, 1], draws=10)
 
 

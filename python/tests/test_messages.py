@@ -159,7 +159,7 @@ def test_quantiles_of_open_bins_are_bins(people) -> None:
     assert [one.category for one in found["age"].quantiles] == ["old"]
     assert [one.category for one in found["pain"].quantiles] == ["none", "much"]
     assert found["age"].mean is None
-    with pytest.raises(candor.ParameterError, match="no middle.*`scores`"):
+    with pytest.raises(candor.ParameterError, match="no midpoint.*`scores`"):
         plan.estimate(answers, mean="age")
 
 

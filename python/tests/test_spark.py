@@ -122,7 +122,7 @@ def test_what_was_written_stays_and_is_marked(lottery, written, schema):
     other = candor.design(schema, "independent", epsilon=2)
     with pytest.raises(candor.OtherPlanError, match="Wrong plan"):
         candor.spark.tally(other, written, "smokes")
-    with pytest.raises(candor.InputError, match="holds responses already"):
+    with pytest.raises(candor.InputError, match="already contains responses"):
         candor.spark.randomize(lottery, written)
     # Also after a walk through files, where Spark keeps what it knows of columns.
     again = written.sparkSession.read.parquet(*files_of(written))

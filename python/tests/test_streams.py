@@ -45,7 +45,7 @@ def test_lazy_answers_are_drawn_once(simple, people_path, tmp_path) -> None:
     responses.frame.sink_parquet(tmp_path / "responses.parquet")
     with pytest.raises(Exception, match="second release of the same people"):
         responses.frame.collect()
-    with pytest.raises(candor.InputError, match="does not tell the plan"):
+    with pytest.raises(candor.InputError, match="does not name the plan"):
         simple.estimate(tmp_path / "responses.parquet")
     scan = polars.scan_parquet(tmp_path / "responses.parquet")
     assert simple.estimate(candor.Responses(scan, simple.fingerprint)).respondents == 20_000
@@ -180,7 +180,7 @@ def test_pandas_writes_what_is_read(which, people, tmp_path, request) -> None:
     responses.to_parquet(tmp_path / "r.parquet")
     responses.to_feather(tmp_path / "r.feather")
     for lost in (tmp_path / "r.csv", pandas.read_csv(tmp_path / "r.csv", keep_default_na=False)):
-        with pytest.raises(candor.InputError, match="does not tell the plan"):
+        with pytest.raises(candor.InputError, match="does not name the plan"):
             plan.estimate(lost)
         assert plan.estimate(lost, tables="pairs", unmarked=True).to_dict() == expected
     for kept in (
@@ -212,5 +212,5 @@ def test_marks_survive_where_pandas_keeps_them(simple, plan, people) -> None:
         pandas.concat([responses, other]),
         pyarrow.table(polars.from_pandas(responses)),
     ):
-        with pytest.raises(candor.InputError, match="does not tell the plan"):
+        with pytest.raises(candor.InputError, match="does not name the plan"):
             simple.estimate(lost)

@@ -78,7 +78,7 @@ DESIGN = """Makes a plan by a method. Without one: by `workload` if a total `eps
 ('independent', True)
 >>> design([2], "joint")
 Traceback (most recent call last):
-candor.ParameterError: this method needs `epsilon`
+candor.ParameterError: this method requires `epsilon`
 >>> design([2], "joint", eps=1)
 Traceback (most recent call last):
 candor.ParameterError: `design` has no parameter `eps`; did you mean `epsilon`?

@@ -65,7 +65,7 @@ check_place <- function(file, fingerprint) {
     }
     found <- tryCatch(jsonlite::fromJSON(file, simplifyVector = FALSE), error = function(e) NULL)
     if (!is.list(found) || !identical(found$format, "candor plan")) {
-        failed(file, " exists already: it is not a plan. Choose another file, or say `force = TRUE`")
+        failed(file, " already exists: it is not a plan. Choose another file, or say `force = TRUE`")
     }
     if (!identical(found$fingerprint, fingerprint)) {
         failed("Different plan exists at ", file, "; responses made with it need it (its fingerprint is ", found$fingerprint,

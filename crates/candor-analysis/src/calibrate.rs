@@ -31,7 +31,7 @@ pub enum CalibrateError {
         responses: bool,
     },
     /// No weights reproduce all benchmarks.
-    #[error("no weights of these responses agree with all margins; leave one out, or merge categories")]
+    #[error("no weights of these responses reproduce all benchmarks; remove one, or merge categories")]
     NotConverged,
 }
 

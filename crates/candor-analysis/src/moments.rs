@@ -24,7 +24,7 @@ pub struct Values(Vec<Option<f64>>);
 pub enum ValuesError {
     /// Labels are words.
     #[error(
-        "the category \"{category}\" of \"{name}\" stands for no number; say one for each category, such as \
+        "the category \"{category}\" of \"{name}\" has no numeric score; specify one for each category, such as \
          `scores` \"{name}:0,1,..\""
     )]
     Words {
@@ -35,8 +35,8 @@ pub enum ValuesError {
     },
     /// The first and the last bin have no middle.
     #[error(
-        "the bins of \"{name}\" below {first} and from {last} on have no middle; say what the {bins} bins stand for: \
-         `scores` \"{name}:..\""
+        "the open bins of \"{name}\", below {first} and from {last} on, have no midpoint; specify a score for each of \
+         the {bins} bins: `scores` \"{name}:..\""
     )]
     OpenBins {
         /// The attribute.
@@ -50,8 +50,8 @@ pub enum ValuesError {
     },
     /// Too few or too many numbers, or none at all.
     #[error(
-        "\"{name}\" takes {expected} finite numbers, one for each category but those without a number; {found} are \
-         given"
+        "invalid scores of \"{name}\": found {found}; expected {expected} finite numbers, one for each category that \
+         stands for a number"
     )]
     Number {
         /// The attribute.
@@ -62,7 +62,7 @@ pub enum ValuesError {
         found: usize,
     },
     /// All the same.
-    #[error("the categories of \"{0}\" stand for one number only")]
+    #[error("all categories of \"{0}\" have the same score")]
     Same(String),
 }
 

@@ -197,18 +197,18 @@ pub enum TableListError {
     #[error(transparent)]
     Quote(#[from] OpenQuote),
     /// More than one bar.
-    #[error("\"{0}\" has more than one |; shares among others are asked for as \"a | b, c\"")]
+    #[error("\"{0}\" has more than one |; expected conditional shares such as \"a | b, c\"")]
     Bars(String),
     /// A weight that is none.
-    #[error("\"{0}\": the weight of a table, after the colon, is a positive number")]
+    #[error("\"{0}\": the weight of a table, after the colon, must be a positive number")]
     Weight(String),
     /// Fewer attributes than a word asks for.
-    #[error("there are not enough randomized attributes for \"{0}\"")]
+    #[error("too few randomized attributes for \"{0}\"")]
     TooFew(String),
     /// More cells or attributes than can be handled.
     #[error(
-        "the table \"{table}\" has {cells} cells and {attributes} attributes; tables of up to {MAX_CELLS} cells and \
-         {MAX_ATTRIBUTES} attributes can be estimated"
+        "the table \"{table}\" has {cells} cells and {attributes} attributes; the limits are {MAX_CELLS} cells and \
+         {MAX_ATTRIBUTES} attributes"
     )]
     TooLarge {
         /// The table.
@@ -253,7 +253,7 @@ mod tests {
         assert!(among("a1 | a2, a1").unwrap_err().to_string().contains("twice"));
         assert!(among("a1 |").unwrap_err().to_string().contains("no attribute"));
         let two = Schema::with_sizes(&[2, 3]).unwrap();
-        assert!(TableList::parse("triples", &two).unwrap_err().to_string().contains("not enough"));
+        assert!(TableList::parse("triples", &two).unwrap_err().to_string().contains("too few"));
         let large = Schema::with_sizes(&[60_000, 60_000]).unwrap();
         assert!(TableList::parse("joint", &large).unwrap_err().to_string().contains("3600000000 cells"));
     }

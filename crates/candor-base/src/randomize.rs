@@ -89,7 +89,7 @@ pub enum RandomizeError {
         expected: usize,
     },
     /// A code beyond the categories. The value itself is not repeated here.
-    #[error("a code of attribute {attribute} is not below its {categories} categories")]
+    #[error("a code of attribute {attribute} is out of range; it has {categories} categories")]
     Category {
         /// Which attribute.
         attribute: usize,

@@ -89,7 +89,7 @@ pub fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUi
 
 /// The operating system could not give randomness.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the operating system gave no randomness ({0}); nothing was randomized")]
+#[error("the operating system provided no randomness ({0}); nothing was randomized")]
 pub struct EntropyError(String);
 
 #[cfg(test)]

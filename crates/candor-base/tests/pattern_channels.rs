@@ -65,7 +65,7 @@ impl Oracle {
             for t in 0..self.truths.len() {
                 let p = law(t, mask);
                 let seen = &mut by_category[self.truths[t][i]];
-                assert!(seen.as_ref().is_none_or(|seen| *seen == p), "the marginal depends on another attribute");
+                assert!(seen.as_ref().is_none_or(|seen| *seen == p), "the marginal depends on a different attribute");
                 *seen = Some(p);
             }
             worst = worst.max(largest_ratio(by_category.iter().flatten()));
@@ -340,7 +340,7 @@ fn what_is_not_a_channel_is_refused() {
     assert!(message(new(&[Axis::set(3, 0)], &[all(1)])).contains("answer size"));
     assert!(message(new(&[Axis::set(3, 4)], &[all(1)])).contains("answer size"));
     assert!(message(new(&two, &[all(0)])).contains("weight 0"));
-    assert!(message(new(&two, &[all(u64::MAX), all(2)])).contains("exceed 2^64"));
+    assert!(message(new(&two, &[all(u64::MAX), all(2)])).contains("sum to more than 2^64"));
     assert!(new(&two, &[all(u64::MAX), all(1)]).is_ok());
     let set = |set| [Part { set, weight: 1 }];
     assert!(message(new(&two, &set(PatternSet::Only(vec![2])))).contains("does not fit"));

@@ -59,9 +59,9 @@ mod tests {
 
     #[test]
     fn parameters_become_flags() {
-        let told = with_flags("`attribute_epsilon` has 1 value; use `method optimal`, or say `allow_larger_epsilon`");
-        assert_eq!(told, "--attribute-epsilon has 1 value; use --method optimal, or say --allow-larger-epsilon");
-        assert_eq!(with_flags("leave it out with `drop my column`"), "leave it out with --drop 'my column'");
+        let told = with_flags("`attribute_epsilon` has 1 value; use `method optimal`, or `allow_larger_epsilon`");
+        assert_eq!(told, "--attribute-epsilon has 1 value; use --method optimal, or --allow-larger-epsilon");
+        assert_eq!(with_flags("remove it with `drop my column`"), "remove it with --drop 'my column'");
         // What is no parameter stays: names and labels may hold anything.
         for same in ["a ` alone", "`Not One` and `2`", "", "``"] {
             assert_eq!(with_flags(same), same);

@@ -17,7 +17,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
 
-/// Ask sensitive questions without learning anybody's answer, and estimate what is true of the population.
+/// Ask sensitive questions without learning anyone's answer, and estimate population tables.
 ///
 /// candor designs randomized-response plans for records of many categorical attributes, randomizes records with a
 /// certified privacy guarantee, and estimates population shares from the randomized records, with confidence

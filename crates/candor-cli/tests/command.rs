@@ -39,7 +39,7 @@ fn the_demo_tells_its_commands_and_they_can_be_repeated() {
             .collect();
         sandbox.run_words(&words).fine();
     }
-    assert_eq!(sandbox.read("candor-demo/report.html"), report, "the same again");
+    assert_eq!(sandbox.read("candor-demo/report.html"), report, "it again");
     assert!(said.out.contains("record epsilon 4.0000 (certified)"), "{}", said.out);
     // 1,644 intervals that are not independent of each other: within three percentage points.
     let covered = said.out.split("% cover").next().unwrap().rsplit(", ").next().unwrap().trim().to_owned();
@@ -54,10 +54,10 @@ fn schemas_are_inferred_edited_and_checked() {
     sandbox.run("schema infer people.csv").refused(
         1,
         &[
-            "column \"id\": holds numbers with more than 100 distinct values",
+            "column \"id\": contains numbers with more than 100 distinct values",
             "--bins id=edges:20,40,60,80",
             "--drop id",
-            "column \"age\": holds numbers with 60 distinct values",
+            "column \"age\": contains numbers with 60 distinct values",
         ],
     );
     let said =
@@ -176,7 +176,7 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 9,16 --epsilon 1 --attribute-epsilon 1,2", 2, "cannot be used with"),
         ("--categories 9,16 --method independent --epsilon 60", 1, "beyond --max-epsilon 50"),
         ("--categories 9,16 --method independent --epsilon 60 --max-epsilon nan", 2, "expected a number, 0 or more"),
-        ("--categories 1000,1000,1000,1000,1000,1000,1000 --method joint --epsilon 4", 1, "only 0.0000 can be given"),
+        ("--categories 1000,1000,1000,1000,1000,1000,1000 --method joint --epsilon 4", 1, "the limit is 0.0000"),
         ("--categories 65535,65535 --method matrix --matrix M.csv", 1, "combinations"),
         ("--categories 4 --method warner --p 1", 1, "--p is 1; it must be above 0 and below 1"),
         ("--categories 4 --method warner", 2, "needs --p"),
@@ -184,7 +184,7 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 20 --method l-diversity --l 1", 1, "--l is 1; it must be 2 or more"),
         ("--categories 20,4 --method l-diversity --l 5", 1, "at most 4, the number of categories of \"a2\""),
         ("--categories 20 --method l-diversity --l 2,3", 1, "--l has 2 values, but there are 1"),
-        ("--categories 20 --epsilon 1 --l 5", 2, "--l does not go with --method independent"),
+        ("--categories 20 --epsilon 1 --l 5", 2, "--l cannot be used with --method independent"),
         ("--categories 20 --method minimax", 2, "needs --likelihood-ratio or --attribute-epsilon"),
         (
             "--categories 20 --method minimax --likelihood-ratio 0.5",
@@ -196,9 +196,13 @@ fn every_method_designs_and_every_mistake_is_told() {
         (
             "--categories 4 --method warner --q 0.5",
             2,
-            "--q does not go with --method warner; it belongs to --method independent or clusters or up",
+            "--q cannot be used with --method warner; it requires --method independent or clusters or up",
         ),
-        ("--categories 4,4 --method warner --p 0.5", 1, "for one attribute, but the schema has 2"),
+        (
+            "--categories 4,4 --method warner --p 0.5",
+            1,
+            "requires exactly one randomized attribute, but the schema has 2",
+        ),
         (
             "--categories 3 --method matrix --matrix rows.csv",
             1,

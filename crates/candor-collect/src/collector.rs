@@ -62,8 +62,8 @@ pub enum CollectError {
     },
     /// Plain HTTP for the world.
     #[error(
-        "{0} is not this machine alone, and plain HTTP can be altered on the way: put a proxy that speaks TLS in \
-         front, and say --behind-proxy"
+        "{0} is reachable from other machines, and plain HTTP can be altered in transit: run a TLS proxy in front, and \
+         use --behind-proxy"
     )]
     NotSecure(SocketAddr),
     /// Something else that cannot be read or written.

@@ -122,7 +122,7 @@ impl Service {
     pub fn reload(&self) -> Result<(), String> {
         let read = Survey::read(&self.survey.folder).map_err(|error| error.to_string())?;
         if read.plan.fingerprint() != self.survey.plan.fingerprint() {
-            return Err("plan.json is another plan than the one that is served".to_owned());
+            return Err("plan.json is not the plan that is being served".to_owned());
         }
         let survey = Arc::new(self.survey.with_words_of(read.wording));
         let shown = Shown::new(survey, self.keys.tokens.as_ref());

@@ -137,7 +137,7 @@ fn found(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<Va
 /// If there are none, or the plan has too many attributes for the tables that were counted.
 pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<String, StudyError> {
     let plan = &survey.plan;
-    let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts are not those of this plan"))?;
+    let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts were made with another plan"))?;
     let counts = counts.with_repeated(repeated);
     let words = &survey.wording.first;
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };

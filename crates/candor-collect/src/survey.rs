@@ -197,9 +197,9 @@ mod tests {
                 german(w);
                 w.first.consent = Some("I agree".into())
             })
-            .contains("one language and not in another")
+            .contains("in some of the languages")
         );
-        assert!(with(|w| w.languages = vec!["eo".into()]).contains("does not come with this language"));
+        assert!(with(|w| w.languages = vec!["eo".into()]).contains("has no texts in this language"));
         assert!(with(|w| drop(w.first.texts.insert("hello".into(), "x".into()))).contains("no text \"hello\""));
         assert!(with(|w| drop(w.order.pop())).contains("every attribute"));
         assert!(with(|w| w.closes = Some("soon".into())).contains("closes"));
@@ -208,7 +208,9 @@ mod tests {
         assert!(with(|w| w.address = Some("survey.example".into())).contains("address"));
         assert!(with(|w| w.languages.clear()).contains("at least one"));
         assert!(with(|w| w.ranges = [("age".into(), [0.0, 9.0])].into()).contains("no such attribute"));
-        assert!(with(|w| w.ranges = [("answer".into(), [0.0, 9.0])].into()).contains("no number is typed"));
+        assert!(
+            with(|w| w.ranges = [("answer".into(), [0.0, 9.0])].into()).contains("respondents do not enter a number")
+        );
         let age = |range: [f64; 2]| {
             let demo = Survey::new(
                 Path::new("."),
@@ -239,9 +241,9 @@ mod tests {
                 change(w)
             })
         };
-        assert!(but(|w| w.tokens_until = Some("soon".into())).contains("a day such as"));
+        assert!(but(|w| w.tokens_until = Some("soon".into())).contains("expected a date such as"));
         assert!(but(|w| w.invitations = false).contains("invitations = true"));
-        assert!(but(|w| w.shared_devices = true).contains("shared_devices cannot"));
+        assert!(but(|w| w.shared_devices = true).contains("shared_devices must"));
         assert!(but(|w| w.closes = Some("2026-11-30".into())).contains("after tokens_until"));
         let quota = |attribute: &str, label: &str| {
             with(|w| drop(w.quotas.insert(attribute.into(), [(label.to_owned(), 5)].into())))
@@ -249,7 +251,7 @@ mod tests {
         assert_eq!(quota("region", "south"), "");
         assert!(quota("region", "west").contains("no category \"west\""));
         assert!(quota("age", "old").contains("no such attribute"));
-        assert!(quota("answer", "yes").contains("not a public attribute"));
+        assert!(quota("answer", "yes").contains("must be a public attribute"));
         let public = |least: u64, colluding: Option<u64>, invitations: bool| {
             with(|w| {
                 w.public_results = Some(least);
@@ -260,8 +262,8 @@ mod tests {
         assert!(public(3, Some(1), false).contains("public_results"));
         assert_eq!(public(100, Some(50), false), "");
         assert_eq!(public(100, None, true), "");
-        assert!(public(100, None, false).contains("anybody can send most of a batch"));
-        assert!(public(100, Some(100), true).contains("less than public_results"));
+        assert!(public(100, None, false).contains("one adversary can send most of a batch"));
+        assert!(public(100, Some(100), true).contains("must be less than public_results"));
     }
 
     #[test]
@@ -289,7 +291,7 @@ mod tests {
         assert_eq!(notes, ["region will be sent as it is given, and the page says so"]);
         assert!(Survey::read(&survey).is_ok());
         assert!(
-            Survey::create(&survey, &plan).is_err_and(|error| error.to_string().contains("holds a survey already"))
+            Survey::create(&survey, &plan).is_err_and(|error| error.to_string().contains("already contains a survey"))
         );
     }
 }

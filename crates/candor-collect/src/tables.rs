@@ -16,7 +16,7 @@ pub enum StoreError {
     #[error("the database: {0}")]
     Database(#[from] sqlx::Error),
     /// A database that holds another survey.
-    #[error("the database holds another survey: it was begun under the plan {found}, not {expected}")]
+    #[error("the database belongs to another survey: it was started with the plan {found}, not {expected}")]
     OtherSurvey {
         /// The fingerprint in the database.
         found: String,
@@ -24,15 +24,14 @@ pub enum StoreError {
         expected: String,
     },
     /// A database of a later candor.
-    #[error("the database is of version {0}, which a later candor made; this one knows {VERSION}")]
+    #[error("the database has version {0}, from a later candor; this one supports versions up to {VERSION}")]
     Version(usize),
     /// Another server uses the database.
     #[error("another server is collecting for this survey")]
     TakenOver,
     /// The key of the tokens is not the one that the survey was begun with.
     #[error(
-        "tokens were given out under the key {0}, and the file token-key of the folder makes another: put the old file \
-         back"
+        "tokens were issued with the key {0}, but the file token-key in the folder has another; restore the old file"
     )]
     OtherKey(String),
     /// Another server holds the file.
@@ -48,8 +47,8 @@ pub enum StoreError {
     },
     /// Responses that wait under a key that is not there.
     #[error(
-        "{} is not the key file of this database: responses that wait to be settled cannot be read; put the file back \
-         that was copied with it", .0.display()
+        "{} is not the key file of this database, so pending responses cannot be read; restore the key file that \
+         belongs to it", .0.display()
     )]
     OtherWaitingKey(PathBuf),
     /// What the database holds is not what was written.

@@ -137,17 +137,17 @@ impl Wording {
             return Err("order: name every attribute of the plan once".to_owned());
         }
         if self.closes.as_ref().is_some_and(|day| !is_day(day)) {
-            return Err("closes: a day such as \"2026-12-31\"".to_owned());
+            return Err("closes: expected a date such as \"2026-12-31\"".to_owned());
         }
         if !(self.margin > 0.0 && self.margin < 1.0) {
-            return Err("margin: a share above 0 and below 1, such as 0.03".to_owned());
+            return Err("margin: expected a share above 0 and below 1, such as 0.03".to_owned());
         }
         let is_address = |address: &String| address.starts_with("https://") || address.starts_with("http://");
         if self.address.as_ref().is_some_and(|address| !is_address(address)) {
-            return Err("address: where the survey is found, such as \"https://survey.example\"".to_owned());
+            return Err("address: expected the URL of the survey, such as \"https://survey.example\"".to_owned());
         }
         if !(1..=MAX_WAITING).contains(&self.batch) {
-            return Err(format!("batch: how many responses are settled together, from 1 to {MAX_WAITING}"));
+            return Err(format!("batch: expected a number of responses from 1 to {MAX_WAITING}"));
         }
         self.check_ranges(plan)?;
         self.check_tokens()?;
@@ -161,10 +161,14 @@ impl Wording {
             let attribute = attribute.ok_or_else(|| format!("[ranges] \"{name}\": the plan has no such attribute"))?;
             let edges: Vec<f64> = attribute.edges().collect();
             let (Some(&first), Some(&last)) = (edges.first(), edges.last()) else {
-                return Err(format!("[ranges] \"{name}\": no number is typed for it, or its grid says the range"));
+                return Err(format!(
+                    "[ranges] \"{name}\": respondents do not enter a number for it, or its grid defines the range"
+                ));
             };
             if !(least.is_finite() && most.is_finite() && least < first && last < most) {
-                return Err(format!("[ranges] \"{name}\": two numbers, one below {first} and one above {last}"));
+                return Err(format!(
+                    "[ranges] \"{name}\": expected two numbers, one below {first} and one above {last}"
+                ));
             }
         }
         Ok(())
@@ -174,18 +178,21 @@ impl Wording {
     fn check_tokens(&self) -> Result<(), String> {
         let Some(until) = &self.tokens_until else { return Ok(()) };
         if !is_day(until) {
-            return Err("tokens_until: a day such as \"2026-11-30\"".to_owned());
+            return Err("tokens_until: expected a date such as \"2026-11-30\"".to_owned());
         }
         if !self.invitations {
-            return Err("tokens_until: tokens are for the invited; say invitations = true".to_owned());
+            return Err("tokens_until: tokens require invitations = true".to_owned());
         }
         if self.shared_devices {
             return Err(
-                "tokens_until: a token waits in the respondent's browser, so shared_devices cannot be true".to_owned()
+                "tokens_until: the token is stored in the respondent's browser, so shared_devices must be false"
+                    .to_owned(),
             );
         }
         match self.closes.as_ref().is_some_and(|closes| closes <= until) {
-            true => Err("closes: must be after tokens_until, because answers are accepted after it".to_owned()),
+            true => {
+                Err("closes: must be after tokens_until, because answers are accepted only after that day".to_owned())
+            }
             false => Ok(()),
         }
     }
@@ -196,7 +203,9 @@ impl Wording {
             let attribute = plan.schema().attributes().iter().find(|attribute| attribute.name() == name);
             let attribute = attribute.ok_or_else(|| format!("[quotas.\"{name}\"]: the plan has no such attribute"))?;
             if !attribute.is_public() {
-                return Err(format!("[quotas.\"{name}\"]: not a public attribute, so nobody knows its groups"));
+                return Err(format!(
+                    "[quotas.\"{name}\"]: must be a public attribute; the groups of others are unknown"
+                ));
             }
             if let Some(label) = quotas.keys().find(|label| !attribute.categories().contains(label)) {
                 return Err(format!("[quotas.\"{name}\"]: the plan has no category \"{label}\""));
@@ -205,21 +214,21 @@ impl Wording {
         let public = plan.schema().attributes().iter().filter(|attribute| attribute.is_public());
         let groups = public.map(|attribute| attribute.categories().len()).try_fold(1usize, usize::checked_mul);
         match self.public_results {
-            Some(_) if !self.invitations && self.colluding.is_none() => Err(
-                "public_results: anybody can send most of a batch of an open survey; specify colluding, the number of \
-                 responses of a batch that one adversary may have sent, or invitations = true"
-                    .to_owned(),
-            ),
-            Some(least) if self.colluding.is_some_and(|colluding| colluding >= least) => {
-                Err("colluding: less than public_results, because a batch hides nobody from all of its \
-                     members"
+            Some(_) if !self.invitations && self.colluding.is_none() => {
+                Err("public_results: in an open survey one adversary can send most of a batch; specify colluding, the \
+                     number of responses of a batch that one adversary may have sent, or invitations = true"
                     .to_owned())
             }
-            Some(least) if least < MIN_BATCH => {
-                Err(format!("public_results: the least number of responses in a batch, {MIN_BATCH} or more"))
-            }
+            Some(least) if self.colluding.is_some_and(|colluding| colluding >= least) => Err(
+                "colluding: must be less than public_results, because a batch does not protect a response from all its \
+                 other members together"
+                    .to_owned(),
+            ),
+            Some(least) if least < MIN_BATCH => Err(format!(
+                "public_results: expected the minimum number of responses in a batch, at least {MIN_BATCH}"
+            )),
             Some(_) if groups.is_none_or(|groups| groups > MAX_GROUPS) => Err(format!(
-                "public_results: the public attributes make more than {MAX_GROUPS} groups, too many to hide in"
+                "public_results: the public attributes form more than {MAX_GROUPS} groups, too many to protect anyone"
             )),
             _ => Ok(()),
         }
@@ -233,7 +242,7 @@ impl Words {
             return Err("title or introduction is empty".to_owned());
         }
         if (first.consent.is_some(), first.contact.is_some()) != (self.consent.is_some(), self.contact.is_some()) {
-            return Err("consent or contact is there in one language and not in another".to_owned());
+            return Err("consent or contact is missing in some of the languages".to_owned());
         }
         for attribute in plan.schema().attributes() {
             let name = attribute.name();
@@ -256,7 +265,7 @@ impl Words {
         }
         let own = texts(language);
         match names().find(|name| own.is_none_or(|own| !own.contains_key(*name)) && !self.texts.contains_key(*name)) {
-            Some(name) => Err(format!("[texts]: candor does not come with this language, and \"{name}\" is missing")),
+            Some(name) => Err(format!("[texts]: candor has no texts in this language, and \"{name}\" is missing")),
             None => Ok(()),
         }
     }

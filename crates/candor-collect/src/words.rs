@@ -49,7 +49,7 @@ pub enum SurveyError {
     #[error("survey.toml: {0}")]
     Wording(String),
     /// A folder that holds a survey already.
-    #[error("{} holds a survey already; its answers would be lost", .0.display())]
+    #[error("{} already contains a survey, whose answers would be lost", .0.display())]
     Exists(PathBuf),
 }
 

@@ -67,7 +67,7 @@ pub enum DeskError {
     #[error("too many answers at once, or the server is stopping; nothing was stored")]
     Busy,
     /// The database failed.
-    #[error("it may not have been stored ({0}); sending the same again is safe")]
+    #[error("the response may not have been stored ({0}); sending it again is safe")]
     Failed(String),
 }
 

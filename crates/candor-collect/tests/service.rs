@@ -198,7 +198,7 @@ async fn responses_wait_for_their_batch() {
         let store = open_store(&survey, place.database.as_deref()).await.unwrap();
         for (number, line) in lines(30).iter().enumerate() {
             assert_eq!(running.send(&id(number), None, line).await.0, 201);
-            assert_eq!(running.send(&id(number), None, line).await.0, 200, "the same again");
+            assert_eq!(running.send(&id(number), None, line).await.0, 200, "it again");
             assert_eq!(running.send(&id(number / 2), None, line).await.0, 200, "an older one again");
             let (settled, waits) = (store.responses().await.unwrap(), store.waiting().await.unwrap());
             assert_eq!((settled, waits.len()), ((number as u64 + 1) / 7 * 7, (number + 1) % 7));
@@ -229,7 +229,7 @@ async fn a_lost_key_file_is_told() {
     let kept = std::fs::read(&key).unwrap();
     std::fs::write(&key, [0; 32]).unwrap();
     let said = place.start().await.err().map(|error| error.to_string()).unwrap();
-    assert!(said.contains("put the file back"), "{said}");
+    assert!(said.contains("restore the key file"), "{said}");
     std::fs::write(&key, kept).unwrap();
     let running = place.start().await.unwrap();
     assert_eq!(running.results().await["responses"], 1);
@@ -330,7 +330,7 @@ async fn invitations_are_used_once() {
         assert_eq!(kind(running.send(&id(0), None, &good).await), (403, true));
         assert_eq!(kind(running.send(&id(0), Some("guessed"), &good).await), (403, true));
         assert_eq!(running.send(&id(0), Some(&codes[0]), &good).await.0, 201);
-        assert_eq!(running.send(&id(0), Some(&codes[0]), &good).await.0, 200, "the same again");
+        assert_eq!(running.send(&id(0), Some(&codes[0]), &good).await.0, 200, "it again");
         assert_eq!(kind(running.send(&id(1), Some(&codes[0]), &good).await), (403, true), "used");
         assert_eq!(running.send(&id(1), Some(&codes[1]), &good).await.0, 201);
         let waits = store.waiting().await.unwrap();
@@ -399,7 +399,7 @@ async fn what_cannot_be_served_says_why() {
     let folder = tempfile::tempdir().unwrap();
     Survey::create(&folder.path().join("s"), Path::new(lotteries)).unwrap();
     let database = place.survey().join("responses.sqlite").display().to_string();
-    assert!(said(start(&folder.path().join("s"), Some(database)).await).contains("holds another survey"));
+    assert!(said(start(&folder.path().join("s"), Some(database)).await).contains("belongs to another survey"));
     let toml = place.survey().join("survey.toml");
     let text = std::fs::read_to_string(&toml).unwrap();
     std::fs::write(&toml, format!("tilte = \"x\"\n{text}")).unwrap();
@@ -518,7 +518,7 @@ async fn tokens_are_given_once_and_answer_once() {
         // Another key would make all tokens worthless.
         std::fs::write(place.survey().join("token-key"), "x".repeat(40)).unwrap();
         let said = place.start().await.err().map(|error| error.to_string()).unwrap();
-        assert!(said.contains("put the old file back"), "{said}");
+        assert!(said.contains("restore the old file"), "{said}");
     }
 }
 

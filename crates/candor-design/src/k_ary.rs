@@ -203,6 +203,6 @@ mod tests {
             assert!(matches!(frapp(&schema(4), lambda), Err(DesignError::Parameter { .. })), "{lambda}");
         }
         let error = warner(&Schema::with_sizes(&[2, 2]).unwrap(), 0.7).unwrap_err().to_string();
-        assert!(error.contains("for one attribute, but the schema has 2"), "{error}");
+        assert!(error.contains("requires exactly one randomized attribute, but the schema has 2"), "{error}");
     }
 }

@@ -56,12 +56,12 @@ fn range_of_epsilon(refused: f64) -> &'static str {
 #[non_exhaustive]
 pub enum DesignError {
     /// The schema has nothing to randomize.
-    #[error("every attribute of the schema is public: there is nothing to randomize")]
+    #[error("every attribute of the schema is public, so there is nothing to randomize")]
     NothingPrivate,
     /// A method for one attribute was given more.
     #[error(
-        "{method} is a method for one attribute, but the schema has {attributes} to randomize; use \
-         independent or joint, or a schema with one"
+        "{method} requires exactly one randomized attribute, but the schema has {attributes}; use independent or \
+         joint, or a schema with one"
     )]
     OneAttribute {
         /// The method.
@@ -88,9 +88,8 @@ pub enum DesignError {
     MissingParameter(&'static str),
     /// A method would give less than was asked for.
     #[error(
-        "the heuristic would give {} of {attributes} attributes a weaker protection than asked for: {}. Use \
-         `method optimal`, which meets every attribute epsilon at the least record epsilon, another `order`, or say \
-         `allow_larger_epsilon`",
+        "the heuristic would exceed the requested epsilon of {} of {attributes} attributes: {}. Use `method optimal`, \
+         which meets every attribute epsilon at the least record epsilon, another `order`, or `allow_larger_epsilon`",
         raised.len(),
         raised.join(", ")
     )]
@@ -102,7 +101,7 @@ pub enum DesignError {
     },
     /// A method made a plan that guarantees less than was asked for: a mistake of the method, which is caught here.
     #[error(
-        "the plan would guarantee less than was asked for: epsilon {certified} for {what} instead of {asked}. Please \
+        "the plan would guarantee less than requested: epsilon {certified} for {what} instead of {asked}. Please \
          report this; a slightly smaller epsilon may work"
     )]
     GuaranteesLess {
@@ -123,7 +122,7 @@ pub enum DesignError {
     #[error("\"{0}\" is public, so it is not randomized")]
     Public(String),
     /// A ratio that shares nothing out.
-    #[error("the ratio must be of numbers that are 0 or more, at least one of them positive")]
+    #[error("the ratio must consist of numbers that are 0 or more, at least one of them positive")]
     Ratio,
     /// A parameter out of its range.
     #[error("`{name}` is {value}; {range}")]
@@ -136,7 +135,7 @@ pub enum DesignError {
         range: String,
     },
     /// A method for two attributes was given another number.
-    #[error("this closed form is for two attributes, but there are {0}; use optimal")]
+    #[error("this closed form requires two attributes, but there are {0}; use optimal")]
     TwoAttributes(usize),
     /// An order that leaves attributes out or repeats them.
     #[error("the order must name each of the {0} attributes once")]
@@ -151,7 +150,10 @@ pub enum DesignError {
     #[error("the heuristic finds no attribute epsilons, however small, with a record epsilon of {0}; use optimal")]
     NoHeuristic(f64),
     /// More attributes than a method lists all patterns of.
-    #[error("`{method}` takes at most 20 attributes, but there are {attributes}; leave it out for a lottery")]
+    #[error(
+        "`{method}` supports at most 20 attributes, but there are {attributes}; without it, channels are assigned at \
+         random"
+    )]
     TooMany {
         /// The method or flag.
         method: &'static str,
@@ -160,8 +162,8 @@ pub enum DesignError {
     },
     /// Too few respondents for so many tables.
     #[error(
-        "{respondents} respondents are too few for {tables} {} at once: fewer than 30 would tell about some of them. \
-         About {needed} would do; or ask for fewer tables", if *tables == 1 { "table" } else { "tables" }
+        "{respondents} respondents are too few for {tables} {}: some would be answered by fewer than 30. Use about \
+         {needed} respondents, or fewer tables", if *tables == 1 { "table" } else { "tables" }
     )]
     Respondents {
         /// How many there are.

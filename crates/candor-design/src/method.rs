@@ -97,13 +97,13 @@ pub enum NotApplicable {
     #[error(transparent)]
     Tables(#[from] TableListError),
     /// Nobody said which attributes belong together.
-    #[error("which attributes belong together is not known, and there are no records to find out from")]
+    #[error("attribute clusters are not given, and there are no records to find them in")]
     NoClusters,
     /// No attributes belong together.
-    #[error("no attributes belong together, so it is the same as independent")]
+    #[error("no clusters of two or more attributes, so it is the same as independent")]
     NothingTogether,
     /// Its rarest answer is too rare for 64 bits.
-    #[error("with weights of 64 bits it comes to epsilon {0:.4} only: its rarest answer is too rare")]
+    #[error("with weights of 64 bits only epsilon {0:.4} can be reached, because its rarest answer is too rare")]
     Short(f64),
     /// Its errors would take too long to predict.
     #[error("predicting its errors takes too long: {tables} tables with {cells} cells, {channels} channels")]

@@ -40,10 +40,10 @@ pub enum WrittenError {
     #[error("there are {0} answers")]
     TooLarge(usize),
     /// An attribute whose answers are about a table.
-    #[error("answers are about tables of several attributes, none is about this one alone")]
+    #[error("every answer is about a table of several attributes, none about this one alone")]
     EstimateUnavailable,
     /// Too many attributes in one channel to count exactly.
-    #[error("its channel is about too many attributes for exact numbers")]
+    #[error("its channel has too many attributes for exact numbers")]
     NotExact,
 }
 

@@ -138,13 +138,13 @@ pub enum RequirementError {
         expected: &'static str,
     },
     /// Two thresholds on one criterion.
-    #[error("{0} is required twice; give one threshold per criterion (information-bounds: one per event)")]
+    #[error("{0} is required twice; expected one threshold per criterion (information-bounds: one per event)")]
     Twice(&'static str),
     /// A threshold that no plan over these attributes can satisfy.
     #[error("{0}")]
     Plan(String),
     /// A prior for an attribute that is unknown or not randomized.
-    #[error("there is no randomized attribute \"{0}\" to have a prior")]
+    #[error("unknown randomized attribute \"{0}\" in a prior")]
     NoAttribute(String),
     /// Not a distribution over the attribute's categories.
     #[error("the prior of \"{attribute}\": {problem}")]

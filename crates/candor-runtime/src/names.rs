@@ -6,7 +6,7 @@
 
 /// Where a quoted name ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the quote {0} is not closed; a quote inside a name is doubled")]
+#[error("the quote {0} is not closed; double a quote inside a name")]
 pub struct OpenQuote(pub char);
 
 /// The parts of a text between separators, none of which stands in quotes; without the spaces around them, and with

@@ -28,10 +28,10 @@ impl fmt::Display for Kind {
 #[non_exhaustive]
 pub enum Fault {
     /// Nobody to hide among.
-    #[error("a secure sum takes at least 2 parties, not {0}")]
+    #[error("a secure sum requires at least 2 parties, not {0}")]
     TooFewParties(u32),
     /// A number of collectors that hides nothing or does not exist.
-    #[error("{collectors} collectors; there must be from 2 to {parties}, the number of parties")]
+    #[error("{collectors} collectors; expected 2 to {parties}, the number of parties")]
     Collectors {
         /// How many were asked for.
         collectors: u32,
@@ -50,7 +50,7 @@ pub enum Fault {
         parties: u32,
     },
     /// A party's number beyond those of the session: a stranger.
-    #[error("party {party} does not take part: parties are numbered from 0 to {last}", last = .parties - 1)]
+    #[error("unknown party {party}; parties have the numbers 0 to {last}", last = .parties - 1)]
     Stranger {
         /// Its number.
         party: u32,
@@ -58,7 +58,7 @@ pub enum Fault {
         parties: u32,
     },
     /// A collector's number beyond those of the session.
-    #[error("party {party} is not a collector: those are numbered from 0 to {last}", last = .collectors - 1)]
+    #[error("party {party} is not a collector; collectors have the numbers 0 to {last}", last = .collectors - 1)]
     NotACollector {
         /// Its number.
         party: u32,
@@ -106,7 +106,7 @@ pub enum Fault {
         party: u32,
     },
     /// A message for somebody else.
-    #[error("the share of party {party} is for collector {collector}, but came to collector {receiver}")]
+    #[error("the share of party {party} is for collector {collector}, but collector {receiver} received it")]
     Misdirected {
         /// Who sent it.
         party: u32,
@@ -130,7 +130,7 @@ pub enum Fault {
         modulus: u64,
     },
     /// A second share of one party.
-    #[error("collector {collector} got a second share from party {party}")]
+    #[error("collector {collector} received a second share from party {party}")]
     SecondShare {
         /// Who sent it.
         party: u32,

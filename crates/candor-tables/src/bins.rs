@@ -25,7 +25,7 @@ impl Bins {
         match kind {
             "quantile" => match value.trim().parse() {
                 Ok(n) if (2..=1000).contains(&n) => Ok(Bins::Quantile(n)),
-                _ => Err(format!("\"{value}\" is not a number of bins from 2 to 1000")),
+                _ => Err(format!("invalid number of bins \"{value}\"; expected 2 to 1000")),
             },
             "width" => match number(value)? {
                 width if width > 0.0 => Ok(Bins::Width(width)),

@@ -37,7 +37,7 @@ pub enum TableError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// A format that this build does not support.
-    #[error("{0}: this build of candor does without {1} files, which are a feature of it")]
+    #[error("{0}: this build of candor has no support for {1} files; enable the feature")]
     NotBuilt(String, &'static str),
     /// Standard input was given twice.
     #[error("standard input (-) can be read only once")]
@@ -63,7 +63,7 @@ pub enum TableError {
         message: String,
     },
     /// A column that responses to the plan do not have.
-    #[error("{file} has a column \"{}\", which responses under this plan have not", shown(column))]
+    #[error("{file} has a column \"{}\", which responses to this plan do not have", shown(column))]
     UnknownColumn {
         /// The file or source.
         file: String,
@@ -139,7 +139,7 @@ pub enum TableError {
         limit: String,
     },
     /// A Parquet file that claims more rows than it can contain.
-    #[error("{file} claims {claimed} rows, more than the {most} that a file of its length may hold; it is damaged")]
+    #[error("{file} claims {claimed} rows, but a file of its length holds at most {most}; it is damaged")]
     RowsClaimed {
         /// The file's name.
         file: String,
@@ -149,7 +149,7 @@ pub enum TableError {
         most: u64,
     },
     /// Text that is not UTF-8.
-    #[error("{file}, {place}: byte {byte} of it, 0x{found:02X}, is not UTF-8; convert the file to UTF-8")]
+    #[error("{file}, {place}: byte {byte}, 0x{found:02X}, is not UTF-8; convert the file to UTF-8")]
     Utf8 {
         /// The file's name.
         file: String,
@@ -183,14 +183,14 @@ pub enum TableError {
     },
     /// Responses without the fingerprint of their plan.
     #[error(
-        "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If it holds \
-         true records, randomize it first; if you know that it was made under this plan, say `unmarked`"
+        "{0} does not name the plan it was made with, and with another plan every result would be wrong. If it \
+         contains true records, randomize it first; if you know that it was made with this plan, use `unmarked`"
     )]
     Unmarked(String),
     /// The file already contains responses.
     #[error(
-        "{file} holds responses made under the plan {fingerprint}: randomizing them again would only add noise; \
-         give the table of true records"
+        "{file} contains responses made with the plan {fingerprint}; randomizing them again would only add noise. Use \
+         the true records instead"
     )]
     AlreadyRandomized {
         /// The file's name.
@@ -202,7 +202,7 @@ pub enum TableError {
     #[error(transparent)]
     Occupied(#[from] Occupied),
     /// Responses instead of recorded answers.
-    #[error("{file} holds responses made under the plan {fingerprint}: they need not be entered again")]
+    #[error("{file} already contains responses made with the plan {fingerprint}; they need not be imported again")]
     AlreadyResponses {
         /// The file's name.
         file: String,
@@ -220,7 +220,7 @@ pub enum TableError {
         expected: String,
     },
     /// Output of candor computed from responses, instead of responses.
-    #[error("{file} holds {found}, not responses; give the responses they were made from")]
+    #[error("{file} contains {found}, not responses; use the responses they were made from")]
     NotResponses {
         /// The file's name.
         file: String,
@@ -228,7 +228,7 @@ pub enum TableError {
         found: &'static str,
     },
     /// An invalid sidecar file.
-    #[error("{file} is not what candor writes beside responses: {message}")]
+    #[error("{file} is not a valid sidecar file of responses: {message}")]
     Sidecar {
         /// The file's name.
         file: String,
@@ -237,8 +237,8 @@ pub enum TableError {
     },
     /// The sidecar file says that the responses were being replaced.
     #[error(
-        "{file} may belong to another plan, or to none: candor was stopped while it was being replaced, as {sidecar} \
-         says; make it again, or remove {sidecar} if you know that {file} is right"
+        "{file} may belong to another plan: candor was stopped while replacing it, according to {sidecar}; make it \
+         again, or remove {sidecar} if you know that {file} is right"
     )]
     Replacing {
         /// The file's name.
@@ -248,9 +248,9 @@ pub enum TableError {
     },
     /// A number of responses that differs from the sidecar file.
     #[error(
-        "{file} holds {found} responses, but {expected} were written, as {sidecar} says: the file was cut off, or rows \
-         were added or left out; get the whole file, or, if that was done on purpose, remove {sidecar} (the plan is \
-         then not checked)"
+        "{file} contains {found} responses, but {expected} were written according to {sidecar}: the file was \
+         truncated, or rows were added or removed. Restore the complete file, or, if the change was intended, remove \
+         {sidecar} (the plan is then not checked)"
     )]
     Records {
         /// The file's name.
@@ -274,8 +274,8 @@ pub enum TableError {
     },
     /// Counts of cells that are inconsistent with the responses.
     #[error(
-        "the counts for the table \"{table}\" do not fit together: {misfit}{tags}; give all rows that the query of \
-         candor sql makes, each of them once, with all their columns"
+        "the counts for the table \"{table}\" are inconsistent: {misfit}{tags}; provide all rows of the query of \
+         candor sql, each once, with all columns"
     )]
     CountsMisfit {
         /// The table.
@@ -301,7 +301,7 @@ pub enum TableError {
     KeptTwice(String),
     /// A kept column with different types in different files.
     #[error(
-        "{file}: the kept column \"{column}\" holds {}, but {} in the tables before it",
+        "{file}: the kept column \"{column}\" contains {}, but {} in the files before it",
         shown(found),
         shown(expected)
     )]
@@ -316,7 +316,7 @@ pub enum TableError {
         expected: String,
     },
     /// A kept column with a type that the output does not support.
-    #[error("{file}: the kept column \"{column}\" holds {found}, {reason}")]
+    #[error("{file}: the kept column \"{column}\" contains {found}, {reason}")]
     KeptUnwritable {
         /// The file's name.
         file: String,
@@ -329,8 +329,8 @@ pub enum TableError {
     },
     /// A kept value that the output cannot represent.
     #[error(
-        "{file}, row {row}: the kept column \"{column}\" holds a {found} too far off to be written as text; \
-         write Parquet, or do not keep the column"
+        "{file}, row {row}: the kept column \"{column}\" contains a {found} that cannot be written as text; write \
+         Parquet, or do not keep the column"
     )]
     KeptValue {
         /// The file's name.
@@ -344,8 +344,8 @@ pub enum TableError {
     },
     /// A label or a name that a spreadsheet would run as a formula.
     #[error(
-        "\"{label}\" of the column \"{column}\" looks like a formula, and with a quote before it would be no answer \
-         under the plan: rename it in the schema, write Parquet, or do without `safe_cells`"
+        "\"{label}\" in the column \"{column}\" looks like a formula, and with a quote before it would not be a valid \
+         answer: rename it in the schema, write Parquet, or omit `safe_cells`"
     )]
     UnsafeLabel {
         /// The column.
@@ -376,7 +376,7 @@ pub enum TableError {
     },
     /// A column of the sampling design that would publish true values.
     #[error(
-        "the column \"{column}\" cannot say how respondents were drawn: the plan randomizes \"{attribute}\", and such \
+        "the column \"{column}\" cannot describe the sampling design: the plan randomizes \"{attribute}\", and such \
          columns are published"
     )]
     SampleTruth {
@@ -387,8 +387,8 @@ pub enum TableError {
     },
     /// Too few replicate weight columns.
     #[error(
-        "{file}: {found} of its columns are called {pattern}; replicate weights are two or more, in the same columns \
-         of all files"
+        "{file}: {found} columns match {pattern}; expected two or more replicate weights, in the same columns of all \
+         files"
     )]
     Replicates {
         /// The file.
@@ -400,8 +400,8 @@ pub enum TableError {
     },
     /// A stratum with two population sizes.
     #[error(
-        "the column \"{column}\" says two different sizes of the population of {}: {first} and {second}; it is one \
-         number for all rows of a stratum",
+        "the column \"{column}\" has two population sizes for {}: {first} and {second}; expected the same number in \
+         all rows of a stratum",
         stratum_or_sample(stratum)
     )]
     PopulationDiffers {
@@ -419,8 +419,8 @@ pub enum TableError {
     Sampling(#[from] candor_analysis::tally::SamplingError),
     /// A predictor, cluster or stratum that would reveal a randomized attribute.
     #[error(
-        "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes \
-         the attribute itself"
+        "the column \"{column}\" would reveal the true values of \"{attribute}\", which the plan randomizes; use the \
+         attribute itself in the model"
     )]
     ModelTruth {
         /// The column.
@@ -437,10 +437,10 @@ pub enum TableError {
         message: String,
     },
     /// Groups of an attribute that is not public.
-    #[error("there are no groups by \"{0}\": it is not a public attribute of the plan")]
+    #[error("cannot group by \"{0}\": it is not a public attribute of the plan")]
     NoGroups(String),
     /// The output is also an input.
-    #[error("{0} is both input and output; choose another output")]
+    #[error("{0} is both an input and the output; choose another output")]
     SameFile(String),
     /// The output cannot be written.
     #[error("cannot write {file}: {error}; nothing was written there")]
@@ -451,7 +451,7 @@ pub enum TableError {
         error: std::io::Error,
     },
     /// Output to a pipe or a device was interrupted.
-    #[error("cannot write {file}: {error}; what went there is not whole")]
+    #[error("cannot write {file}: {error}; the file is incomplete, delete it and retry")]
     Stream {
         /// The pipe's name.
         file: String,
@@ -460,8 +460,8 @@ pub enum TableError {
     },
     /// A file could not be replaced, nor its old sidecar file restored.
     #[error(
-        "cannot write {file}: {error}; what was there is there unchanged, but {sidecar} could not be put back: \
-         remove it if you know which plan {file} was made under"
+        "cannot write {file}: {error}; the old file is unchanged, but {sidecar} could not be restored: remove it if \
+         you know which plan {file} was made with"
     )]
     StillReplacing {
         /// The file's name.
@@ -472,7 +472,7 @@ pub enum TableError {
         error: std::io::Error,
     },
     /// The file was written, but its sidecar file was not.
-    #[error("{file} was written and is whole, but {sidecar} is not right: {error}; {}", by_hand(content))]
+    #[error("{file} is complete, but {sidecar} is wrong: {error}; {}", by_hand(content))]
     SidecarMissing {
         /// The file's name.
         file: String,

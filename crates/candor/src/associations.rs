@@ -89,12 +89,12 @@ pub fn cluster(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Clu
     let largest = if unbounded { f64::MAX } else { 1.0 };
     if !(0.0..=largest).contains(&limits.dependence) {
         return Err(StudyError::Needs(
-            "`min_dependence` is a number from 0 to 1; with `measure covariance`, 0 or more",
+            "`min_dependence` must be a number from 0 to 1; with `measure covariance`, 0 or more",
         ));
     }
     let private = schema.randomized();
     if !learned.dependences.iter().flat_map(|d| d.attributes).all(|a| private.contains(&a)) {
-        return Err(StudyError::Counts("the dependences are of other attributes"));
+        return Err(StudyError::Counts("the associations are about other attributes"));
     }
     let attributes: Vec<(usize, usize)> =
         private.iter().map(|&attribute| (attribute, schema.size(attribute))).collect();

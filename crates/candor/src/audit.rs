@@ -291,14 +291,16 @@ pub struct AttributeTogether {
 /// Returns an error if the options contain a prior or a requirement other than `ldp`.
 pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result<AuditTogether, StudyError> {
     if !options.priors.is_empty() {
-        return Err(StudyError::Needs("`prior` is about one plan; of several together, only ldp can be required"));
+        return Err(StudyError::Needs(
+            "`prior` requires a single plan; of several plans together, only ldp can be required",
+        ));
     }
     let required = match &options.requirements[..] {
         [] => None,
         [required] if required.name() == "ldp" => Some(required),
         _ => {
             return Err(StudyError::Needs(
-                "`require` is about one plan; of several together, only ldp can be required",
+                "`require` applies to a single plan; of several plans together, only ldp can be required",
             ));
         }
     };

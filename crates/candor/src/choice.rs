@@ -14,7 +14,7 @@ use crate::error::StudyError;
 /// use candor::prelude::*;
 ///
 /// assert_eq!(Dialect::of_name("spark")?, Dialect::Spark);
-/// assert!(Dialect::of_name("oracle").unwrap_err().to_string().starts_with("`dialect` is \"oracle\""));
+/// assert!(Dialect::of_name("oracle").unwrap_err().to_string().starts_with("invalid `dialect`: \"oracle\""));
 /// # Ok::<(), StudyError>(())
 /// ```
 pub trait Choice: Copy + PartialEq + 'static {
@@ -51,8 +51,7 @@ impl Choice for Method {
         (
             "plug-in",
             Method::PlugIn,
-            "Weights by the observed responses where a matrix has more outputs than inputs; \
-                                     unbiased in the limit",
+            "Weighted by the observed responses if a matrix has more outputs than inputs; asymptotically unbiased",
         ),
         ("iterative", Method::Iterative, "Maximum likelihood by iteration; a proper distribution, biased"),
         ("projected", Method::Projected, "Closest distribution to the unbiased estimate; biased"),

@@ -186,8 +186,8 @@ fn check(schema: &Schema, options: &ChooseOptions) -> Result<(), StudyError> {
     let few = schema.randomized().into_iter().min_by_key(|&attribute| schema.size(attribute));
     match few.filter(|&attribute| 1.0 / schema.size(attribute) as f64 >= most) {
         Some(attribute) => Err(StudyError::Refused(format!(
-            "`max_guess` is {most}, but of the {} categories of \"{}\" a guess without any reply is right in {} of \
-             100; it is a larger number",
+            "invalid `max_guess`: {most}; a guess about the {} categories of \"{}\" without any reply is right in {} \
+             of 100, so it must be larger",
             schema.size(attribute),
             schema.name(attribute),
             by_luck(1.0 / schema.size(attribute) as f64)
@@ -272,7 +272,7 @@ fn described(epsilon: f64, design: &Design, options: &ChooseOptions) -> Result<E
     let (Some((margin, table)), Some(CertifiedAttribute { name, categories, worst_posterior, guess_probability, .. })) =
         (widest, most)
     else {
-        return Err(StudyError::Needs("there is no randomized attribute with a table to publish"));
+        return Err(StudyError::Needs("no randomized attribute has a table to publish"));
     };
     Ok(EpsilonOption {
         epsilon,

@@ -164,7 +164,9 @@ pub fn design_with_progress(
         designed.judge_within(&tables, &weights, &Deadline::start(limit, progress));
     }
     if options.shares.is_some() && designed.plan.schema() != schema {
-        return Err(StudyError::Needs("`expected_shares` are of attributes as the schema has them; leave `cross` out"));
+        return Err(StudyError::Needs(
+            "`expected_shares` describe the attributes of the schema and cannot be used with `cross`",
+        ));
     }
     let expected = expected(&designed.plan, &tables, options)?;
     designed.notes.extend(large_errors(&expected));

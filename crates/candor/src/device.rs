@@ -117,7 +117,7 @@ pub struct ListedDevice {
 pub fn devices(schema: &Schema, options: &DeviceOptions<'_>) -> Result<Devices, StudyError> {
     check_confidence(options.confidence)?;
     if !(options.margin > 0.0 && options.margin < 1.0) {
-        return Err(StudyError::Needs("`margin` is a share above 0 and below 1, such as 0.02"));
+        return Err(StudyError::Needs("`margin` must be above 0 and below 1, such as 0.02"));
     }
     let (mut questions, mut chosen) = (Vec::new(), Vec::new());
     for attribute in schema.randomized() {
@@ -158,13 +158,12 @@ fn question(
         return Ok((about(vec![listed(&device, labels, options)?], 0), device));
     }
     let Some(epsilon) = options.epsilon else {
-        return Err(StudyError::Needs("say what one answer may lose, `epsilon`, or give a `device`"));
+        return Err(StudyError::Needs("`epsilon`, the largest privacy loss of one answer, or a `device` is required"));
     };
     let found = offers(labels.len(), epsilon)?;
     let Some(best) = recommended(&found) else {
         return Err(StudyError::Refused(format!(
-            "no device is as careful as epsilon {epsilon} with {} categories: that would take more than a hundred \
-             outcomes",
+            "no device reaches epsilon {epsilon} with {} categories: it would require more than a hundred outcomes",
             labels.len()
         )));
     };

@@ -57,7 +57,7 @@ impl DifferenceQuery {
             None => TableQuery::tables(TableList::new(Vec::new(), schema).map_err(refused)?),
         };
         if wanted.is_empty() && words.tables.is_none() {
-            return Err(StudyError::Needs("a test of differences needs `tables` or `mean`"));
+            return Err(StudyError::Needs("a test of differences requires `tables` or `mean`"));
         }
         let position = |name: &String| schema.position(&candor_runtime::names::unquoted(name));
         let compare = words.compare.as_ref().map(position).transpose();
@@ -66,12 +66,12 @@ impl DifferenceQuery {
         if let Some(compare) = compare {
             if means.iter().any(|(given, ..)| !given.is_empty()) {
                 return Err(StudyError::Needs(
-                    "means of groups are tested of single attributes, such as \"a;b\"; public groups are named by `by`",
+                    "`mean` accepts single attributes only, such as \"a;b\"; name public groups with `by`",
                 ));
             }
             if means.iter().any(|&(_, attribute, _)| attribute == compare) {
                 return Err(StudyError::Needs(
-                    "`compare_groups` takes another attribute than the one whose mean is tested",
+                    "`compare_groups` must be a different attribute from the one whose mean is tested",
                 ));
             }
         }
@@ -168,14 +168,14 @@ pub fn differences(
     check_confidence(confidence)?;
     let how = Options { confidence, ..Options::default() };
     let Some(compare) = asked.compare else {
-        return Err(StudyError::Needs("a test of one wave needs `compare_groups`"));
+        return Err(StudyError::Needs("a test of one wave requires `compare_groups`"));
     };
     let mut found = Vec::new();
     for (key, tallies) in counts.groups() {
         let group = counts.group(plan.schema(), key);
         let counted = |table: &[usize]| {
             let own = tallies.iter().find(|tally| tally.layout().attributes == table);
-            own.ok_or(StudyError::Counts("other tables were counted than are asked for"))
+            own.ok_or(StudyError::Counts("the counted tables are not those requested"))
         };
         for (number, table) in asked.asked.counted().lists().iter().enumerate() {
             let tally = counted(table)?;
@@ -233,7 +233,7 @@ pub fn wave_differences(now: WaveInput<'_>, before: WaveInput<'_>, confidence: f
     let mut found: Vec<Difference> = later.comparisons.iter().flat_map(|one| of_shares(one, degrees)).collect();
     let same = |(now, then): (&NumberRow, &NumberRow)| now.attribute == then.attribute && now.group == then.group;
     if later.numbers.len() != earlier.numbers.len() || !later.numbers.iter().zip(&earlier.numbers).all(same) {
-        return Err(StudyError::Refused("`baseline`: the other responses have other groups than these".to_owned()));
+        return Err(StudyError::Refused("`baseline`: the earlier responses have different groups".to_owned()));
     }
     found.extend(later.numbers.iter().zip(&earlier.numbers).map(|(now, then)| of_waves(now, then, degrees)));
     let Estimates { respondents, design, .. } = later;

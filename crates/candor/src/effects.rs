@@ -164,10 +164,10 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
     options.respondents.map_or(Ok(()), check_respondents)?;
     let mut found = options.effects.iter().filter(|effect| effect.term != INTERCEPT).peekable();
     if found.peek().is_none() {
-        return Err(StudyError::Needs("`effect` says which coefficient is to be found, such as \"TERM=0.7\""));
+        return Err(StudyError::Needs("`effect`: expected a coefficient to detect, such as \"TERM=0.7\""));
     }
     match found.any(|effect| effect.value == 0.0) {
-        true => Err(StudyError::Needs("`effect` 0 is no effect: no number of respondents would find it")),
+        true => Err(StudyError::Needs("invalid `effect`: 0; no sample size can detect an effect of 0")),
         false => Ok(()),
     }
 }
@@ -187,8 +187,8 @@ fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[Str
     let like = like.map_or(String::new(), |like| format!(" (did you mean {}?)", quoted(like)));
     let known: Vec<String> = schema.attributes().iter().map(|attribute| quoted(attribute.name())).collect();
     Err(StudyError::Refused(format!(
-        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say \
-         so: `numeric_columns` \"{name}\", or give its values in `expected_shares`",
+        "`model`: {} is not an attribute of the plan{like}, which has {}; for a numeric kept column, specify \
+         `numeric_columns` \"{name}\", or its values in `expected_shares`",
         quoted(name),
         known.join(", ")
     )))

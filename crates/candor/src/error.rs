@@ -20,8 +20,8 @@ use candor_runtime::progress::Cancelled;
 pub enum StudyError {
     /// Grouping by a randomized attribute.
     #[error(
-        "`by`: \"{name}\" is randomized, so its groups are not known; estimate a table instead: \
-         `tables` \"{attribute},..\""
+        "`by`: \"{name}\" is randomized, so its groups are unknown; estimate a table instead: `tables` \
+         \"{attribute},..\""
     )]
     NotPublic {
         /// The requested name.
@@ -33,10 +33,10 @@ pub enum StudyError {
     #[error("`by`: {0}")]
     NoAttribute(SchemaError),
     /// An attribute that is used both for groups and in a table of precomputed counts.
-    #[error("`by`, `where` or `benchmarks`: \"{0}\" is in a table, too; leave it out of one")]
+    #[error("`by`, `where` or `benchmarks`: \"{0}\" is also in a table; remove it from one of them")]
     InTable(String),
     /// Inconsistent counts.
-    #[error("the counts are not those of this plan and these groups: {0}")]
+    #[error("the counts do not match this plan and these groups: {0}")]
     Counts(&'static str),
     /// Counts made with another plan.
     #[error("Wrong plan: the counts were made with {found}, and the plan given is {expected}")]
@@ -58,7 +58,7 @@ pub enum StudyError {
     #[error("`where`: {0}")]
     Condition(ConditionError),
     /// Invalid confidence level.
-    #[error("`confidence` is {0}; it is a number above 0 and below 1, such as 0.95")]
+    #[error("invalid `confidence`: {0}; expected a number above 0 and below 1, such as 0.95")]
     Confidence(f64),
     /// Parameters that are missing, invalid, or cannot be combined.
     #[error("{0}")]
@@ -68,7 +68,7 @@ pub enum StudyError {
     Refused(String),
     /// An epsilon that 64-bit integers cannot reach.
     #[error(
-        "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest \
+        "epsilon {asked} cannot be reached: with weights of 64 bits the limit is {certified:.4}, because the rarest \
          answer is too rare. Use fewer attributes or categories together, or another epsilon"
     )]
     OutOfReach {
@@ -79,7 +79,8 @@ pub enum StudyError {
     },
     /// A plan without a finite epsilon.
     #[error(
-        "this plan has no finite epsilon: some answers rule out some truths. If that is meant, say `allow_unbounded`"
+        "this plan has no finite epsilon: some answers rule out some true values. If that is intended, use \
+         `allow_unbounded`"
     )]
     Unbounded,
     /// A plan whose epsilon is too large to protect anybody.
@@ -95,8 +96,8 @@ pub enum StudyError {
     },
     /// A refinement that would lose the plan's guarantee for every prior.
     #[error(
-        "the plan guarantees epsilon {epsilon:.4} whatever is known beforehand; split answers would rule some truths \
-         out and leave only the guarantee for this prior. If that is meant, say `allow_unbounded`"
+        "the plan guarantees epsilon {epsilon:.4} for every prior; split answers would rule out some true values and \
+         leave only the guarantee for this prior. If that is intended, use `allow_unbounded`"
     )]
     LosesEpsilon {
         /// Epsilon of the given plan.
@@ -106,7 +107,7 @@ pub enum StudyError {
     #[error("texts: {0}")]
     Texts(String),
     /// An unknown value of a parameter.
-    #[error("`{parameter}` is \"{value}\"; it is one of {known}")]
+    #[error("invalid `{parameter}`: \"{value}\"; expected one of {known}")]
     Choice {
         /// The parameter.
         parameter: &'static str,

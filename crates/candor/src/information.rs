@@ -33,8 +33,8 @@ impl LearningLimit {
             (None, None) => Ok(None),
             (Some(&[low, high]), None) => Ok(Some(LearningLimit::Rho(low, high))),
             (None, Some(beta)) => Ok(Some(LearningLimit::Beta(beta))),
-            (Some(_), None) => Err(StudyError::Needs("`rho` takes two probabilities, such as 0.1,0.5")),
-            (Some(_), Some(_)) => Err(StudyError::Needs("`rho` and `beta` are two limits; give one of them")),
+            (Some(_), None) => Err(StudyError::Needs("`rho`: expected two probabilities, such as 0.1,0.5")),
+            (Some(_), Some(_)) => Err(StudyError::Needs("`rho` and `beta` cannot be used together")),
         }
     }
 
@@ -44,14 +44,13 @@ impl LearningLimit {
     /// Returns an error unless `0 < rho1 < rho2 < 1`, or `beta` is a finite number above 1.
     pub fn likelihood_ratio(self) -> Result<Rational, StudyError> {
         match self {
-            LearningLimit::Rho(low, high) if 0.0 < low && low < high && high < 1.0 => {
-                largest_parity(low, high).ok_or(StudyError::Needs("`rho` takes two probabilities above 0 and below 1"))
-            }
+            LearningLimit::Rho(low, high) if 0.0 < low && low < high && high < 1.0 => largest_parity(low, high)
+                .ok_or(StudyError::Needs("`rho`: expected two probabilities above 0 and below 1")),
             LearningLimit::Rho(low, high) => Err(StudyError::Refused(format!(
-                "`rho` is {low},{high}; it takes two probabilities above 0 and below 1, the smaller one first"
+                "invalid `rho`: {low},{high}; expected two probabilities above 0 and below 1, the smaller one first"
             ))),
             LearningLimit::Beta(beta) if beta > 1.0 && beta.is_finite() => {
-                exact(beta).ok_or(StudyError::Needs("`beta` is a number above 1"))
+                exact(beta).ok_or(StudyError::Needs("`beta` must be a number above 1"))
             }
             LearningLimit::Beta(value) => {
                 Err(StudyError::Parameter { name: "beta", value, range: "it is a finite number above 1" })
@@ -70,7 +69,7 @@ impl LearningLimit {
             .into_iter()
             .find(|other| parameters.contains_key(*other));
         if let Some(given) = given {
-            return Err(StudyError::Refused(format!("`{name}` and `{given}` are both limits; give one of them")));
+            return Err(StudyError::Refused(format!("`{name}` and `{given}` cannot be used together")));
         }
         let ratio = rounded_down(&self.likelihood_ratio()?);
         let takes = |parameter: &str| method.parameters().contains(&parameter);
@@ -79,14 +78,14 @@ impl LearningLimit {
             () if takes("likelihood_ratio") && schema.randomized().len() == 1 => ("likelihood_ratio", json!([ratio])),
             () if takes("likelihood_ratio") => {
                 return Err(StudyError::Refused(format!(
-                    "`{name}` limits what is learnt from the whole record, and `method {}` limits each attribute; use \
+                    "`{name}` limits what a whole record reveals, but `method {}` limits each attribute; use \
                      `likelihood_ratio`, or a schema with one attribute",
                     method.name()
                 )));
             }
             () => {
                 return Err(StudyError::Refused(format!(
-                    "`{name}` does not go with `method {}`, which takes neither `epsilon` nor `likelihood_ratio`",
+                    "`{name}` cannot be used with `method {}`, which has neither `epsilon` nor `likelihood_ratio`",
                     method.name()
                 )));
             }
@@ -153,7 +152,9 @@ mod tests {
         assert!(message(LearningLimit::Beta(f64::NAN), Method::Joint, "{}").contains("above 1"));
         assert!(message(rho(0.1, 0.5), Method::Joint, "{\"epsilon\": 1}").contains("`rho` and `epsilon`"));
         assert!(message(rho(0.1, 0.5), Method::Minimax, "{}").contains("`likelihood_ratio`"));
-        assert!(message(LearningLimit::Beta(3.0), Method::Warner, "{}").contains("does not go with `method warner`"));
+        assert!(
+            message(LearningLimit::Beta(3.0), Method::Warner, "{}").contains("cannot be used with `method warner`")
+        );
         assert!(
             LearningLimit::named(Some(&[0.1]), None).is_err()
                 && LearningLimit::named(Some(&[0.1, 0.2]), Some(2.0)).is_err()

@@ -181,13 +181,12 @@ pub fn from_parties(
     let measured: Vec<([usize; 2], Measure)> =
         pairs(schema).into_iter().map(|pair| (pair, measure_of(schema, measure, pair))).collect();
     if measured.is_empty() {
-        return Err(StudyError::Refused("there is one attribute only, so there are no pairs to add up".to_owned()));
+        return Err(StudyError::Refused("there is only one attribute, so there are no pairs".to_owned()));
     }
     let number = parties.columns.first().map_or(0, Vec::len);
     if number.saturating_mul(parties.collectors as usize) > MAX_MESSAGES {
         return Err(StudyError::Refused(format!(
-            "{} parties with {} collectors would send more messages than one process can hold; fewer `collectors` \
-             would do",
+            "{} parties with {} collectors would send more messages than fit into memory; use fewer `collectors`",
             count(number as u64),
             count(parties.collectors.into())
         )));

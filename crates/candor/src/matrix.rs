@@ -84,8 +84,7 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
     let (places, written) = match &options.attribute {
         _ if options.misses && misses.is_none() => {
             return Err(StudyError::Needs(
-                "this plan is not of the kind that `misses` is about: one of the heuristic, or of reduced or \
-                 two-attribute",
+                "`misses` requires a plan of the method heuristic, reduced or two-attribute",
             ));
         }
         _ if options.misses => (Vec::new(), Written { answers: Vec::new(), columns: Vec::new() }),
@@ -124,8 +123,7 @@ fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
             _ => format!("{records} records, and one channel about too many attributes"),
         };
         StudyError::Refused(format!(
-            "the matrix of whole records is too large to write out: {why} (at most {MAX_ENTRIES} entries). Name one \
-             `attribute`"
+            "the matrix of whole records is too large: {why} (at most {MAX_ENTRIES} entries). Specify one `attribute`"
         ))
     })?;
     Ok((places, written))

@@ -135,7 +135,7 @@ impl Counts {
     /// # Errors
     /// Returns an error if the text is not a counts file, belongs to another plan, or is inconsistent.
     pub fn from_json(plan: &Plan, text: &str) -> Result<Counts, StudyError> {
-        let wrong = |error: serde_json::Error| StudyError::Refused(format!("these are no counts of candor: {error}"));
+        let wrong = |error: serde_json::Error| StudyError::Refused(format!("not a counts file of candor: {error}"));
         let written: Written = serde_json::from_str(text).map_err(wrong)?;
         if written.format != FORMAT {
             return Err(StudyError::Counts("the field \"format\" is not \"candor counts\""));
@@ -148,7 +148,7 @@ impl Counts {
         let mut groups = BTreeMap::new();
         for group in written.groups {
             if group.tables.len() != tables.lists().len() {
-                return Err(StudyError::Counts("groups hold different tables"));
+                return Err(StudyError::Counts("groups contain different tables"));
             }
             let read = |(table, tags): (&Vec<usize>, Vec<WrittenTags>)| read_table(plan, table, tags);
             let tallies = tables.lists().iter().zip(group.tables).map(read).collect::<Result<_, _>>()?;
@@ -173,7 +173,7 @@ fn written_table(tally: &TableCounts) -> Vec<WrittenTags> {
 
 /// Converts tables from names to positions.
 fn listed(plan: &Plan, tables: &[Vec<String>]) -> Result<TableList, StudyError> {
-    let other = |_| StudyError::Counts("a table is of an attribute that the plan does not have");
+    let other = |_| StudyError::Counts("a table has an attribute that the plan does not have");
     let table = |names: &Vec<String>| names.iter().map(|name| plan.schema().position(name).map_err(other)).collect();
     let lists = tables.iter().map(table).collect::<Result<Vec<Vec<usize>>, StudyError>>()?;
     TableList::new(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })
@@ -193,7 +193,7 @@ fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result
     }
     let tally = TableCounts::from_groups(plan, layout, groups);
     match tally.inconsistency(plan) {
-        Some((_, misfit)) => Err(StudyError::Refused(format!("the counts do not fit together: {misfit}"))),
+        Some((_, misfit)) => Err(StudyError::Refused(format!("the counts are inconsistent: {misfit}"))),
         None => Ok(tally),
     }
 }
@@ -240,13 +240,13 @@ mod tests {
         let text = counts.to_json(&plan);
         let refused = |plan: &Plan, text: &str| Counts::from_json(plan, text).unwrap_err().to_string();
         assert!(refused(&other, &text).starts_with("Wrong plan: "));
-        assert!(refused(&plan, "{}").contains("no counts of candor"));
-        assert!(refused(&plan, &text.replace("[1,1]", "[1,2]")).contains("do not fit together"));
+        assert!(refused(&plan, "{}").contains("not a counts file of candor"));
+        assert!(refused(&plan, &text.replace("[1,1]", "[1,2]")).contains("are inconsistent"));
         assert!(refused(&plan, &text.replace("[1,1]", "[1,1,0]")).contains("other tags or cells"));
         assert!(refused(&plan, &text.replace("[1,1]", "[1,\"-1\"]")).contains("a count is a number"));
         assert!(refused(&plan, &text.replace("candor counts", "candor plan")).contains("format"));
         let groups = counted(&plan, &[0], &[1], &[0]);
-        assert!(counts.clone().merge(groups).unwrap_err().to_string().contains("do not add up"));
+        assert!(counts.clone().merge(groups).unwrap_err().to_string().contains("cannot be added"));
         let margin = TableList::parse("smokes", plan.schema()).unwrap();
         assert_eq!(counts.only(&margin).unwrap().groups()[&Vec::new()].len(), 1);
         let never = TableList::parse("region", plan.schema()).unwrap();

@@ -131,9 +131,7 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     share("detect_difference", first)?;
     share("detect_difference", second)?;
     match first == second {
-        true => Err(StudyError::Needs(
-            "`detect_difference` takes two different shares: there is nothing to find between equal ones",
-        )),
+        true => Err(StudyError::Needs("`detect_difference`: expected two different shares")),
         false => Ok(()),
     }
 }
@@ -163,7 +161,7 @@ fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Re
             let said: Vec<f64> = (0..lottery.tags[0].channel.nrows()).map(|z| f64::from(u8::from(z == 0))).collect();
             let (degrees, each) = (lottery.degrees(), per_record(&lottery, &truth(share), ignoring, &said));
             if degrees == 0 || each <= 0.0 {
-                return Err("no number of respondents shows it under this plan; a mirrored one would".to_owned());
+                return Err("no sample size detects it under this plan; use a plan with a compliance check".to_owned());
             }
             let n = respondents.unwrap_or_else(|| (noncentrality(degrees, alpha, wanted) / each).ceil());
             Ok((n, power(degrees, n * each, alpha)))

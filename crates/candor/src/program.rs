@@ -82,7 +82,7 @@ fn words(program: &str) -> Result<Vec<String>, StudyError> {
     words.extend(word);
     match (quote, words.is_empty()) {
         (Some(_), _) => Err(StudyError::Refused(format!("`program` has an open quote: {program}"))),
-        (None, true) => Err(StudyError::Refused("`program` is empty; name the program to be audited".to_owned())),
+        (None, true) => Err(StudyError::Refused("`program` is empty; specify the program to audit".to_owned())),
         (None, false) => Ok(words),
     }
 }

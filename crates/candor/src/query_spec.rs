@@ -43,8 +43,7 @@ impl TableQuery {
         for (list, given) in lists.iter_mut().zip(&given) {
             if list.contains(&compare) {
                 return Err(StudyError::Refused(format!(
-                    "`compare_groups`: \"{name}\" is an attribute of a table; compare the shares of others among its \
-                     groups"
+                    "`compare_groups`: \"{name}\" is also in a table; remove it from one of them"
                 )));
             }
             list.insert(*given, compare);

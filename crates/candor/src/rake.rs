@@ -233,7 +233,7 @@ pub(crate) fn check_options(options: &Options) -> Result<(), StudyError> {
     match (1e-12..1.0).contains(&options.tolerance) && options.max_iterations > 0 {
         true => Ok(()),
         false => Err(StudyError::Needs(
-            "`tolerance` is a number from 1e-12 to below 1, such as 1e-6, and `max_iterations` 1 or more",
+            "`tolerance` must be at least 1e-12 and below 1, such as 1e-6, and `max_iterations` at least 1",
         )),
     }
 }

@@ -133,13 +133,8 @@ impl Choice for Method {
 impl Choice for Missing {
     const PARAMETER: &'static str = "missing";
     const ALL: &'static [(&'static str, Missing, &'static str)] = &[
-        ("leave-out", Missing::LeaveOut, "Complete cases: not in the model, neither as outcome nor as predictor"),
-        (
-            "category",
-            Missing::Category,
-            "A category like any other; \
-                                                                                          not of an ordinal outcome",
-        ),
+        ("leave-out", Missing::LeaveOut, "Complete cases: leave out people with a missing value in the model"),
+        ("category", Missing::Category, "As a category of its own; not for an ordinal outcome"),
     ];
 }
 

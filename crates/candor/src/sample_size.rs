@@ -64,7 +64,7 @@ pub fn size(
 ) -> Result<Sizes, StudyError> {
     check_confidence(confidence)?;
     if !(margin > 0.0 && margin < 1.0) {
-        return Err(StudyError::Needs("`margin` is a share above 0 and below 1, such as 0.02"));
+        return Err(StudyError::Needs("`margin` must be above 0 and below 1, such as 0.02"));
     }
     let one = |table: &Vec<usize>| {
         let estimator = TableEstimator::new(plan, table);

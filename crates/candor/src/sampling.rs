@@ -79,8 +79,8 @@ impl SamplingOptions {
 impl Choice for ReplicateMethod {
     const PARAMETER: &'static str = "replicate_method";
     const ALL: &'static [(&'static str, ReplicateMethod, &'static str)] = &[
-        ("jk1", ReplicateMethod::Jk1, "Jackknife without strata: one random group left out of each"),
-        ("jkn", ReplicateMethod::Jkn, "Stratified jackknife: one sampling unit left out of each"),
+        ("jk1", ReplicateMethod::Jk1, "Jackknife without strata: each replicate leaves out one random group"),
+        ("jkn", ReplicateMethod::Jkn, "Stratified jackknife: each replicate leaves out one sampling unit"),
         ("jk2", ReplicateMethod::Jk2, "Paired jackknife: one replicate for each pair of units"),
         ("brr", ReplicateMethod::Balanced, "Balanced repeated replication"),
         ("fay", ReplicateMethod::Fay, "Balanced half samples whose other half keeps a share of its weight"),
@@ -116,7 +116,7 @@ impl Choice for LonelyPsu {
 impl Choice for DegreesOfFreedom {
     const PARAMETER: &'static str = "df";
     const ALL: &'static [(&'static str, DegreesOfFreedom, &'static str)] = &[
-        ("satterthwaite", DegreesOfFreedom::Satterthwaite, "Those of Bell and McCaffrey for each coefficient"),
+        ("satterthwaite", DegreesOfFreedom::Satterthwaite, "Bell and McCaffrey's, for each coefficient"),
         ("design", DegreesOfFreedom::Design, "PSUs less strata plus 1 less coefficients"),
     ];
 }
@@ -145,17 +145,13 @@ impl SamplingDesign {
         let (strata, clusters, population) =
             (options.strata.clone(), options.sampling_clusters.clone(), options.fpc.clone());
         if replicates.is_some() && (strata.is_some() || clusters.is_some() || population.is_some()) {
-            return Err(StudyError::Needs(
-                "`replicate_weights` tell the errors by themselves; leave out `strata`, `psu` and `fpc`",
-            ));
+            return Err(StudyError::Needs("`replicate_weights` cannot be used with `strata`, `psu` or `fpc`"));
         }
         if replicates.is_some() && options.weights.is_none() {
-            return Err(StudyError::Needs(
-                "`replicate_weights` go with `weights`, which the estimate itself is made with",
-            ));
+            return Err(StudyError::Needs("`replicate_weights` require `weights`, the weights of the estimate itself"));
         }
         if options.lonely_psu.is_some() && strata.is_none() {
-            return Err(StudyError::Needs("`lonely_psu` goes with `strata`"));
+            return Err(StudyError::Needs("`lonely_psu` requires `strata`"));
         }
         let lonely = options.lonely_psu.unwrap_or_default();
         let columns = SampleColumns { strata, clusters, population, replicates, lonely };
@@ -210,8 +206,8 @@ impl SamplingDesign {
     pub fn required_tables(&self, schema: &Schema, tables: &TableList) -> Result<TableList, StudyError> {
         if self.weights.is_some() || self.has_design() {
             return Err(StudyError::Needs(
-                "counts hold neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and \
-                 `replicate_weights` take the responses themselves; `by`, `where` and `benchmarks` take counts, too",
+                "counts contain neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and \
+                 `replicate_weights` require the responses; `by`, `where` and `benchmarks` also accept counts",
             ));
         }
         let by = self.counted_by();
@@ -253,7 +249,7 @@ impl SamplingDesign {
         }
         if kept.is_empty() {
             let text = self.condition.as_ref().map_or("", |(text, _)| text);
-            return Err(StudyError::Refused(format!("`where`: {text} holds for no response")));
+            return Err(StudyError::Refused(format!("`where`: no response satisfies {text}")));
         }
         let design = self.circumstances(plan.schema(), kept.values().flatten().find_map(TableCounts::drawn));
         Ok(counts.of_survey(&self.by, kept, rows, design))
@@ -354,10 +350,10 @@ fn replicates(options: &SamplingOptions) -> Result<Option<(String, Replication)>
         }
         (None, None) if fay.is_none() && scale.is_none() && rscales.is_empty() && about.is_none() => Ok(None),
         (None, None) => Err(StudyError::Needs(
-            "`fay`, `replicate_scale`, `replicate_rscales` and `replicate_about` go with `replicate_weights`",
+            "`fay`, `replicate_scale`, `replicate_rscales` and `replicate_about` require `replicate_weights`",
         )),
         _ => Err(StudyError::Needs(
-            "`replicate_weights` and `replicate_method` go together: jk1, jkn, jk2, brr, fay, bootstrap or sdr",
+            "`replicate_weights` and `replicate_method` (jk1, jkn, jk2, brr, fay, bootstrap or sdr) require each other",
         )),
     }
 }
@@ -375,8 +371,8 @@ fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyEr
         Some(&attribute) => {
             let name = schema.name(attribute);
             Err(StudyError::Refused(format!(
-                "`where`: \"{name}\" is randomized, so nobody knows for whom the condition holds; ask for shares among \
-                 them: `tables` \"a | {name}\""
+                "`where`: \"{name}\" is randomized, so it is unknown who satisfies the condition; estimate conditional \
+                 shares instead: `tables` \"a | {name}\""
             )))
         }
     }

@@ -27,18 +27,8 @@ pub enum Adjust {
 impl Choice for Adjust {
     const PARAMETER: &'static str = "adjust";
     const ALL: &'static [(&'static str, Adjust, &'static str)] = &[
-        (
-            "holm",
-            Adjust::Holm,
-            "Holm: no attribute is found \
-                                                                                           that does not matter, but \
-                                                                                           for the level",
-        ),
-        (
-            "bh",
-            Adjust::Bh,
-            "Benjamini and Hochberg: of those found, at most so large a share does not matter, on average",
-        ),
+        ("holm", Adjust::Holm, "Holm: controls the probability of any false finding"),
+        ("bh", Adjust::Bh, "Benjamini and Hochberg: controls the expected share of false findings"),
     ];
 }
 
@@ -101,7 +91,7 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     let of = schema.position(outcome).map_err(|error| StudyError::Refused(format!("`with`: {error}")))?;
     let others: Vec<Vec<usize>> = (0..schema.attributes().len()).filter(|&a| a != of).map(|a| vec![of, a]).collect();
     if others.is_empty() {
-        return Err(StudyError::Needs("there is no attribute besides the outcome"));
+        return Err(StudyError::Needs("there is no attribute other than the outcome"));
     }
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
@@ -129,14 +119,15 @@ pub fn scan_with_progress(
 ) -> Result<Scan, StudyError> {
     let asked = tables(plan.schema(), outcome)?;
     if top == 0 {
-        return Err(StudyError::Needs("`top` is a number, 1 or more"));
+        return Err(StudyError::Needs("`top` must be a number, 1 or more"));
     }
     let (mut found, mut untested) = (Vec::new(), Vec::new());
     for (table, done) in asked.lists().iter().zip(0..) {
         progress.report(Progress::new("tests", done, Some(asked.lists().len() as u64)))?;
         let attribute = plan.schema().name(table[1]).to_owned();
-        let tally =
-            counts.table(table).ok_or(StudyError::Counts("a scan needs the outcome with every other attribute"))?;
+        let tally = counts
+            .table(table)
+            .ok_or(StudyError::Counts("a scan requires the tables of the outcome with every other attribute"))?;
         match test_independence(plan, tally, 0.95) {
             Ok(test) => found.push((attribute, test.corrected, test.naive)),
             Err(error) => untested.push(Untested { attribute, reason: error.to_string() }),

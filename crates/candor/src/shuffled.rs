@@ -84,12 +84,13 @@ pub struct CountedPart {
 pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, StudyError> {
     let &ShuffleOptions { respondents, colluding, required, .. } = options;
     if respondents == 0 || colluding >= respondents {
-        return Err(StudyError::Needs("`respondents` is at least 1, and more than those who are `colluding`"));
+        return Err(StudyError::Needs("`respondents` must be at least 1, and larger than `colluding`"));
     }
     let delta = options.delta.unwrap_or_else(|| (1e-6f64).min(0.01 / respondents as f64));
     if !(delta > 0.0 && delta < 1.0 / respondents as f64) {
         return Err(StudyError::Needs(
-            "`delta` is above 0 and below one over the respondents: else somebody could be published outright",
+            "`delta` must be above 0 and below 1 divided by the number of respondents; a larger one would allow \
+             publishing somebody's answers",
         ));
     }
     let (own, hidden) = (plan.guarantee().epsilon(), respondents - colluding);

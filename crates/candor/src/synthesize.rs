@@ -223,7 +223,7 @@ pub fn weigh(
 ) -> Result<(DistinctRecords, Adjustment), StudyError> {
     check_options(options)?;
     if !matches!(parts, Parts::Tree | Parts::Entropy) {
-        return Err(StudyError::Needs("weights are those of answers, or of `method tree` or entropy"));
+        return Err(StudyError::Needs("the weights must belong to answers, or to records of `method tree` or entropy"));
     }
     let records = check_records(counts.responses())?;
     let (_, recipe) = recipe(plan, parts, counts)?;
@@ -286,7 +286,7 @@ fn check_records(records: u64) -> Result<u64, StudyError> {
     match records <= MAX_RECORDS {
         true => Ok(records),
         false => Err(StudyError::Refused(format!(
-            "there are {} responses, and at most {} synthetic records can be made; say `records`",
+            "there are {} responses, but at most {} synthetic records can be made; specify `records`",
             count(records),
             count(MAX_RECORDS)
         ))),

@@ -96,9 +96,9 @@ pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
     match asked.lists() {
         [table] => match table[..] {
             [a, b] => Ok([a, b]),
-            _ => Err(StudyError::Needs("`independence` takes two attributes, such as a,b")),
+            _ => Err(StudyError::Needs("`independence` requires two attributes, such as a,b")),
         },
-        _ => Err(StudyError::Needs("`independence` takes one pair of attributes, such as a,b")),
+        _ => Err(StudyError::Needs("`independence` requires one pair of attributes, such as a,b")),
     }
 }
 
@@ -211,7 +211,7 @@ fn test_counted(
     let table = |attributes: &[usize]| tallies.iter().find(|tally| tally.layout().attributes == attributes);
     let found = || Some((table(&[a])?, table(&[b])?, table(&pair)?));
     let Some((one, other, both)) = found().filter(|_| a != b) else {
-        return Err(StudyError::Counts("a test needs the tables of two attributes, each alone and together"));
+        return Err(StudyError::Counts("a test requires the tables of two attributes, each alone and together"));
     };
     goes_on(0)?;
     let result = test_independence(plan, both, confidence)?;

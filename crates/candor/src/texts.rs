@@ -127,12 +127,12 @@ impl Language {
             && asked != given
         {
             return Err(StudyError::Texts(format!(
-                "the texts are in \"{given}\", but `language {asked}` is asked for"
+                "the texts are in \"{given}\", but `language {asked}` was requested"
             )));
         }
         let code = own.language.as_deref().or(code).unwrap_or("en");
         if !code.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') || code.is_empty() {
-            return Err(StudyError::Texts(format!("\"{code}\" is no code of a language, such as \"it\"")));
+            return Err(StudyError::Texts(format!("invalid language code \"{code}\"; expected a code such as \"it\"")));
         }
         let (english, known) = (&TABLES["en"], TABLES.get(code.split('-').next().unwrap_or(code)));
         if known.is_none() && own.sheet.is_empty() {
@@ -217,7 +217,7 @@ impl Language {
     fn has<'t>(&self, name: &str, texts: &'t Texts) -> Result<&'t Texts, StudyError> {
         let code = &self.code;
         let missing =
-            || StudyError::Texts(format!("candor does not come with \"{code}\", and the texts have no [{name}]"));
+            || StudyError::Texts(format!("candor has no texts in \"{code}\", and the given texts have no [{name}]"));
         if texts.is_empty() { Err(missing()) } else { Ok(texts) }
     }
 
@@ -352,7 +352,7 @@ mod tests {
     fn texts_of_ones_own_are_checked() {
         assert_eq!(refused(None, ""), "");
         assert_eq!(refused(Some("de-AT"), "[sheet]\nmore = \"sowie {n}\""), "");
-        assert!(refused(Some("it"), "").contains("it is one of de, en, es, fr, or any other with `texts`"));
+        assert!(refused(Some("it"), "").contains("de, en, es, fr, or any other with `texts`"));
         assert!(
             refused(None, "language = \"it\"\n[sheet]\nmore = \"e {n}\"").contains("these texts are missing: again,")
         );
@@ -364,7 +364,7 @@ mod tests {
         );
         assert!(refused(None, "hello = 1").contains("hello"));
         assert!(refused(Some("de"), "language = \"it\"").contains("in \"it\""));
-        assert!(refused(None, "language = \"<b>\"").contains("no code"));
+        assert!(refused(None, "language = \"<b>\"").contains("invalid language code"));
         assert!(refused(None, "[questions.b]\ntext = \"B?\"").contains("no such attribute"));
         assert!(refused(None, "[questions.a1]\ntext = \" \"").contains("has no text"));
         let label = |label: &str| format!("[questions.a1]\ntext = \"A?\"\nanswers = {{ \"{label}\" = \"x\" }}");

@@ -73,7 +73,7 @@ pub(crate) fn changes(
         let mut compared = alone.clone();
         compared.against(&wave.estimates).map_err(|_| {
             StudyError::Refused(format!(
-                "`baseline`: \"{}\" has other tables or groups than these responses",
+                "`baseline`: \"{}\" has different tables or groups from these responses",
                 wave.name
             ))
         })?;

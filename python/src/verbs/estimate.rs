@@ -110,7 +110,7 @@ pub fn estimate(
     let wave = Wave::take(&mut options)?;
     options.finish()?;
     if before.is_some() && wave.asked.compares() {
-        return Err(parameter("`compare_groups` does not go with `baseline`").into());
+        return Err(parameter("`compare_groups` cannot be used with `baseline`").into());
     }
     run(py, progress, |progress| {
         let (mut now, mut told) = wave.of(&plan.0, responses, progress)?;

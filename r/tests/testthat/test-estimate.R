@@ -68,7 +68,7 @@ test_that("responses of another plan are refused, also of a part of them, and fi
     expect_equal(attr(quietly(candor_estimate(plan, responses[1:100, ])), "respondents"), 100)
     file <- tempfile(fileext = ".csv")
     utils::write.csv(as.data.frame(responses), file, row.names = FALSE, na = "")
-    expect_error(candor_estimate(plan, file), "does not tell the plan", class = "candor_error")
+    expect_error(candor_estimate(plan, file), "does not name the plan", class = "candor_error")
     from_file <- quietly(candor_estimate(plan, file, unmarked = TRUE))
     bare <- as.data.frame(lapply(responses, identity))
     expect_null(attr(bare, "fingerprint"))

@@ -68,7 +68,7 @@ test_that("how people were drawn is an argument", {
     expect_false(any(again$standard_error == plain$standard_error))
     expect_lt(clustered$standard_error[2], fit(psu = "house")$standard_error[2])
     expect_output(print(again), "errors by 4 replicates")
-    expect_error(fit(replicate_weights = "rep_*"), "go together", class = "candor_error")
+    expect_error(fit(replicate_weights = "rep_*"), "require each other", class = "candor_error")
 })
 
 # With hardly any randomization, what follows from the fit is what follows from glm's.

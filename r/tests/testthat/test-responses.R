@@ -30,8 +30,8 @@ test_that("responses of one plan are bound, others are not taken for them", {
     expect_error(rbind(responses, bare), "unmarked ones", class = "candor_error")
     # Past our method the mark stays, but it is not about these rows.
     mixed <- rbind.data.frame(responses, bare)
-    expect_error(candor_estimate(plan, mixed), "does not tell the plan", class = "candor_error")
-    expect_error(candor_estimate(plan, mixed[1:5000, ]), "does not tell the plan", class = "candor_error")
+    expect_error(candor_estimate(plan, mixed), "does not name the plan", class = "candor_error")
+    expect_error(candor_estimate(plan, mixed[1:5000, ]), "does not name the plan", class = "candor_error")
 })
 
 test_that("what cannot be randomized is refused in the command's words", {

@@ -99,27 +99,26 @@ pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
 pub enum AdjustError {
     /// Channels are randomly assigned.
     #[error(
-        "adjustment does not apply to a lottery of channels: responses with different tags tell about different \
-         attributes, so no single set of weights fits them; estimate tables instead, which uses every response for \
-         what it tells"
+        "raking is not available for plans with randomly assigned channels: their responses carry information about \
+         different attributes, so no single set of weights fits; estimate tables instead"
     )]
     Lottery,
     /// Answers are sets.
     #[error(
-        "adjustment does not apply: \"{0}\" is answered with sets of categories, and a set is not a record that could \
-         be given a weight; any table can be estimated from sets instead"
+        "raking is not available: answers to \"{0}\" are sets of categories, which cannot be weighted as records; \
+         estimate tables instead"
     )]
     Sets(String),
     /// A matrix covers several attributes in one answer.
     #[error(
-        "adjustment does not apply: \"{0}\" answers for several attributes at once; estimate their table instead, or \
-         make a plan with `method joint`, which answers each by itself"
+        "raking is not available: \"{0}\" is one answer about several attributes; estimate their table instead, or \
+         design a plan with `method joint`, which answers each attribute separately"
     )]
     Crossed(String),
     /// Answers that are not categories.
     #[error(
-        "adjustment does not apply: the answers about \"{0}\" are not its categories, in their order, so they are not \
-         records that could be given a weight; any table can be estimated from them instead"
+        "raking is not available: the answers to \"{0}\" are not its categories in their order, so they cannot be \
+         weighted as records; estimate tables instead"
     )]
     OtherAnswers(String),
     /// A margin cannot be estimated.

@@ -85,10 +85,10 @@ pub struct Raked {
 #[non_exhaustive]
 pub enum RakeError {
     /// Nothing to give weights to.
-    #[error("there are no records to give weights to")]
+    #[error("no records to weight")]
     NoRecords,
     /// No margins.
-    #[error("there are no margins to adjust to")]
+    #[error("no tables to rake to")]
     NoMargins,
     /// A margin about other records.
     #[error("margin {margin} has cells for {found} records; there are {expected}")]
@@ -120,8 +120,8 @@ pub enum RakeError {
     },
     /// No weight is left.
     #[error(
-        "margin {margin} gives all its weight to categories without records, or to records that other margins exclude; \
-         no weights can agree with it"
+        "margin {margin} puts all its weight on categories without records, or on records that other margins exclude; \
+         no weights can reproduce it"
     )]
     Empty {
         /// Which margin.

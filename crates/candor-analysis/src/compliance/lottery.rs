@@ -33,27 +33,30 @@ pub struct Lottery {
 pub enum Inapplicable {
     /// Answers are sets.
     #[error(
-        "it does not apply to answers that are sets of categories, or of cells of a table: there are too many kinds of \
-         them; answers that are single categories can be tested, best with mirrored cards"
+        "answers that are sets of categories or cells cannot be tested, because there are too many different sets; \
+         test a plan whose answers are single categories, preferably with compliance-check cards"
     )]
     Sets,
     /// An attribute is public.
-    #[error("\"{0}\" is public: nobody uses a device to answer it")]
+    #[error("\"{0}\" is public, so it is answered without a device")]
     Public(String),
     /// The table has part of what one answer is about.
-    #[error("one answer is about several attributes, of which the table has some only")]
+    #[error("one answer is about several attributes, but the table contains only some of them")]
     Part,
     /// Too much to write out.
     #[error("the table has too many cells and tags")]
     TooLarge,
     /// As many kinds of answers as cells: any answers can be explained.
-    #[error("there is one card, and as many answers as categories: whatever people do can be explained by some truth")]
+    #[error(
+        "with one card and as many answers as categories, any behavior fits some true shares; use compliance-check \
+         cards"
+    )]
     NothingLeft,
     /// No responses.
     #[error("there are no responses")]
     NoResponses,
     /// Counts of weighted responses.
-    #[error("responses have weights; the test is about answers as they were given")]
+    #[error("the test requires unweighted responses")]
     Weighted,
 }
 

@@ -99,8 +99,8 @@ pub enum EstimateUnavailable {
     Estimate(#[from] EstimateError),
     /// It can, but every interval is wider than all that is possible, from 0 to 1.
     #[error(
-        "uninformative: with {respondents:.0} responses every interval is wider than all that is possible; about \
-         {needed:.0} responses would begin to tell something, or a plan with less noise on these attributes"
+        "too imprecise: with {respondents:.0} responses every interval spans the whole possible range; use about \
+         {needed:.0} responses or more, or a plan with less noise on these attributes"
     )]
     Uninformative {
         /// How many responses there are.

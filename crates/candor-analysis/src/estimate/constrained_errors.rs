@@ -68,7 +68,7 @@ pub enum SimulationError {
     #[error(transparent)]
     Estimate(#[from] EstimateError),
     /// There are too many cells, or most simulated surveys do not identify the tables.
-    #[error("errors cannot be simulated: the tables have too many cells, or too few responses are about them")]
+    #[error("errors cannot be simulated: the tables have too many cells, or too few responses cover them")]
     OutOfReach,
 }
 

@@ -74,29 +74,29 @@ impl Estimate {
 #[non_exhaustive]
 pub enum EstimateError {
     /// There are no responses.
-    #[error("there are no responses to estimate from")]
+    #[error("no responses to estimate from")]
     NoResponses,
     /// The table is not identifiable under the plan.
     #[error(
-        "not identifiable: under this plan the answers tell nothing about {}; a plan that answers {} with less noise, \
-         or a table without {}, would do",
+        "not identifiable: under this plan the answers carry no information about {}; use a plan that randomizes {} \
+         less, or a table without {}",
         together(.0), if .0.len() == 1 { "it" } else { "them together" },
             if .0.len() == 1 { "it" } else { "one of them" }
     )]
     NotIdentifiable(Vec<String>),
     /// The iteration did not converge.
-    #[error("the iterative method had not settled after {0} updates; use unbiased or projected")]
+    #[error("the iterative method did not converge after {0} updates; use the method unbiased or projected")]
     NotConverged(usize),
     /// No responses in the group have a positive weight in one of the replicates.
     #[error(
-        "with the weights of a replicate there are no responses here, so that they tell no error; merge groups, or \
-         leave this one out"
+        "no responses have a positive weight in one of the replicates, so the error cannot be estimated; merge groups, \
+         or leave this one out"
     )]
     EmptyReplicate,
     /// Too many cells to store the contributions of the sampling units.
     #[error(
-        "its {cells} cells are too many for the errors of {units} sampling units; ask for a smaller table, or name \
-         larger units"
+        "its {cells} cells are too many to estimate errors from {units} sampling units; use a smaller table, or larger \
+         units"
     )]
     TooManyUnits {
         /// Number of sampling units.

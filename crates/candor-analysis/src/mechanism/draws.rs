@@ -19,18 +19,19 @@ const FEWEST: u64 = 20;
 pub enum DrawsError {
     /// Too few or too many true values.
     #[error(
-        "`truths` are {0} different values; 2 to {MAX_TRUTHS} are compared. Name those whose answers should differ most"
+        "invalid `truths`: {0} distinct values; expected 2 to {MAX_TRUTHS}. Choose those whose answers should differ \
+         most"
     )]
     Truths(usize),
     /// A value twice.
-    #[error("`truths` has \"{0}\" twice")]
+    #[error("invalid `truths`: \"{0}\" is listed twice")]
     Twice(String),
     /// A value that is no line.
-    #[error("`truths` has a line break in {0:?}; a true value is one line")]
+    #[error("invalid `truths`: {0:?} contains a line break; each true value must be one line")]
     Line(String),
     /// Too few or too many draws.
-    #[error("`draws` is {draws}; {truths} truths need at least {}, and at most {MAX_DRAWS} are \
-             drawn", FEWEST * *truths as u64)]
+    #[error("invalid `draws`: {draws}; for {truths} true values it must be at least {} and at most \
+             {MAX_DRAWS}", FEWEST * *truths as u64)]
     Draws {
         /// What was asked for.
         draws: u64,
@@ -38,12 +39,12 @@ pub enum DrawsError {
         truths: usize,
     },
     /// An answer that is too long.
-    #[error("an answer has {0} bytes, more than {MAX_ANSWER}; let the mechanism print a short description of it")]
+    #[error("an answer has {0} bytes, more than {MAX_ANSWER}; have the mechanism print a short summary instead")]
     Long(usize),
     /// Too many different answers.
     #[error(
-        "the different answers take more than {} MiB; use fewer `draws`, or let the mechanism print what matters of an \
-         answer only",
+        "the distinct answers take more than {} MiB; use fewer `draws`, or have the mechanism print only a summary of \
+         each answer",
         MAX_TEXT >> 20
     )]
     TooMany,

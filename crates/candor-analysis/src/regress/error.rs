@@ -10,7 +10,7 @@ pub enum RegressError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The text is no formula.
-    #[error("`model` \"{text}\": {message}; a model is written as \"Response ~ One + Two + One:Two\"")]
+    #[error("`model` \"{text}\": {message}; expected a formula such as \"Outcome ~ One + Two + One:Two\"")]
     Formula {
         /// What was given.
         text: String,
@@ -18,10 +18,13 @@ pub enum RegressError {
         message: String,
     },
     /// The response among the predictors.
-    #[error("`model`: \"{0}\" is the response and cannot predict itself")]
+    #[error("`model`: \"{0}\" is the outcome and cannot predict itself")]
     OwnPredictor(String),
     /// Nothing in the model is randomized.
-    #[error("`model`: nothing in it is randomized, so there is nothing to correct for; any statistics program fits it")]
+    #[error(
+        "`model`: none of its variables is randomized, so there is nothing to correct for; fit it in any statistics \
+         program"
+    )]
     NothingRandomized,
     /// A family that does not go with the response.
     #[error("`family {family}`: {message}")]
@@ -53,8 +56,8 @@ pub enum RegressError {
     },
     /// No number of responses would tell.
     #[error(
-        "`model`: the plan tells nothing about {} together, however many respond; a plan for this model needs \
-         `tables \"{tables}\"`",
+        "`model`: the plan collects nothing about {} together, so no number of responses suffices; design a plan for \
+         this model with `tables \"{tables}\"`",
         quoted(.attributes)
     )]
     NotIdentifiable {
@@ -65,8 +68,8 @@ pub enum RegressError {
     },
     /// Too many combinations of hidden categories.
     #[error(
-        "`model`: its randomized attributes ({}) have {cells} combinations, more than the {limit} that are summed \
-         over; leave some out, or plan with fewer categories",
+        "`model`: its randomized attributes ({}) have {cells} combinations; the limit is {limit}. Remove some, or \
+         design a plan with fewer categories",
         quoted(.attributes)
     )]
     HiddenCells {
@@ -78,12 +81,12 @@ pub enum RegressError {
         limit: usize,
     },
     /// Too many coefficients.
-    #[error("`model`: it has {0} parameters, more than the {1} that are fitted together; leave some terms out")]
+    #[error("`model`: it has {0} parameters; the limit is {1}. Remove some terms")]
     Parameters(usize, usize),
     /// Too much memory.
     #[error(
-        "`model`: {rows} different rows of answers with {cells} hidden combinations each are more than the {limit} \
-         numbers that are held; leave randomized attributes out, or round numeric columns"
+        "`model`: {rows} distinct rows of answers with {cells} hidden combinations each exceed the limit of {limit} \
+         numbers in memory; remove randomized attributes, or round numeric columns"
     )]
     TooLarge {
         /// Different rows.
@@ -94,17 +97,18 @@ pub enum RegressError {
         limit: usize,
     },
     /// A predictor that does not vary.
-    #[error("`model`: \"{0}\" is the same for everybody, so its coefficient is not to be told; leave it out")]
+    #[error("`model`: \"{0}\" is constant, so its coefficient cannot be estimated; remove it")]
     Constant(String),
     /// Predictors that determine one another.
     #[error(
-        "`model`: \"{0}\" is told by the terms before it (collinear), so its coefficient is not; leave one of them out"
+        "`model`: \"{0}\" is collinear with the terms before it, so its coefficient cannot be estimated; remove one of \
+         them"
     )]
     Collinear(String),
     /// Estimating equations without a solution.
     #[error(
-        "the corrected score has no finite solution with these responses: a share in some group comes out as 0 or 1, \
-         or below or above; merge categories, leave terms out, or ask for `method ml`"
+        "the corrected score has no finite solution for these responses: an estimated share in some group is 0, 1 or \
+         out of range; merge categories, remove terms, or use `method ml`"
     )]
     NoSolution,
     /// Estimating equations of a randomized number without a solution.
@@ -132,13 +136,13 @@ pub enum RegressError {
     NoCounts(String),
     /// The likelihood rises for ever.
     #[error(
-        "the likelihood has no finite maximum with these responses: they fit best with a share of 0 or 1 somewhere; \
-         merge categories, leave terms out, or ask for `method corrected`, or for `method jeffreys` if the response \
-         alone is randomized"
+        "the likelihood has no finite maximum for these responses: the best fit has a share of 0 or 1 in some group; \
+         merge categories, remove terms, or use `method corrected`, or `method jeffreys` if only the outcome is \
+         randomized"
     )]
     Boundary,
     /// No responses.
-    #[error("there are no responses with a weight above 0")]
+    #[error("no responses have a weight above 0")]
     NoResponses,
     /// An effect that the model does not have.
     #[error("`effect`: {0}")]

@@ -123,7 +123,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
                 tokens.push(Token::Name(rest[..length].to_owned()));
                 length
             }
-            c => return Err(format!("\"{c}\" has no meaning here; a name that holds it stands in quotes")),
+            c => return Err(format!("unexpected \"{c}\"; put names that contain it in quotes")),
         };
         rest = rest[length..].trim_start();
     }
@@ -176,7 +176,7 @@ fn expanded(product: &[Token]) -> Result<Vec<Vec<String>>, String> {
                 [Token::Name(name)] => names.push(name.clone()),
                 [] => return Err("a name is missing beside : or *".to_owned()),
                 _ => {
-                    return Err("between two names stands one of + : *; a name with spaces stands in quotes".to_owned());
+                    return Err("expected +, : or * between two names; put names with spaces in quotes".to_owned());
                 }
             }
         }
@@ -184,7 +184,7 @@ fn expanded(product: &[Token]) -> Result<Vec<Vec<String>>, String> {
         terms.push(names);
         terms.extend(longer);
         if number >= MAX_FACTORS || terms.iter().any(|term| term.len() > MAX_FACTORS) {
-            return Err(format!("a term multiplies more than {MAX_FACTORS} variables"));
+            return Err(format!("a term has more than {MAX_FACTORS} variables"));
         }
     }
     Ok(terms)
@@ -227,7 +227,7 @@ mod tests {
         assert!(told("y ~ ").contains("a term is missing"));
         assert!(told("y ~ a b").contains("in quotes"));
         assert!(told("y ~ a: + b").contains("a name is missing"));
-        assert!(told("y ~ log(a)").contains("\"(\" has no meaning"));
+        assert!(told("y ~ log(a)").contains("unexpected \"(\""));
         assert!(told("y ~ \"a").contains("not closed"));
         assert!(told("y ~ a - b").contains("only the constant"));
         assert!(told("y ~ -1").contains("neither terms"));

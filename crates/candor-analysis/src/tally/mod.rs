@@ -59,7 +59,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InconsistentCounts {
     /// Every response counts in as many cells as the channels drawn answer with.
-    #[error("the cells sum to {found}, but the responses counted must fill {expected}")]
+    #[error("the cells sum to {found}, but the counted responses fill {expected}")]
     Sum {
         /// What they sum to.
         found: f64,
@@ -67,7 +67,7 @@ pub enum InconsistentCounts {
         expected: f64,
     },
     /// No response counts more often in a cell than its answer can hold it.
-    #[error("a cell counts {found}, but the responses counted can fill it {most} times at most")]
+    #[error("a cell counts {found}, but the counted responses can fill it at most {most} times")]
     Cell {
         /// What it counts.
         found: f64,

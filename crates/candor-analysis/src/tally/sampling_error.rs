@@ -6,8 +6,8 @@
 pub enum SamplingError {
     /// One unit does not tell how far others are apart.
     #[error(
-        "{} one sampling unit only, which does not tell how far others would be; merge it with another stratum, or say \
-         what it adds by `lonely_psu`: certainty, adjust or average", has(.0)
+        "{} only one sampling unit, so its variance cannot be estimated; merge it with another stratum, or specify \
+         `lonely_psu`: certainty, adjust or average", has(.0)
     )]
     OneUnit(String),
     /// More units were drawn than there are.
@@ -24,7 +24,7 @@ pub enum SamplingError {
     #[error("replicate weights: {0}")]
     Replication(String),
     /// Every stratum has one unit.
-    #[error("every stratum has one sampling unit only, so that nothing tells how far units are apart; merge strata")]
+    #[error("every stratum has only one sampling unit, so no variance can be estimated; merge strata")]
     AllLonely,
 }
 

@@ -316,7 +316,7 @@ fn errors_of_anchored_shares_hold() {
         ],
     );
     for (name, plan) in [
-        ("each by itself", Plan::new(two.clone(), vec![each(0), each(1)]).unwrap()),
+        ("each attribute separately", Plan::new(two.clone(), vec![each(0), each(1)]).unwrap()),
         ("together", Plan::new(two.clone(), vec![together]).unwrap()),
     ] {
         let (question, lottery) = (TableEstimator::new(&plan, &[0]).unwrap(), Lottery::for_plan(&plan, &[1]).unwrap());

@@ -352,12 +352,12 @@ fn means_and_quantiles_hold() {
 #[test]
 fn values_are_numbers() {
     let words = Attribute::new("w", vec!["low".to_owned(), "high".to_owned(), String::new()]).unwrap();
-    assert!(Values::new(&words).unwrap_err().to_string().contains("\"low\" of \"w\" stands for no number"));
+    assert!(Values::new(&words).unwrap_err().to_string().contains("\"low\" of \"w\" has no numeric score"));
     assert!(Values::said(&words, &[1.0, 2.0]).is_ok());
-    assert!(Values::said(&words, &[1.0]).unwrap_err().to_string().contains("takes 2 finite numbers"));
-    assert!(Values::said(&words, &[1.0, 1.0]).unwrap_err().to_string().contains("one number only"));
+    assert!(Values::said(&words, &[1.0]).unwrap_err().to_string().contains("expected 2 finite numbers"));
+    assert!(Values::said(&words, &[1.0, 1.0]).unwrap_err().to_string().contains("the same score"));
     let bins = Attribute::binned("age", &[18.0, 65.0], vec![String::new()]).unwrap();
-    assert!(Values::new(&bins).unwrap_err().to_string().contains("what the 3 bins stand for"));
+    assert!(Values::new(&bins).unwrap_err().to_string().contains("each of the 3 bins"));
     assert!(Values::said(&bins, &[9.0, 40.0, f64::NAN]).is_err());
     assert!(Values::said(&bins, &[9.0, 40.0, 75.0]).is_ok());
 }

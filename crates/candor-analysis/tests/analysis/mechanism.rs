@@ -143,7 +143,7 @@ fn draws_that_cannot_be_compared_are_refused() {
     assert_eq!(refused(&["a", "b"], 39), DrawsError::Draws { draws: 39, truths: 2 });
     assert!(refused(&["a", "b"], u64::MAX).to_string().contains("at most 100000000"));
     let mut draws = Draws::new(&["a", "b"], 40).unwrap();
-    assert!(draws.add(0, &"x".repeat(70_000)).unwrap_err().to_string().contains("short description"));
+    assert!(draws.add(0, &"x".repeat(70_000)).unwrap_err().to_string().contains("short summary"));
     // Without answers, or with one answer only, nothing is shown.
     assert_eq!(lower_bound(&draws, 0.95).epsilon, 0.0);
     (0..20).for_each(|_| [0, 1].map(|truth| draws.add(truth, "").unwrap()).iter().for_each(|()| ()));

@@ -353,7 +353,7 @@ fn refusals_say_what_would_be_right() {
     };
     let plain = ModelOptions::default();
     assert!(told("y ~ y", &plain).contains("cannot predict itself"));
-    assert!(told("a ~ b", &plain).contains("nothing in it is randomized"));
+    assert!(told("a ~ b", &plain).contains("none of its variables is randomized"));
     let with = |family| ModelOptions { family: Some(family), ..ModelOptions::default() };
     assert!(told("y ~ x", &with(Family::Binary)).contains("has 3 categories"));
     assert!(told("y ~ x", &with(Family::Poisson)).contains("numeric kept column"));

@@ -140,7 +140,7 @@ pub enum ChannelError {
     #[error("a channel needs at least one attribute")]
     NoAttribute,
     /// An attribute has too few or too many categories.
-    #[error("attribute {attribute} has {categories} categories; it takes from 2 to {MAX_CATEGORIES}")]
+    #[error("attribute {attribute} has {categories} categories; expected 2 to {MAX_CATEGORIES}")]
     Categories {
         /// Which attribute.
         attribute: usize,
@@ -148,7 +148,7 @@ pub enum ChannelError {
         categories: usize,
     },
     /// An answer names no category or more than there are.
-    #[error("the answer size of attribute {attribute} is {size}; it takes from 1 to its {categories} categories")]
+    #[error("the answer size of attribute {attribute} is {size}; expected 1 to its {categories} categories")]
     AnswerSize {
         /// Which attribute.
         attribute: usize,
@@ -161,7 +161,7 @@ pub enum ChannelError {
     #[error("a pattern channel needs at least one part")]
     NoPart,
     /// More parts than a plan may have.
-    #[error("a pattern channel takes at most {MAX_PARTS} parts, not {0}")]
+    #[error("a pattern channel has at most {MAX_PARTS} parts, not {0}")]
     TooManyParts(usize),
     /// A part can never be drawn.
     #[error("part {part} has weight 0; leave it out or give it a positive weight")]
@@ -170,7 +170,7 @@ pub enum ChannelError {
         part: usize,
     },
     /// The weights do not fit 64 bits together.
-    #[error("the weights of the parts exceed 2^64 together")]
+    #[error("the weights of the parts sum to more than 2^64")]
     TotalWeight,
     /// No answer has a pattern in the set.
     #[error("no answer has a pattern in the set of part {part}")]
@@ -196,28 +196,30 @@ pub enum ChannelError {
         part: usize,
     },
     /// The attributes of a strip are not in order.
-    #[error("a strip takes the places of its attributes in increasing order, and as many numbers of categories")]
+    #[error(
+        "a strip requires the positions of its attributes in increasing order, and one number of categories for each"
+    )]
     Places,
     /// The table of a strip is too large.
     #[error("the table of a strip has at most {MAX_CELLS} cells, not {0}")]
     TableSize(usize),
     /// The strip is nothing or everything.
-    #[error("a strip of {0} cells of a table of {1}: it takes from 1 to one less than all")]
+    #[error("a strip has {0} of the {1} cells of its table; expected at least 1 and fewer than all")]
     StripSize(usize, usize),
     /// The sides of a box do not fit.
-    #[error("a box takes, for each attribute of its table, from 1 to one less than all of its categories")]
+    #[error("a box must have, for each attribute of its table, at least 1 and fewer than all categories")]
     Sides,
     /// Cells that are listed do not increase, or are none or all of the table.
-    #[error("listed cells are numbers of cells of the table, increasing; not all of them")]
+    #[error("listed cells must be increasing cell numbers of the table, and not all of them")]
     Listed,
     /// Not a privacy loss.
     #[error("epsilon is {0}; it must be a finite number, 0 or more")]
     Epsilon(f64),
     /// An epsilon so small that answers would not depend on the truth.
-    #[error("an epsilon of {0} leaves a strip nothing to tell; ask for a larger one")]
+    #[error("epsilon {0} is too small for a strip to carry any information; use a larger one")]
     NothingTold(f64),
     /// The set would always be drawn.
-    #[error("nothing would be hidden: the answer must be uniformly random with some probability")]
+    #[error("the answer must be uniformly random with some positive probability; otherwise it reveals the true value")]
     NothingHidden,
     /// A matrix has another number of columns than inputs.
     #[error(
@@ -241,16 +243,16 @@ pub enum ChannelError {
         expected: usize,
     },
     /// No output, or too many.
-    #[error("a matrix takes from 1 to {MAX_CATEGORIES} outputs, not {0}")]
+    #[error("a matrix must have 1 to {MAX_CATEGORIES} outputs, not {0}")]
     Outputs(usize),
     /// Two outputs could not be told apart.
     #[error("two outputs have the label \"{0}\"")]
     DuplicateOutput(String),
     /// The power of two is out of range.
-    #[error("columns of a matrix sum to 2^bits with bits from 1 to 64, not {0}")]
+    #[error("columns of a matrix must sum to 2^bits with bits from 1 to 64, not {0}")]
     Bits(u32),
     /// The total is out of range.
-    #[error("columns of a matrix sum to a whole number from 2 to 2^64, not {0}")]
+    #[error("columns of a matrix must sum to an integer from 2 to 2^64, not {0}")]
     Total(u128),
     /// A column of integers has the wrong sum.
     #[error("column {column} of the matrix sums to {sum}, not to {expected}")]

@@ -15,7 +15,7 @@ pub enum PlanError {
     #[error("not a candor plan: the field \"format\" is missing or not \"candor plan\"")]
     Format,
     /// A version this program does not know.
-    #[error("this is a plan of version {0}; this program reads versions 1 to {FORMAT_VERSION}")]
+    #[error("unsupported plan version {0}; this program reads versions 1 to {FORMAT_VERSION}")]
     Version(u64),
     /// Not the oldest version that can say what is in the plan: it would have two fingerprints.
     #[error(
@@ -48,7 +48,7 @@ pub enum PlanError {
         attribute: usize,
     },
     /// An attribute would be answered twice.
-    #[error("the attribute \"{0}\" is in more than one place; blocks are over disjoint attributes")]
+    #[error("the attribute \"{0}\" occurs more than once; blocks must have disjoint attributes")]
     AttributeTwice(String),
     /// An attribute would not be answered.
     #[error("the attribute \"{0}\" is in no block; make it public, leave it out of the schema, or randomize it")]
@@ -124,8 +124,8 @@ pub enum PlanError {
     },
     /// What the plan declares would take too long to check.
     #[error(
-        "checking this plan would take up to {cost} steps by the numbers that it declares, more than the {limit} \
-         allowed; only a plan from somebody you trust is worth that"
+        "checking this plan would take up to {cost} steps, more than the {limit} allowed; accept it only if you trust \
+         its author"
     )]
     TooCostly {
         /// Steps that it may take, of about a nanosecond.
@@ -149,10 +149,7 @@ pub enum PlanError {
         stated: String,
     },
     /// A prior for an attribute that has no matrix of its own, or of another length.
-    #[error(
-        "a prior takes an attribute that is answered by one matrix of its own, and one probability for each of its \
-         categories"
-    )]
+    #[error("a prior requires an attribute with a matrix of its own, and one probability for each of its categories")]
     Prior,
     /// The stated guarantee is that of an older program, which took every combination of categories to be possible.
     #[error(

@@ -15,12 +15,12 @@ pub enum SchemaError {
     #[error("a schema needs at least one attribute")]
     Empty,
     /// Two attributes of one name.
-    #[error("two attributes are named \"{0}\"")]
+    #[error("two attributes have the name \"{0}\"")]
     DuplicateAttribute(String),
     /// A public attribute that is part of a randomized one, or the other way round.
     #[error(
-        "the attribute \"{public}\" cannot be public beside \"{randomized}\", which is randomized: what stands \
-         between \"*\" is a column of its own, and true values of one would be published; randomize both, or rename one"
+        "\"{public}\" cannot be public while \"{randomized}\" is randomized: names between \"*\" are columns, and the \
+         true values of one would be published; randomize both, or rename one"
     )]
     PublicTruth {
         /// The public attribute.

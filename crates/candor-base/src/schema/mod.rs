@@ -233,7 +233,7 @@ mod tests {
         assert!(one("name = \"a\"\nedges = [1]\ngrid = [1, 2]\ncategories = [\"x\", \"y\"]").contains("not by both"));
         assert!(one("name = \"a\"\ngrid = [1, 2, 3]\ncategories = [\"x\", \"y\"]").contains("3 points"));
         let twice = "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\"]\n".repeat(2);
-        assert!(parse(&twice).contains("two attributes are named \"a\""));
+        assert!(parse(&twice).contains("two attributes have the name \"a\""));
         let schema = Schema::with_sizes(&[2, 3]).unwrap();
         assert!(schema.position("A1").unwrap_err().to_string().contains("did you mean \"a1\"?"));
         assert!(Schema::with_sizes(&[1]).is_err() && Schema::with_sizes(&[]).is_err());

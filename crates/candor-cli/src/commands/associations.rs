@@ -115,7 +115,7 @@ pub fn parse_dependence(text: &str) -> Result<f64, String> {
 pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     args.marks.apply();
     if args.attenuated && args.protocol != Protocol::Attribute {
-        return Err(Failure::Usage("--uncorrected goes with --protocol attribute: it measures answers".to_owned()));
+        return Err(Failure::Usage("--uncorrected requires --protocol attribute".to_owned()));
     }
     let paired = args.protocol == Protocol::RandomizedPairs;
     if args.epsilon.is_some() != paired {
@@ -127,7 +127,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{problem}: what all answers of a record may spend together")));
     }
     if args.seed.is_some() && matches!(args.protocol, Protocol::Truth | Protocol::Attribute) {
-        return Err(Failure::Usage("--seed goes with the protocols that draw something".to_owned()));
+        return Err(Failure::Usage("--seed requires --protocol secure-sum or randomized-pairs".to_owned()));
     }
     if let Some(output) = &args.output {
         let inputs: Vec<&str> = args.tables.iter().chain([&args.description]).map(String::as_str).collect();
@@ -137,7 +137,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         Protocol::Truth | Protocol::SecureSum | Protocol::RandomizedPairs => {
             if args.description.ends_with(".json") {
                 return Err(Failure::Usage(format!(
-                    "true records are described by a schema (TOML); if {} is a plan, say --protocol attribute",
+                    "expected a schema (TOML) for true records; if {} is a plan, use --protocol attribute",
                     args.description
                 )));
             }
@@ -186,8 +186,7 @@ fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fail
 pub fn responses_are_no_records(error: TableError) -> Failure {
     match error {
         TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
-            "{file} holds responses, not true records; to learn from them: candor associations plan.json {} --protocol \
-             attribute",
+            "{file} contains responses, not true records; use: candor associations plan.json {} --protocol attribute",
             shell::file(&file)
         )),
         error => error.into(),

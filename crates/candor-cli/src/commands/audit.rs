@@ -101,7 +101,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
     if args.compare {
         return match &args.plans[..] {
             [a, b] => compare_plans::run(a, b, args.json),
-            _ => Err(Failure::Usage("--informativeness takes two plans".to_owned())),
+            _ => Err(Failure::Usage("--informativeness requires two plans".to_owned())),
         };
     }
     let (required, others) = required_after_shuffling(&args)?;
@@ -117,7 +117,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
         AuditOptions::default().priors(priors(&args.prior)?).requirements(requirements(&others)?).shuffle(shuffle);
     let [path] = &args.plans[..] else {
         return match args.restate {
-            Some(_) => Err(Failure::Usage("--restate takes one plan".to_owned())),
+            Some(_) => Err(Failure::Usage("--restate requires exactly one plan".to_owned())),
             None => together(&args, &options),
         };
     };
@@ -191,7 +191,8 @@ fn requirements(texts: &[String]) -> Result<Vec<Requirement>, Failure> {
 /// Priors as the user writes them: `NAME=P,P,..`.
 fn priors(texts: &[String]) -> Result<Vec<(String, Vec<f64>)>, Failure> {
     let one = |text: &String| {
-        let form = || Failure::Usage(format!("--prior {text}: write NAME=P,P,.. with a probability for each category"));
+        let form =
+            || Failure::Usage(format!("--prior {text}: expected NAME=P,P,.. with a probability for each category"));
         let (name, numbers) = text.split_once('=').ok_or_else(form)?;
         let numbers = numbers.split(',').map(|p| p.trim().parse().map_err(|_| form())).collect::<Result<_, _>>()?;
         Ok((name.trim().to_owned(), numbers))

@@ -18,13 +18,13 @@ Examples:
   candor design schema.toml --only Sex --method warner --p 0.7 -o sex.json
   candor combine education.json sex.json -o combined.json")]
 pub struct CombineArgs {
-    /// The plans (JSON), over disjoint attributes; the combined plan has them in this order
+    /// Plans (JSON) with disjoint attributes, in the order of the combined plan
     #[arg(required = true, num_args = 2..)]
     plans: Vec<String>,
-    /// Refuse a plan whose record epsilon is beyond this: it would protect nobody
+    /// Largest accepted record-level epsilon; a larger one protects nobody
     #[arg(long, default_value_t = MAX_EPSILON, value_name = "E", value_parser = parse_limit)]
     max_epsilon: f64,
-    /// Where to write the plan (JSON); - for standard output
+    /// Output file for the plan (JSON); - for standard output
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
     #[command(flatten)]

@@ -49,7 +49,11 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
     args.marks.apply();
     let plan = read_plan(&args.plan)?;
     let anchor = match args.anchor.as_deref().map(|text| text.split_once('=')) {
-        Some(None) => return Err(Failure::Usage("--anchor is a question and its true answer: Sex=Male".to_owned())),
+        Some(None) => {
+            return Err(Failure::Usage(
+                "--anchor: expected a question and its true answer, such as Sex=Male".to_owned(),
+            ));
+        }
         Some(Some(pair)) => Some(pair),
         None => None,
     };

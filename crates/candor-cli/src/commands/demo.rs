@@ -29,15 +29,16 @@ pub struct DemoArgs {
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let folder = args.folder.as_str();
     if folder.is_empty() {
-        return Err(Failure::Usage("--folder needs a name".to_owned()));
+        return Err(Failure::Usage("--folder requires a name".to_owned()));
     }
     let marker = Path::new(folder).join("made-by-candor-demo");
     if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) && !marker.exists() {
         return Err(Failure::Input(format!(
-            "the folder {folder} is not empty and not from an earlier demo; choose another"
+            "the folder {folder} is not empty, and no earlier demo made it; choose another"
         )));
     }
-    fs::create_dir_all(folder).map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure::Input(format!("cannot create the folder {folder}: {error}")))?;
     output::write(&Target::new(&marker.display().to_string()), b"Everything here may be replaced by candor demo.\n")?;
     let place = |name: &str| Path::new(folder).join(name).display().to_string();
     remove_earlier(place)?;

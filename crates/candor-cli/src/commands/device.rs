@@ -77,7 +77,7 @@ pub fn run(args: DeviceArgs) -> Result<(), Failure> {
     let schema = match (&args.schema, &args.categories) {
         (Some(path), _) => read_schema(path)?,
         (None, Some(sizes)) => Schema::with_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
-        (None, None) => return Err(Failure::Usage("give a schema, or --categories".to_owned())),
+        (None, None) => return Err(Failure::Usage("a schema or --categories is required".to_owned())),
     };
     let options = DeviceOptions::default()
         .epsilon(args.epsilon)

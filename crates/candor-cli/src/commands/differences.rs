@@ -72,15 +72,15 @@ impl DifferenceArgs {
         };
         if self.tables.is_none() && self.mean.is_empty() {
             return Err(Failure::Usage(
-                "say what is tested: --independence A,B for two attributes, or --tables or --mean with \
+                "nothing to test: use --independence A,B for two attributes, or --tables or --mean with \
                  --compare-groups or --baseline"
                     .to_owned(),
             ));
         }
         if self.compare.is_none() && self.against.is_empty() {
             return Err(Failure::Usage(
-                "say what is compared: --compare-groups NAME for the groups of an attribute, or --baseline FILE for an \
-                 earlier wave"
+                "nothing to compare: use --compare-groups NAME for the groups of an attribute, or --baseline FILE for \
+                 an earlier wave"
                     .to_owned(),
             ));
         }

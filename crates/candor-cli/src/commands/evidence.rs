@@ -51,7 +51,7 @@ pub fn run(args: EvidenceArgs) -> Result<(), Failure> {
     }
     let folder = args.output.as_deref().unwrap_or("evidence");
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
+        .map_err(|error| Failure::Input(format!("cannot create the folder {folder}: {error}")))?;
     let inputs: Vec<&str> = [args.plan.as_str()].into_iter().chain(args.texts.as_deref()).collect();
     for (ending, content) in [("html", found.page.html()), ("md", markdown(&found.page)), ("json", json_text(&found))] {
         let file = Path::new(folder).join(format!("evidence.{ending}")).to_string_lossy().into_owned();

@@ -28,7 +28,7 @@ pub fn run(args: ManArgs) -> Result<(), Failure> {
     command.build();
     let Some(folder) = &args.folder else { return emit_data(&String::from_utf8_lossy(&render(&command))) };
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
+        .map_err(|error| Failure::Input(format!("cannot create the folder {folder}: {error}")))?;
     let mut pages = Vec::new();
     collect(&command, &mut pages);
     for (name, page) in &pages {

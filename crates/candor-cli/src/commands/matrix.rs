@@ -28,22 +28,22 @@ Examples:
   candor matrix warner.json --format csv -o matrix.csv
   candor matrix heuristic.json --misses")]
 pub struct MatrixArgs {
-    /// The plan (JSON); - for standard input
+    /// Plan (JSON); - for standard input
     plan: String,
-    /// The answers about this attribute alone; by default whole records
+    /// Attribute whose answers alone are considered [default: whole records]
     #[arg(long, value_name = "NAME")]
     attribute: Option<String>,
     /// Entries as fractions
     #[arg(long)]
     exact: bool,
-    /// No matrix, but how likely answers are by what they miss: x_k0 to x_kk of Algorithm 3 (Yamamoto and Shibuya 2024)
+    /// Likelihoods of answers by their misses instead: x_k0 to x_kk of Algorithm 3 (Yamamoto and Shibuya 2024)
     /// [plans of heuristic, reduced, two-attribute]
     #[arg(long, conflicts_with_all = ["attribute", "exact", "format"])]
     misses: bool,
-    /// How the matrix is written
+    /// Output format
     #[arg(long, value_enum, default_value_t = FormatArg::Text, conflicts_with = "json")]
     format: FormatArg,
-    /// Where to write it; - for standard output
+    /// Output file; - for standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
     /// As JSON
@@ -55,7 +55,7 @@ pub struct MatrixArgs {
 enum FormatArg {
     /// For people, with the eigenvalues
     Text,
-    /// With labels; design --method matrix reads it
+    /// With labels, as design --method matrix reads it
     Csv,
     /// A bmatrix
     Latex,

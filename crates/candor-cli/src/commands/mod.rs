@@ -260,7 +260,9 @@ fn read_language(code: Option<&str>, texts: Option<&str>, plan: &Plan) -> Result
 /// Refuses JSON and another output on standard output at once.
 fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
     match json && output == Some("-") {
-        true => Err(Failure::Usage("--json and -o - both write to standard output; give a file".to_owned())),
+        true => {
+            Err(Failure::Usage("--json and -o - both write to standard output; write the plan to a file".to_owned()))
+        }
         false => Ok(()),
     }
 }
@@ -269,7 +271,7 @@ fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
 fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     let place = |path: &str| Path::new(path).canonicalize().ok().filter(|path| path.is_file());
     match place(output).is_some_and(|output| inputs.iter().any(|input| place(input).as_ref() == Some(&output))) {
-        true => Err(Failure::Input(format!("{output} is both input and output; choose another output"))),
+        true => Err(Failure::Input(format!("{output} is both an input and the output; choose another output"))),
         false => Ok(()),
     }
 }

@@ -196,7 +196,7 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
 
 /// Writes the matrix of every point into a folder.
 fn write_matrices(folder: &Path, fronts: &Fronts) -> Result<(), Failure> {
-    let failed = |error| Failure::Input(format!("cannot make the folder {}: {error}", folder.display()));
+    let failed = |error| Failure::Input(format!("cannot create the folder {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
     for (name, text) in fronts.matrices() {
         write_document(&Target::new(&folder.join(name).to_string_lossy()), text.as_bytes())?;

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
     match files.iter().find(|file| ending(file).is_none()) {
         Some(file) => {
-            Err(Failure::Usage(format!("--plot {}: a plot is a file that ends in .svg or .png", file.display())))
+            Err(Failure::Usage(format!("--plot {}: expected a file name that ends in .svg or .png", file.display())))
         }
         None => Ok(()),
     }

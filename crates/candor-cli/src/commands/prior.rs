@@ -47,7 +47,7 @@ impl PriorArgs {
     /// be `exact`; given ones are kept.
     pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<String>), Failure> {
         if exact && self.from.is_none() {
-            return Err(Failure::Usage("--exact-prior is about shares that are counted with --from TABLE".to_owned()));
+            return Err(Failure::Usage("--exact-prior requires --from FILE".to_owned()));
         }
         let prior = self.read(known)?;
         let stated = if exact { Stated::Exactly } else { Stated::Rounded };
@@ -83,8 +83,8 @@ impl PriorArgs {
             return self.count(table, known);
         } else {
             return Err(Failure::Usage(
-                "what is known of the attribute? Say --prior 0.1,0.2,.., --from TABLE --attribute NAME, --normal-prior \
-                 N, --gamma-prior N or --uniform-prior N"
+                "a prior is required: --prior 0.1,0.2,.., --from FILE --attribute NAME, --normal-prior N, \
+                 --gamma-prior N or --uniform-prior N"
                     .to_owned(),
             ));
         };
@@ -107,7 +107,7 @@ impl PriorArgs {
                 let bins = bins.map_err(|error| Failure::about("--bins", error))?;
                 column(Input::open(&location, None)?, name, bins)?
             }
-            (None, None) => return Err(Failure::Usage("--from needs --attribute: which column?".to_owned())),
+            (None, None) => return Err(Failure::Usage("--from requires --attribute, the column to count".to_owned())),
         };
         let counts = counted(Input::open(&location, None)?, &attribute).map_err(|error| match error {
             TableError::Value(value) => Failure::about(table, value),

@@ -9,8 +9,10 @@ use clap::Args;
 use crate::failure::Failure;
 
 #[derive(Args)]
-#[command(after_help = "This starts a program of its own, candor-studio or candor-collect, if it is installed. \
-                  Its help: candor-studio --help")]
+#[command(
+    after_help = "This starts a separate program, candor-studio or candor-collect, if it is installed. Its help: \
+                  candor-studio --help"
+)]
 pub struct ProgramArgs {
     /// Arguments of the program
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
@@ -22,8 +24,8 @@ pub fn run(name: &str, args: ProgramArgs) -> Result<(), Failure> {
     let program = format!("candor-{name}");
     let file = program_file(&program).ok_or_else(|| {
         Failure::Input(format!(
-            "{program} is not installed: it is a program of its own, which candor {name} starts. It comes with the \
-             archive and the Debian package of a release; with Rust, install it with: cargo install {program}"
+            "{program} is not installed; candor {name} starts this separate program. It is part of the archive and the \
+             Debian package of a release; with Rust, install it with: cargo install {program}"
         ))
     })?;
     let mut command = Command::new(&file);

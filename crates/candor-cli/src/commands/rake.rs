@@ -119,7 +119,7 @@ impl RakingArgs {
 fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(tolerance) if (1e-12..1.0).contains(&tolerance) => Ok(tolerance),
-        _ => Err("a tolerance is a number from 1e-12 to below 1, such as 1e-6".to_owned()),
+        _ => Err("a tolerance must be at least 1e-12 and below 1, such as 1e-6".to_owned()),
     }
 }
 
@@ -154,7 +154,7 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
 fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted, Failure> {
     let RakingArgs { margins, benchmarks, targets, .. } = &args.raking;
     if margins.is_some() || benchmarks.is_some() || targets.is_some() {
-        return Err(Failure::Usage("--margins, --benchmarks and --targets belong to --method answers".to_owned()));
+        return Err(Failure::Usage("--margins, --benchmarks and --targets require --method answers".to_owned()));
     }
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
     let weigh = || synthesize::weigh(plan, &counts, parts, &args.raking.options());

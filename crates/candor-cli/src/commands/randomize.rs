@@ -111,7 +111,9 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
 fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
     let by_name = Format::for_target(target);
     if by_name == Format::Parquet && target.name().to_lowercase().ends_with(".gz") {
-        return Err(Failure::Usage("Parquet is compressed inside; name the output .parquet without .gz".to_owned()));
+        return Err(Failure::Usage(
+            "Parquet is compressed internally; use the extension .parquet without .gz".to_owned(),
+        ));
     }
     let format = match (args.format, by_name) {
         (Some(FormatArg::Parquet), _) => Format::Parquet,
@@ -121,7 +123,7 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
     let format = match (format, args.output_delimiter) {
         (Format::Csv { .. }, Some(delimiter)) => Format::csv(delimiter),
         (Format::Parquet, Some(_)) => {
-            return Err(Failure::Usage("--output-delimiter does not go with Parquet".to_owned()));
+            return Err(Failure::Usage("--output-delimiter cannot be used with Parquet".to_owned()));
         }
         (format, None) => format,
     };

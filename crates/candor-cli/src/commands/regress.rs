@@ -63,7 +63,7 @@ pub struct RegressArgs {
     /// Subpopulation: a condition on public or randomized attributes, such as "Region = north and Smokes = yes"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// Public attributes in each group of which the model is fitted, too
+    /// Public attributes by whose groups the model is fitted as well
     #[arg(long, value_name = "NAME,..")]
     by: Option<String>,
     /// Treatment of missing values and people not asked [default: leave-out]

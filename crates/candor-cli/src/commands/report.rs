@@ -50,7 +50,7 @@ pub struct ReportArgs {
     /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// Rule by which shares may be published
+    /// Standard that decides which shares may be published
     #[arg(long, value_parser = choice::<Standard>(), default_value = Standard::default().name(), value_name = "RULE")]
     standards: Standard,
     /// Title of the page
@@ -94,7 +94,9 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     refuse_both(args.json, Some(&args.output))?;
     args.options().check()?;
     if !args.model.is_empty() && args.responses.iter().any(|path| path == "-") {
-        return Err(Failure::Usage("--model reads the responses again, which standard input cannot be".to_owned()));
+        return Err(Failure::Usage(
+            "--model reads the responses twice, so they cannot come from standard input".to_owned(),
+        ));
     }
     let plan = read_plan(&args.plan)?;
     let texts: Vec<&str> = [args.plan.as_str()].into_iter().chain(args.texts.as_deref()).collect();

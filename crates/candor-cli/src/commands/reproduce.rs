@@ -73,13 +73,13 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<(&'static Paper, Vec<&'static Exhi
     };
     let paper = PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
         let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
-        Failure::Usage(format!("there is no paper \"{name}\"; there are: {}", names.join(", ")))
+        Failure::Usage(format!("unknown paper \"{name}\"; expected one of {}", names.join(", ")))
     })?;
     let exhibits: Vec<&Exhibit> = match &args.exhibit {
         None => paper.exhibits.iter().collect(),
         Some(name) => vec![paper.exhibits.iter().find(|exhibit| exhibit.name == name).ok_or_else(|| {
             let names: Vec<&str> = paper.exhibits.iter().map(|exhibit| exhibit.name).collect();
-            Failure::Usage(format!("{} has no \"{name}\"; it has: {}", paper.name, names.join(", ")))
+            Failure::Usage(format!("{} has no \"{name}\"; expected one of {}", paper.name, names.join(", ")))
         })?],
     };
     Ok(vec![(paper, exhibits)])

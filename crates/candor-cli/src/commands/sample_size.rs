@@ -173,8 +173,8 @@ fn finding(args: &SizeArgs) -> Result<Alternative, Failure> {
         (None, Some(null), &[share]) => Ok(Alternative::Null { null, share }),
         (None, None, &[first, second]) => Ok(Alternative::Groups { first, second }),
         _ => Err(Failure::Usage(
-            "--detect-difference takes the shares of two groups, such as 0.1,0.2; or one share beside --null-share or \
-             --noncompliance"
+            "--detect-difference: expected the shares of two groups, such as 0.1,0.2; or one share with --null-share \
+             or --noncompliance"
                 .to_owned(),
         )),
     }

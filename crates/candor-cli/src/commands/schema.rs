@@ -104,7 +104,7 @@ pub fn run(args: SchemaArgs) -> Result<(), Failure> {
 
 fn run_infer(args: InferArgs) -> Result<(), Failure> {
     if args.json && args.output == "-" {
-        return Err(Failure::Usage("--json needs -o FILE: both would go to standard output".to_owned()));
+        return Err(Failure::Usage("--json requires -o FILE: both would go to standard output".to_owned()));
     }
     refuse_overwriting(&args.output, &[&args.table])?;
     let (public, drop, max_categories) = (args.public, args.drop, args.max_categories);

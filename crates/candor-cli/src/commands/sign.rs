@@ -41,7 +41,7 @@ pub fn run(args: SignArgs) -> Result<(), Failure> {
         return emit_data(&format!("{}\n", key.public()));
     }
     let (Some(plan_file), Some(key_file)) = (&args.plan, &args.key) else {
-        return Err(Failure::Usage("a plan is signed with --key".to_owned()));
+        return Err(Failure::Usage("--key is required to sign a plan".to_owned()));
     };
     let key = PrivateKey::from_json(&read_text(key_file)?).map_err(|error| Failure::about(key_file, error))?;
     let signature = key.sign(&read_plan(plan_file)?);

@@ -82,7 +82,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     refuse_both(args.json, Some(&args.output))?;
     let format = args.cells.apply(Format::for_target(&target))?;
     if let Some(flag) = args.raking.given().filter(|_| args.method != MethodArg::Adjusted) {
-        return Err(Failure::Usage(format!("{flag} belongs to --method adjusted")));
+        return Err(Failure::Usage(format!("{flag} requires --method adjusted")));
     }
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);

@@ -41,17 +41,17 @@ pub struct TestArgs {
     /// Two attributes to test for independence
     #[arg(long, value_name = "A,B")]
     independence: Option<String>,
-    /// Whether this attribute is independent of each of the others: a scan, the most surprising first
+    /// Attribute to test for independence of every other one (a scan), smallest p-value first
     #[arg(
         long,
         value_name = "NAME",
         conflicts_with_all = ["independence", "by", "tables", "mean", "compare", "against"]
     )]
     with: Option<String>,
-    /// How the p-values of a scan account for the number of tests
+    /// Adjustment of the p-values of a scan for multiple testing
     #[arg(long, value_parser = choice::<Adjust>(), default_value = Adjust::default().name(), requires = "with")]
     adjust: Adjust,
-    /// How many attributes a scan selects; it says of each how often it would be selected again
+    /// Number of attributes that a scan selects; reports how often each would be selected again
     #[arg(long, value_name = "K", default_value_t = 10, requires = "with")]
     top: usize,
     #[command(flatten)]

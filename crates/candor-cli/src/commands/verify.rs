@@ -34,7 +34,7 @@ pub fn run(args: VerifyArgs) -> Result<(), Failure> {
     };
     let file = match (&args.signature, args.plan.as_str()) {
         (Some(signature), _) => signature.clone(),
-        (None, "-") => return Err(Failure::Usage("a plan from standard input needs --signature".to_owned())),
+        (None, "-") => return Err(Failure::Usage("a plan from standard input requires --signature".to_owned())),
         (None, plan) => format!("{plan}.sig"),
     };
     let plan = read_plan(&args.plan)?;

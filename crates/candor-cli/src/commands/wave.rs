@@ -37,7 +37,7 @@ impl WaveArgs {
         let plans = self.against_plan.len();
         if plans > 1 && plans != self.against.len() {
             return Err(Failure::Usage(format!(
-                "--baseline-plan has {plans} plans for {} waves of --baseline: give one for all of them, or one for \
+                "--baseline-plan has {plans} plans for {} waves of --baseline; expected one for all waves, or one for \
                  each",
                 self.against.len()
             )));

@@ -64,7 +64,7 @@ fn weighted_records_go_anywhere_and_are_not_taken_for_responses() {
     sandbox.write("weighted.csv", &said.out);
     for weighted in ["weighted.csv", "weighted.parquet"] {
         let refused = sandbox.run(&format!("estimate plan.json {weighted}"));
-        refused.refused(1, &[weighted, "holds weighted records", "give the responses"]);
+        refused.refused(1, &[weighted, "contains weighted records", "use the responses"]);
     }
 }
 
@@ -112,16 +112,16 @@ fn what_cannot_be_adjusted_is_told_with_what_to_use_instead() {
     let design = |flags: &str, plan: &str| drop(sandbox.run(&format!("design schema.toml {flags} -o {plan}")).fine());
     design("--method l-diversity --l 2", "sets.json");
     design("--method sampling --epsilon 2 --tables marginals", "lottery.json");
-    for (plan, part) in [("sets.json", "sets of categories"), ("lottery.json", "lottery of channels")] {
+    for (plan, part) in [("sets.json", "sets of categories"), ("lottery.json", "randomly assigned channels")] {
         let command = format!("adjust {plan} responses.csv -o weighted.csv");
-        sandbox.run(&command).refused(1, &["adjustment does not apply", part, "candor estimate"]);
+        sandbox.run(&command).refused(1, &["raking is not available", part, "candor estimate"]);
     }
     for (flags, code, part) in [
         ("-o weighted.csv --margins nothing", 1, "--margins: there is no attribute \"nothing\""),
-        ("-o weighted.csv --tolerance 0", 2, "from 1e-12 to below 1"),
+        ("-o weighted.csv --tolerance 0", 2, "at least 1e-12 and below 1"),
         ("-o weighted.csv --max-iterations 0", 2, "--max-iterations"),
-        ("-o responses.csv", 1, "both input and output"),
-        ("-o plan.json", 1, "both input and output"),
+        ("-o responses.csv", 1, "both an input and the output"),
+        ("-o plan.json", 1, "both an input and the output"),
         ("-o - --json", 2, "standard output"),
         ("-o no/folder/weighted.csv", 1, "cannot write no/folder/weighted.csv"),
         ("", 2, "--output"),
@@ -178,7 +178,7 @@ fn example_1_of_the_paper() {
     refused("a,a1,1\na,a1,2", "there twice");
     refused("a,a1,0", "all shares of \"a\" are 0");
     let words = "rake plan.json ten.csv --unmarked --method tree --targets clipped -o other.csv";
-    sandbox.run(words).refused(2, &["--targets belong to --method answers"]);
+    sandbox.run(words).refused(2, &["--targets require --method answers"]);
 }
 
 /// Cut off and rescale is another margin than the closest distribution: (.7, .5, -.2) gives (.583, .417, 0), not

@@ -163,7 +163,7 @@ fn groups_and_waves_are_compared() {
     sandbox.run("randomize two.json two.csv -o two-answers.csv --seed 3").fine();
     sandbox
         .run("estimate plan.json answers.csv --tables Income --baseline two-answers.csv --baseline-plan two.json")
-        .refused(1, &["--baseline: the other responses have other tables"]);
+        .refused(1, &["--baseline: the earlier responses have different tables"]);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn means_and_quantiles() {
         assert!((found("mean", "standard_error") - (variance / numbers.len() as f64).sqrt()).abs() < 0.002, "{row}");
     }
     assert_eq!(said["numbers"][2]["quantiles"][0]["category"], "20");
-    sandbox.run("estimate plan.json answers.csv --mean Sex").refused(1, &["stands for no number", "--scores"]);
+    sandbox.run("estimate plan.json answers.csv --mean Sex").refused(1, &["has no numeric score", "--scores"]);
     sandbox.run("estimate plan.json answers.csv --quantile Income:2").refused(1, &["above 0 and below 1"]);
     sandbox.run("estimate plan.json answers.csv --quantile Income").refused(1, &["--quantile", "name:0.5"]);
     sandbox.run("estimate plan.json answers.csv --mean Sex --scores Sex:0,1").fine();
@@ -268,7 +268,7 @@ fn counts_made_elsewhere_in_groups() {
     assert_eq!(run("estimate plan.json --counts counts.csv --tables Sex --by Region --json --unmarked"), direct);
     sandbox
         .run("estimate plan.json --counts counts.csv --tables Sex,Region --by Region --unmarked")
-        .refused(2, &["is in a table, too"]);
+        .refused(2, &["is also in a table"]);
 }
 
 /// Where answers are sets of categories, "no answer" is one of them: it goes through the channel like all others, in

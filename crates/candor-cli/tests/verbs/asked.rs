@@ -232,7 +232,7 @@ fn a_plan_that_states_too_little_is_recognized_and_restated() {
     sandbox.write("old.json", &old);
     sandbox.run("audit old.json").refused(1, &["tied to others"]);
     sandbox.run("estimate old.json people.csv").refused(1, &["candor audit old.json --restate NEW.json"]);
-    sandbox.run("audit old.json --restate old.json").refused(1, &["both input and output"]);
+    sandbox.run("audit old.json --restate old.json").refused(1, &["both an input and the output"]);
     sandbox.run("audit old.json --restate new.json").fine();
     assert_eq!(sandbox.read("new.json"), text);
     // A number that no program of ours wrote is not restated.

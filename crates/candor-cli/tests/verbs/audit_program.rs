@@ -44,14 +44,14 @@ fn programs_that_cannot_be_audited_are_told() {
     for (program, more, parts) in [
         ("./none", "", &["cannot run ./none", "No shell is used"][..]),
         ("sh -c 'cat", "", &["open quote"]),
-        ("", "", &["name the program"]),
+        ("", "", &["specify the program"]),
         ("head -n 7", "", &["ended", "7 of 4000 answers", "one line for each line"]),
         ("sh -c 'head -n 3; echo broken pipe dream >&2; exit 9'", "", &["exit status: 9", "broken pipe dream"]),
         ("sh -c 'cat; exit 9'", "", &["exit status: 9", "4000 of 4000"]),
         ("awk '{ print; print }'", "", &["more than 4000 lines"]),
         ("sleep 30", "--time-limit 0.5", &["0 of 4000 answers in 0.5 seconds", "--time-limit"]),
-        ("sh -c 'tr -d \"\\n\" < /dev/zero'", "--time-limit 9", &["more than 65536", "short description"]),
-        ("cat", "--confidence 1", &["--confidence is 1"]),
+        ("sh -c 'tr -d \"\\n\" < /dev/zero'", "--time-limit 9", &["more than 65536", "short summary"]),
+        ("cat", "--confidence 1", &["invalid --confidence: 1"]),
         ("cat", "--claimed -1", &["--claimed is -1"]),
         ("cat", "--time-limit 0", &["--time-limit is 0"]),
     ] {
@@ -61,11 +61,11 @@ fn programs_that_cannot_be_audited_are_told() {
         audit(&sandbox, program, &more).refused(1, parts);
         assert!(begun.elapsed().as_secs() < 25, "{program}");
     }
-    audit(&sandbox, "cat", "--draws 30").refused(1, &["--draws is 30", "at least 40"]);
+    audit(&sandbox, "cat", "--draws 30").refused(1, &["invalid --draws: 30", "at least 40"]);
     sandbox.run("audit --program cat").refused(2, &["--truths"]);
     sandbox.run("audit --truths a,b").refused(2, &["--program"]);
-    sandbox.run("audit --program cat --truths a").refused(1, &["--truths are 1 different"]);
-    sandbox.run("audit --program cat --truths a,a").refused(1, &["\"a\" twice"]);
+    sandbox.run("audit --program cat --truths a").refused(1, &["invalid --truths: 1 distinct"]);
+    sandbox.run("audit --program cat --truths a,a").refused(1, &["\"a\" is listed twice"]);
     sandbox.run("audit plan.json --program cat --truths a,b").refused(2, &["cannot be used with"]);
     assert_eq!(sandbox.files(), [""; 0]);
 }

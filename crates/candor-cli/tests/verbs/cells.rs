@@ -50,7 +50,7 @@ fn tables_for_people_hold_no_formulas_if_asked() {
 fn responses_stay_readable_or_are_refused() {
     let sandbox = formulas();
     let refused = sandbox.run("randomize plan.json people.csv -o r.csv --escape-formulas");
-    refused.refused(1, &["\"=1+1\" of the column \"=x\" looks like a formula", "rename it", "write Parquet"]);
+    refused.refused(1, &["\"=1+1\" in the column \"=x\" looks like a formula", "rename it", "write Parquet"]);
     sandbox.run("randomize plan.json people.csv -o r.parquet --escape-formulas").refused(2, &["requires CSV output"]);
     assert!(!sandbox.path("r.csv").exists());
 
@@ -60,7 +60,7 @@ fn responses_stay_readable_or_are_refused() {
     sandbox.write("numbers.csv", "n,=k,weight\n-1,=1+1,-0.5\n0,@x,1\n1,fine,+2\n2,\"-a,b\",3\n");
     sandbox.run("design schema.toml --method l-diversity --l 2 -o sets.json").fine();
     let refused = sandbox.run("randomize sets.json numbers.csv -o s.csv --escape-formulas");
-    refused.refused(1, &["\"-1\" of the column \"n\" looks like a formula"]);
+    refused.refused(1, &["\"-1\" in the column \"n\" looks like a formula"]);
     sandbox.run("randomize numbers.json numbers.csv -o r.csv --escape-formulas --keep =k,weight").fine();
     let text = sandbox.read("r.csv");
     let kept: Vec<&str> = text.lines().map(|line| line.split_once(',').unwrap().1).collect();

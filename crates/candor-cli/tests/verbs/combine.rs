@@ -68,7 +68,9 @@ fn what_cannot_be_combined() {
     sandbox.run("design schema.toml --only Smokes --epsilon 30 -o smokes.json").fine();
     sandbox.run("combine job.json both.json").refused(1, &["\"Job\" is in two plans"]);
     sandbox.run("combine job.json smokes.json").refused(1, &["--max-epsilon 50"]);
-    sandbox.run("combine job.json smokes.json --max-epsilon 70 -o smokes.json").refused(1, &["both input and output"]);
+    sandbox
+        .run("combine job.json smokes.json --max-epsilon 70 -o smokes.json")
+        .refused(1, &["both an input and the output"]);
     sandbox.run("combine job.json").refused(2, &["required"]);
     sandbox.run("design schema.toml --only Region --epsilon 1").refused(1, &["--only", "\"Region\" is public"]);
     sandbox.write("quoted.toml", SCHEMA.replace("Drinks", "Drinks, ever"));
@@ -123,7 +125,7 @@ fn fronts_of_crossed_attributes() {
     sandbox.run("estimate crossed.json responses.csv").fine();
     sandbox
         .run("design schema.toml --method front --cross Drinks,Smokes --prior 0.5,0.5 --privacy 0.1")
-        .refused(1, &["for one attribute"]);
+        .refused(1, &["exactly one randomized attribute"]);
 }
 
 /// A total and a ratio for the heuristic: the total is not exceeded, and nearly spent.

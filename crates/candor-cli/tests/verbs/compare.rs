@@ -92,10 +92,10 @@ fn one_attribute_of_two_categories() {
     let text = sandbox.run("compare --categories 2 --epsilon 1").fine().out;
     assert!(text.contains("Best for marginals: independent") && !text.contains("two-way"), "{text}");
     assert!(text.contains("l-diversity needs three categories or more, but \"a1\" has two"), "{text}");
-    assert!(text.contains("there are not enough randomized attributes for \"pairs\""), "{text}");
+    assert!(text.contains("too few randomized attributes for \"pairs\""), "{text}");
     let compared = json(&sandbox.run("compare --categories 2 --epsilon 1 --json").fine().out);
     assert!(method(&compared, "sampling one pair")["identifiable"].is_null());
-    assert!(method(&compared, "sampling one pair")["reason"].as_str().unwrap().contains("not enough"));
+    assert!(method(&compared, "sampling one pair")["reason"].as_str().unwrap().contains("too few"));
 }
 
 /// 50 repeats of 6,000 records, for 6 one-way and 9 two-way cells: the mean of so many squares is within a third of its
@@ -109,7 +109,9 @@ fn simulations_agree_and_repeat() {
     let compared = json(&sandbox.run(&format!("{command} --json")).fine().out);
     assert_eq!(compared["respondents"], 6000.0);
     let mut agreed = 0;
-    assert!(method(&compared, "clusters")["reason"].as_str().unwrap().contains("no attributes belong together"));
+    assert!(
+        method(&compared, "clusters")["reason"].as_str().unwrap().contains("no clusters of two or more attributes")
+    );
     for one in compared["methods"].as_array().unwrap().iter().filter(|one| one["reason"].is_null()) {
         for list in one["simulation"].as_array().unwrap() {
             let (Some(predicted), Some(simulated)) = (list["predicted"].as_f64(), list["simulated"].as_f64()) else {
@@ -139,14 +141,14 @@ fn mistakes_are_told() {
     sandbox.run("randomize plan.json people.csv -o responses.csv").fine();
     for (words, code, part) in [
         ("schema.toml", 2, "--epsilon"),
-        ("schema.toml --epsilon 0", 2, "above 0 and up to 50"),
-        ("schema.toml --epsilon -1", 2, "above 0 and up to 50"),
-        ("schema.toml --epsilon nan", 2, "above 0 and up to 50"),
+        ("schema.toml --epsilon 0", 2, "above 0 and at most 50"),
+        ("schema.toml --epsilon -1", 2, "above 0 and at most 50"),
+        ("schema.toml --epsilon nan", 2, "above 0 and at most 50"),
         ("schema.toml --epsilon 51", 2, "protects nobody"),
         ("schema.toml --l 3", 2, "cannot be used with"),
         ("--epsilon 1", 2, "<SCHEMA>"),
         ("schema.toml --epsilon 1 --tables smoke", 1, "did you mean \"smokes\"?"),
-        ("schema.toml --epsilon 1 --tables triples", 1, "not enough randomized attributes"),
+        ("schema.toml --epsilon 1 --tables triples", 1, "too few randomized attributes"),
         ("none.toml --epsilon 1", 1, "cannot read none.toml"),
         ("--categories 3,1 --epsilon 1", 1, "\"a2\" has 1 category"),
         ("--categories 3,4 --l 2", 2, "one attribute"),

@@ -97,13 +97,13 @@ fn wrong_requests_each_have_their_message() {
             &["--max-epsilon 2", "protects nobody"],
         ),
         ("--categories 4,5 --method optimal", 2, &["--attribute-epsilon", "--epsilon"]),
-        ("--categories 4,5 --method workload --attribute-epsilon 1,1", 2, &["--attribute-epsilon does not go with"]),
+        ("--categories 4,5 --method workload --attribute-epsilon 1,1", 2, &["--attribute-epsilon cannot be used with"]),
         ("--categories 4,5 --method workload --epsilon 0", 1, &["epsilon is 0"]),
         ("--categories 4,5 --method workload --epsilon 1 --tables a1:x", 1, &["a positive number"]),
         (
             "--categories 4,5 --method optimal --epsilon 1 --one-channel",
             2,
-            &["--one-channel does not go with --method optimal"],
+            &["--one-channel cannot be used with --method optimal"],
         ),
         ("--categories 4,5 --method optimal --epsilon 1 --time-limit -1", 2, &["expected a number, 0 or more"]),
     ] {
@@ -309,6 +309,6 @@ fn papers_are_listed_and_reproduced() {
     sandbox.run("reproduce multidimensional figure-3 --repeats 1 -o figures").fine();
     let file = "figures/multidimensional-figure-3-p-0.5-p-on-the-diagonal.csv";
     assert!(sandbox.read(file).starts_with("sigma,RR-Independent,RR-Clusters"));
-    sandbox.run("reproduce nothing").refused(2, &["there is no paper \"nothing\"", "optimized-rr"]);
+    sandbox.run("reproduce nothing").refused(2, &["unknown paper \"nothing\"", "optimized-rr"]);
     sandbox.run("reproduce optimized-rr figure-9").refused(2, &["no \"figure-9\"", "figure-1"]);
 }

@@ -286,11 +286,11 @@ fn counts_of_sets() {
     let held = json(&estimate("a1,responses,,80\na1,cells,0,30\na1,cells,1,80\na1,cells,3,50\n").fine().out);
     assert_eq!(sets["tables"], held["tables"]);
     for (rows, parts) in [
-        ("a1,responses,,80\na1,cells,1,30\n", &["\"a1\" do not fit together", "sum to 30", "fill 160"][..]),
-        ("a1,responses,,80\na1,cells,1,160\n", &["a cell counts 160", "80 times at most"]),
-        ("a1,,1;1,80\n", &["a cell counts 160", "80 times at most"]),
-        ("a1,cells,1,30\n", &["do not fit together", "fill 0"]),
-        ("a1,,0,30\na1,,1,80\na1,,3,50\n", &["do not fit together"]),
+        ("a1,responses,,80\na1,cells,1,30\n", &["\"a1\" are inconsistent", "sum to 30", "fill 160"][..]),
+        ("a1,responses,,80\na1,cells,1,160\n", &["a cell counts 160", "at most 80 times"]),
+        ("a1,,1;1,80\n", &["a cell counts 160", "at most 80 times"]),
+        ("a1,cells,1,30\n", &["are inconsistent", "fill 0"]),
+        ("a1,,0,30\na1,,1,80\na1,,3,50\n", &["are inconsistent"]),
         ("a1,responses,,80\na1,cells,1;2,160\n", &["row 2, column \"a1\": \"1;2\" cannot be answered"]),
         ("a1,people,,80\n", &["row 1, column \"candor_holds\": \"people\" is not what a row can count"]),
     ] {
@@ -363,15 +363,19 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     let value = json(&sandbox.run("estimate plan.json r.csv --json").fine().out);
     let tables = value["tables"].as_array().unwrap();
     assert_eq!((tables[0]["identifiable"].as_bool(), tables[0]["cells"].as_array().unwrap().len()), (Some(false), 0));
-    assert!(tables[0]["reason"].as_str().unwrap().contains("tell nothing about \"a1\""), "{}", tables[0]["reason"]);
+    assert!(
+        tables[0]["reason"].as_str().unwrap().contains("carry no information about \"a1\""),
+        "{}",
+        tables[0]["reason"]
+    );
     assert_eq!((tables[1]["identifiable"].as_bool(), tables[1]["cells"].as_array().unwrap().len()), (Some(true), 3));
     assert!(
-        tables[2]["reason"].as_str().unwrap().contains("uninformative: with 500 responses"),
+        tables[2]["reason"].as_str().unwrap().contains("too imprecise: with 500 responses"),
         "{}",
         tables[2]["reason"]
     );
     let text = sandbox.run("estimate plan.json r.csv").fine().out;
-    assert!(text.contains("not identifiable") && text.contains("uninformative") && text.contains("a2"), "{text}");
+    assert!(text.contains("not identifiable") && text.contains("too imprecise") && text.contains("a2"), "{text}");
     // Many of them are told of once.
     sandbox.run("design --categories 2,2,2,2,2,2,2,2 --method independent --epsilon 0.1 -o many.json").fine();
     let header: Vec<String> = (1..=8).map(|i| format!("a{i}")).collect();
@@ -380,9 +384,9 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     sandbox.write("many.csv", text);
     sandbox.run("randomize many.json many.csv -o many-r.csv --seed 2").fine();
     let text = sandbox.run("estimate many.json many-r.csv --tables pairs").fine().out;
-    assert!(text.matches("uninformative").count() == 1 && text.contains("28 of 28 tables"), "{text}");
+    assert!(text.matches("too imprecise").count() == 1 && text.contains("28 of 28 tables"), "{text}");
     let said = sandbox.run("estimate many.json many-r.csv --tables pairs --format csv").fine();
-    assert!(said.err.matches("uninformative").count() == 1 && said.err.contains("28 of 28 tables"), "{}", said.err);
+    assert!(said.err.matches("too imprecise").count() == 1 && said.err.contains("28 of 28 tables"), "{}", said.err);
     let value = json(&sandbox.run("estimate many.json many-r.csv --tables pairs --json").fine().out);
     assert!(value["tables"].as_array().unwrap().iter().all(|table| table["reason"].is_string()));
 
@@ -404,7 +408,7 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     sandbox.run("estimate plan.json r.csv --confidence 95").refused(2, &["above 0 and below 1"]);
     sandbox.write("x.csv", "a1,a2,a3\n0,1,0\n");
     let alone = sandbox.run("estimate plan.json x.csv --tables a2 --unmarked").fine();
-    assert!(alone.err.contains("x.csv does not tell the plan"), "{}", alone.err);
+    assert!(alone.err.contains("x.csv does not name the plan"), "{}", alone.err);
     assert!(alone.out.contains("a2"), "{}", alone.out);
 }
 
@@ -443,7 +447,7 @@ fn sets_and_matrices_are_estimated_too() {
     sandbox.run("randomize m.json yes.csv -o m.csv --seed 1").fine();
     let said = sandbox.run("estimate m.json m.csv --unmarked").fine();
     assert!(
-        said.err.contains("condition number 5.0e3") && said.out.contains("uninformative"),
+        said.err.contains("condition number 5.0e3") && said.out.contains("too imprecise"),
         "{}{}",
         said.err,
         said.out

@@ -135,11 +135,11 @@ fn files_are_written_and_nothing_else_is_replaced() {
     assert!(markdown.contains("candor sample-size plan.json") && !markdown.contains('{') && !html.contains("{times}"));
     sandbox.run("evidence plan.json --survey survey -o out").fine();
     sandbox.run("design --categories 4 --epsilon 1 -o other.json").fine();
-    sandbox.run("evidence other.json --survey survey").refused(1, &["another plan"]);
+    sandbox.run("evidence other.json --survey survey").refused(1, &["has the plan"]);
     sandbox.run("evidence plan.json --survey none").refused(1, &["cannot read none/plan.json"]);
     sandbox.write("survey/survey.toml", "title = ");
     sandbox.run("evidence plan.json --survey survey").refused(1, &["survey.toml"]);
-    sandbox.run("evidence plan.json --language xx").refused(1, &["--language is \"xx\""]);
-    sandbox.run("evidence plan.json -o plan.json").refused(1, &["cannot make the folder plan.json"]);
+    sandbox.run("evidence plan.json --language xx").refused(1, &["invalid --language: \"xx\""]);
+    sandbox.run("evidence plan.json -o plan.json").refused(1, &["cannot create the folder plan.json"]);
     sandbox.run("evidence plan.json --json -o out").refused(2, &["cannot be used with"]);
 }

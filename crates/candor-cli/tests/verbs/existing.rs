@@ -17,7 +17,7 @@ fn randomize_rejects_existing_responses_of_every_format() {
         let words = format!("randomize plan.json people.csv -o {output}");
         sandbox.run(&words).fine();
         let before = std::fs::read(sandbox.path(output)).unwrap();
-        let told = format!("{output} holds responses made under the plan sha256:");
+        let told = format!("{output} contains responses made with the plan sha256:");
         sandbox.run(&words).refused(1, &["Already randomized: a second release adds epsilon ", &told, "--force"]);
         assert_eq!(std::fs::read(sandbox.path(output)).unwrap(), before);
         sandbox.run(&format!("{words} --force")).fine();
@@ -44,9 +44,9 @@ fn other_files_simulations_and_moved_responses_are_kept_too() {
     let sandbox = survey();
     let randomize = |output: &str| sandbox.run(&format!("randomize plan.json people.csv -o {output}"));
     sandbox.write("notes.csv", "mine\n");
-    randomize("notes.csv").refused(1, &["notes.csv exists already", "--force"]);
+    randomize("notes.csv").refused(1, &["notes.csv already exists", "--force"]);
     sandbox.run("randomize plan.json people.csv -o s.csv --seed 1").fine();
-    randomize("s.csv").refused(1, &["s.csv exists already: it holds a simulation (seed 1)"]);
+    randomize("s.csv").refused(1, &["s.csv already exists: it holds a simulation (seed 1)"]);
     sandbox.run("randomize plan.json people.csv -o s.csv --seed 2").fine();
     assert!(sandbox.read("s.csv.candor.json").contains("\"simulation\":2"));
     randomize("real.csv").fine();
@@ -103,7 +103,7 @@ fn design_rejects_to_replace_another_plan() {
     sandbox.write("other.json", "{\"fingerprint\": \"sha256:00\"}");
     sandbox
         .run("design --categories 3 --method independent --epsilon 2 -o other.json")
-        .refused(1, &["exists already: it is not a plan"]);
+        .refused(1, &["already exists: it is not a plan"]);
     sandbox.write("empty.json", "");
     sandbox.run("design --categories 3 --method independent --epsilon 2 -o empty.json").fine();
     sandbox.run("design --categories 3 --method independent --epsilon 2 -o plan.json --force").fine();
@@ -179,7 +179,7 @@ fn imported_responses_and_schemas_replace_nothing_and_documents_only_documents()
     sandbox.write("written.csv", sandbox.read("r.csv"));
     for words in ["enter plan.json written.csv -o new.csv", "schema infer people.csv --drop id,age -o new.csv"] {
         sandbox.write("new.csv", "mine\n");
-        sandbox.run(words).refused(1, &["new.csv exists already", "--force"]);
+        sandbox.run(words).refused(1, &["new.csv already exists", "--force"]);
         assert_eq!(sandbox.read("new.csv"), "mine\n");
         sandbox.run(&format!("{words} --force")).fine();
         std::fs::remove_file(sandbox.path("new.csv")).unwrap();
@@ -188,7 +188,7 @@ fn imported_responses_and_schemas_replace_nothing_and_documents_only_documents()
         // A schema of the same text is the same schema.
         match words.starts_with("schema") {
             true => drop(sandbox.run(words).fine()),
-            false => drop(sandbox.run(words).refused(1, &["new.csv exists already"])),
+            false => drop(sandbox.run(words).refused(1, &["new.csv already exists"])),
         }
         let _ = std::fs::remove_file(sandbox.path("new.csv.candor.json"));
     }
@@ -196,7 +196,7 @@ fn imported_responses_and_schemas_replace_nothing_and_documents_only_documents()
     std::fs::remove_file(sandbox.path("new.csv")).unwrap();
     sandbox.run("enter plan.json written.csv -o new.csv").fine();
     std::fs::rename(sandbox.path("new.csv"), sandbox.path("moved.csv")).unwrap();
-    sandbox.run("estimate plan.json r.csv -o new.csv").refused(1, &["new.csv holds responses", "delete the file"]);
+    sandbox.run("estimate plan.json r.csv -o new.csv").refused(1, &["new.csv contains responses", "delete the file"]);
     for words in ["estimate plan.json r.csv -o page.csv", "report plan.json r.csv -o page.html"] {
         sandbox.run(words).fine();
         sandbox.run(words).fine();
@@ -213,11 +213,11 @@ fn weighted_and_synthetic_records_replace_nothing() {
     for words in ["rake plan.json r.csv --method tree -o new.csv", "synthesize plan.json r.csv -o new.csv"] {
         for before in ["mine\n", "weighted,by,hand\n"] {
             sandbox.write("new.csv", before);
-            sandbox.run(words).refused(1, &["new.csv exists already: it would be lost", "--force"]);
+            sandbox.run(words).refused(1, &["new.csv already exists: it would be lost", "--force"]);
             assert_eq!(sandbox.read("new.csv"), before);
         }
         sandbox.run(&format!("{words} --force")).fine();
-        sandbox.run(words).refused(1, &["new.csv exists already"]);
+        sandbox.run(words).refused(1, &["new.csv already exists"]);
         // Not even `--force` puts them in place of responses or a plan.
         for place in ["kept.csv", "kept.json"] {
             let before = sandbox.read(place);

@@ -253,9 +253,9 @@ fn responses_that_were_cut_off_or_added_to_are_refused() {
     let whole = sandbox.read("r.csv");
     let rows: Vec<&str> = whole.lines().collect();
     for (text, found) in [
-        (rows[..ROWS].join("\n") + "\n", "holds 1999 responses"),
-        (whole.clone() + rows[1] + "\n", "holds 2001 responses"),
-        (rows[0].to_owned() + "\n", "holds 0 responses"),
+        (rows[..ROWS].join("\n") + "\n", "contains 1999 responses"),
+        (whole.clone() + rows[1] + "\n", "contains 2001 responses"),
+        (rows[0].to_owned() + "\n", "contains 0 responses"),
     ] {
         sandbox.write("r.csv", text);
         for verb in [
@@ -271,9 +271,9 @@ fn responses_that_were_cut_off_or_added_to_are_refused() {
     // Who leaves rows out on purpose removes the file beside them.
     sandbox.write("r.csv", rows[..1000].join("\n") + "\n");
     fs::remove_file(sandbox.path("r.csv.candor.json")).unwrap();
-    sandbox.run("estimate plan.json r.csv").refused(1, &["does not tell the plan", "--unmarked"]);
+    sandbox.run("estimate plan.json r.csv").refused(1, &["does not name the plan", "--unmarked"]);
     let said = sandbox.run("estimate plan.json r.csv --unmarked").fine();
-    assert!(said.err.contains("does not tell the plan"), "{}", said.err);
+    assert!(said.err.contains("does not name the plan"), "{}", said.err);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn what_is_no_response_does_not_inherit_the_sidecar_of_responses() {
         "estimate plan.json in.csv --format csv -o r.csv",
     ] {
         let before = sandbox.read("r.csv");
-        sandbox.run(command).refused(1, &["r.csv holds responses"]);
+        sandbox.run(command).refused(1, &["r.csv contains responses"]);
         assert_eq!(sandbox.read("r.csv"), before, "{command}");
         assert!(sandbox.path("r.csv.candor.json").exists());
     }
@@ -296,7 +296,7 @@ fn what_is_no_response_does_not_inherit_the_sidecar_of_responses() {
     // What is not a sidecar is nobody's to replace: here the plan itself.
     fs::copy(sandbox.path("plan.json"), sandbox.path("x.csv.candor.json")).unwrap();
     let said = sandbox.run("randomize x.csv.candor.json people.csv -o x.csv");
-    said.refused(1, &["x.csv.candor.json is not what candor writes beside responses"]);
+    said.refused(1, &["x.csv.candor.json is not a valid sidecar file of responses"]);
     assert_eq!(sandbox.read("x.csv.candor.json"), sandbox.read("plan.json"));
     assert!(!sandbox.path("x.csv").exists());
 }
@@ -316,7 +316,7 @@ fn links_are_written_through_also_when_they_lead_to_nothing_yet() {
         assert!(sandbox.path("far/real.csv.candor.json").exists() && !sandbox.path("link.csv.candor.json").exists());
         for name in ["link.csv", "far/real.csv"] {
             let said = sandbox.run(&format!("estimate {plan} {name}")).fine();
-            assert!(!said.err.contains("does not tell the plan"), "{}", said.err);
+            assert!(!said.err.contains("does not name the plan"), "{}", said.err);
         }
     }
     sandbox.run("randomize plan.json people.csv -o lost.csv").refused(1, &["cannot write lost.csv"]);

@@ -64,7 +64,7 @@ fn priors_from_tables() {
     assert_eq!(value["prior"].as_array().unwrap().len(), 3);
     sandbox.run("front --from people.csv --attribute age --bins quantile:4 --method exact --points 2").fine();
     sandbox.run("front --from people.csv --attribute smoke").refused(1, &["no column \"smoke\""]);
-    sandbox.run("front --from people.csv").refused(2, &["--from needs --attribute"]);
+    sandbox.run("front --from people.csv").refused(2, &["--from requires --attribute"]);
     sandbox.run("front --from none.csv --attribute x").refused(1, &["none.csv"]);
 }
 
@@ -113,11 +113,13 @@ fn a_plan_refined() {
     // Its prior travels with it: a second refinement needs no flag, and finds nothing more.
     let again = json(&sandbox.run("refine better.json --json").fine().out);
     assert!((again["after"]["utility"].as_f64().unwrap() * 1e5 - 2.0769).abs() < 5e-5);
-    sandbox.run("refine warner.json").refused(2, &["what is known of the attribute?"]);
+    sandbox.run("refine warner.json").refused(2, &["a prior is required"]);
     sandbox.run("refine warner.json --uniform-prior 9").refused(1, &["has 9 shares, but \"a1\" has 10 categories"]);
     sandbox.run("refine warner.json --uniform-prior 10 --posterior-bound 0.3").refused(1, &["above the bound 0.3"]);
     sandbox.run("design --categories 2,2 --method independent --epsilon 1 -o two.json").fine();
-    sandbox.run("refine two.json --uniform-prior 2").refused(1, &["for one attribute, but the schema has 2"]);
+    sandbox
+        .run("refine two.json --uniform-prior 2")
+        .refused(1, &["requires exactly one randomized attribute, but the schema has 2"]);
 }
 
 /// Shares of a table of true records: rounded in the plan, which is public, unless exact ones are asked for.
@@ -175,7 +177,7 @@ fn a_plan_of_version_1_says_that_its_prior_is_not_fingerprinted() {
 fn mistakes_are_told() {
     let sandbox = Sandbox::new();
     for (flags, code, part) in [
-        ("front", 2, "what is known of the attribute?"),
+        ("front", 2, "a prior is required"),
         ("front --prior 0.5,0.4", 1, "sums to 0.9, not to 1"),
         ("front --prior 0.5,-0.5,1", 1, "-0.5 as share 2"),
         ("front --prior 1", 1, "has 1 categories"),
@@ -191,21 +193,25 @@ fn mistakes_are_told() {
         ("front --uniform-prior 4 --points 0", 2, "--points"),
         ("front --uniform-prior 4 --plot f.pdf", 2, ".svg or .png"),
         ("front --uniform-prior 4 --method exact --outputs 3", 1, "at least as many outputs as categories"),
-        ("front --uniform-prior 4 --method evolve --outputs 5", 2, "--outputs does not go with --method evolve"),
+        ("front --uniform-prior 4 --method evolve --outputs 5", 2, "--outputs cannot be used with --method evolve"),
         ("front --uniform-prior 4 --method evolve --population 1", 1, "--population is 1"),
         ("front --uniform-prior 4 --method evolve --mutation 2", 1, "--mutation is 2"),
         ("front --gamma-prior 5 --shape 0", 1, "--shape is 0"),
         ("front --uniform-prior 4 --prior 0.5,0.5", 2, "cannot be used with"),
         ("design --categories 4 --method front --uniform-prior 4", 2, "needs --map-privacy or --max-mse"),
-        ("design --categories 4 --method front --map-privacy 0.5", 2, "what is known of the attribute?"),
+        ("design --categories 4 --method front --map-privacy 0.5", 2, "a prior is required"),
         ("design --categories 4 --method front --map-privacy 0.8 --uniform-prior 4", 1, "Theorem 5"),
         ("design --categories 4 --method front --map-privacy 0.5 --uniform-prior 5", 1, "has 5 shares"),
-        ("design --categories 4,4 --method front --map-privacy 0.5 --uniform-prior 4", 1, "for one attribute"),
+        (
+            "design --categories 4,4 --method front --map-privacy 0.5 --uniform-prior 4",
+            1,
+            "exactly one randomized attribute",
+        ),
         ("design --categories 3 --method front --map-privacy 0.3 --prior 0.5,0.5,0", 1, "probability 0 to 2"),
         (
             "design --categories 4 --method independent --epsilon 1 --prior 0.25,0.25,0.25,0.25",
             2,
-            "--prior does not go with",
+            "--prior cannot be used with",
         ),
     ] {
         sandbox.run(flags).refused(code, &[part]);

@@ -86,7 +86,7 @@ fn likelihoods_by_misses() {
     let (epsilon, ln) =
         (designed["epsilon"]["certified"].as_f64().unwrap(), found["misses"]["ln_none"].as_f64().unwrap());
     assert!((epsilon - ln).abs() < 1e-6 * epsilon, "{epsilon} {ln}");
-    sandbox.run("matrix many.json").refused(1, &["too large to write out", "--attribute"]);
+    sandbox.run("matrix many.json").refused(1, &["is too large", "--attribute"]);
     assert_eq!(numbers(&json(&sandbox, "matrix many.json --attribute a7 --exact")["matrix"]).len(), 4);
 }
 
@@ -110,5 +110,5 @@ fn what_has_no_matrix_is_refused() {
     sandbox.run("matrix pairs.json --misses --exact").refused(2, &["cannot be used with"]);
     sandbox.run("matrix nothing.json").refused(1, &["nothing.json"]);
     sandbox.run("matrix pairs.json --json --format csv").refused(2, &["cannot be used with"]);
-    sandbox.run("matrix pairs.json -o pairs.json").refused(1, &["both input and output"]);
+    sandbox.run("matrix pairs.json -o pairs.json").refused(1, &["both an input and the output"]);
 }

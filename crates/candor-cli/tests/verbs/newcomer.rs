@@ -18,8 +18,8 @@ fn files_in_each_others_places_are_recognized() {
         ("estimate responses.csv plan.json", "this is a table, not a plan; the plan comes first"),
         ("estimate plan.json schema.toml", "this is a schema, not responses"),
         ("report plan.json plan.json -o page.html", "this is a plan; the plan comes first, then the responses"),
-        ("randomize plan.json responses.csv -o again.csv", "holds responses made under the plan"),
-        ("estimate plan.json people.csv", "does not tell the plan it was made under"),
+        ("randomize plan.json responses.csv -o again.csv", "contains responses made with the plan"),
+        ("estimate plan.json people.csv", "does not name the plan it was made with"),
         ("design people.csv --epsilon 1", "candor schema infer people.csv -o schema.toml"),
     ] {
         sandbox.run(command).refused(1, &[said]);

@@ -266,15 +266,15 @@ fn sessions_that_cannot_be_are_refused() {
     init("--parties North").refused(1, &["there are 1 parties"]);
     init("--parties North,north").refused(1, &["two parties have the name \"north\""]);
     init("--parties North,../x").refused(1, &["name of a party"]);
-    init("--parties North,South --collectors 1").refused(1, &["1 collectors", "from 2 to 2"]);
-    init("--parties North,South --collectors 3").refused(1, &["3 collectors", "from 2 to 2"]);
+    init("--parties North,South --collectors 1").refused(1, &["1 collectors", "expected 2 to 2"]);
+    init("--parties North,South --collectors 3").refused(1, &["3 collectors", "expected 2 to 2"]);
     init("--parties North,South --epsilon 0").refused(1, &["--epsilon is 0; it is a number above 0"]);
     init("--parties North,South --epsilon -1").refused(1, &["--epsilon is -1"]);
     assert_eq!(sandbox.files(), ["people.csv", "schema.toml"]);
     init("--parties North,South").fine();
     init("--parties North,South").refused(1, &["exists and is not replaced"]);
     sandbox.write("one.toml", "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\"]\n");
-    sandbox.run("party init one.toml --parties A,B -o other.json").refused(1, &["one attribute only"]);
+    sandbox.run("party init one.toml --parties A,B -o other.json").refused(1, &["only one attribute"]);
     // What is no message is not quoted: it may be true records.
     let said = sandbox.run("party sum session.json people.csv --as North").refused(1, &["not a message"]);
     assert!(!said.err.contains("a,b,c") && !said.err.contains("invalid type"), "{}", said.err);

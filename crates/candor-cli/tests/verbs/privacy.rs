@@ -94,7 +94,7 @@ fn l_diversity_on_a_cross_classification() {
     sandbox.run("randomize cross.json half.csv -o out.csv").refused(1, &["region"]);
     sandbox
         .run("design plain.toml --method independent --epsilon 1 --cross smokes,region")
-        .refused(2, &["--cross does not go with"]);
+        .refused(2, &["--cross cannot be used with"]);
 }
 
 #[test]
@@ -158,10 +158,10 @@ fn an_audit_answers_every_question() {
         ("l.json --require safety=1", 1, "unknown criterion \"safety\""),
         ("l.json --require ldp=1 --require ldp=2", 1, "required twice"),
         ("l.json --prior a1=0.5,0.5", 1, "2 probabilities for 20 categories"),
-        ("l.json --prior b=1", 1, "no randomized attribute \"b\""),
-        ("l.json --prior nonsense", 2, "write NAME=P,P,.."),
-        ("l.json m.json --prior a1=1", 2, "is about one plan"),
-        ("--informativeness l.json", 2, "takes two plans"),
+        ("l.json --prior b=1", 1, "unknown randomized attribute \"b\""),
+        ("l.json --prior nonsense", 2, "expected NAME=P,P,.."),
+        ("l.json m.json --prior a1=1", 2, "a single plan"),
+        ("--informativeness l.json", 2, "requires two plans"),
         ("", 2, "required"),
     ] {
         sandbox.run(&format!("audit {flags}")).refused(code, &[part]);
@@ -278,7 +278,7 @@ fn a_page_for_respondents() {
     sandbox.run("design --categories 4,5 --method sampling --epsilon 2 --tables marginals -o plan.json --force").fine();
     let text = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Chance picked way 1 of 2. This is sent about “a2”"), "{text}");
-    sandbox.run("explain l.json -o l.json").refused(1, &["both input and output"]);
+    sandbox.run("explain l.json -o l.json").refused(1, &["both an input and the output"]);
     sandbox.run("explain none.json").refused(1, &["cannot read none.json"]);
 }
 

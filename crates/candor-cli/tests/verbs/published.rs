@@ -75,7 +75,7 @@ fn nothing_public_is_part_of_what_is_randomized() {
     let attribute = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"no\", \"yes\"]\n");
     for (public, randomized) in [("HIV", "Sex*HIV"), ("Sex*HIV", "HIV"), ("a*b", "b*c")] {
         sandbox.write("both.toml", format!("{}public = true\n\n{}", attribute(public), attribute(randomized)));
-        let told = format!("the attribute \"{public}\" cannot be public beside \"{randomized}\"");
+        let told = format!("\"{public}\" cannot be public while \"{randomized}\"");
         sandbox.run("design both.toml --method independent --epsilon 1").refused(1, &["both.toml", &told]);
         sandbox.run("schema check both.toml people.csv").refused(1, &[&told]);
     }
@@ -85,7 +85,7 @@ fn nothing_public_is_part_of_what_is_randomized() {
     plan["schema"]["attributes"].as_array_mut().unwrap().push(public);
     sandbox.write("edited.json", plan.to_string());
     for verb in ["audit edited.json", "randomize edited.json people.csv -o out.csv", "explain edited.json"] {
-        sandbox.run(verb).refused(1, &["\"HIV\" cannot be public beside \"Sex*HIV\""]);
+        sandbox.run(verb).refused(1, &["\"HIV\" cannot be public while \"Sex*HIV\""]);
     }
     // Nor can a crossing be made beside its parts.
     let schema = attribute("a") + "\n" + &attribute("b") + "\n" + &attribute("b*c") + "public = true\n";

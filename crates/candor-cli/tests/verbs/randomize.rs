@@ -50,11 +50,10 @@ fn row_order_public_values_and_kept_columns_survive_every_format() {
     // A plan that hardly changes anything makes a Parquet copy of the truth.
     sandbox.run("randomize copy.json people.csv -o truth.parquet --seed 1 --keep id,region").fine();
     let refused = sandbox.run("randomize one.json truth.parquet -o c.csv --seed 9");
-    refused
-        .refused(1, &["truth.parquet holds responses made under the plan sha256:", "give the table of true records"]);
+    refused.refused(1, &["truth.parquet contains responses made with the plan sha256:", "Use the true records"]);
     sandbox.run("randomize copy.json people.csv -o truth.csv --seed 1 --keep id,region").fine();
     let refused = sandbox.run("randomize one.json truth.csv -o c.csv --seed 9");
-    refused.refused(1, &["truth.csv holds responses"]);
+    refused.refused(1, &["truth.csv contains responses"]);
 }
 
 #[test]
@@ -107,7 +106,7 @@ fn standard_input_and_output() {
     command.args(["randomize", "plan.json", "people.csv", "-o", "-", "--format", "parquet"]);
     let parquet = command.output().unwrap().stdout;
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
-    sandbox.run_with("randomize plan.json - -o x.csv", parquet).refused(1, &["standard input holds responses"]);
+    sandbox.run_with("randomize plan.json - -o x.csv", parquet).refused(1, &["standard input contains responses"]);
     sandbox.run("randomize plan.json - - -o x.csv").refused(2, &["only once"]);
     assert!(!sandbox.path("x.csv").exists());
 }
@@ -167,12 +166,12 @@ fn bad_tables() {
         (
             "invalid UTF-8",
             [header.as_bytes(), b"1,north,n\xff,20\n"].concat(),
-            vec!["row 1, column \"smokes\": byte 2 of it, 0xFF, is not UTF-8"],
+            vec!["row 1, column \"smokes\": byte 2, 0xFF, is not UTF-8"],
         ),
         (
             "invalid UTF-8 in the header",
             b"id,reg\xfe,smokes,age\n".to_vec(),
-            vec!["header, column 2 (\"reg\u{fffd}\"): byte 4 of it, 0xFE, is not UTF-8"],
+            vec!["header, column 2 (\"reg\u{fffd}\"): byte 4, 0xFE, is not UTF-8"],
         ),
         ("empty file", Vec::new(), vec!["bad.csv is empty"]),
         ("no records", header.into(), vec!["there are no records in bad.csv"]),
@@ -235,7 +234,7 @@ fn places_that_cannot_be_written() {
     sandbox.plan();
     let people = sandbox.people("people.csv", 5000);
     let before = fs::read(&people).unwrap();
-    sandbox.run("randomize plan.json people.csv -o ./people.csv").refused(1, &["both input and output"]);
+    sandbox.run("randomize plan.json people.csv -o ./people.csv").refused(1, &["both an input and the output"]);
     sandbox
         .run("randomize plan.json people.csv -o no/such/folder/out.csv")
         .refused(1, &["cannot write no/such/folder/out.csv"]);

@@ -165,7 +165,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ agee", "", &["no column \"agee\"", "age"]);
     refused("vote ~ remark", "", &["row 1, column \"remark\"", "is not a number", "public attribute"]);
     refused("vote ~ vote", "", &["cannot predict itself"]);
-    refused("age ~ region", "", &["nothing in it is randomized"]);
+    refused("age ~ region", "", &["none of its variables is randomized"]);
     refused("vote ~ age + region", "--reference region=east", &["\"east\" is no category of \"region\""]);
     refused("vote ~ age", "--family poisson", &["--family poisson"]);
     refused("vote + age ~ age", "", &["cannot predict itself"]);
@@ -177,7 +177,7 @@ fn what_cannot_be_fitted_says_why() {
     sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
     sandbox.run("randomize marginals.json voters.csv --seed 3 -o marginals.csv").fine();
     let words = ["regress", "marginals.json", "marginals.csv", "--model", "vote ~ school"];
-    sandbox.run_words(&words).refused(1, &["tells nothing about", "--tables \"vote,school\""]);
+    sandbox.run_words(&words).refused(1, &["collects nothing about", "--tables \"vote,school\""]);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn respondents_for_a_coefficient() {
     sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
     sandbox.run("size plan.json --model vote~age --effect age=0.7").refused(
         1,
-        &["--model: \"age\" is no attribute", "\"region\", \"vote\", \"school\"", "--numeric-columns \"age\""],
+        &["--model: \"age\" is not an attribute", "\"region\", \"vote\", \"school\"", "--numeric-columns \"age\""],
     );
     assert!(
         sandbox

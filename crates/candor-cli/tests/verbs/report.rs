@@ -281,7 +281,7 @@ fn what_a_reader_must_know_comes_first() {
     sandbox.run("randomize plan.json people.csv -o unmarked.csv --force").fine();
     std::fs::remove_file(sandbox.path("unmarked.csv.candor.json")).unwrap();
     let (warned, _) = first(&format!("report plan.json {}unmarked.csv -o - --unmarked", sandbox.path("").display()));
-    assert!(warned.contains("The file unmarked.csv does not tell the plan"), "{warned}");
+    assert!(warned.contains("The file unmarked.csv does not name the plan"), "{warned}");
     assert!(!warned.contains("simulation"));
 
     // The truth itself can hardly have come from the plan; sampling one attribute tells nothing about pairs.
@@ -325,8 +325,8 @@ fn mistakes_are_told_and_nothing_is_written() {
     for (words, code, part) in [
         ("plan.json responses.csv", 2, "--output"),
         ("plan.json -o report.html", 2, "<RESPONSES>"),
-        ("plan.json responses.csv -o plan.json", 1, "both input and output"),
-        ("plan.json responses.csv -o responses.csv", 1, "both input and output"),
+        ("plan.json responses.csv -o plan.json", 1, "both an input and the output"),
+        ("plan.json responses.csv -o responses.csv", 1, "both an input and the output"),
         ("plan.json responses.csv -o report.html --tables smoke", 1, "did you mean \"smokes\"?"),
         ("plan.json responses.csv -o report.html --confidence 2", 2, "above 0 and below 1"),
         ("plan.json none.csv -o report.html", 1, "none.csv"),

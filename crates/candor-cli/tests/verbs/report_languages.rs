@@ -164,7 +164,7 @@ fn waves_are_drawn_and_their_differences_are_those_of_estimate() {
     // The wave of another study has other tables.
     sandbox
         .run("report plan.json responses.csv --baseline lists.csv --baseline-plan lists.json -o other.html")
-        .refused(1, &["--baseline", "\"lists\" has other tables"]);
+        .refused(1, &["--baseline", "\"lists\" has different tables"]);
     sandbox
         .run("report plan.json responses.csv --baseline a.csv b.csv c.csv --baseline-plan p.json q.json -o other.html")
         .refused(2, &["2 plans for 3 waves"]);
@@ -181,10 +181,10 @@ fn a_language_of_ones_own_needs_the_texts_of_the_page() {
     sandbox.run("explain plan.json --texts it.toml").fine();
     sandbox
         .run("report plan.json responses.csv --texts it.toml -o report.html")
-        .refused(1, &["candor does not come with \"it\", and the texts have no [report]"]);
+        .refused(1, &["candor has no texts in \"it\", and the given texts have no [report]"]);
     sandbox
         .run("device schema.toml --epsilon 2 --card card.html --texts it.toml")
-        .refused(1, &["the texts have no [card]"]);
+        .refused(1, &["the given texts have no [card]"]);
     sandbox.write("it.toml", format!("language = \"it\"\n[sheet]{sheet}\n[report]\ntitle = \"x\"\n"));
     sandbox
         .run("report plan.json responses.csv --texts it.toml -o report.html")

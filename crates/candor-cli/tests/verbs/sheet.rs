@@ -31,7 +31,9 @@ fn every_language_says_it_and_no_place_is_left_open() {
             assert!(!body.contains(['{', '}']), "{language}: {body}");
         }
     }
-    sandbox.run("explain plan.json --language xx").refused(1, &["--language is \"xx\"", "de, en, es, fr", "--texts"]);
+    sandbox
+        .run("explain plan.json --language xx")
+        .refused(1, &["invalid --language: \"xx\"", "de, en, es, fr", "--texts"]);
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn questions_and_labels_are_those_of_the_texts_and_never_in_the_plan() {
         .refused(1, &["bad.toml", "[questions.\"age\"]", "no such attribute"]);
     sandbox.write("bad.toml", "[sheet]\nmore = \"and more\"\n");
     sandbox.run("explain plan.json --texts bad.toml").refused(1, &["more = \"and more\": it must have {n}"]);
-    sandbox.run("explain plan.json --texts texts.toml -o texts.toml").refused(1, &["both input and output"]);
+    sandbox.run("explain plan.json --texts texts.toml -o texts.toml").refused(1, &["both an input and the output"]);
 }
 
 #[test]

@@ -42,5 +42,5 @@ fn every_verb_has_a_manual_page() {
     assert!(sandbox.read("man1/candor-design.1").contains("\\-\\-epsilon"));
     assert_eq!(sandbox.read("man1/candor.1"), sandbox.run("man").fine().out);
     sandbox.write("file", "");
-    sandbox.run("man --folder file").refused(1, &["cannot make the folder file"]);
+    sandbox.run("man --folder file").refused(1, &["cannot create the folder file"]);
 }

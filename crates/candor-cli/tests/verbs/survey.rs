@@ -222,7 +222,7 @@ fn the_regressions_of_r() {
     let regress = "regress open.json open.csv --model x~region --weights weight";
     sandbox
         .run(&format!("{regress} --replicate-weights brr_*"))
-        .refused(2, &["--replicate-weights and --replicate-method go together"]);
+        .refused(2, &["--replicate-weights and --replicate-method (jk1"]);
     sandbox
         .run(&format!("{regress} --replicate-weights none_* --replicate-method brr"))
         .refused(1, &["open.csv", "none_*"]);
@@ -280,7 +280,7 @@ fn tests_and_reports() {
     let words =
         format!("report open.json open.csv -o report.html --json --tables x,y --mean y --compare-groups sex {flags}");
     let refused = sandbox.run(&words.replace("--compare-groups sex", "--compare-groups x"));
-    refused.refused(1, &["--compare-groups", "is an attribute of a table"]);
+    refused.refused(1, &["--compare-groups", "is also in a table"]);
     let report = json(&sandbox, &words.split(' ').collect::<Vec<_>>());
     assert_eq!(report["estimates"]["comparisons"][0]["compared"], "sex");
     let whole = words.replace("--compare-groups sex ", "");
@@ -319,10 +319,10 @@ fn counts_carry_what_they_can() {
     assert_eq!(of(&["open.csv"]), of(&["--counts", "counts.csv", "--unmarked"]));
     sandbox
         .run("estimate open.json --counts counts.csv --strata stratum")
-        .refused(2, &["counts hold neither weights nor sampling units", "--benchmarks take counts"]);
+        .refused(2, &["counts contain neither weights nor sampling units", "--benchmarks also accept counts"]);
     sandbox
         .run("estimate open.json --counts counts.csv --tables x,region --by region")
-        .refused(2, &["\"region\" is in a table, too"]);
+        .refused(2, &["\"region\" is also in a table"]);
 }
 
 #[test]
@@ -331,32 +331,32 @@ fn what_is_refused() {
     let refused = |words: &str, parts: &[&str]| drop(sandbox.run(words).refused(2, parts));
     let fault = |words: &str, parts: &[&str]| drop(sandbox.run(words).refused(1, parts));
     let estimate = "estimate open.json open.csv";
-    refused(&format!("{estimate} --replicate-weights half_*"), &["--replicate-method go together"]);
-    refused(&format!("{estimate} --replicate-weights half_* --replicate-method brr"), &["go with --weights"]);
+    refused(&format!("{estimate} --replicate-weights half_*"), &["require each other"]);
+    refused(&format!("{estimate} --replicate-weights half_* --replicate-method brr"), &["require --weights"]);
     refused(
         &format!("{estimate} --weights weight --strata stratum --replicate-weights half_* --replicate-method brr"),
-        &["leave out --strata"],
+        &["cannot be used with --strata"],
     );
     fault(&format!("{estimate} --where x=1"), &["\"x\" is randomized", "a | x"]);
     fault(&format!("{estimate} --where region=7"), &["--where"]);
-    refused(&format!("{estimate} --strata stratum --target records"), &["about a population"]);
+    refused(&format!("{estimate} --strata stratum --target records"), &["require --target population"]);
     refused(&format!("{estimate} --strata stratum --method projected"), &["standard errors"]);
     refused(&format!("{estimate} --strata stratum --interval bootstrap"), &["resamples single responses"]);
-    refused("query open.json open.csv --where y=1 --given x=1 --method clusters", &["--method joint only"]);
+    refused("query open.json open.csv --where y=1 --given x=1 --method clusters", &["require --method joint"]);
     refused(
         "query open.json open.csv --where y=1 --by sex --method adjusted",
-        &["--method adjusted weights the responses"],
+        &["--method adjusted and --method naive cannot"],
     );
     fault(&format!("{estimate} --psu x"), &["the plan randomizes \"x\"", "published"]);
     fault(&format!("{estimate} --strata nothing"), &["nothing"]);
     fault(
         &format!("{estimate} --weights weight --replicate-weights r_* --replicate-method brr"),
-        &["0 of its columns are called r_*"],
+        &["0 columns match r_*"],
     );
     fault(&format!("{estimate} --strata weight --psu stratum --fpc cluster"), &["cluster"]);
-    fault(&format!("{estimate} --psu cluster --fpc clusters"), &["two different sizes"]);
+    fault(&format!("{estimate} --psu cluster --fpc clusters"), &["two population sizes"]);
     fault(&format!("{estimate} --strata stratum --fpc stratum"), &["row 1", "is not a size of a population"]);
-    fault(&format!("{estimate} --strata cluster --psu cluster"), &["one sampling unit only", "stratum \"0\""]);
+    fault(&format!("{estimate} --strata cluster --psu cluster"), &["only one sampling unit", "stratum \"0\""]);
     fault(&format!("{estimate} --strata stratum --fpc clusters"), &["30 sampling units, but its population only 25"]);
     for (margins, part) in [
         ("attribute,category,share\nx,0,1\nx,1,1\n", "\"x\" is randomized"),
@@ -455,11 +455,11 @@ fn what_does_not_go_together_in_a_test_is_refused() {
     let sandbox = survey();
     for (words, told) in [
         ("test open.json open.csv", "--independence"),
-        ("test open.json open.csv --mean y", "say what is compared"),
-        ("test open.json open.csv --compare-groups x", "say what is tested: --independence A,B"),
+        ("test open.json open.csv --mean y", "nothing to compare"),
+        ("test open.json open.csv --compare-groups x", "nothing to test: use --independence A,B"),
         ("test open.json open.csv --independence x,y --mean y --compare-groups sex", "cannot be used with"),
         ("test open.json open.csv --mean y --compare-groups sex --baseline open.csv", "cannot be used with"),
-        ("test open.json open.csv --mean y --compare-groups y", "takes another attribute"),
+        ("test open.json open.csv --mean y --compare-groups y", "must be a different attribute"),
     ] {
         sandbox.run(words).refused(2, &[told]);
     }

@@ -123,7 +123,7 @@ fn lotteries_and_sets_are_estimated_but_not_adjusted() {
             assert_eq!(rows(&sandbox.read("synthetic.csv")).len(), 3001);
         }
         let adjusted = format!("synthesize {plan}.json {plan}.csv --method adjusted -o synthetic.csv --force");
-        sandbox.run(&adjusted).refused(1, &["adjustment does not apply"]);
+        sandbox.run(&adjusted).refused(1, &["raking is not available"]);
     }
 }
 
@@ -195,9 +195,9 @@ fn pairs_are_enough_for_records_of_all_attributes() {
     }
     sandbox
         .run("adjust plan.json responses.csv --method tree --margins a -o w.csv")
-        .refused(2, &["--margins, --benchmarks and --targets belong to --method answers"]);
+        .refused(2, &["--margins, --benchmarks and --targets require --method answers"]);
     let told = sandbox.run("adjust plan.json responses.csv -o w.csv");
-    told.refused(1, &["lottery of channels", "candor synthesize --method tree"]);
+    told.refused(1, &["randomly assigned channels", "candor synthesize --method tree"]);
 }
 
 #[test]
@@ -206,10 +206,10 @@ fn what_cannot_be_made_is_refused() {
     for (flags, code, part) in [
         ("-o s.csv --records 0", 2, "--records"),
         ("-o s.csv --records 100000001", 2, "--records"),
-        ("-o s.csv --margins marginals", 2, "--margins belongs to --method adjusted"),
-        ("-o s.csv --method joint --max-iterations 3", 2, "--max-iterations belongs to --method adjusted"),
+        ("-o s.csv --margins marginals", 2, "--margins requires --method adjusted"),
+        ("-o s.csv --method joint --max-iterations 3", 2, "--max-iterations requires --method adjusted"),
         ("-o s.csv --method magic", 2, "invalid value"),
-        ("-o responses.parquet", 1, "both input and output"),
+        ("-o responses.parquet", 1, "both an input and the output"),
         ("-o - --json", 2, "standard output"),
         ("-o no/folder/s.csv", 1, "cannot write"),
     ] {

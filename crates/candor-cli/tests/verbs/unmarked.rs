@@ -40,16 +40,16 @@ fn every_command_asks_for_a_mark() {
     for words in READERS {
         let words = words.replace("PLAN", "plan.json");
         let file = if words.contains("counts.csv") { "counts.csv" } else { "bare.csv" };
-        let told = format!("{file} does not tell the plan it was made under");
+        let told = format!("{file} does not name the plan it was made with");
         sandbox.run(&words).refused(1, &[&told, "--unmarked"]);
         sandbox.run(&format!("{words} --unmarked")).fine();
     }
     let said = sandbox.run("estimate plan.json bare.csv --unmarked").fine();
-    assert!(said.err.contains("bare.csv does not tell the plan it was made under; you vouch for it"), "{}", said.err);
+    assert!(said.err.contains("bare.csv does not name the plan it was made with; you vouch for it"), "{}", said.err);
     assert!(!said.err.contains("Implausible"), "{}", said.err);
     // What is of another plan is of another plan, whoever vouches.
     sandbox.run("estimate other.json responses.csv --unmarked").refused(1, &["Wrong plan: "]);
-    sandbox.run_with("estimate plan.json -", sandbox.read("bare.csv")).refused(1, &["standard input does not tell"]);
+    sandbox.run_with("estimate plan.json -", sandbox.read("bare.csv")).refused(1, &["standard input does not name"]);
 }
 
 #[test]
@@ -87,6 +87,6 @@ fn counts_tell_their_plan() {
     sandbox.write("mixed.csv", counts("sha256:00"));
     sandbox.run("estimate plan.json --counts mixed.csv --tables a1").refused(1, &["Wrong plan", "sha256:00"]);
     sandbox.write("half.csv", counts(""));
-    sandbox.run("estimate plan.json --counts half.csv --tables a1").refused(1, &["does not tell the plan"]);
+    sandbox.run("estimate plan.json --counts half.csv --tables a1").refused(1, &["does not name the plan"]);
     sandbox.run("estimate plan.json --counts half.csv --tables a1 --unmarked").fine();
 }

@@ -64,7 +64,7 @@ fn counts_beyond_what_is_exact_are_refused_with_their_figures() {
     estimate(&format!("yes,{most}\nno,1\n")).refused(1, &["sum to 9007199254740993"]);
     let said = json(&estimate(&format!("yes,{}\nno,1\n", most - 1)).fine().out);
     assert_eq!(said["respondents"], most, "all that is exact is counted");
-    estimate("yes,\n").refused(1, &["row 1, column \"count\": the value is missing; counts are whole numbers"]);
+    estimate("yes,\n").refused(1, &["row 1, column \"count\": the value is missing; counts must be integers"]);
     assert_eq!(json(&estimate("yes,7.0\nno,1e2\n").fine().out)["respondents"], 107);
 }
 
@@ -149,18 +149,14 @@ fn bytes_that_are_no_text_are_found() {
     bad(
         "value.csv",
         &[&header[..], b"2,south,\"s\xc3\xa4y\xe4\",30\n"].concat(),
-        "value.csv, row 2, column \"smokes\": byte 5 of it, 0xE4, is not UTF-8",
+        "value.csv, row 2, column \"smokes\": byte 5, 0xE4, is not UTF-8",
     );
-    bad(
-        "header.csv",
-        b"id,reg\xfe,smokes,age\n",
-        "header.csv, header, column 2 (\"reg\u{fffd}\"): byte 4 of it, 0xFE,",
-    );
+    bad("header.csv", b"id,reg\xfe,smokes,age\n", "header.csv, header, column 2 (\"reg\u{fffd}\"): byte 4, 0xFE,");
     bad("utf16.csv", b"\xff\xfei\0d\0,\0", "utf16.csv, header, column 1 (\"");
     sandbox.write("matrix.csv", b"0.8,0.2\n0.2,0.\xff8\n");
     sandbox
         .run("design --categories 2 --method matrix --matrix matrix.csv")
-        .refused(1, &["matrix.csv, line 2: byte 7 of it, 0xFF, is not UTF-8"]);
+        .refused(1, &["matrix.csv, line 2: byte 7, 0xFF, is not UTF-8"]);
 }
 
 /// Whether a character may not reach a terminal.

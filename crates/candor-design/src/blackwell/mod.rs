@@ -102,8 +102,8 @@ pub enum BlackwellError {
     Attributes(String),
     /// Too many answers to compare.
     #[error(
-        "{what} would have to be compared by a linear program with {size} answers or unknowns, which is too many; \
-         plans with the same blocks are compared block by block, and sets of one attribute's categories at any size"
+        "comparing {what} would require a linear program with {size} answers or unknowns, which is too many; plans \
+         with the same blocks, and sets of one attribute's categories, can be compared at any size"
     )]
     TooLarge {
         /// What is too large.

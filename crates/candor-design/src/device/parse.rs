@@ -10,19 +10,19 @@ const MAX_OF: u64 = 1_000_000;
 #[non_exhaustive]
 pub enum DeviceError {
     /// No colon.
-    #[error("a device is written as \"die: 1-4 truth, 5 yes, 6 no\": what is thrown, a colon, and what to do")]
+    #[error("invalid device; expected the kind, a colon and rules, such as \"die: 1-4 truth, 5 yes, 6 no\"")]
     Form,
     /// An unknown gadget.
     #[error(
-        "\"{0}\" is nothing to throw or draw; known are {names}, crosswise and triangular",
+        "unknown device \"{0}\"; expected one of {names}, crosswise or triangular",
         names = DeviceKind::names()
     )]
     DeviceKind(String),
     /// A rule without outcomes or without what to do.
-    #[error("\"{0}\" is no rule; a rule is outcomes and what to do, such as \"1-4 truth\" or \"else no\"")]
+    #[error("invalid rule \"{0}\"; expected outcomes and an instruction, such as \"1-4 truth\" or \"else no\"")]
     Rule(String),
     /// An outcome that the gadget has not.
-    #[error("\"{found}\" is no outcome of a {gadget}; its outcomes are {first} to {last}")]
+    #[error("\"{found}\" is not an outcome of a {gadget}; expected {first} to {last}")]
     Outcome {
         /// What was written.
         found: String,
@@ -37,10 +37,10 @@ pub enum DeviceError {
     #[error("{0} is in two rules")]
     Twice(String),
     /// An outcome in no rule.
-    #[error("nothing is said about {0}; say what to do, or \"else truth\"")]
+    #[error("no rule covers {0}; add one, or \"else truth\"")]
     Missing(String),
     /// What to do is no answer.
-    #[error("\"{found}\" is not one of the answers: {known}; or say truth, opposite (of two answers), or other 1/2")]
+    #[error("\"{found}\" is not an answer; expected one of {known}, truth, opposite (of two answers), or other 1/2")]
     Action {
         /// What was written.
         found: String,
@@ -48,11 +48,12 @@ pub enum DeviceError {
         known: String,
     },
     /// Something that takes two categories.
-    #[error("\"{0}\" is for questions with two answers")]
+    #[error("\"{0}\" requires a question with two answers")]
     TwoCategories(&'static str),
     /// A prevalence that is none.
     #[error(
-        "\"{0}\" is no prevalence: it is a share above 0 and below 1 such as 1/4 or 0.2412, out of at most {MAX_OF}"
+        "invalid prevalence \"{0}\"; expected a share above 0 and below 1, such as 1/4 or 0.2412, with a denominator \
+         of at most {MAX_OF}"
     )]
     Prevalence(String),
 }

@@ -34,8 +34,8 @@ pub enum FrontError {
     Bound(f64),
     /// No channel meets the bound: Huang and Du 2008, Theorem 5.
     #[error(
-        "the posterior bound {bound} cannot be met: one category has probability {largest:.6}, and whatever is \
-         answered, guessing it is right that often (Huang and Du 2008, Theorem 5). Use a bound of at least {largest:.6}"
+        "the posterior bound {bound} cannot be met: one category has probability {largest:.6}, so a guess of it is \
+         right that often under any channel (Huang and Du 2008, Theorem 5). Use a bound of at least {largest:.6}"
     )]
     BoundBelowPrior {
         /// What was asked.
@@ -45,8 +45,8 @@ pub enum FrontError {
     },
     /// A privacy that no channel has.
     #[error(
-        "privacy {privacy} cannot be reached: one category has probability {largest:.6}, so that a guess is wrong at \
-         most {most:.6} of the time, whatever is answered (Huang and Du 2008, Theorem 5). {advice}"
+        "privacy {privacy} cannot be reached: one category has probability {largest:.6}, so the best guess is wrong \
+         with probability at most {most:.6} under any channel (Huang and Du 2008, Theorem 5). {advice}"
     )]
     TooPrivate {
         /// What was asked.
@@ -73,8 +73,8 @@ pub enum FrontError {
     Cancelled(#[from] candor_runtime::progress::Cancelled),
     /// A search that would take too long.
     #[error(
-        "the evolutionary search would take {steps:.1e} steps: {generations} generations of {children} matrices of \
-         {categories} categories; at most {most:.1e} are taken. Ask for fewer `generations`, or for `method exact`"
+        "the evolutionary search would take {steps:.1e} steps ({generations} generations of {children} matrices of \
+         {categories} categories); the limit is {most:.1e}. Use fewer `generations`, or `method exact`"
     )]
     TooLong {
         /// Steps of the whole search.
@@ -93,8 +93,8 @@ pub enum FrontError {
     Channel(String),
     /// The solver did not come to an end.
     #[error(
-        "no channel with privacy {privacy} could be computed: the best ones there are too close to telling nothing. \
-         Ask for a little less privacy"
+        "no channel with privacy {privacy} could be computed: the best ones carry almost no information. Use a \
+         slightly lower privacy"
     )]
     Unsolved {
         /// What was asked.

@@ -312,7 +312,7 @@ impl FromStr for Request {
 #[non_exhaustive]
 pub enum RequestError {
     /// A parameter that the method cannot do without.
-    #[error("this method needs `{0}`")]
+    #[error("this method requires `{0}`")]
     Missing(&'static str),
     /// No method has this name.
     #[error("unknown method \"{found}\"{hint}")]
@@ -323,7 +323,7 @@ pub enum RequestError {
         hint: String,
     },
     /// Other methods have this parameter.
-    #[error("`{parameter}` does not go with `method {method}`; it belongs to `method {methods}`")]
+    #[error("`{parameter}` cannot be used with `method {method}`; it requires `method {methods}`")]
     WrongMethod {
         /// The parameter.
         parameter: String,

@@ -164,7 +164,7 @@ fn triangular_model_is_exact_and_one_sided() {
     let refused = |text: &str, categories: &[String]| parse(text, categories).unwrap_err().to_string();
     assert!(refused("triangular: 1/4", &["a", "b", "c"].map(String::from)).contains("two answers"));
     for share in ["0", "1", "5/4", "-1/4", "", "a"] {
-        assert!(refused(&format!("triangular: {share}"), &yes_no()).contains("no prevalence"), "{share}");
+        assert!(refused(&format!("triangular: {share}"), &yes_no()).contains("invalid prevalence"), "{share}");
     }
     let schema = Schema::new(vec![Attribute::new("smokes", yes_no()).unwrap()]).unwrap();
     let shifted = device::plan(&schema, &[Device::triangular(1, 4)], true).unwrap_err().to_string();
@@ -204,15 +204,15 @@ fn plans_are_exact_and_old_where_they_can_be() {
 fn what_describes_no_device() {
     let wrong = |text: &str| parse(text, &yes_no()).unwrap_err().to_string();
     assert!(wrong("1-4 truth").contains("a colon"));
-    assert!(wrong("dice: 1-4 truth").contains("nothing to throw"));
-    assert!(wrong("die: 1-4").contains("is no rule"));
-    assert!(wrong("die: 1-7 truth").contains("its outcomes are 1 to 6"));
-    assert!(wrong("die: 4-1 truth").contains("no outcome"));
+    assert!(wrong("dice: 1-4 truth").contains("unknown device"));
+    assert!(wrong("die: 1-4").contains("invalid rule"));
+    assert!(wrong("die: 1-7 truth").contains("expected 1 to 6"));
+    assert!(wrong("die: 4-1 truth").contains("not an outcome"));
     assert!(wrong("die: 1-4 truth, 4 yes, 5-6 no").contains("4 is in two rules"));
-    assert!(wrong("die: 1-4 truth, 5 yes").contains("nothing is said about 6"));
-    assert!(wrong("die: 1-4 truth, 5 maybe, 6 no").contains("\"maybe\" is not one of the answers: no, yes"));
-    assert!(wrong("die: 1-4 truth, else other 3/2").contains("no prevalence"));
-    assert!(wrong("crosswise: 0.1234567").contains("no prevalence"));
+    assert!(wrong("die: 1-4 truth, 5 yes").contains("no rule covers 6"));
+    assert!(wrong("die: 1-4 truth, 5 maybe, 6 no").contains("\"maybe\" is not an answer; expected one of no, yes"));
+    assert!(wrong("die: 1-4 truth, else other 3/2").contains("invalid prevalence"));
+    assert!(wrong("crosswise: 0.1234567").contains("invalid prevalence"));
     let three = ["a", "b", "c d"].map(String::from);
     assert!(parse("die: 1-5 truth, 6 opposite", &three).unwrap_err().to_string().contains("two answers"));
     assert_eq!(parse("die: 1-3 truth, 4 a, 5 b, 6 c d", &three).unwrap().slope(), Some(0.5));

@@ -64,7 +64,7 @@ fn names_are_names_of_methods() {
 #[test]
 fn a_parameter_of_another_method_is_told_as_one() {
     let error = Request::new(Method::Joint, parameters(json!({"epsilon": 1.0, "p": 0.7}))).unwrap_err();
-    assert_eq!(error.to_string(), "`p` does not go with `method joint`; it belongs to `method warner`");
+    assert_eq!(error.to_string(), "`p` cannot be used with `method joint`; it requires `method warner`");
     let error = Request::new(Method::Joint, parameters(json!({"epsilom": 1.0}))).unwrap_err();
     assert_eq!(error.to_string(), "unknown parameter `epsilom`; did you mean `epsilon`?");
     assert!(matches!(error, RequestError::UnknownParameter { .. }));

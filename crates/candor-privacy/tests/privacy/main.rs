@@ -339,7 +339,7 @@ fn questions_that_make_no_sense() {
     );
     let prior =
         |name: &str, prior: &[f64]| AuditRequest::new(&diverse).with_prior(name, prior).err().unwrap().to_string();
-    assert!(prior("a3", &[1.0]).contains("no randomized attribute \"a3\""));
+    assert!(prior("a3", &[1.0]).contains("unknown randomized attribute \"a3\""));
     assert!(prior("a1", &[0.5, 0.5]).contains("2 probabilities for 4 categories"));
     assert!(prior("a1", &[0.5, 0.5, 0.5, -0.5]).contains("-0.5 is not a probability"));
     assert!(prior("a1", &[f64::NAN, 0.5, 0.5, 0.0]).contains("NaN is not a probability"));

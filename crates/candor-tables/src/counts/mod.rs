@@ -142,8 +142,8 @@ fn parse_count(text: &str) -> Result<u64, String> {
     match whole {
         Some(n) if n <= u128::from(MAX_COUNTED) => Ok(n as u64),
         Some(_) => Err(format!("is too large; at most {MAX_COUNTED} (2^53) responses can be counted exactly")),
-        None if text.is_empty() => Err("counts are whole numbers, 0 or more".to_owned()),
-        None => Err("is not a count; counts are whole numbers, 0 or more".to_owned()),
+        None if text.is_empty() => Err("counts must be integers, 0 or more".to_owned()),
+        None => Err("is not a count; counts must be integers, 0 or more".to_owned()),
     }
 }
 

@@ -6,8 +6,8 @@
 pub enum Occupied {
     /// Responses are at the place of an output.
     #[error(
-        "Already randomized: {}. {file} holds responses made under the plan {fingerprint}; analyze those, or choose \
-         another output for other people. `force` replaces them: safe only if nobody has seen them",
+        "Already randomized: {}. {file} contains responses made with the plan {fingerprint}; analyze those, or choose \
+         another output for other people. `force` replaces them, which is safe only if nobody has seen them",
         second_release(epsilon.as_deref())
     )]
     Released {
@@ -19,7 +19,7 @@ pub enum Occupied {
         epsilon: Option<String>,
     },
     /// A file is at the place of an output.
-    #[error("{file} exists already: {what}. Choose another output, or replace the file with `force`")]
+    #[error("{file} already exists: {what}. Choose another output, or replace the file with `force`")]
     Exists {
         /// The file's name.
         file: String,
@@ -38,7 +38,7 @@ pub enum Occupied {
         fingerprint: String,
     },
     /// Responses or a plan are at the place of a document.
-    #[error("{file} holds {what}, which cannot be made again. Choose another output, or delete the file first")]
+    #[error("{file} contains {what}, which cannot be made again. Choose another output, or delete the file first")]
     InUse {
         /// The file's name.
         file: String,

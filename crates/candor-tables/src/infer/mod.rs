@@ -321,7 +321,7 @@ impl Column {
     /// The categories that are known, and those that stand for what is missing.
     fn known(&self, known: &FixedCategories, extra: Vec<String>, public: bool) -> Result<Attribute, String> {
         if self.values.keys().any(|value| !known.categories.contains(value)) {
-            return Err("has values that are none of its categories".to_owned());
+            return Err("has values that are not among its categories".to_owned());
         }
         let mut categories = known.categories.clone();
         categories.extend(extra.into_iter().filter(|label| !known.categories.contains(label)));
@@ -370,9 +370,9 @@ impl Column {
         if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
             let bins = suggested(self.values.keys().filter_map(|value| value.trim().parse().ok()));
             return Err(format!(
-                "holds numbers with {more}{} distinct values; put them into bins, for instance with `bins \
-                 {name}=edges:{}`, or leave it out with `drop {name}`. The edges are published: choose them by the \
-                 question, not by the data",
+                "contains numbers with {more}{} distinct values; define bins, for instance `bins {name}=edges:{}`, or \
+                 remove it with `drop {name}`. The edges are published: choose them from the question, not from the \
+                 data",
                 distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES)),
                 bins.as_deref().unwrap_or("18,65")
             ));
@@ -382,13 +382,13 @@ impl Column {
         }
         if distinct > wishes.max_categories || self.too_many {
             return Err(format!(
-                "has more than {} distinct values; leave it out with `drop {name}`, merge categories beforehand, \
-                 or raise `max_categories`",
+                "has more than {} distinct values; remove it with `drop {name}`, merge categories first, or increase \
+                 `max_categories`",
                 wishes.max_categories
             ));
         }
         if distinct + extra.len() < 2 && !public {
-            return Err(format!("has the same value in every record; leave it out with `drop {name}`"));
+            return Err(format!("has the same value in every record; remove it with `drop {name}`"));
         }
         let mut categories: Vec<String> = self.values.keys().cloned().collect();
         if self.numeric {
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(attribute.kind(), candor_base::schema::Kind::Ordinal);
         let wishes = InferOptions { known: vec![known(&["b", "c"], false)], ..InferOptions::default() };
         assert!(
-            column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("none of its categories")
+            column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("among its categories")
         );
     }
 

@@ -23,7 +23,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 const CSV_CANNOT: &str = "which CSV cannot hold; write Parquet, or do not keep the column";
-const TOO_FAR: &str = "row 1: the kept column \"k\" holds a ";
+const TOO_FAR: &str = "row 1: the kept column \"k\" contains a ";
 
 /// What CSV makes of a column of three values, the last of them missing.
 enum Text {

@@ -58,7 +58,7 @@ impl Provenance {
         let unmarked = self
             .unmarked
             .iter()
-            .map(|table| format!("note: {} does not tell the plan it was made under; you vouch for it", name(table)));
+            .map(|table| format!("note: {} does not name the plan it was made with; you vouch for it", name(table)));
         let implausible = self.implausible.iter().map(|table| implausible(&name(table)));
         let simulation = self.simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"));
         implausible.chain(unmarked).chain(simulation).collect()
@@ -114,7 +114,7 @@ impl Counts {
             key.len() == by.len() && key.iter().zip(by).all(|(&code, &a)| usize::from(code) < plan.schema().size(a))
         };
         if !groups.keys().all(is_group) {
-            return Err(StudyError::Counts("a group is not one category for each attribute"));
+            return Err(StudyError::Counts("a group must have one category for each attribute"));
         }
         let is_of_plan = |tally: &TableCounts| {
             let attributes = &tally.layout().attributes;
@@ -122,7 +122,7 @@ impl Counts {
                 && *tally.layout() == CountLayout::new(plan, attributes)
         };
         if !groups.values().flatten().all(is_of_plan) {
-            return Err(StudyError::Counts("a table is counted for another plan"));
+            return Err(StudyError::Counts("a table was counted for another plan"));
         }
         let tables = |tallies: &[TableCounts]| -> Vec<Vec<usize>> {
             tallies.iter().map(|tally| tally.layout().attributes.clone()).collect()
@@ -130,7 +130,7 @@ impl Counts {
         let mut lists = groups.values().map(|tallies| tables(tallies));
         let first = lists.next();
         if !lists.all(|list| Some(&list) == first.as_ref()) {
-            return Err(StudyError::Counts("groups hold different tables"));
+            return Err(StudyError::Counts("groups contain different tables"));
         }
         Ok(Counts::simple(by, groups, responses))
     }
@@ -287,14 +287,14 @@ impl Counts {
         };
         let same = layouts(self).zip(layouts(&other)).is_none_or(|(here, there)| here == there);
         if self.by != other.by || !same {
-            return Err(StudyError::Counts("they are of other tables or groups, and do not add up"));
+            return Err(StudyError::Counts("they have different tables or groups, and cannot be added"));
         }
         let drawn = |counts: &Counts| counts.groups.values().flatten().any(|tally| tally.drawn().is_some());
         if drawn(self) || drawn(&other) {
-            return Err(StudyError::Counts("they are of a survey's design, whose units are counted together only"));
+            return Err(StudyError::Counts("they have a sampling design, whose units must be counted together"));
         }
         if self.weighted().zip(other.weighted()).is_some_and(|(here, there)| here != there) {
-            return Err(StudyError::Counts("some are weighted and some are not, and do not add up"));
+            return Err(StudyError::Counts("weighted and unweighted counts cannot be added"));
         }
         for (key, tallies) in other.groups {
             match self.groups.get_mut(&key) {

@@ -95,12 +95,12 @@ impl EstimateOptions {
             && matches!(self.method, Method::Unbiased | Method::PlugIn);
         if self.standard == Standard::Nchs && !of_nchs {
             return Err(StudyError::Needs(
-                "`standards nchs` is a rule about 95% Korn-Graubard intervals: it goes with `confidence 0.95`, \
-                 `interval binomial` and the methods unbiased and plug-in",
+                "`standards nchs` applies to 95% Korn-Graubard intervals: it requires `confidence 0.95`, `interval \
+                 binomial` and the method unbiased or plug-in",
             ));
         }
         match self.covariance && self.method != Method::Unbiased {
-            true => Err(StudyError::Needs("`covariance` goes with the unbiased method")),
+            true => Err(StudyError::Needs("`covariance` requires the unbiased method")),
             false => Ok(()),
         }
     }
@@ -111,17 +111,17 @@ impl EstimateOptions {
     /// Returns an error if the method has no standard errors, or not those of the design.
     pub fn check_design(&self) -> Result<(), StudyError> {
         match (self.method, self.target, self.interval) {
-            (_, Target::Table, _) => Err(StudyError::Needs(
-                "strata, sampling clusters and replicates are about a population; they do not go with `target table`",
-            )),
+            (_, Target::Table, _) => {
+                Err(StudyError::Needs("strata, sampling clusters and replicate weights require `target population`"))
+            }
             (_, _, Interval::Bootstrap) => Err(StudyError::Needs(
-                "`interval bootstrap` resamples single responses; strata, sampling clusters and replicates tell the \
-                 errors themselves",
+                "`interval bootstrap` resamples single responses; it cannot be used with strata, sampling clusters or \
+                 replicate weights",
             )),
             (Method::Unbiased | Method::PlugIn, ..) => Ok(()),
             _ => Err(StudyError::Needs(
-                "strata, sampling clusters and replicates are about standard errors, which the methods unbiased and \
-                 plug-in have",
+                "strata, sampling clusters and replicate weights require the method unbiased or plug-in, which have \
+                 standard errors",
             )),
         }
     }
@@ -260,15 +260,14 @@ pub fn estimate_query_with_progress(
     let Options { method, target, interval, confidence } = how;
     if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
         return Err(StudyError::Needs(
-            "shares among others and numbers go with the unbiased method and with intervals other than `interval \
-             bootstrap`",
+            "conditional shares and means require the unbiased method, without `interval bootstrap`",
         ));
     }
     let expected: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let (mut tables, mut comparisons, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     for (key, tallies) in counts.groups() {
         if !tallies.iter().map(|tally| &tally.layout().attributes).eq(&expected) {
-            return Err(StudyError::Counts("other tables were counted than are asked for"));
+            return Err(StudyError::Counts("the counted tables are not those requested"));
         }
         let group = counts.group(plan.schema(), key);
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
@@ -387,7 +386,7 @@ impl Estimates {
     /// If the tables are others.
     pub fn against(&mut self, before: &Estimates) -> Result<(), StudyError> {
         let others =
-            || StudyError::Refused("`baseline`: the other responses have other tables or groups than these".to_owned());
+            || StudyError::Refused("`baseline`: the earlier responses have different tables or groups".to_owned());
         if self.tables.len() != before.tables.len() {
             return Err(others());
         }

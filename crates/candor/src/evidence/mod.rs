@@ -161,7 +161,7 @@ pub fn read_survey(folder: &Path, plan: &Plan) -> Result<String, StudyError> {
     match asked.fingerprint() == plan.fingerprint() {
         true => read("survey.toml"),
         false => Err(StudyError::Refused(format!(
-            "{} has another plan ({}) than the one given ({}); give the plan of the survey",
+            "{} has the plan {}, not {}; use the plan of the survey",
             folder.display(),
             asked.fingerprint(),
             plan.fingerprint()

@@ -238,10 +238,10 @@ pub fn front(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -
 fn check(options: &FrontOptions) -> Result<(), StudyError> {
     check_respondents(options.respondents)?;
     if options.outputs.is_some() && options.method == FrontMethod::Evolve {
-        return Err(StudyError::Needs("`outputs` does not go with `method evolve`, which searches square matrices"));
+        return Err(StudyError::Needs("`outputs` cannot be used with `method evolve`, which searches square matrices"));
     }
     if !(1..=MAX_POINTS).contains(&options.points) {
-        return Err(StudyError::Needs("`points` is a number from 1 to 10,000"));
+        return Err(StudyError::Needs("`points` must be a number from 1 to 10,000"));
     }
     Ok(())
 }

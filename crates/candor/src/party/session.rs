@@ -112,7 +112,7 @@ impl PartySession {
         let tables = tables_of(&schema, text.epsilon, Measure::CramersV)?;
         let counts = tables.cells();
         if counts == 0 {
-            return Err(refused("there is one attribute only, so there are no pairs to add up".to_owned()));
+            return Err(refused("there is only one attribute, so there are no pairs".to_owned()));
         }
         if counts > MAX_COUNTS {
             return Err(refused(format!(

@@ -178,12 +178,12 @@ impl<'a> ShareQuery<'a> {
         let (mean, compare) = (position("mean", &options.mean)?, position("compare_groups", &options.compare)?);
         let values = |attribute: usize| values(plan, attribute, options.values.as_deref()).map(|v| (attribute, v));
         if mean.is_none() && options.values.is_some() {
-            return Err(StudyError::Needs("`scores` goes with `mean`"));
+            return Err(StudyError::Needs("`scores` requires `mean`"));
         }
         let mean = mean.map(values).transpose()?;
         let methods = match options.only_joint() {
             true if !options.methods.0.contains(&QueryMethod::Joint) => {
-                return Err(StudyError::Needs("`given`, `mean` and `compare_groups` go with `method joint` only"));
+                return Err(StudyError::Needs("`given`, `mean` and `compare_groups` require `method joint`"));
             }
             true => vec![QueryMethod::Joint],
             false => options.methods.0.to_vec(),
@@ -200,8 +200,7 @@ impl<'a> ShareQuery<'a> {
         self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
             true => Err(StudyError::Needs(
-                "`method adjusted` weights the responses itself, and `method naive` counts them; both go without \
-                 groups, other weights and survey designs",
+                "`method adjusted` and `method naive` cannot be used with groups, weights or a sampling design",
             )),
             false => Ok(self),
         }
@@ -290,7 +289,7 @@ impl<'a> ShareQuery<'a> {
         let records = records.ok_or("the answer records were not kept")?;
         let found = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
         if !found.converged {
-            return Err("the weights do not converge; an adjustment by itself tells why".to_owned());
+            return Err("the weights did not converge; candor rake reports the reason".to_owned());
         }
         // The columns of record-shaped responses are the attributes.
         let holds = |record: &[u16]| self.condition.holds(|attribute| record[attribute]);
@@ -363,7 +362,8 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
         None => Values::new(described),
         Some(text) => {
             let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
-            let form = || StudyError::Refused("`scores`: what categories stand for is said as 9,40,75".to_owned());
+            let form =
+                || StudyError::Refused("`scores`: expected a number for each category, such as 9,40,75".to_owned());
             Values::said(described, &numbers.ok_or_else(form)?)
         }
     };

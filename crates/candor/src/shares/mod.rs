@@ -137,8 +137,8 @@ impl Part {
     fn beside(&self, other: &Part) -> Result<Part, StudyError> {
         if self.kinds.len().saturating_mul(other.kinds.len()) > MAX_KINDS {
             return Err(StudyError::Refused(format!(
-                "there are more than {MAX_KINDS} kinds of people to tell apart; leave variables out, or say in \
-                 `expected_shares` which occur together"
+                "more than {MAX_KINDS} combinations of values must be distinguished; remove variables, or list in \
+                 `expected_shares` which combinations occur"
             )));
         }
         let both = |(codes, values, share): &Kind| -> Vec<Kind> {

@@ -65,11 +65,12 @@ fn what_is_no_answer_is_refused() {
     for (tolerance, max_iterations) in [(0.0, 10), (f64::NAN, 10), (1e-6, 0)] {
         assert!(matches!(refused(&records, &Options { tolerance, max_iterations }), StudyError::Needs(_)));
     }
-    assert!(matches!(refused(&DistinctRecords::new(3), &Options::default()), StudyError::Adjust(_)));
+    let nobody = refused(&DistinctRecords::new(3), &Options::default());
+    assert!(matches!(nobody, StudyError::Adjust(_)), "{nobody:?}");
     let unknown = margins(&survey.plan, Some("nothing")).unwrap_err().to_string();
     assert!(unknown.starts_with("`margins`: there is no attribute \"nothing\""), "{unknown}");
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 4, "tables": "smokes;school"}"#);
-    assert!(margins(&lottery.plan, None).unwrap_err().to_string().contains("lottery"));
+    assert!(margins(&lottery.plan, None).unwrap_err().to_string().contains("randomly assigned channels"));
 }
 
 #[test]

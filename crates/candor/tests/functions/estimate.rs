@@ -57,7 +57,7 @@ fn groups_are_public() {
     let refused = public_attributes(survey.plan.schema(), &["region", "smokes"]).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`by`: \"smokes\" is randomized, so its groups are not known; estimate a table instead: `tables` \"smokes,..\""
+        "`by`: \"smokes\" is randomized, so its groups are unknown; estimate a table instead: `tables` \"smokes,..\""
     );
     let unknown = public_attributes(survey.plan.schema(), &["regions"]).unwrap_err().to_string();
     assert!(unknown.starts_with("`by`: ") && unknown.contains("region"), "{unknown}");
@@ -105,7 +105,7 @@ fn options_go_together() {
         assert!(matches!(run(EstimateOptions::default().confidence(confidence)), Err(StudyError::Confidence(_))));
     }
     let refused = run(EstimateOptions::default().covariance(true).method(Method::Clipped)).unwrap_err();
-    assert_eq!(refused, StudyError::Needs("`covariance` goes with the unbiased method"));
+    assert_eq!(refused, StudyError::Needs("`covariance` requires the unbiased method"));
     let found = run(EstimateOptions::default().covariance(true)).unwrap();
     let covariance = found.tables[0].covariance.as_ref().unwrap();
     for (i, cell) in found.tables[0].cells.iter().enumerate() {
@@ -154,7 +154,7 @@ fn what_cannot_be_told_is_said() {
     let tables = TableList::parse("smokes", survey.plan.schema()).unwrap();
     let counts = Counts::from_codes(&survey.plan, &none, &tables, &[]).unwrap();
     let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
-    assert_eq!(found.tables[0].reason.as_deref(), Some("there are no responses to estimate from"));
+    assert_eq!(found.tables[0].reason.as_deref(), Some("no responses to estimate from"));
     assert_eq!(serde_json::to_value(&found).unwrap()["tables"][0]["cells"], Value::Array(Vec::new()));
 }
 

@@ -240,13 +240,15 @@ fn effects_take_respondents() {
     assert!(linear.family == "linear" && linear.shares.is_empty() && linear.notes[1].contains("linear"), "{linear:?}");
     // A name that nobody knows is no number, unless somebody says so.
     let misspelt = found(&plan, "smokes ~ regoin", &Shares::uniform(), &["regoin=0.7"]).unwrap_err().to_string();
-    assert!(misspelt.contains("\"regoin\" is no attribute of the plan (did you mean \"region\"?)"), "{misspelt}");
+    assert!(misspelt.contains("\"regoin\" is not an attribute of the plan (did you mean \"region\"?)"), "{misspelt}");
     assert!(misspelt.contains("`numeric_columns` \"regoin\""), "{misspelt}");
     let response = found(&plan, "smoke ~ school", &Shares::uniform(), &["school=much=1"]).unwrap_err().to_string();
     assert!(response.contains("did you mean \"smokes\"?"), "{response}");
-    for (effect, part) in
-        [("region=south=0", "no effect"), ("(constant)=1", "which coefficient"), ("region=east=1", "no term")]
-    {
+    for (effect, part) in [
+        ("region=south=0", "an effect of 0"),
+        ("(constant)=1", "a coefficient to detect"),
+        ("region=east=1", "no term"),
+    ] {
         let error = found(&plan, "smokes ~ region", &Shares::uniform(), &[effect]).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }

@@ -45,7 +45,7 @@ fn what_cannot_be_made_is_refused_with_what_to_use_instead() {
     let missing = synthesize(&survey.plan, &counts, Parts::Clusters, None, &source);
     assert!(matches!(missing, Err(StudyError::Counts(_))));
     let many = synthesize(&survey.plan, &counts, Parts::Clusters, Some(100_000_001), &source).unwrap_err().to_string();
-    assert!(many.contains("at most 100,000,000 synthetic records can be made; say `records`"), "{many}");
+    assert!(many.contains("at most 100,000,000 synthetic records can be made; specify `records`"), "{many}");
     let silent = Survey::new(r#"{"method": "independent", "epsilon": 0}"#);
     let counts = silent.counts("smokes;school;region;smokes,school,region", &[]);
     let refused = |parts| synthesize(&silent.plan, &counts, parts, None, &source).unwrap_err().to_string();

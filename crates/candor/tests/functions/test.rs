@@ -38,9 +38,9 @@ fn tables_are_those_of_the_pair() {
     let schema = survey.plan.schema();
     let pair = |text: &str| one_pair(&TableList::parse(text, schema).unwrap());
     assert_eq!(pair("school,smokes"), Ok([1, 0]));
-    assert_eq!(pair("school"), Err(StudyError::Needs("`independence` takes two attributes, such as a,b")));
+    assert_eq!(pair("school"), Err(StudyError::Needs("`independence` requires two attributes, such as a,b")));
     let several = pair("school;smokes").unwrap_err().to_string();
-    assert_eq!(several, "`independence` takes one pair of attributes, such as a,b");
+    assert_eq!(several, "`independence` requires one pair of attributes, such as a,b");
     assert_eq!(tables(schema, [1, 0]).unwrap().lists(), [vec![1], vec![0], vec![1, 0]]);
     // The pair in the other order, or in groups, is another table.
     for counts in
@@ -137,14 +137,14 @@ fn what_is_asked_of_differences_must_be_there() {
         };
         DifferenceQuery::parse(schema, &words).unwrap_err().to_string()
     };
-    assert!(refused(None, "", Some("region")).contains("needs `tables` or `mean`"));
+    assert!(refused(None, "", Some("region")).contains("requires `tables` or `mean`"));
     assert!(refused(None, "school", Some("regoin")).contains("`compare_groups`: "));
-    assert!(refused(None, "school", Some("school")).contains("another attribute"));
+    assert!(refused(None, "school", Some("school")).contains("a different attribute"));
     assert!(refused(None, "school | smokes", Some("region")).contains("single attributes"));
     let words = DifferenceQueryText { tables: Some("smokes".to_owned()), ..DifferenceQueryText::default() };
     let asked = DifferenceQuery::parse(schema, &words).unwrap();
     let counts = survey.counts("smokes", &[]);
     assert!(
-        differences(&survey.plan, &counts, &asked, 0.95).unwrap_err().to_string().contains("needs `compare_groups`")
+        differences(&survey.plan, &counts, &asked, 0.95).unwrap_err().to_string().contains("requires `compare_groups`")
     );
 }

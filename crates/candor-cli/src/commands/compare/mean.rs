@@ -10,7 +10,7 @@ use crate::show::{count, emit, emit_json, paragraph, table};
 
 pub fn run(args: &CompareArgs, wanted: &str, epsilon: f64) -> Result<(), Failure> {
     let Some(path) = &args.schema else {
-        return Err(Failure::Usage("--for is about an attribute of a schema".to_owned()));
+        return Err(Failure::Usage("--for requires a schema".to_owned()));
     };
     let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
     let comparison = compare_for_mean(&read_schema(path)?, wanted, epsilon, respondents)?;

@@ -107,14 +107,16 @@ pub struct CompareArgs {
 fn parse_epsilon(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(epsilon) if epsilon > 0.0 && epsilon <= MAX_EPSILON => Ok(epsilon),
-        _ => Err(format!("epsilon is a number above 0 and up to {MAX_EPSILON}: beyond, a plan protects nobody")),
+        _ => {
+            Err(format!("epsilon must be above 0 and at most {MAX_EPSILON}: a plan with a larger one protects nobody"))
+        }
     }
 }
 
 fn parse_variance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(variance) if variance > 0.0 && variance.is_finite() => Ok(variance),
-        _ => Err("an added variance is a number above 0".to_owned()),
+        _ => Err("an added variance must be a number above 0".to_owned()),
     }
 }
 

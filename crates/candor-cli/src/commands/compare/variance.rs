@@ -11,7 +11,7 @@ use crate::show::{count, emit, emit_json, paragraph, table};
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let Some(&[categories]) = args.categories.as_deref() else {
-        return Err(Failure::Usage("--added-variance and --l are about one attribute: --categories K".to_owned()));
+        return Err(Failure::Usage("--added-variance and --l require one attribute: --categories K".to_owned()));
     };
     let variance = match (args.added_variance, args.l) {
         (Some(variance), _) => Variance::Added(variance),

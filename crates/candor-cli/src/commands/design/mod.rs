@@ -106,7 +106,9 @@ pub struct DesignArgs {
 pub fn run(args: DesignArgs) -> Result<(), Failure> {
     let started = Instant::now();
     if args.json && args.output.as_deref() == Some("-") {
-        return Err(Failure::Usage("--json and -o - both write to standard output; give a file".to_owned()));
+        return Err(Failure::Usage(
+            "--json and -o - both write to standard output; write the plan to a file".to_owned(),
+        ));
     }
     args.check_flags()?;
     if let Some(output) = &args.output {

@@ -63,7 +63,7 @@ impl DesignArgs {
         for Given { flag, parameter } in self.given() {
             self.method().check(&parameter).map_err(|error| match error {
                 RequestError::WrongMethod { method, methods, .. } => Failure::Usage(format!(
-                    "{flag} does not go with --method {method}; it belongs to --method {methods}"
+                    "{flag} cannot be used with --method {method}; it requires --method {methods}"
                 )),
                 other => Failure::Usage(other.to_string()),
             })?;

@@ -75,7 +75,7 @@ pub struct EstimateArgs {
     /// Inference target
     #[arg(long, value_parser = choice::<Target>(), default_value = Target::default().name())]
     target: Target,
-    /// Rule by which shares may be published
+    /// Standard that decides which shares may be published
     #[arg(long, value_parser = choice::<Standard>(), default_value = Standard::default().name(), value_name = "RULE")]
     standards: Standard,
     /// Add the covariance matrix of each one-way table to the JSON output; for a population [unbiased]
@@ -119,7 +119,7 @@ enum FormatArg {
 pub fn parse_confidence(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(confidence) if confidence > 0.0 && confidence < 1.0 => Ok(confidence),
-        _ => Err("confidence is a number above 0 and below 1, such as 0.95".to_owned()),
+        _ => Err("confidence must be above 0 and below 1, such as 0.95".to_owned()),
     }
 }
 
