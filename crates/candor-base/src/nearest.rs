@@ -1,14 +1,15 @@
-//! What a mistyped word may have meant.
+//! Suggestions for mistyped words.
 
-/// Words with more characters than this are not compared.
+/// Longest word that is compared, in characters.
 const MAX_COMPARED_LENGTH: usize = 64;
 
-/// More candidates than this are not looked at.
+/// Maximum number of candidates that are compared.
 const MAX_COMPARED: usize = 1000;
 
-/// The candidate most like a word that was not found, for error messages; `None` if none is.
+/// Returns the candidate closest to an unknown word, for error messages, or `None` if none is similar.
 ///
-/// Bounded work, whatever the word: long words have no candidate, and only the first thousand candidates are looked at.
+/// The work is bounded: words of more than 64 characters have no suggestion, and only the first 1,000 candidates are
+/// compared.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (folded, candidates) = compared(word, candidates)?;
     let score = |candidate: &str| strsim::normalized_damerau_levenshtein(&folded, &candidate.trim().to_lowercase());
@@ -19,7 +20,7 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The word and the candidates as they are compared; `None` if the word is too long.
+/// Returns the word and the candidates in the form they are compared in, or `None` if the word is too long.
 fn compared<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,

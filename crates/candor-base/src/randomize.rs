@@ -1,7 +1,8 @@
-//! Randomizing one record: from a respondent's truth and a plan to the answers that are sent.
+//! Randomization of one record: from the true record and a plan to the response.
 //!
-//! [`Client`] reads random bytes in the documented order (docs/reference/sampling-algorithm.md), and draws from exactly
-//! the distributions that the plan certifies. Whole tables are the crate `candor-bulk`.
+//! [`Client`] draws the answers block by block from exactly the distributions that the plan certifies. Nothing else
+//! leaves it. It reads random bytes in a documented order (docs/reference/sampling-algorithm.md), so others can
+//! reproduce it. The crate `candor-bulk` randomizes data files.
 
 use rand_core::TryCryptoRng;
 
@@ -9,7 +10,7 @@ use crate::channel::sampling::draw_weighted;
 use crate::channel::{Answer, Channel, Sampler};
 use crate::plan::{Block, Plan};
 
-/// Answers one record at a time, in the order of bytes that docs/reference/sampling-algorithm.md specifies.
+/// Answers one record at a time, reading bytes in the order of docs/reference/sampling-algorithm.md.
 pub struct Client<'a> {
     plan: &'a Plan,
     blocks: Vec<(&'a Block, Vec<Sampler<'a>>)>,
@@ -18,14 +19,14 @@ pub struct Client<'a> {
 /// One respondent's answers to one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockAnswer {
-    /// The channel that the public lottery drew; `None` if there is one channel only.
+    /// The channel that the public lottery drew; `None` if there is only one channel.
     pub tag: Option<usize>,
     /// The answers.
     pub answers: Vec<Answer>,
 }
 
 impl<'a> Client<'a> {
-    /// Prepares a plan.
+    /// Creates a client that answers under this plan.
     pub fn new(plan: &'a Plan) -> Client<'a> {
         let samplers = |block: &'a Block| {
             let channels: Vec<&Channel> = block.channels().iter().map(|(_, channel)| channel).collect();
@@ -34,11 +35,13 @@ impl<'a> Client<'a> {
         Client { plan, blocks: plan.blocks().iter().map(samplers).collect() }
     }
 
-    /// Answers for one record: one code per attribute of the schema (what stands for public
-    /// attributes does not matter).
+    /// Randomizes one record, given as one code per attribute of the schema.
+    ///
+    /// The codes of public attributes are ignored.
     ///
     /// # Errors
-    /// If the record does not fit the schema, or the source of randomness fails.
+    /// Returns [`RandomizeError::Columns`] or [`RandomizeError::Category`] if the record does not fit the schema, and
+    /// [`RandomizeError::Randomness`] if the generator fails.
     pub fn answer<R: TryCryptoRng + ?Sized>(
         &self,
         record: &[u16],
@@ -66,34 +69,34 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Why records could not be randomized.
+/// The reason why records could not be randomized.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RandomizeError {
-    /// Another number of columns than attributes.
+    /// The number of columns differs from the number of attributes.
     #[error("{found} columns for {expected} attributes")]
     Columns {
-        /// Columns given.
+        /// Number of columns given.
         found: usize,
-        /// Attributes of the schema.
+        /// Number of attributes in the schema.
         expected: usize,
     },
-    /// Columns of different lengths.
+    /// A column has the wrong length.
     #[error("the column of attribute {attribute} has {found} values, not {expected}")]
     Length {
-        /// Which attribute.
+        /// The attribute.
         attribute: usize,
-        /// Values given.
+        /// Number of values given.
         found: usize,
-        /// Values needed.
+        /// Number of values expected.
         expected: usize,
     },
-    /// A code beyond the categories. The value itself is not repeated here.
+    /// A code is out of range. The message does not repeat the code, which may be a true value.
     #[error("a code of attribute {attribute} is out of range; it has {categories} categories")]
     Category {
-        /// Which attribute.
+        /// The attribute.
         attribute: usize,
-        /// How many categories it has.
+        /// Its number of categories.
         categories: usize,
     },
     /// The source of randomness failed.

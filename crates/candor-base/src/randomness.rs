@@ -1,10 +1,8 @@
-//! Where randomness comes from: a ChaCha12 generator keyed by the operating system, and uniform integers from any
-//! generator.
+//! Random bytes and uniform integers: a ChaCha12 generator keyed by the operating system.
 //!
-//! ChaCha12 is the generator that `rand` uses as its standard: no attack on more than seven of its
-//! twelve rounds is known, and it is faster than the twenty-round variant by more than half. A
-//! table is randomized in batches; batch `i` uses stream `i` of one key, so that the result does
-//! not depend on the number of threads.
+//! ChaCha12 is the default generator of `rand`. The best known attacks reach seven of its twelve rounds, and it is
+//! more than 1.5 times as fast as the twenty-round variant. Data files are randomized in batches. Batch `i` uses stream
+//! `i` of one key, so the result does not depend on the number of threads.
 
 use chacha20::ChaCha12Rng;
 use getrandom::SysRng;
@@ -12,35 +10,38 @@ use num_bigint::BigUint;
 use num_traits::One;
 use rand_core::{SeedableRng, TryCryptoRng, TryRng};
 
-/// A key from which independent generators are made, one per batch.
+/// A key that yields one independent generator per batch.
 pub struct Source {
     key: [u8; 32],
     seed: Option<u64>,
 }
 
 impl Source {
-    /// A key from the operating system. This is the only source for real respondents.
+    /// Creates a key from the operating system: the only source to use for real respondents.
     ///
     /// # Errors
-    /// If the operating system fails to give entropy.
+    /// Returns [`EntropyError`] if the operating system provides no random bytes.
     pub fn from_os() -> Result<Source, EntropyError> {
         let mut key = [0; 32];
         SysRng.try_fill_bytes(&mut key).map_err(|error| EntropyError(error.to_string()))?;
         Ok(Source { key, seed: None })
     }
 
-    /// A reproducible key, for simulations and tests: whoever knows the seed can undo the
-    /// randomization.
+    /// Creates a reproducible key, for simulations and tests.
+    ///
+    /// This protects nobody: anyone with the seed can reverse the randomization.
     pub fn from_seed(seed: u64) -> Source {
         Source { key: ChaCha12Rng::seed_from_u64(seed).get_seed(), seed: Some(seed) }
     }
 
-    /// The seed, if this is a simulation.
+    /// Returns the seed, or `None` if the key came from the operating system.
     pub fn seed(&self) -> Option<u64> {
         self.seed
     }
 
-    /// The generator of one batch; ask for each number once.
+    /// Returns the generator of one batch.
+    ///
+    /// Each batch number may be used once: the same number gives the same random bytes again.
     pub fn stream(&self, batch: u64) -> ChaCha12Rng {
         let mut rng = ChaCha12Rng::from_seed(self.key);
         rng.set_stream(batch);
@@ -48,11 +49,13 @@ impl Source {
     }
 }
 
-/// A uniform integer below `n`, which is from 1 to `2^64`: the fewest whole bytes that hold `n - 1`, most significant
-/// first, with the bits above the highest bit of `n - 1` ignored, drawn again while not below `n`.
+/// Returns a uniformly random integer below `n`, where `n` is from 1 to `2^64`.
+///
+/// Each attempt reads the fewest whole bytes that can hold `n - 1`, most significant first, and clears the bits above
+/// the highest bit of `n - 1`. Numbers that are not below `n` are rejected and drawn again.
 ///
 /// # Errors
-/// If the generator fails.
+/// Returns the generator's error if it fails.
 #[inline]
 pub fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
     let bits = u128::BITS - (n - 1).leading_zeros();
@@ -68,10 +71,10 @@ pub fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, 
     }
 }
 
-/// [`below_u64`] for integers of any size, which are at least 1.
+/// Returns a uniformly random integer below `n`, like [`below_u64`], for integers of any size that are at least 1.
 ///
 /// # Errors
-/// If the generator fails.
+/// Returns the generator's error if it fails.
 pub fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
     let bits = (n - BigUint::one()).bits();
     let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
@@ -87,7 +90,7 @@ pub fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUi
     }
 }
 
-/// The operating system could not give randomness.
+/// The operating system could not provide random bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system provided no randomness ({0}); nothing was randomized")]
 pub struct EntropyError(String);

@@ -1,6 +1,8 @@
-//! The cells of a cross-classification and their numbers: first attribute slowest, everywhere.
+//! Numbering of the cells of a cross-classification: the first attribute varies slowest, everywhere.
 
-/// The sizes of some attributes; their combinations are its cells, numbered `(x1 * a2 + x2) * a3 + ...`.
+/// The numbers of categories of several attributes, whose combinations are the *cells*.
+///
+/// Cells are numbered `(x1 * a2 + x2) * a3 + ...`, for categories `x` and numbers of categories `a`.
 ///
 /// ```
 /// use candor_base::shape::Shape;
@@ -19,7 +21,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of attributes with so many categories each.
+    /// Creates the shape of attributes with these numbers of categories.
     pub fn new(sizes: Vec<usize>) -> Shape {
         let mut stride = 1usize;
         let mut strides = vec![1; sizes.len()];
@@ -30,26 +32,26 @@ impl Shape {
         Shape { sizes, strides }
     }
 
-    /// The number of categories of each attribute.
+    /// Returns the number of categories of each attribute.
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// How many cells there are; at most as many as can be counted.
+    /// Returns the number of cells, or `usize::MAX` if there are more.
     pub fn cells(&self) -> usize {
         self.sizes.iter().fold(1, |cells, &size| cells.saturating_mul(size))
     }
 
-    /// How far apart two cells are that differ by one in the category of one attribute.
+    /// Returns the difference of the numbers of two cells that differ by one in this attribute.
     #[inline]
     pub fn stride(&self, attribute: usize) -> usize {
         self.strides[attribute]
     }
 
-    /// The number of a cell.
+    /// Returns the number of a cell.
     ///
     /// # Panics
-    /// If a category is out of range.
+    /// Panics if a category is out of range.
     #[inline]
     pub fn cell<C: Copy + Into<usize>>(&self, codes: &[C]) -> usize {
         self.sizes.iter().zip(codes).fold(0, |cell, (&size, &code)| {
@@ -58,35 +60,35 @@ impl Shape {
         })
     }
 
-    /// The cell of one row of columns of codes.
+    /// Returns the cell of one row of columns of codes, without checking that categories are in range.
     #[inline]
     pub fn cell_at(&self, columns: &[&[u16]], row: usize) -> usize {
         self.sizes.iter().zip(columns).fold(0, |cell, (&size, column)| cell * size + usize::from(column[row]))
     }
 
-    /// The category of one attribute in a cell.
+    /// Returns the category of one attribute in a cell.
     #[inline]
     pub fn code(&self, cell: usize, attribute: usize) -> usize {
         cell / self.strides[attribute] % self.sizes[attribute]
     }
 
-    /// The categories of all attributes in a cell.
+    /// Returns the categories of all attributes in a cell.
     pub fn codes(&self, cell: usize) -> Vec<usize> {
         (0..self.sizes.len()).map(|attribute| self.code(cell, attribute)).collect()
     }
 
-    /// Returns the shape of the table of some attributes, in the order given.
+    /// Returns the shape of the table over some attributes, in the given order.
     pub fn project(&self, attributes: &[usize]) -> Shape {
         Shape::new(attributes.iter().map(|&attribute| self.sizes[attribute]).collect())
     }
 
-    /// Returns the cell of a [projected table](Shape::project) to which a cell adds.
+    /// Returns the cell of a [projected table](Shape::project) that contains this cell.
     #[inline]
     pub fn project_cell(&self, cell: usize, attributes: &[usize]) -> usize {
         attributes.iter().fold(0, |sum, &attribute| sum * self.sizes[attribute] + self.code(cell, attribute))
     }
 
-    /// Iterates over [`Shape::project_cell`] of all cells, in order.
+    /// Iterates over [`Shape::project_cell`] of all cells, in increasing order.
     pub fn project_all(&self, attributes: &[usize]) -> impl Iterator<Item = usize> + use<> {
         let table = self.project(attributes);
         let mut steps = vec![0; self.sizes.len()];
@@ -107,7 +109,7 @@ impl Shape {
         })
     }
 
-    /// Iterates over the fibers along one attribute: the cells that differ in this attribute only.
+    /// Iterates over the fibers along one attribute, which are the sets of cells that differ in this attribute only.
     pub fn fibers(
         &self,
         attribute: usize,
@@ -117,7 +119,7 @@ impl Shape {
         firsts.map(move |first| (0..size).map(move |category| first + category * stride))
     }
 
-    /// Returns the one-way margin of a table.
+    /// Returns the one-way table of an attribute, summed from a table over all cells.
     pub fn margin(&self, table: &[f64], attribute: usize) -> Vec<f64> {
         let mut sums = vec![0.0; self.sizes[attribute]];
         table.iter().enumerate().for_each(|(cell, share)| sums[self.code(cell, attribute)] += share);

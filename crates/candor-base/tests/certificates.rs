@@ -1,4 +1,4 @@
-//! Certified epsilons are never below the true ones: against exact likelihoods, and logarithms enclosed in integers.
+//! Certified epsilons are never below the true ones, by exact likelihoods and logarithms in integer arithmetic.
 
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Rational, exact};
 use candor_base::plan::{Block, Plan};
@@ -7,10 +7,10 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use proptest::prelude::*;
 
-/// Logarithms are whole numbers of `2^-UNIT`.
+/// Logarithms are integers in units of `2^-UNIT`.
 const UNIT: u64 = 400;
 
-/// `ln(larger / smaller)` in units, from below: what is cut off is some hundred of them. `None` if infinite, 0/0 = 1.
+/// Returns `ln(larger / smaller)` in units, rounded down by some hundred of them. `None` if infinite; 0/0 is 1.
 ///
 /// `ln r = m ln 2 + ln s` with `s` from 1 to 2, and `ln s = 2 (t + t^3/3 + t^5/5 + ..)` with `t = (s-1)/(s+1)`.
 fn ln(larger: &BigUint, smaller: &BigUint) -> Option<BigUint> {
@@ -43,12 +43,12 @@ fn between(a: &BigUint, b: &BigUint) -> Option<BigUint> {
     ln(a.max(b), a.min(b))
 }
 
-/// The largest of several logarithms.
+/// Returns the largest of several logarithms.
 fn worst(logarithms: impl IntoIterator<Item = Option<BigUint>>) -> Option<BigUint> {
     logarithms.into_iter().try_fold(BigUint::zero(), |worst, ln| Some(worst.max(ln?)))
 }
 
-/// The true losses of a channel: of the record, and of each attribute conditional and marginal.
+/// The true losses of a channel: of the record, and of each attribute, conditional and marginal.
 #[derive(Debug)]
 struct Truth {
     record: Option<BigUint>,
@@ -60,7 +60,7 @@ fn choose(n: usize, k: usize) -> BigUint {
     (0..k).fold(BigUint::one(), |ways, j| ways * (n - j) / (j + 1))
 }
 
-/// In how many ways the answer about an attribute hits, and misses.
+/// Returns the number of ways in which the answer about an attribute hits, and misses.
 fn ways(axis: &Axis) -> [BigUint; 2] {
     let (a, q) = (axis.categories, axis.answer);
     [choose(a - 1, q - 1), if q == a { BigUint::zero() } else { choose(a - 1, q) }]
@@ -77,7 +77,7 @@ fn holds(set: &PatternSet, pattern: usize, k: usize) -> bool {
     }
 }
 
-/// `X(S)` of every pattern in whole numbers of a common unit, by the definition, resampling included.
+/// Returns `X(S)` of every pattern in integers of a common unit, by the definition, including resampling.
 fn likelihoods(pattern: &Pattern) -> Vec<BigUint> {
     let (k, parts) = (pattern.axes().len(), pattern.parts());
     let ways: Vec<[BigUint; 2]> = pattern.axes().iter().map(ways).collect();
@@ -140,7 +140,7 @@ fn truth_of_matrix(matrix: &Matrix) -> Truth {
     Truth { record: all.clone(), conditional: vec![all.clone()], marginal: vec![all] }
 }
 
-/// Of parts that only count how many of `k` equal attributes miss: `X` by that number.
+/// Returns the losses if parts only count how many of `k` equal attributes miss.
 fn truth_by_count(k: usize, categories: usize, parts: &[(usize, u64)]) -> Truth {
     let miss = BigUint::from(categories - 1);
     let answers: Vec<BigUint> = (0..=k).map(|j| choose(k, j) * miss.pow(j as u32)).collect();
@@ -152,7 +152,7 @@ fn truth_by_count(k: usize, categories: usize, parts: &[(usize, u64)]) -> Truth 
     };
     let values: Vec<BigUint> = (0..=k).map(value).collect();
     let one = worst((0..k).map(|j| between(&values[j], &values[j + 1])));
-    // Given that one attribute hits or misses, the others do as they like.
+    // Given that one attribute hits or misses, the others are free.
     let others: Vec<BigUint> = (0..k).map(|j| choose(k - 1, j) * miss.pow(j as u32)).collect();
     let side = |misses: usize| -> BigUint { (0..k).map(|j| &others[j] * &values[j + misses]).sum() };
     Truth {
@@ -162,7 +162,7 @@ fn truth_by_count(k: usize, categories: usize, parts: &[(usize, u64)]) -> Truth 
     }
 }
 
-/// What is certified of one loss, as the number and as the decimals of a plan file.
+/// Checks the certificate of one loss, as a number and as the decimals of a plan file.
 fn check(certified: Option<f64>, decimal: Option<&str>, truth: &Option<BigUint>, what: &str) {
     let Some(truth) = truth else {
         assert!(certified.is_none() && decimal.is_none(), "{what}: {certified:?}, but there is no bound");
@@ -181,7 +181,7 @@ fn check(certified: Option<f64>, decimal: Option<&str>, truth: &Option<BigUint>,
     }
 }
 
-/// The worst channel of a lottery counts; the plan file states no less than the truth either.
+/// Checks a lottery, of which the worst channel counts; the plan file must not understate the losses either.
 fn certified(sizes: &[usize], lottery: Vec<(u64, Channel)>, truths: &[Truth]) {
     let attributes = (0..sizes.len()).collect();
     let plan = Plan::new(Schema::with_sizes(sizes).unwrap(), vec![Block::lottery(attributes, lottery)]).unwrap();
@@ -200,7 +200,7 @@ fn certified(sizes: &[usize], lottery: Vec<(u64, Channel)>, truths: &[Truth]) {
     assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
 }
 
-/// Any set over `k` attributes; every kind.
+/// A set of any kind over `k` attributes.
 fn set(k: usize) -> BoxedStrategy<PatternSet> {
     let list = move |mask: u32| (0..k).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
     let any_mask = 0u32..1 << k;
@@ -216,12 +216,12 @@ fn set(k: usize) -> BoxedStrategy<PatternSet> {
     .boxed()
 }
 
-/// Weights from hardly any to all of it.
+/// Weights from almost none to nearly all of the total.
 fn weight() -> impl Strategy<Value = u64> {
     prop_oneof![1u64..400, (0u32..60).prop_map(|bits| 1 << bits), Just(1 << 62)]
 }
 
-/// A channel; the more often the nearer to one that tells nothing.
+/// A channel; most are close to one that reveals nothing.
 fn channel(axes: Vec<Axis>) -> impl Strategy<Value = Pattern> {
     let k = axes.len();
     let parts = prop::collection::vec((set(k), weight()), 1..4);
@@ -268,7 +268,7 @@ proptest! {
     fn matrices(
         n in 2usize..5, columns in prop::collection::vec(prop::collection::vec(weight(), 5), 5), even in any::<bool>(),
     ) {
-        // Nearly uniform columns, or any: the last entry takes what is left of 2^63.
+        // Nearly uniform columns, or any: the last entry takes the rest of 2^63.
         let column = |column: &Vec<u64>| {
             let mut column: Vec<u64> =
                 column[..n - 1].iter().map(|&w| if even { (1 << 63) / n as u64 + w % 9 } else { w % (1 << 58) })
@@ -322,7 +322,7 @@ proptest! {
     }
 }
 
-/// Parts so light that floats do not see them.
+/// Parts whose weights are too small to change a float.
 #[test]
 fn losses_below_the_last_digit_of_floats_are_not_stated_as_none() {
     let part = |set: PatternSet, weight: u64| Part { set, weight };
@@ -332,7 +332,7 @@ fn losses_below_the_last_digit_of_floats_are_not_stated_as_none() {
         resampling[k - 1] = 1 << 40;
         let faint = vec![part(PatternSet::Hits(vec![0]), 300), part(PatternSet::All, u64::MAX - 400)];
         let drawn = Pattern::new(axes.clone(), faint).unwrap().resampled(resampling);
-        // Nobody asks about attribute 1, and that is told as it is.
+        // No part depends on attribute 1, so its epsilon is exactly 0.
         assert_eq!(drawn.conditional_epsilons()[1].as_f64(), 0.0);
         let exact =
             Pattern::new(axes.clone(), vec![part(PatternSet::Hits(vec![0]), 50), part(PatternSet::All, 1 << 63)]);
@@ -340,8 +340,8 @@ fn losses_below_the_last_digit_of_floats_are_not_stated_as_none() {
     }
 }
 
-/// Resampled so rarely that some answers are as unlikely as the smallest floats, which have few digits: nothing finite
-/// is certified from those.
+/// Resampling is so rare that some answers are as unlikely as the smallest floats, which have few digits. Nothing
+/// finite may be certified from those.
 #[test]
 fn likelihoods_at_the_end_of_the_floats() {
     let k = 17;
@@ -350,7 +350,7 @@ fn likelihoods_at_the_end_of_the_floats() {
     };
     for (resampled, told) in [(1, false), (5, false), (1 << 20, true), (1 << 63, true)] {
         let drawn = no_miss(k).resampled(vec![resampled; k]);
-        // Attributes are independent of each other: one attribute's exact ratio, to the power of k.
+        // Attributes are independent, so the record's ratio is one attribute's exact ratio to the power of k.
         let one = truth_of_pattern(&no_miss(1).resampled(vec![resampled])).record.unwrap();
         check(drawn.record_epsilon().finite(), None, &Some(&one * k), "record");
         assert_eq!(drawn.record_epsilon().finite().is_some(), told, "{resampled}");

@@ -1,4 +1,4 @@
-//! Pattern channels against the definition: the whole matrix `P(answer | truth)`, written out.
+//! Pattern channels against their definition: the full matrix `P(answer | true record)`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 
 mod definition;
 
-/// The matrix by definition: every answer (one category mask per attribute), every truth.
+/// The matrix by definition: every answer (one category mask per attribute), every true record.
 struct Oracle {
     axes: Vec<Axis>,
     truths: Vec<Vec<usize>>,
     answers: Vec<Vec<u32>>,
-    /// `probability[truth][answer]`, all over the same denominator.
+    /// `probability[record][answer]`, all over the same denominator.
     probability: Vec<Vec<BigUint>>,
     /// The same as floats.
     float: Vec<Vec<f64>>,
@@ -40,7 +40,7 @@ impl Oracle {
         Oracle { axes, truths, answers, probability, float }
     }
 
-    /// `ln` of the largest ratio between two truths with the same `key`.
+    /// Returns `ln` of the largest ratio between two true records with the same `key`.
     fn epsilon(&self, key: impl Fn(&[usize]) -> Vec<usize>) -> f64 {
         let mut groups: HashMap<Vec<usize>, Vec<usize>> = HashMap::new();
         for (t, truth) in self.truths.iter().enumerate() {
@@ -53,7 +53,7 @@ impl Oracle {
         worst.as_f64()
     }
 
-    /// The same for the answer of attribute `i` alone; also checks that it depends on nothing else.
+    /// Returns the epsilon of the answer of attribute `i` alone, and checks that it depends on nothing else.
     fn marginal_epsilon(&self, i: usize) -> f64 {
         let masks: Vec<u32> = self.answers.iter().map(|answer| answer[i]).collect();
         let law = |t: usize, mask: u32| -> BigUint {
@@ -73,7 +73,7 @@ impl Oracle {
         worst.as_f64()
     }
 
-    /// For every truth, the mean of a function of exactly these attributes that sums to zero along each.
+    /// Returns, for every true record, the mean of a function of exactly these attributes that sums to zero along each.
     fn contrasts(&self, attributes: &[usize]) -> Vec<f64> {
         let g: Vec<f64> = self.answers.iter().map(|answer| contrast(attributes.iter().map(|&i| answer[i]))).collect();
         self.float.iter().map(|law| law.iter().zip(&g).map(|(p, g)| p * g).sum()).collect()
@@ -84,13 +84,13 @@ impl Oracle {
     }
 }
 
-/// `ln` of the largest over the smallest.
+/// Returns `ln` of the largest over the smallest.
 fn largest_ratio<'a>(values: impl Iterator<Item = &'a BigUint> + Clone) -> Epsilon {
     let [largest, smallest] = [values.clone().max(), values.min()].map(|value| Rational::from(value.unwrap().clone()));
     Epsilon::of_ratio(&largest, &smallest)
 }
 
-/// The product over some attributes of how the first category is answered and the second is not.
+/// Returns the product over some attributes of `[first category answered] - [second category answered]`.
 fn contrast(masks: impl Iterator<Item = u32>) -> f64 {
     masks.map(|mask| f64::from(mask & 1) - f64::from(mask >> 1 & 1)).product()
 }
@@ -115,7 +115,7 @@ fn agrees_with_definition(pattern: &Pattern) {
         assert!(close(pattern.keep_probability(i), kept), "{pattern:?} {i}: {kept}");
     }
 
-    // The law of the pattern over every subset of attributes, and its eigenvalues.
+    // The distribution of the pattern over every subset of attributes, and its eigenvalues.
     let subset = |chosen: usize| -> Vec<usize> { (0..k).filter(|i| chosen >> i & 1 == 1).collect() };
     let contrasts: Vec<Vec<f64>> = (0..1 << k).map(|chosen| oracle.contrasts(&subset(chosen))).collect();
     for chosen in 0usize..1 << k {
@@ -141,7 +141,7 @@ fn agrees_with_definition(pattern: &Pattern) {
     }
 }
 
-/// Some set of every kind for `k` attributes, `seed` making a difference.
+/// Some set of every kind for `k` attributes, varied by `seed`.
 fn sets(k: usize, seed: u32) -> Vec<PatternSet> {
     let some = |mask: u32| (0..k).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
     vec![
@@ -157,7 +157,7 @@ fn sets(k: usize, seed: u32) -> Vec<PatternSet> {
     ]
 }
 
-/// A channel, unless the parts are not one (an empty set, say: refused by the constructor).
+/// Returns a channel unless the constructor rejects the parts, for example because of an empty set.
 fn channel(axes: &[Axis], parts: Vec<(PatternSet, u64)>) -> Option<Pattern> {
     let parts = parts.into_iter().map(|(set, weight)| Part { set, weight }).collect();
     Pattern::new(axes.to_vec(), parts).ok()
@@ -222,7 +222,7 @@ proptest! {
         }
     }
 
-    /// The promise of the constructor: never above what was asked, and hardly below it.
+    /// The certified epsilon never exceeds the requested one, and is close to it.
     #[test]
     fn k_ary_is_tight(axes in small_axes(), epsilon in 0.0f64..12.0) {
         let pattern = Pattern::k_ary(axes.clone(), epsilon).unwrap();
@@ -266,10 +266,10 @@ fn large_subsets_and_large_joints_are_exact_too() {
     }
 }
 
-/// With more attributes than can be enumerated, the structure of the sets gives the same answers.
+/// With too many attributes to enumerate, the structure of the sets gives the same results.
 #[test]
 fn structure_agrees_with_enumeration() {
-    // Twenty attributes are enumerated; a twenty-first that no set looks at changes nothing.
+    // Twenty attributes are enumerated; a twenty-first that no set depends on changes nothing.
     let sizes: Vec<usize> = (0..20).map(|i| 2 + i % 3).collect();
     let weights: Vec<u64> = (0..20).map(|i| 1 + i % 4).collect();
     let parts = |k: usize| {
@@ -297,7 +297,7 @@ fn structure_agrees_with_enumeration() {
         assert!(close(*x, *y));
     }
 
-    // Attributes alike share what was measured; several at once, in any order.
+    // Equal attributes share cached results; several at once, in any order.
     for attributes in [vec![7, 3], vec![0, 1, 2], vec![12, 5, 19], vec![18, 19, 17, 4]] {
         let (a, b) = (few.marginal(&attributes), many.marginal(&attributes));
         for (x, y) in a.probabilities().iter().zip(b.probabilities()) {
@@ -305,7 +305,7 @@ fn structure_agrees_with_enumeration() {
         }
     }
 
-    // Resampling is not taken into account for the whole record, but it is for the attribute.
+    // Resampling is ignored for the record, but not for the attribute.
     let mut weights = vec![0; 21];
     weights[3] = 1 << 62;
     let (few, many) = (few.resampled(weights[..20].to_vec()), many.resampled(weights));
@@ -351,8 +351,8 @@ fn what_is_not_a_channel_is_refused() {
     assert!(message(new(&[Axis::set(3, 3)], &set(PatternSet::Only(vec![0])))).contains("no answer"));
 }
 
-/// Over more attributes than can be enumerated, laws of one, two and three attributes come by three ways; each against
-/// sums of misses counted one attribute after the other.
+/// With too many attributes to enumerate, pattern probabilities of one, two and three attributes come from three
+/// algorithms. Each is compared with sums of misses, counted attribute by attribute.
 #[test]
 fn laws_of_few_among_many_attributes() {
     for (k, limit) in [(22, 25), (24, 4), (45, 60)] {
@@ -360,7 +360,7 @@ fn laws_of_few_among_many_attributes() {
         let weights: Vec<u64> = (0..k as u64).map(|i| i * 7 % 5).collect();
         let sets = [(PatternSet::Threshold { weights: weights.clone(), limit }, 3), (PatternSet::All, 1)];
         let pattern = channel(&axes, sets.to_vec()).unwrap();
-        // How likely the pattern is over the shown attributes, and the sum is within the limit.
+        // The probability of this pattern over the shown attributes together with a sum within the limit.
         let together = |shown: &[usize], pattern: usize| -> f64 {
             let mut sums = HashMap::from([(0u64, 1.0)]);
             for (i, axis) in axes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Plan files: good ones are read back to the letter, bad ones are refused for the right reason.
+//! Plan files: valid ones are read back to the letter, invalid ones are rejected for the right reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,10 +27,11 @@ fn good_files_are_read_and_written_to_the_letter() {
     assert!(read >= 9);
 }
 
-/// What every implementation makes of the committed files: all of `good` are accepted, all of `bad` are rejected, here
-/// with this part of the message. Each bad file differs from a good one in one way only; those whose names begin with
-/// "forged" have a matching fingerprint. The tests of the JavaScript client and of the Python package read the same
-/// file.
+/// The verdict on each committed file: all of `good` are accepted, all of `bad` are rejected with this part of the
+/// message.
+///
+/// Each bad file differs from a good one in one way only. Files whose names begin with "forged" have a matching
+/// fingerprint. The tests of the JavaScript client and of the Python package read the same file.
 #[derive(serde::Deserialize)]
 struct Verdicts {
     good: BTreeSet<String>,
@@ -63,17 +64,17 @@ fn bad_files_are_refused_each_with_its_own_message() {
 
 #[test]
 fn an_edited_plan_is_refused_and_its_true_guarantee_shown() {
-    // More truth in the mixture: the file still claims epsilon 1.
+    // More weight on the true answer; the file still claims epsilon 1.
     let edited = good("k-ary.json").replace("13728766182127151932", "1372876618212715193");
     let error = Plan::from_json(&edited).unwrap_err();
     let PlanError::Fingerprint { actual: Some(actual), stated } = &error else { panic!("{error}") };
     assert_eq!(stated, "1");
     assert!(actual.as_f64() > 2.8, "{actual}");
     assert!(error.to_string().contains(&format!("guarantees epsilon {actual}")));
-    // Renaming a category changes what the plan is about.
+    // Renaming a category changes the subject of the plan.
     let renamed = good("k-ary.json").replacen("\"4\"", "\"four\"", 1);
     assert!(matches!(Plan::from_json(&renamed), Err(PlanError::Fingerprint { .. })));
-    // White space, the order of fields and the way integers are written do not.
+    // White space, the order of fields and the form of integers do not matter.
     let value: serde_json::Value = serde_json::from_str(&good("k-ary.json")).unwrap();
     assert!(Plan::from_json(&value.to_string()).is_ok());
     assert!(Plan::from_json(&good("k-ary.json").replacen("\"weight\": 1,", "\"weight\": \"1\",", 1)).is_ok());
@@ -81,7 +82,7 @@ fn an_edited_plan_is_refused_and_its_true_guarantee_shown() {
 
 #[test]
 fn the_fingerprint_is_pinned() {
-    // Other implementations must arrive at the same one.
+    // Other implementations must arrive at the same fingerprint.
     let plan = Plan::from_json(&good("matrix.json")).unwrap();
     let value: serde_json::Value = serde_json::from_str(&good("matrix.json")).unwrap();
     assert_eq!(value["fingerprint"], plan.fingerprint().as_str());
@@ -98,13 +99,13 @@ fn version_2_covers_the_prior_and_version_1_is_read_as_it_was() {
     let plan = Plan::from_json(&good("prior.json")).unwrap();
     assert!(plan.version() == 2 && plan.fingerprints_prior());
     let (attribute, prior) = (plan.for_prior().unwrap().attribute, plan.for_prior().unwrap().prior.clone());
-    // The prior makes the fingerprint another one; any other prior another one still.
+    // The prior changes the fingerprint, and any other prior changes it again.
     let bare = Plan::new(plan.schema().clone(), plan.blocks().to_vec()).unwrap();
     assert!(bare.version() == 1 && !bare.fingerprints_prior() && bare != plan);
     assert_eq!(bare.clone().with_prior(attribute, prior.clone()).unwrap(), plan);
     let other: Vec<f64> = prior.iter().rev().copied().collect();
     assert_ne!(bare.clone().with_prior(attribute, other).unwrap(), plan);
-    // The same plan as version 1 wrote it.
+    // The same plan in the form of version 1.
     let old = Plan::from_json(&good("prior-version-1.json")).unwrap();
     assert!(old.version() == 1 && !old.fingerprints_prior());
     assert_eq!(old.for_prior(), plan.for_prior());
@@ -112,7 +113,7 @@ fn version_2_covers_the_prior_and_version_1_is_read_as_it_was() {
     assert_eq!(old.with_prior(attribute, prior).unwrap(), plan);
 }
 
-/// Whatever is changed about a prior, alone or with all that follows from it, is refused.
+/// Any change of a prior, alone or with everything that follows from it, is rejected.
 #[test]
 fn a_prior_cannot_be_exchanged() {
     let text = good("prior.json");
@@ -215,7 +216,7 @@ fn plans_that_could_not_be_carried_out_are_refused() {
     let semicolon = Schema::new(vec![Attribute::new("a", labels(&["x;y", "z", "w"])).unwrap()]).unwrap();
     let sets = Pattern::k_ary(vec![Axis::set(3, 2)], 1.0).unwrap();
     assert!(matches!(refused(semicolon, vec![Block::new(vec![0], sets.clone())]), PlanError::SetLabel { .. }));
-    // Sets of two or more are told apart with the missing category in them, too.
+    // Sets of two or more stay distinguishable with the missing category in them.
     let missing = Schema::new(vec![Attribute::new("a", labels(&["x", "z", ""])).unwrap()]).unwrap();
     assert!(Plan::new(missing, vec![Block::new(vec![0], sets)]).is_ok());
     let crossed = Matrix::new(vec![2, 2], labels(&["u", "v"]), 1, vec![vec![1, 1]; 4]).unwrap();
@@ -226,7 +227,7 @@ fn plans_that_could_not_be_carried_out_are_refused() {
     assert!(matches!(Schema::new(clash), Err(SchemaError::PublicTruth { .. })));
 }
 
-/// A plan of one block over binary attributes, with any fingerprint.
+/// Returns a plan of one block over binary attributes, with an invalid fingerprint.
 fn forged(attributes: usize, lottery: &str) -> String {
     let name = |i: usize| format!(r#"{{"name": "a{i}", "kind": "nominal", "categories": ["no", "yes"]}}"#);
     let list = |of: &dyn Fn(usize) -> String| (0..attributes).map(of).collect::<Vec<String>>().join(", ");
@@ -239,7 +240,7 @@ fn forged(attributes: usize, lottery: &str) -> String {
     )
 }
 
-/// A channel of so many thresholds over so many binary attributes.
+/// Returns a channel of this many thresholds over this many binary attributes.
 fn thresholds(attributes: usize, parts: usize) -> String {
     let list = |of: &dyn Fn(usize) -> String, n: usize| (0..n).map(of).collect::<Vec<String>>().join(", ");
     let weights = |part: usize| list(&|i| (1 + (part * 31 + i * 17) % 101).to_string(), attributes);
@@ -267,13 +268,13 @@ fn a_plan_that_declares_too_much_is_refused_before_anything_is_computed() {
 
 #[test]
 fn the_fingerprint_comes_before_the_certificate() {
-    // Without the cost of its certificate, which would be shown for a cheaper plan.
+    // The error omits the plan's current epsilon, which it would state for a plan of lower cost.
     let edited = forged(20, &thresholds(20, 300));
     assert!(matches!(Plan::from_json(&edited), Err(PlanError::Fingerprint { actual: None, .. })));
     assert!(Plan::from_json(&edited).unwrap_err().to_string().contains("was not computed"));
 }
 
-/// Labels that say nothing of each other make no plan private: what somebody sends about both counts.
+/// Labels that do not match each other make no plan private: answers to both attributes count.
 #[test]
 fn attributes_beside_a_crossing_with_other_labels_state_what_both_answers_tell() {
     let attribute = |name: &str, of: &[&str]| Attribute::new(name, labels(of)).unwrap();
@@ -287,7 +288,7 @@ fn attributes_beside_a_crossing_with_other_labels_state_what_both_answers_tell()
     assert!(matches!(Plan::from_json(&file.to_string()), Err(PlanError::Guarantee { .. })));
 }
 
-/// Nothing is looked at where looking up names would take too long.
+/// Nothing is examined if looking up names would take too long.
 #[test]
 fn a_schema_of_many_attributes_is_refused_by_its_names() {
     let attribute = |i: usize| format!("{{\"name\":\"x{i}\",\"categories\":[\"0\",\"1\"]}}");

@@ -1,7 +1,7 @@
-//! Test vectors of the single-record sampler: plan + record + bytes -> answer (docs/reference/sampling-algorithm.md).
+//! Test vectors of the single-record sampler: plan, record and bytes give an answer.
 //!
-//! Set `CANDOR_WRITE_VECTORS` to write them anew, and read the difference before committing it:
-//! other clients rely on them.
+//! docs/reference/sampling-algorithm.md specifies the sampler. Set `CANDOR_WRITE_VECTORS` to rewrite the vectors, and
+//! review the difference before committing it: other clients rely on them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use candor_base::schema::{Attribute, Schema};
 use rand_core::{Rng, TryCryptoRng, TryRng};
 use serde_json::{Value, json};
 
-/// Hands out given bytes and counts them; fails when they run out.
+/// A generator that returns given bytes, counts them, and fails when they run out.
 struct Given<'a> {
     bytes: &'a [u8],
     used: usize,
@@ -58,7 +58,7 @@ fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
 }
 
-/// The plans of strips: over one, two and three attributes, beside patterns, in several blocks.
+/// Plans with strips: over one, two and three attributes, next to patterns, in several blocks.
 fn strips() -> Vec<(&'static str, Plan)> {
     let parts = || vec![part(PatternSet::Hits(vec![1]), 3), part(PatternSet::All, 4)];
     let pattern = |axes: [Axis; 3]| Pattern::new(axes.to_vec(), parts()).unwrap();
@@ -95,8 +95,7 @@ fn strips() -> Vec<(&'static str, Plan)> {
     ]
 }
 
-/// Devices whose outcomes are no power of two: a die of three categories, a lottery of unequal ones, and one beyond
-/// 2^53.
+/// Devices whose number of outcomes is not a power of two: a die, a lottery with unequal weights, and more than 2^53.
 fn devices() -> Vec<(&'static str, Plan)> {
     let labels = |n: usize| (0..n).map(|z| format!("z{z}")).collect::<Vec<String>>();
     let matrix = |sizes: &[usize], total: u128, columns: &[&[u64]]| -> Channel {
@@ -121,7 +120,7 @@ fn devices() -> Vec<(&'static str, Plan)> {
     vec![("totals", plan(&[3, 2, 2, 2], blocks))]
 }
 
-/// The plans of the vectors, by name: every kind of channel and set, blocks and a lottery.
+/// The plans of the vectors, by name: every kind of channel and set, several blocks and a lottery.
 fn plans() -> Vec<(&'static str, Plan)> {
     let k_ary =
         |sizes: &[usize], epsilon| Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap();
@@ -142,7 +141,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
         axes(),
         vec![part(threshold, 5), part(bitmap, 6), part(PatternSet::Only(vec![1, 3]), 4), part(PatternSet::All, 3)],
     );
-    // Over more than 20 attributes: the first threshold is drawn by rejection, the second by rank.
+    // More than 20 attributes: the first threshold is drawn by rejection, the second by rank.
     let many: Vec<Axis> = (0..22).map(|i| Axis::single(2 + i % 3)).collect();
     let weights: Vec<u64> = (0..22).map(|i| 1 + i * 7 % 5).collect();
     let at_most = |limit| PatternSet::Threshold { weights: weights.clone(), limit };
@@ -214,7 +213,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
-/// What the sampler answers and how many bytes it reads, as JSON.
+/// Returns the sampler's answer as JSON, and the number of bytes it reads.
 fn answer(plan: &Plan, record: &[u16], bytes: &[u8]) -> (Value, usize) {
     let mut rng = Given { bytes, used: 0 };
     let blocks = Client::new(plan).answer(record, &mut rng).unwrap();

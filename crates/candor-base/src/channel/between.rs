@@ -1,20 +1,23 @@
-//! What an answer reveals between two records that differ in several attributes at once.
+//! Privacy loss between two records that differ in several attributes at once.
 //!
-//! Where attributes are tied, one cannot change without others. The loss is then the largest ratio of likelihoods
-//! between records that differ in a given way.
+//! A tied attribute cannot change unless others change with it. Its loss is therefore the largest likelihood ratio
+//! between records that differ in all of these attributes.
 
 use super::change::Change;
 use super::{Channel, Epsilon, Matrix, Strip};
 
-/// Strips with more cells than this are taken to tell all cells apart.
+/// Number of cells beyond which a strip is assumed to distinguish every pair of cells.
 const MAX_PAIRED: usize = 1 << 10;
 
 impl Channel {
-    /// The largest `ln P(answer | x) / P(answer | y)` over all answers and all records `x` and `y` that differ as
-    /// stated in each attribute of the block; or more, where the exact value would take long.
+    /// Returns the largest `ln P(answer | x) / P(answer | y)` over all answers and all records `x` and `y` that differ
+    /// as stated in each attribute of the block, or an upper bound where the exact value would take too long.
     ///
-    /// Exact for matrices over one attribute, for strips of up to 1,024 cells, and for pattern channels of up to 12
-    /// attributes without resampling (up to rounding for 20) as long as few attributes change.
+    /// The value is exact for:
+    /// - matrices over one attribute,
+    /// - strips of up to 1,024 cells,
+    /// - pattern channels without resampling of up to 12 attributes, as long as few attributes change. With 13 to 20
+    ///   attributes the value is exact up to rounding.
     pub(crate) fn change(&self, changes: &[Change<'_>]) -> Epsilon {
         let changes: Vec<Change<'_>> = self.places().into_iter().map(|place| changes[place]).collect();
         if changes.iter().all(Change::is_none) {
@@ -34,7 +37,7 @@ impl Channel {
 }
 
 impl Matrix {
-    /// From an input of the first class to one of the second.
+    /// Returns the largest loss from an input of the first class to an input of the second.
     fn change(&self, from: &[u16], to: &[u16]) -> Epsilon {
         let (mut larger, mut smaller) = (1u64, 1u64);
         for output in 0..self.labels().len() {
@@ -43,7 +46,7 @@ impl Matrix {
             };
             let most = entries(from).into_iter().max().unwrap_or(0);
             let least = entries(to).into_iter().min().unwrap_or(0);
-            // As products: a logarithm for each would take longer than all the rest.
+            // Compare products: one logarithm per pair would dominate the running time.
             if most > 0 && u128::from(most) * u128::from(smaller) > u128::from(larger) * u128::from(least) {
                 (larger, smaller) = (most, least);
             }
@@ -53,10 +56,10 @@ impl Matrix {
 }
 
 impl Strip {
-    /// Whether some answer holds one of two cells that differ as stated and not the other.
+    /// Returns whether some answer contains one, but not the other, of two cells that differ as stated.
     ///
-    /// Relabelling makes all pairs of cells that differ in the same attributes alike: they are told apart unless every
-    /// cell that differs from one of the strip in just these attributes is in the strip, too.
+    /// Random relabeling treats alike all pairs of cells that differ in the same attributes. So the strip fails to
+    /// separate them only if it contains, for each of its cells, every cell that differs in exactly these attributes.
     fn separates(&self, changes: &[Change<'_>]) -> bool {
         let (members, table) = (self.members(), self.table());
         if members.len() > MAX_PAIRED {

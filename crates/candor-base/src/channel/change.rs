@@ -1,23 +1,23 @@
-//! How two records may differ: in each attribute not at all, within a class of categories, or between two classes.
+//! The ways in which one attribute may differ between two records.
 
 /// How one attribute may differ between two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change<'a> {
-    /// The same category in both, whichever it is.
+    /// The category is the same in both records.
     None,
-    /// Two categories of this class, equal or not.
+    /// Both categories are in this class; they may be equal.
     Within(&'a [u16]),
-    /// A category of the first class and one of the second, which have none in common.
+    /// The first record's category is in the first class, the second record's in the second. The classes are disjoint.
     Between(&'a [u16], &'a [u16]),
 }
 
 impl Change<'_> {
-    /// Whether both records have the same category.
+    /// Returns whether both records must have the same category.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Change::None | Change::Within([_]))
     }
 
-    /// Whether the records must have different categories.
+    /// Returns whether the records must have different categories.
     pub(crate) fn is_certain(&self) -> bool {
         matches!(self, Change::Between(..))
     }

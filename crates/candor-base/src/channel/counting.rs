@@ -1,4 +1,4 @@
-//! How many answers have a pattern in a set, exactly.
+//! Exact counts of the answers whose pattern is in a set.
 
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
@@ -10,17 +10,18 @@ use super::threshold::{Number, by_halves, margins, products};
 /// A number of answers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Count {
-    /// All of them.
+    /// The number of answers whose pattern is in the set.
     pub(crate) inside: BigUint,
-    /// Those in which each attribute misses; of thresholds and bitmaps only, because of other sets the shape tells.
+    /// For each attribute, the number of these answers in which it misses. Empty unless the set is a threshold or a
+    /// bitmap; for other sets these numbers follow from the shape of the set.
     pub(crate) missing: Vec<BigUint>,
 }
 
 impl PatternSet {
-    /// The number of answers with a pattern in the set, for at most [`super::MAX_ENUMERATED`] attributes where it is a
-    /// threshold or a bitmap.
+    /// Counts the answers whose pattern is in the set.
     ///
-    /// Cost: of a threshold about `k 2^(k/2)` sums and products, of a bitmap `k 2^k`, of any other `k`.
+    /// Thresholds and bitmaps must have at most [`super::MAX_ENUMERATED`] attributes. With `k` attributes, a threshold
+    /// takes about `k 2^(k/2)` sums and products, a bitmap `k 2^k`, any other set `k`.
     pub(crate) fn count(&self, choices: &[Choices]) -> Count {
         let shape = |free: &dyn Fn(usize) -> [bool; 2]| {
             let factor = |(i, choice): (usize, &Choices)| match free(i) {
@@ -42,7 +43,7 @@ impl PatternSet {
         }
     }
 
-    /// The count as a sum over patterns; in machine integers if all answers together fit one.
+    /// Counts by summing over patterns, in machine integers if the number of all answers fits.
     fn sum(&self, choices: &[Choices]) -> Count {
         let bits: u64 = choices.iter().map(|choice| (&choice.hit + &choice.miss).bits()).sum();
         if bits >= u64::from(u128::BITS) {
@@ -85,7 +86,7 @@ mod tests {
     }
 
     proptest! {
-        /// Small factors are counted in machine integers, and the same times `2^200` in long ones.
+        /// Small factors are counted in machine integers; the same factors times `2^200` in big integers.
         #[test]
         fn counts_follow_the_definition(
             (set, ways) in (1usize..7).prop_flat_map(|k| (any_set(k), prop::collection::vec((1u32..5, 0u32..5), k))),

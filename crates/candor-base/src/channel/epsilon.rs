@@ -1,4 +1,4 @@
-//! Epsilon as a certified number: an upper bound computed from exact ratios, always rounded outward.
+//! Certified epsilons: upper bounds computed from exact ratios and rounded upward.
 
 use std::fmt;
 use std::ops::Add;
@@ -7,39 +7,38 @@ use num_bigint::BigUint;
 use num_rational::Ratio;
 use num_traits::{One, ToPrimitive, Zero};
 
-/// `2^64`, the total weight that constructors share out.
+/// `2^64`, the total weight that constructors allocate to the parts of a channel.
 pub const FULL_WEIGHT: u128 = 1 << 64;
 
 /// An exact non-negative rational number.
 pub type Rational = Ratio<BigUint>;
 
-/// A certified privacy loss: a number that the true loss does not exceed, or *unbounded*.
+/// A certified privacy loss: an upper bound on the true loss, or *unbounded*.
 ///
-/// It is the logarithm of an exact rational, rounded upward; the excess over the true value is a
-/// few units in the last place (relative 1e-15).
+/// The value is the logarithm of an exact rational, rounded upward. It exceeds the true logarithm by a few units in the
+/// last place (relative 1e-15), except that ratios beyond `2^1000` are overestimated by up to `2 ln 2`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Epsilon(f64);
 
-/// The error of `f64::ln_1p` is below two units in the last place in every libm we know of; we
-/// allow for more.
+/// Assumed error of `f64::ln_1p`, in units in the last place. Known implementations err by less than two.
 const LN_MARGIN_ULPS: u32 = 4;
 
 impl Epsilon {
-    /// No loss: the answer does not depend on the truth.
+    /// No loss: the answer does not depend on the true record.
     pub const ZERO: Epsilon = Epsilon(0.0);
-    /// No bound: some answer excludes some truth.
+    /// No finite bound: some answer is possible under one true record and impossible under another.
     pub const UNBOUNDED: Epsilon = Epsilon(f64::INFINITY);
 
-    /// `ln(larger / smaller)`, rounded upward; 0/0 counts as 1 and a/0 as unbounded.
+    /// Returns `ln(larger / smaller)`, rounded upward; 0/0 counts as 1 and a/0 as unbounded.
     ///
-    /// The logarithm is taken of `1 + (larger - smaller)/smaller` with the difference exact, so
-    /// that tiny losses keep their relative accuracy.
+    /// The result is 0 if `larger` does not exceed `smaller`. The logarithm is computed as `ln(1 + (larger -
+    /// smaller)/smaller)` with an exact difference, so small losses keep their relative accuracy.
     pub fn of_ratio(larger: &Rational, smaller: &Rational) -> Epsilon {
         Epsilon::of_integers(&(larger.numer() * smaller.denom()), &(smaller.numer() * larger.denom()))
     }
 
-    /// [`Epsilon::of_ratio`] of integers, which share any factor: nothing is reduced, because that would cost more than
-    /// all the rest.
+    /// Computes [`Epsilon::of_ratio`] from two integers. Common factors are not removed, because that would dominate
+    /// the running time.
     pub(crate) fn of_integers(larger: &BigUint, smaller: &BigUint) -> Epsilon {
         if larger <= smaller {
             return Epsilon::ZERO;
@@ -58,8 +57,10 @@ impl Epsilon {
         Epsilon(up(ln, LN_MARGIN_ULPS))
     }
 
-    /// The largest of `|ln(a/b)|` over pairs. Losses that differ by less than `2^-128`, relative, are not told apart:
-    /// the certificate is rounded up by far more.
+    /// Returns the largest `|ln(a/b)|` over all pairs.
+    ///
+    /// Pairs whose excess `larger/smaller - 1` agrees within a relative `2^-128` count as equal; the upward rounding of
+    /// the certificate is far larger.
     pub(crate) fn of_worst<'a>(pairs: impl Iterator<Item = (&'a BigUint, &'a BigUint)>) -> Epsilon {
         let mut worst: Option<((i64, BigUint), &BigUint, &BigUint)> = None;
         for (a, b) in pairs.filter(|(a, b)| a != b) {
@@ -76,12 +77,12 @@ impl Epsilon {
         worst.map_or(Epsilon::ZERO, |(_, larger, smaller)| Epsilon::of_integers(larger, smaller))
     }
 
-    /// `ln` of a ratio of likelihoods that is at least 1; `None` stands for an infinite one.
+    /// Returns the logarithm of a likelihood ratio that is at least 1; `None` stands for an infinite ratio.
     pub fn of_parity(parity: Option<&Rational>) -> Epsilon {
         parity.map_or(Epsilon::UNBOUNDED, |parity| Epsilon::of_ratio(parity, &Rational::one()))
     }
 
-    /// The larger of `ln(a/b)` and `ln(b/a)`.
+    /// Returns the larger of `ln(a/b)` and `ln(b/a)`.
     pub fn between(a: &Rational, b: &Rational) -> Epsilon {
         Epsilon::of_ratio(a.max(b), a.min(b))
     }
@@ -110,9 +111,8 @@ impl Epsilon {
 
     /// Returns the value as a decimal rounded up to twelve places, or `None` if it is unbounded.
     ///
-    /// The result is "0" only if the value is 0.
-    ///
-    /// Plan files state this form: it does not depend on the last bits of a machine's logarithm.
+    /// The result is "0" only if the value is 0. Plan files contain this form, because it does not depend on the last
+    /// bits of a platform's logarithm.
     pub fn decimal(self) -> Option<String> {
         let units = (exact(self.finite()?)? * BigUint::from(10u64.pow(12))).ceil().to_integer();
         let digits = format!("{units:0>13}", units = units.to_string());
@@ -156,18 +156,19 @@ pub fn rounded_up(value: f64) -> String {
     format!("{:.4}", up(1e-4))
 }
 
-/// What is at least so much, for people: rounded down to four decimals. (As in [`rounded_up`], what floats are off
-/// is let pass.)
+/// Formats a lower bound for people, rounded down to four decimals.
+///
+/// As in [`rounded_up`], a shortfall of at most 1e-11 does not change the last digit.
 pub fn rounded_down(value: f64) -> String {
     format!("{:.4}", ((value + 1e-11 * value.min(1.0)) / 1e-4).floor() * 1e-4)
 }
 
-/// The number a few representable steps above `x`; infinity and NaN stay.
+/// Returns the float that is `steps` representable values above `x`; infinity and NaN are unchanged.
 fn up(x: f64, steps: u32) -> f64 {
     (0..steps).fold(x, |x, _| x.next_up())
 }
 
-/// `larger / smaller` with 0/0 = 1; `None` for a/0.
+/// Returns `larger / smaller`, where 0/0 is 1, or `None` for a/0.
 pub(crate) fn parity(larger: &Rational, smaller: &Rational) -> Option<Rational> {
     if larger == smaller {
         return Some(Rational::one());
@@ -175,18 +176,18 @@ pub(crate) fn parity(larger: &Rational, smaller: &Rational) -> Option<Rational> 
     (!smaller.is_zero()).then(|| larger / smaller)
 }
 
-/// A float at or above `numerator / denominator`, both positive, within two units in the last place.
+/// Returns a float at or above `numerator / denominator`, within two units in the last place; both must be positive.
 fn round_up(numerator: &BigUint, denominator: &BigUint) -> f64 {
     let (quotient, scale) = scaled_quotient(numerator, denominator, 64);
     up(ldexp((quotient + 1u32).to_f64().unwrap_or(f64::INFINITY), scale), 1)
 }
 
-/// The exact value as a float, within two units in the last place.
+/// Returns the value as a float, within two units in the last place.
 pub(crate) fn nearest(exact: &Rational) -> f64 {
     nearest_quotient(exact.numer(), exact.denom())
 }
 
-/// `numerator / denominator` as a float, within two units in the last place.
+/// Returns `numerator / denominator` as a float, within two units in the last place.
 pub(crate) fn nearest_quotient(numerator: &BigUint, denominator: &BigUint) -> f64 {
     if numerator.is_zero() {
         return 0.0;
@@ -195,7 +196,7 @@ pub(crate) fn nearest_quotient(numerator: &BigUint, denominator: &BigUint) -> f6
     ldexp(quotient.to_f64().unwrap_or(f64::INFINITY), scale)
 }
 
-/// The largest `e` with `2^e <= numerator / denominator`: the same whatever factor the two share.
+/// Returns the largest `e` with `2^e <= numerator / denominator`. Common factors do not change the result.
 fn magnitude(numerator: &BigUint, denominator: &BigUint) -> i64 {
     let bits = numerator.bits() as i64 - denominator.bits() as i64;
     let reaches = match bits >= 0 {
@@ -205,7 +206,7 @@ fn magnitude(numerator: &BigUint, denominator: &BigUint) -> i64 {
     if reaches { bits } else { bits - 1 }
 }
 
-/// `(q, s)` with `q` of one more than the given bits and `q 2^s <= numerator / denominator < (q + 1) 2^s`.
+/// Returns `(q, s)` with `q 2^s <= numerator / denominator < (q + 1) 2^s`, where `q` has `bits + 1` bits.
 fn scaled_quotient(numerator: &BigUint, denominator: &BigUint, bits: i64) -> (BigUint, i64) {
     let shift = bits - magnitude(numerator, denominator);
     let quotient = if shift >= 0 {
@@ -216,7 +217,7 @@ fn scaled_quotient(numerator: &BigUint, denominator: &BigUint, bits: i64) -> (Bi
     (quotient, -shift)
 }
 
-/// `x * 2^exponent` without intermediate overflow or underflow to zero.
+/// Returns `x * 2^exponent` without intermediate overflow or underflow to zero.
 fn ldexp(x: f64, exponent: i64) -> f64 {
     let (mut x, mut rest) = (x, exponent.clamp(-4000, 4000) as i32);
     while rest != 0 {
@@ -227,7 +228,7 @@ fn ldexp(x: f64, exponent: i64) -> f64 {
     x
 }
 
-/// The exact value of a float; `None` if it is negative or not finite.
+/// Returns the exact value of a float, or `None` if it is negative or not finite.
 pub fn exact(x: f64) -> Option<Rational> {
     if !x.is_finite() || x < 0.0 {
         return None;
@@ -240,16 +241,18 @@ pub fn exact(x: f64) -> Option<Rational> {
     })
 }
 
-/// The largest weight `w` such that a mixture of `inside` of `whole` equally likely answers, with probability `w /
-/// 2^64`, and of all of them has an epsilon that is not above this less a margin: `ln(1 + w whole / ((2^64 - w)
-/// inside))`, as certified.
+/// Returns the largest weight `w` for which a two-part mixture stays within a certified epsilon.
+///
+/// With probability `w / 2^64` the mixture draws uniformly from `inside` of `whole` equally likely answers, otherwise
+/// from all of them. Its epsilon is `ln(1 + w whole / ((2^64 - w) inside))`. The certified value does not exceed
+/// `epsilon` less `margin`.
 pub(crate) fn weight_within(inside: &BigUint, whole: &BigUint, epsilon: f64, margin: f64) -> u64 {
     let certified = |weight: u64| {
         let uniform = inside * (FULL_WEIGHT - u128::from(weight));
         Epsilon::of_integers(&(&uniform + whole * weight), &uniform)
     };
-    // Kept back so that the certified epsilon of several blocks, rounded upward once more, does not exceed the sum of
-    // what was asked of each either.
+    // This small reserve keeps the certified sum over several blocks, which is rounded upward once more, within the sum
+    // of the requested epsilons.
     let target = epsilon * (1.0 - 2f64.powi(-48)) - margin;
     let fits = |weight| certified(weight).as_f64() <= target;
     let (mut fitting, mut beyond) = (if fits(u64::MAX) { u64::MAX } else { 0 }, u64::MAX);
@@ -260,8 +263,9 @@ pub(crate) fn weight_within(inside: &BigUint, whole: &BigUint, epsilon: f64, mar
     fitting
 }
 
-/// The number of ways to choose `k` of `n`: a product of prime powers, which takes no division of long numbers. The
-/// power of a prime is the number of carries when `k` and `n - k` are added to that base (Kummer 1852).
+/// Returns the binomial coefficient `C(n, k)` as a product of prime powers, without long division.
+///
+/// The exponent of a prime is the number of carries when `k` and `n - k` are added in that base (Kummer 1852).
 pub(crate) fn choose(n: usize, k: usize) -> BigUint {
     if k > n {
         return BigUint::ZERO;
@@ -279,7 +283,7 @@ pub(crate) fn choose(n: usize, k: usize) -> BigUint {
     product(&powers)
 }
 
-/// The primes up to `n`.
+/// Iterates over the primes up to `n`.
 fn primes(n: usize) -> impl Iterator<Item = usize> {
     let mut composite = vec![false; n + 1];
     (2..=n).filter(move |&p| {
@@ -291,7 +295,7 @@ fn primes(n: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A product in which factors of about the same length are multiplied.
+/// Returns the product, multiplying factors of similar length with each other.
 pub(super) fn product(factors: &[BigUint]) -> BigUint {
     match factors {
         [] => BigUint::one(),
@@ -351,7 +355,7 @@ mod tests {
         assert_eq!(Epsilon(0.100_000_000_000_1).decimal().as_deref(), Some("0.100000000001"));
         assert_eq!(Epsilon(5e-324).decimal().as_deref(), Some("0.000000000001"));
         assert_eq!(Epsilon(12_345.25).decimal().as_deref(), Some("12345.25"));
-        // 9000 and two units in the last place, 3.6e-12: above 9000.000000000003.
+        // 9000 plus two units in the last place (3.6e-12): above 9000.000000000003.
         assert_eq!(Epsilon(9000f64.next_up().next_up()).decimal().as_deref(), Some("9000.000000000004"));
         assert_eq!(Epsilon::UNBOUNDED.decimal(), None);
     }

@@ -1,6 +1,6 @@
-//! What somebody who knows a prior can guess from an answer (Huang and Du 2008, section IV).
+//! Guess accuracy and worst posterior of an adversary with a known prior (Huang and Du 2008, section IV).
 //!
-//! Both numbers depend on the prior: they hold for it and for no other.
+//! Both numbers hold for this prior only.
 
 use num_bigint::BigUint;
 use num_traits::Zero;
@@ -8,7 +8,7 @@ use num_traits::Zero;
 use super::Matrix;
 use super::epsilon::{Rational, exact, nearest};
 
-/// How well the best guess does, exactly, for one matrix and one prior.
+/// Exact guess accuracy and worst posterior of one matrix under one prior.
 ///
 /// ```
 /// use candor_base::channel::Matrix;
@@ -26,26 +26,26 @@ pub struct Guess {
 }
 
 impl Guess {
-    /// `sum over answers of max over truths P(answer, truth)`: how often the best guess is right.
+    /// Returns the guess accuracy, `sum over answers of max over categories P(answer, category)`.
     pub fn accuracy(&self) -> &Rational {
         &self.accuracy
     }
 
-    /// The largest `P(truth | answer)` over all answers that can occur.
+    /// Returns the largest `P(category | answer)` over all answers that can occur.
     pub fn worst(&self) -> &Rational {
         &self.worst
     }
 
-    /// MAP privacy (Huang and Du 2008, eq. 8): how often the best guess is wrong; rounded down.
+    /// Returns the MAP privacy (Huang and Du 2008, eq. 8): the probability that the best guess is wrong, rounded down.
     pub fn map_privacy(&self) -> f64 {
         let one = Rational::from(BigUint::from(1u32));
-        // Rounding can only leave the sum of the maxima at 1 or below: the maxima are part of a distribution.
+        // The subtraction cannot be negative: the maxima are part of a distribution, so they sum to at most 1.
         let wrong = if self.accuracy < one { one - &self.accuracy } else { Rational::zero() };
         let close = nearest(&wrong);
         if exact(close).is_some_and(|value| value <= wrong) { close } else { close.next_down().max(0.0) }
     }
 
-    /// The worst posterior (Huang and Du 2008, eq. 9), the smallest bound delta that holds; rounded up.
+    /// Returns the worst posterior (Huang and Du 2008, eq. 9), rounded up. It is the smallest bound delta that holds.
     pub fn worst_posterior(&self) -> f64 {
         let close = nearest(&self.worst);
         if exact(close).is_some_and(|value| value >= self.worst) { close } else { close.next_up() }
@@ -53,12 +53,14 @@ impl Guess {
 }
 
 impl Matrix {
-    /// How well the best guess does if inputs have these probabilities (they are scaled to sum to one,
-    /// exactly); `None` unless there is one number per input, none negative and some positive.
+    /// Returns guess accuracy and worst posterior if the inputs have these prior probabilities.
     ///
-    /// With integers `c` of output `z` given input `j`, and prior `p`:
-    /// `accuracy = sum_z max_j c_zj p_j / (total sum p)`, `worst = max_zj c_zj p_j / sum_l c_zl p_l`.
-    /// Exact; the cost is one multiplication of big integers per entry.
+    /// The prior is scaled exactly to sum to one. Returns `None` unless it has one number per input, none negative and
+    /// some positive.
+    ///
+    /// With integers `c` of output `z` given input `j`, and prior `p`: `accuracy = sum_z max_j c_zj p_j / (total sum
+    /// p)`, `worst = max_zj c_zj p_j / sum_l c_zl p_l`. Both are exact; the cost is one multiplication of big integers
+    /// per entry.
     pub fn guess(&self, prior: &[f64]) -> Option<Guess> {
         if prior.len() != self.columns().len() {
             return None;
@@ -68,7 +70,7 @@ impl Matrix {
         if sum.is_zero() {
             return None;
         }
-        // One common denominator, so that what follows is integers.
+        // Bring the shares to a common denominator, so that the rest is integer arithmetic.
         let denominator = prior.iter().map(Rational::denom).max()?.clone();
         let shares: Vec<BigUint> = prior.iter().map(|p| p.numer() * (&denominator / p.denom())).collect();
         let (mut right, mut worst) = (BigUint::zero(), Rational::zero());
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Outputs 0 and 1; joint probabilities (3/8, 1/8) and (1/8, 3/8) of truths (0, 1).
+        // Outputs 0 and 1; joint probabilities (3/8, 1/8) and (1/8, 3/8) of the true categories (0, 1).
         let matrix = Matrix::new(vec![2], labels(2), 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
         let guess = matrix.guess(&[0.5, 0.5]).unwrap();
         assert_eq!((guess.accuracy(), guess.worst()), (&rational(3, 4), &rational(3, 4)));

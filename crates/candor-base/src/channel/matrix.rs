@@ -1,9 +1,10 @@
 //! Matrix channels: any column-stochastic matrix over one variable.
 //!
-//! Columns are inputs and sum to one; rows are outputs, of which there may be more than inputs.
-//! (So do most of the works it comes from; Domingo-Ferrer and Soria-Comas 2020 write the transpose.) The variable may
-//! be a cross-classification of several attributes: then the column of the categories `(x1, x2, ...)` is at `(x1 * a2 +
-//! x2) * a3 + ...`, first attribute slowest.
+//! Columns are inputs and sum to one. Rows are outputs, which may outnumber inputs. Most of the cited papers use this
+//! orientation; Domingo-Ferrer and Soria-Comas 2020 write the transpose.
+//!
+//! The variable may be a cross-classification of several attributes. The column of the categories `(x1, x2, ...)` is
+//! then at `(x1 * a2 + x2) * a3 + ...`, first attribute slowest.
 
 use num_bigint::BigUint;
 use num_traits::One;
@@ -13,14 +14,15 @@ use super::{ChannelError, check_categories};
 use crate::schema::MAX_CATEGORIES;
 use crate::shape::Shape;
 
-/// The largest power of two that columns may sum to, as an exponent.
+/// Largest exponent of a power of two that columns may sum to.
 const MAX_BITS: u32 = 64;
 
-/// How far a column of a given matrix may be from summing to one.
+/// Largest allowed difference between 1 and the sum of a given column of probabilities.
 pub const COLUMN_TOLERANCE: f64 = 1e-9;
 
-/// A matrix channel with integer entries; every column sums to the same total: a power of two, or what a device has
-/// outcomes.
+/// A matrix channel with integer entries, whose columns all sum to the same total.
+///
+/// The total is a power of two, or the number of equally likely outcomes of a device.
 ///
 /// ```
 /// use candor_base::channel::Matrix;
@@ -41,11 +43,13 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A channel from integers: `sizes` of the attributes, a label for each output, and for each
-    /// input a column of `labels.len()` integers that sum to `2^bits`.
+    /// Creates a channel whose columns are integers that sum to `2^bits`.
+    ///
+    /// `sizes` are the numbers of categories of the attributes. Each output has a label, and each input a column of
+    /// `labels.len()` integers.
     ///
     /// # Errors
-    /// If a size, the number of columns or rows, a label or a column sum is wrong.
+    /// Returns [`ChannelError::Bits`] if `bits` is not from 1 to 64, and the errors of [`Matrix::with_total`].
     pub fn new(
         sizes: Vec<usize>,
         labels: Vec<String>,
@@ -58,12 +62,14 @@ impl Matrix {
         Matrix::with_total(sizes, labels, 1 << bits, columns)
     }
 
-    /// The same with columns that sum to any total from 2 to `2^64`: a die has six equally likely outcomes.
+    /// Creates a channel whose columns are integers that sum to any total from 2 to `2^64`.
+    ///
+    /// A die, for example, has a total of six.
     ///
     /// ```
     /// use candor_base::channel::Matrix;
     ///
-    /// // 1 to 4: the truth, 5: yes, 6: no.
+    /// 1 to 4: the true answer, 5: yes, 6: no.
     /// let labels = ["no", "yes"].map(String::from).to_vec();
     /// let die = Matrix::with_total(vec![2], labels, 6, vec![vec![5, 1], vec![1, 5]])?;
     /// assert!((die.record_epsilon().as_f64() - 5f64.ln()).abs() < 1e-12);
@@ -71,7 +77,9 @@ impl Matrix {
     /// ```
     ///
     /// # Errors
-    /// As [`Matrix::new`].
+    /// Returns an error if the number of attributes, categories, columns, rows or outputs is wrong, if two outputs have
+    /// the same label ([`ChannelError::DuplicateOutput`]), if the total is out of range ([`ChannelError::Total`]), or
+    /// if a column does not sum to the total ([`ChannelError::ColumnSum`]).
     pub fn with_total(
         sizes: Vec<usize>,
         labels: Vec<String>,
@@ -91,24 +99,26 @@ impl Matrix {
         Ok(Matrix { shape: Shape::new(sizes), labels, total, columns })
     }
 
-    /// The nearest channel with columns that sum to `2^64` (2^63 if some input has one output only)
-    /// whose certified epsilon does not exceed that of the given matrix. Zeros stay zeros.
+    /// Rounds a matrix of probabilities to integers without raising its epsilon.
     ///
-    /// Entries move by a few units of the last place. If that raised epsilon, all non-zero entries are drawn
-    /// together by a few units more until it no longer exceeds the ideal one.
+    /// Columns sum to `2^64`, or to `2^63` if some entry is 1. Zeros stay zeros. Entries change by a few units in the
+    /// last place. If that raises epsilon, all non-zero entries move closer together by a few more units until the
+    /// certified epsilon no longer exceeds that of the given matrix.
     ///
     /// # Errors
-    /// If an entry is negative or not finite, a column does not sum to one within
-    /// [`COLUMN_TOLERANCE`], or as [`Matrix::new`].
+    /// Returns [`ChannelError::Entry`] if an entry is negative or not finite, [`ChannelError::ColumnProbability`] if
+    /// the sum of a column differs from 1 by more than [`COLUMN_TOLERANCE`], and the errors of [`Matrix::new`].
     pub fn rounded(sizes: Vec<usize>, labels: Vec<String>, columns: &[Vec<f64>]) -> Result<Matrix, ChannelError> {
         Matrix::rounded_within(sizes, labels, columns, f64::INFINITY)
     }
 
-    /// The same with a certified epsilon that does not exceed the given one either, by which the matrix was computed:
-    /// its entries are floats, so that its own may be larger by their last digits.
+    /// Rounds a matrix as [`Matrix::rounded`] does, and keeps its certified epsilon within the given one, too.
+    ///
+    /// Use it for a matrix that was computed for an epsilon: rounding errors of its floats may have raised the matrix's
+    /// own epsilon slightly above it.
     ///
     /// # Errors
-    /// As [`Matrix::rounded`].
+    /// Returns the errors of [`Matrix::rounded`].
     pub fn rounded_within(
         sizes: Vec<usize>,
         labels: Vec<String>,
@@ -141,43 +151,44 @@ impl Matrix {
         }
     }
 
-    /// The sizes of the attributes of which the input is a cross-classification.
+    /// Returns the number of categories of each attribute that the input cross-classifies.
     pub fn sizes(&self) -> &[usize] {
         self.shape.sizes()
     }
 
-    /// The shape of which the inputs are the cells.
+    /// Returns the shape whose cells are the inputs.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// The labels of the outputs.
+    /// Returns the labels of the outputs.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// The columns: `columns()[input][output] / total()` is the probability of the output.
+    /// Returns the columns: `columns()[input][output] / total()` is the probability of the output.
     pub fn columns(&self) -> &[Vec<u64>] {
         &self.columns
     }
 
-    /// What columns sum to.
+    /// Returns the total that every column sums to.
     pub fn total(&self) -> u128 {
         self.total
     }
 
-    /// The exponent of the power of two that columns sum to, if they do.
+    /// Returns the exponent of the total if it is a power of two.
     pub fn bits(&self) -> Option<u32> {
         self.total.is_power_of_two().then(|| self.total.trailing_zeros())
     }
 
-    /// The probability of an output, given an input.
+    /// Returns the probability of an output, given an input.
     pub fn probability(&self, output: usize, input: usize) -> f64 {
         self.columns[input][output] as f64 / self.total as f64
     }
 
-    /// The largest ratio of two entries of one row, 0/0 counting as 1; `None` if infinite. Its
-    /// logarithm is the record epsilon.
+    /// Returns the largest ratio of two entries of one row, where 0/0 is 1; `None` if it is infinite.
+    ///
+    /// Its logarithm is the record-level epsilon.
     pub fn parity(&self) -> Option<Rational> {
         let row = |output: usize| {
             let entries = || self.columns.iter().map(|column| column[output]);
@@ -187,18 +198,18 @@ impl Matrix {
         (0..self.labels.len()).map(row).try_fold(Rational::one(), |worst, row| Some(worst.max(row?)))
     }
 
-    /// Certified epsilon: the logarithm of [`Matrix::parity`].
+    /// Returns the certified record-level epsilon: the logarithm of [`Matrix::parity`].
     pub fn record_epsilon(&self) -> Epsilon {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon of each attribute, between inputs that differ in that one only.
+    /// Returns the certified conditional epsilon of each attribute, over inputs that differ in that attribute only.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
         (0..self.sizes().len()).map(|attribute| self.conditional_epsilon(attribute)).collect()
     }
 
     fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
-        // Compared as products: a logarithm for each would take longer than all the rest.
+        // Compare products: one logarithm per pair would dominate the running time.
         let (mut larger, mut smaller) = (1u64, 1u64);
         for inputs in self.shape.fibers(attribute) {
             for output in 0..self.labels.len() {
@@ -212,8 +223,9 @@ impl Matrix {
         Epsilon::of_integers(&larger.into(), &smaller.into())
     }
 
-    /// The smallest probability that the output is the input itself, over all inputs; `None`
-    /// unless there are as many outputs as inputs.
+    /// Returns the smallest probability, over all inputs, that the output is the input itself.
+    ///
+    /// Returns `None` unless there are as many outputs as inputs.
     pub fn keep_probability(&self) -> Option<f64> {
         let square = self.labels.len() == self.columns.len();
         let kept = self.columns.iter().enumerate().map(|(input, column)| column.get(input).copied());
@@ -251,7 +263,7 @@ fn check_shape(
     }
 }
 
-/// The epsilon of a matrix of probabilities; no certificate, only what was asked for.
+/// Returns the epsilon of a matrix of probabilities: the target of rounding, not a certificate.
 fn ideal_epsilon(columns: &[Vec<f64>]) -> f64 {
     let rows = columns.first().map_or(0, Vec::len);
     let row = |output: usize| {
@@ -262,9 +274,9 @@ fn ideal_epsilon(columns: &[Vec<f64>]) -> f64 {
     (0..rows).map(row).fold(0.0, f64::max)
 }
 
-/// Integers that sum to `2^bits`, proportional to the column after drawing its non-zero entries
-/// together by `units` each. All but the largest entry are rounded up; the largest takes the
-/// rest, which changes it relatively least.
+/// Rounds a column to integers that sum to `2^bits`, after moving its non-zero entries closer together by `units`.
+///
+/// All entries but the largest are rounded up. The largest takes the rest, which changes it least in relative terms.
 fn round_column(column: &[f64], bits: u32, units: u64) -> Vec<u64> {
     let total = 1u128 << bits;
     let support = column.iter().filter(|&&p| p > 0.0).count() as u128;
@@ -286,7 +298,7 @@ mod tests {
         (0..n).map(|i| i.to_string()).collect()
     }
 
-    /// A matrix that was computed for an epsilon has it, whatever its floats come to.
+    /// A matrix computed for an epsilon keeps it, even if rounding errors of its floats exceed it.
     #[test]
     fn rounding_stays_within_an_epsilon() {
         let mut exceeded = 0;
@@ -331,7 +343,7 @@ mod tests {
 
     #[test]
     fn conditional_epsilon_of_a_cross_classification() {
-        // Two binary attributes; the output tells the second one well and the first one badly.
+        // Two binary attributes; the output reveals much about the second one and little about the first.
         let p = |first: f64, second: f64| vec![first * second, first * (1.0 - second), 1.0 - first];
         let columns = [p(0.5, 0.8), p(0.5, 0.2), p(0.6, 0.8), p(0.6, 0.2)];
         let matrix = Matrix::rounded(vec![2, 2], labels(3), &columns).unwrap();
@@ -343,7 +355,8 @@ mod tests {
 
     #[test]
     fn columns_sum_to_what_a_device_has_outcomes() {
-        // Two dice: a sum of 2 to 4 says yes, of 11 or 12 no, else the truth; the ratios are 33/6 and 30/3.
+        // Two dice: a sum of 2 to 4 forces yes, 11 or 12 forces no, any other sum the true answer. The ratios are 33/6
+        // and 30/3.
         let dice = Matrix::with_total(vec![2], labels(2), 36, vec![vec![30, 6], vec![3, 33]]).unwrap();
         assert_eq!(dice.parity(), Some(Rational::from(BigUint::from(10u32))));
         assert_eq!((dice.total(), dice.bits(), dice.probability(1, 0)), (36, None, 6.0 / 36.0));

@@ -1,8 +1,8 @@
-//! Channels: `P(answer | truth)` as exact integers.
+//! Channels: `P(answer | true record)` as exact integers.
 //!
-//! There are three families, and one treatment for all: [`Pattern`] channels over several
-//! attributes, [`Matrix`] channels over one variable and [`Strip`] channels over one table. Methods of the literature
-//! are constructors of one of them, never types of their own.
+//! There are three families: [`Pattern`] channels over several attributes, [`Matrix`] channels over one variable, and
+//! [`Strip`] channels over one table. Every published method is a constructor of one of them, never a type of its own.
+//! So each family has one sampler and one certificate, and both use the same integers.
 
 pub(crate) mod work;
 mod change;
@@ -31,22 +31,23 @@ pub(crate) use threshold::MAX_HALVES;
 
 use crate::schema::MAX_CATEGORIES;
 
-/// What one respondent's answer may depend on their truth by.
+/// The distribution of one respondent's answer, given the true record.
 ///
-/// An enum, not a trait: plans are a closed, versioned format, and every kind of channel must
-/// supply sampling, certificate and marginals.
+/// This is an enum, not a trait: plan files are a closed, versioned format, and every family of channels must provide
+/// sampling, a certificate and marginals.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Channel {
-    /// Any column-stochastic matrix over one variable.
+    /// A column-stochastic matrix over one variable.
     Matrix(Matrix),
-    /// Parts over pattern sets, over several attributes.
+    /// A mixture of pattern sets over several attributes.
     Pattern(Pattern),
-    /// Relabelled balanced sets of cells of one table.
+    /// A randomly relabeled balanced subset of the cells of one table.
     Strip(Strip),
 }
 
 impl Channel {
-    /// The attributes it asks about, by place in its block: all of them, but for strips those of their table.
+    /// Returns the places in the block of the attributes it asks about: all, except that strips ask about their table
+    /// only.
     pub fn places(&self) -> Vec<usize> {
         match self {
             Channel::Strip(strip) => strip.places().to_vec(),
@@ -54,7 +55,7 @@ impl Channel {
         }
     }
 
-    /// The number of categories of each attribute it asks about.
+    /// Returns the number of categories of each attribute it asks about.
     pub fn sizes(&self) -> Vec<usize> {
         match self {
             Channel::Matrix(matrix) => matrix.sizes().to_vec(),
@@ -63,8 +64,9 @@ impl Channel {
         }
     }
 
-    /// The largest ratio of likelihoods of the whole answer under two truths, exactly; `None` if
-    /// infinite.
+    /// Returns the largest likelihood ratio of the whole answer between two true records, or `None` if it is infinite.
+    ///
+    /// For pattern channels of many attributes this is an upper bound: see [`Pattern::parity`].
     pub fn parity(&self) -> Option<Rational> {
         match self {
             Channel::Matrix(matrix) => matrix.parity(),
@@ -73,28 +75,30 @@ impl Channel {
         }
     }
 
-    /// Certified epsilon of the whole answer: the logarithm of [`Channel::parity`].
+    /// Returns the certified record-level epsilon: the logarithm of [`Channel::parity`].
     pub fn record_epsilon(&self) -> Epsilon {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon of each attribute it asks about for a reader of the whole answer who knows all others.
+    /// Returns the certified conditional epsilon of each attribute it asks about.
+    ///
+    /// The adversary sees the whole answer and knows all other attributes.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
         self.losses().1
     }
 
-    /// [`Channel::parity`] and [`Channel::conditional_epsilons`], for little more than one of them.
+    /// Returns [`Channel::parity`] and [`Channel::conditional_epsilons`] at little more than the cost of one.
     pub(crate) fn losses(&self) -> (Option<Rational>, Vec<Epsilon>) {
         match self {
             Channel::Matrix(matrix) => (matrix.parity(), matrix.conditional_epsilons()),
             Channel::Pattern(pattern) => pattern.losses(),
-            // In every direction some line of the table holds a part of the strip: one step may lead out of any answer.
+            // In every direction, some line of the table lies partly in the strip: one step can lead out of any answer.
             Channel::Strip(strip) => (self.parity(), vec![self.record_epsilon(); strip.places().len()]),
         }
     }
 
-    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute it asks about, for little
-    /// more than one of them.
+    /// Returns [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute it asks about, at
+    /// little more than the cost of one.
     pub(crate) fn marginals(&self) -> Vec<(Option<Epsilon>, Option<f64>)> {
         match self {
             Channel::Pattern(pattern) => {
@@ -104,8 +108,9 @@ impl Channel {
         }
     }
 
-    /// Certified epsilon of one of the attributes it asks about for a reader of its own answer alone; `None` where the
-    /// attribute has no answer of its own (a matrix over a cross-classification, a strip over several).
+    /// Returns the certified marginal epsilon of one attribute, for an adversary who sees its answer alone.
+    ///
+    /// Returns `None` if the attribute has no answer of its own: in a matrix or a strip over several attributes.
     pub fn marginal_epsilon(&self, attribute: usize) -> Option<Epsilon> {
         match self {
             Channel::Pattern(pattern) => Some(pattern.marginal_epsilon(attribute)),
@@ -113,8 +118,10 @@ impl Channel {
         }
     }
 
-    /// The probability that the attribute's answer is, or contains, the truth; of a matrix the
-    /// smallest over all categories, and `None` where answers are not categories of the attribute.
+    /// Returns the retention probability: that the attribute's answer is, or contains, the true category.
+    ///
+    /// For a matrix it is the smallest over all categories. It is `None` if answers are not categories of the
+    /// attribute.
     pub fn keep_probability(&self, attribute: usize) -> Option<f64> {
         match self {
             Channel::Matrix(matrix) if matrix.sizes().len() == 1 => matrix.keep_probability(),
@@ -124,7 +131,7 @@ impl Channel {
     }
 }
 
-/// Whether attributes have as many categories as can be.
+/// Returns an error unless each attribute has 2 to [`MAX_CATEGORIES`] categories.
 fn check_categories(sizes: &[usize]) -> Result<(), ChannelError> {
     match sizes.iter().position(|size| !(2..=MAX_CATEGORIES).contains(size)) {
         Some(attribute) => Err(ChannelError::Categories { attribute, categories: sizes[attribute] }),
@@ -132,123 +139,123 @@ fn check_categories(sizes: &[usize]) -> Result<(), ChannelError> {
     }
 }
 
-/// Why something is not a channel. Attributes, parts, rows and columns are counted from 0.
+/// An invalid channel. Attributes, parts, rows and columns are counted from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
-    /// There is nothing to answer.
+    /// The channel has no attribute.
     #[error("a channel needs at least one attribute")]
     NoAttribute,
     /// An attribute has too few or too many categories.
     #[error("attribute {attribute} has {categories} categories; expected 2 to {MAX_CATEGORIES}")]
     Categories {
-        /// Which attribute.
+        /// The attribute.
         attribute: usize,
         /// Its number of categories.
         categories: usize,
     },
-    /// An answer names no category or more than there are.
+    /// An answer would name no category, or more than the attribute has.
     #[error("the answer size of attribute {attribute} is {size}; expected 1 to its {categories} categories")]
     AnswerSize {
-        /// Which attribute.
+        /// The attribute.
         attribute: usize,
         /// The answer size found.
         size: usize,
         /// Its number of categories.
         categories: usize,
     },
-    /// There is nothing to draw from.
+    /// A pattern channel has no part.
     #[error("a pattern channel needs at least one part")]
     NoPart,
-    /// More parts than a plan may have.
+    /// There are more than [`MAX_PARTS`] parts.
     #[error("a pattern channel has at most {MAX_PARTS} parts, not {0}")]
     TooManyParts(usize),
     /// A part can never be drawn.
     #[error("part {part} has weight 0; leave it out or give it a positive weight")]
     ZeroWeight {
-        /// Which part.
+        /// The part.
         part: usize,
     },
-    /// The weights do not fit 64 bits together.
+    /// The weights sum to more than `2^64`.
     #[error("the weights of the parts sum to more than 2^64")]
     TotalWeight,
     /// No answer has a pattern in the set.
     #[error("no answer has a pattern in the set of part {part}")]
     EmptySet {
-        /// Which part.
+        /// The part.
         part: usize,
     },
-    /// A set names attributes the channel does not have.
+    /// A set does not fit the attributes of the channel.
     #[error(
         "the set of part {part} does not fit {attributes} attributes: lists must be increasing numbers below \
          {attributes}, thresholds need {attributes} weights, bitmaps 2^{attributes} bits"
     )]
     SetShape {
-        /// Which part.
+        /// The part.
         part: usize,
-        /// How many attributes the channel has.
+        /// The number of attributes of the channel.
         attributes: usize,
     },
-    /// A threshold that can be neither counted nor drawn.
+    /// A threshold has too many distinct sums to be counted and drawn.
     #[error("the set of part {part} has too many distinct sums to be counted and drawn; use smaller integer weights")]
     TooLarge {
-        /// Which part.
+        /// The part.
         part: usize,
     },
-    /// The attributes of a strip are not in order.
+    /// The attributes of a strip are not in increasing order, or their number does not match.
     #[error(
         "a strip requires the positions of its attributes in increasing order, and one number of categories for each"
     )]
     Places,
-    /// The table of a strip is too large.
+    /// The table of a strip has too many cells.
     #[error("the table of a strip has at most {MAX_CELLS} cells, not {0}")]
     TableSize(usize),
-    /// The strip is nothing or everything.
+    /// A strip contains none or all of its cells.
     #[error("a strip has {0} of the {1} cells of its table; expected at least 1 and fewer than all")]
     StripSize(usize, usize),
-    /// The sides of a box do not fit.
+    /// The sides of a box do not fit its table.
     #[error("a box must have, for each attribute of its table, at least 1 and fewer than all categories")]
     Sides,
-    /// Cells that are listed do not increase, or are none or all of the table.
+    /// The listed cells of a strip do not increase, or are none or all of the table.
     #[error("listed cells must be increasing cell numbers of the table, and not all of them")]
     Listed,
-    /// Not a privacy loss.
+    /// Epsilon is negative, infinite or not a number.
     #[error("epsilon is {0}; it must be a finite number, 0 or more")]
     Epsilon(f64),
-    /// An epsilon so small that answers would not depend on the truth.
+    /// Epsilon is so small that answers would not depend on the true record.
     #[error("epsilon {0} is too small for a strip to carry any information; use a larger one")]
     NothingTold(f64),
-    /// The set would always be drawn.
+    /// Answers would always be drawn from the set, and so hide nothing.
     #[error("the answer must be uniformly random with some positive probability; otherwise it reveals the true value")]
     NothingHidden,
-    /// A matrix has another number of columns than inputs.
+    /// The matrix has the wrong number of columns.
     #[error(
         "the matrix has {found} columns, but there {}; columns are inputs and sum to 1, rows are outputs",
         match expected { Some(n) => format!("are {n} inputs"), None => "are more inputs than a matrix may have".into() }
     )]
     Columns {
-        /// Columns found.
+        /// Number of columns found.
         found: usize,
-        /// Columns needed; `None` if beyond [`MAX_CATEGORIES`].
+        /// Number of columns expected; `None` if it exceeds [`MAX_CATEGORIES`].
         expected: Option<usize>,
     },
-    /// A column has another number of entries than there are outputs.
+    /// A column has the wrong number of entries.
     #[error("column {column} of the matrix has {found} entries, but there are {expected} outputs")]
     Rows {
-        /// Which column.
+        /// The column.
         column: usize,
-        /// Entries found.
+        /// Number of entries found.
         found: usize,
-        /// Entries needed.
+        /// Number of entries expected.
         expected: usize,
     },
-    /// No output, or too many.
+    /// A matrix has no output, or too many.
     #[error("a matrix must have 1 to {MAX_CATEGORIES} outputs, not {0}")]
     Outputs(usize),
-    /// Two outputs could not be told apart.
+    /// Two outputs have the same label.
     #[error("two outputs have the label \"{0}\"")]
     DuplicateOutput(String),
-    /// The power of two is out of range.
+    /// The exponent of the total is out of range.
     #[error("columns of a matrix must sum to 2^bits with bits from 1 to 64, not {0}")]
     Bits(u32),
     /// The total is out of range.
@@ -257,17 +264,17 @@ pub enum ChannelError {
     /// A column of integers has the wrong sum.
     #[error("column {column} of the matrix sums to {sum}, not to {expected}")]
     ColumnSum {
-        /// Which column.
+        /// The column.
         column: usize,
         /// Its sum.
         sum: u128,
-        /// What it should be.
+        /// The expected sum.
         expected: u128,
     },
-    /// A column of probabilities has the wrong sum.
+    /// A column of probabilities does not sum to 1.
     #[error("column {column} of the matrix sums to {sum}, not to 1 (columns are inputs, rows are outputs)")]
     ColumnProbability {
-        /// Which column.
+        /// The column.
         column: usize,
         /// Its sum.
         sum: f64,
@@ -275,11 +282,11 @@ pub enum ChannelError {
     /// An entry is not a probability.
     #[error("the entry in row {row}, column {column} of the matrix is {value}, not a probability")]
     Entry {
-        /// Which row.
+        /// The row.
         row: usize,
-        /// Which column.
+        /// The column.
         column: usize,
-        /// The entry.
+        /// The value of the entry.
         value: f64,
     },
 }

@@ -1,7 +1,7 @@
-//! Sets of patterns: which attributes of an answer may miss the truth together.
+//! Sets of patterns: the combinations of attributes that may miss together.
 //!
-//! Every kind of set is a small automaton that reads the attributes in order and is told of each
-//! whether it misses. Counting, membership and drawing are each written once, over automata.
+//! Every kind of set is a small automaton that reads, attribute by attribute, whether the answer misses. Counting,
+//! membership and drawing are each implemented once, for automata.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,36 +11,36 @@ use num_traits::{One, Zero};
 
 use super::work::done;
 
-/// The number of attributes up to which all patterns may be enumerated or listed as a bitmap.
+/// Maximum number of attributes whose patterns may be enumerated or listed as a bitmap.
 pub const MAX_ENUMERATED: usize = 20;
 
-/// How many states a threshold may have, over all attributes, before it is refused.
+/// Maximum number of states of a threshold's automaton, over all attributes; larger ones are rejected.
 pub(crate) const MAX_STATES: usize = 1 << 18;
 
 /// A set of patterns over the attributes of one channel.
 ///
-/// A *pattern* is the set of attributes whose answer misses the truth; attributes are numbered
-/// from 0 within the channel.
+/// A *pattern* is the set of attributes whose answer misses the true category. Attributes are numbered from 0 within
+/// the channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternSet {
-    /// Every pattern: the answer is uniform, whatever the truth.
+    /// Every pattern: the answer is uniformly random and independent of the true record.
     All,
     /// The one pattern in which exactly these attributes miss; `Only(vec![])` is "no miss".
     Only(Vec<usize>),
     /// All patterns in which none of these attributes misses.
     Hits(Vec<usize>),
-    /// All patterns whose missing attributes weigh at most `limit` together.
+    /// All patterns whose missing attributes have weights that sum to at most `limit`.
     Threshold {
         /// One weight per attribute.
         weights: Vec<u64>,
-        /// The largest admitted sum.
+        /// The largest sum of weights in the set.
         limit: u64,
     },
-    /// Listed patterns, for at most [`MAX_ENUMERATED`] attributes.
+    /// The patterns of a list, for at most [`MAX_ENUMERATED`] attributes.
     Bitmap(Bitmap),
 }
 
-/// One bit per pattern; bit `i` of a pattern's number says whether attribute `i` misses.
+/// One bit per pattern; bit `i` of a pattern's number is set if attribute `i` misses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bitmap {
     attributes: usize,
@@ -48,10 +48,10 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// The set of the patterns for which `contains` holds.
+    /// Creates the set of the patterns for which `contains` returns true.
     ///
     /// # Panics
-    /// If there are more than [`MAX_ENUMERATED`] attributes.
+    /// Panics if there are more than [`MAX_ENUMERATED`] attributes.
     pub fn new(attributes: usize, contains: impl Fn(u32) -> bool) -> Bitmap {
         assert!(attributes <= MAX_ENUMERATED, "a bitmap lists at most 2^{MAX_ENUMERATED} patterns");
         let patterns = 1u32 << attributes;
@@ -62,25 +62,26 @@ impl Bitmap {
         Bitmap { attributes, words }
     }
 
-    /// Whether the pattern is listed.
+    /// Returns whether the pattern is listed.
     pub fn contains(&self, pattern: u32) -> bool {
         self.words[pattern as usize / 64] >> (pattern % 64) & 1 == 1
     }
 
-    /// The number of attributes the patterns are about.
+    /// Returns the number of attributes of the patterns.
     pub fn attributes(&self) -> usize {
         self.attributes
     }
 
-    /// Bytes with the pattern of the lowest number in the lowest bit first, as two hexadecimal
-    /// digits each.
+    /// Returns the bits as bytes of two hexadecimal digits each, with the lowest pattern in the lowest bit of the
+    /// first.
     pub fn to_hex(&self) -> String {
         let bytes = (1usize << self.attributes).div_ceil(8);
         (0..bytes).map(|b| format!("{:02x}", (self.words[b / 8] >> (8 * (b % 8))) as u8)).collect()
     }
 
-    /// The inverse of [`Bitmap::to_hex`]; `None` if the text is of another length, has other
-    /// characters, or sets a bit beyond the last pattern.
+    /// Parses the form of [`Bitmap::to_hex`].
+    ///
+    /// Returns `None` if the text has the wrong length, has other characters, or sets a bit beyond the last pattern.
     pub fn from_hex(attributes: usize, hex: &str) -> Option<Bitmap> {
         if attributes > MAX_ENUMERATED || !hex.is_ascii() {
             return None;
@@ -102,48 +103,49 @@ impl Bitmap {
     }
 }
 
-/// In how many ways an attribute can be answered so that it hits, and so that it misses.
+/// The number of ways to answer one attribute with a hit, and with a miss.
 #[derive(Clone, Debug)]
 pub struct Choices {
-    /// Answers that contain the truth.
+    /// Number of answers that contain the true category.
     pub hit: BigUint,
-    /// Answers that do not.
+    /// Number of answers that do not.
     pub miss: BigUint,
 }
 
-/// The automaton of a set, with how many answers there are from every state on.
+/// The automaton of a set, with the number of ways to complete an answer from every state.
 pub struct Completions {
-    /// All that are reached.
+    /// The reachable states.
     pub states: Vec<State>,
-    /// The numbers of the states before each attribute, and at the end; before the first it is 0 alone.
+    /// The numbers of the states before each attribute, and at the end. The only state before the first attribute is 0.
     pub levels: Vec<Range<usize>>,
 }
 
-/// A state that the automaton reaches.
+/// A reachable state of the automaton.
 pub struct State {
-    /// The number of ways to answer the attributes from here on with the pattern in the set.
+    /// The number of ways to answer the remaining attributes so that the pattern is in the set.
     pub ways: BigUint,
-    /// The number of the state that a hit, and that a miss, of the next attribute leads to.
+    /// The number of the next state after a hit, and after a miss; `None` if the set excludes it.
     pub next: [Option<u32>; 2],
 }
 
-/// Which sums the attributes from each one on can add to a threshold's: states between which no sum
-/// makes a difference are one state. That leaves about `2^(k/2)` of `2^k`, whatever the weights.
+/// The sums that the remaining attributes of a threshold can add, from each attribute on.
+///
+/// States that no such sum distinguishes are merged. This leaves about `2^(k/2)` of `2^k` states for any weights.
 struct RemainingSums {
-    /// By attribute, in increasing order; `None` where there are too many to list.
+    /// By attribute, in increasing order; `None` if there are too many to list.
     lists: Vec<Option<Vec<u64>>>,
     limit: u64,
 }
 
 impl RemainingSums {
-    /// How many sums are listed for an attribute at most.
+    /// Maximum number of sums listed for one attribute.
     const MAX: usize = 1 << 16;
 
     fn new(set: &PatternSet, attributes: usize) -> RemainingSums {
         let PatternSet::Threshold { weights, limit } = set else {
             return RemainingSums { lists: vec![None; attributes + 1], limit: 0 };
         };
-        // Where more sums remain than states were reached, merging would not pay.
+        // With more remaining sums than reachable states, merging does not pay.
         let most = RemainingSums::MAX.min(2 << (attributes / 2).min(16));
         let mut lists = vec![Some(vec![0])];
         for i in (0..attributes).rev() {
@@ -160,7 +162,7 @@ impl RemainingSums {
         RemainingSums { lists, limit: *limit }
     }
 
-    /// The state that stands for all those from which the same patterns complete the set.
+    /// Returns the representative of all states from which the same patterns complete the set.
     fn merged(&self, attribute: usize, state: u64) -> u64 {
         let Some(sums) = &self.lists[attribute] else { return state };
         let fitting = sums.partition_point(|&sum| sum <= self.limit - state);
@@ -169,18 +171,22 @@ impl RemainingSums {
 }
 
 impl PatternSet {
-    /// The pattern without any miss.
+    /// Returns the set of the pattern without misses.
     pub fn no_miss() -> PatternSet {
         PatternSet::Only(Vec::new())
     }
 
-    /// Whether it is told pattern by pattern, or by a sum: nothing shorter says how often an attribute misses.
+    /// Returns whether counting it requires enumeration: it is a threshold or a bitmap.
+    ///
+    /// For other sets the frequency of misses follows from their shape.
     pub fn is_listed(&self) -> bool {
         matches!(self, PatternSet::Threshold { .. } | PatternSet::Bitmap(_))
     }
 
-    /// The automaton: from `state` (0 before the first attribute), read whether `attribute`
-    /// misses. `None` means that no pattern of the set begins like this.
+    /// Advances the automaton from `state`, which is 0 before the first attribute, by one attribute that hits or
+    /// misses.
+    ///
+    /// Returns `None` if no pattern of the set begins like this.
     pub(crate) fn step(&self, attribute: usize, state: u64, misses: bool) -> Option<u64> {
         match self {
             PatternSet::All => Some(0),
@@ -198,7 +204,9 @@ impl PatternSet {
         }
     }
 
-    /// Whether the set contains every pattern that is inside one it contains.
+    /// Returns whether removing misses from a pattern of the set always leaves a pattern of the set.
+    ///
+    /// Bitmaps are not checked; they return false.
     pub fn is_down_closed(&self) -> bool {
         match self {
             PatternSet::All | PatternSet::Hits(_) | PatternSet::Threshold { .. } => true,
@@ -207,7 +215,7 @@ impl PatternSet {
         }
     }
 
-    /// Whether membership can depend on the attribute.
+    /// Returns whether membership can depend on the attribute.
     pub fn looks_at(&self, attribute: usize) -> bool {
         match self {
             PatternSet::All => false,
@@ -217,7 +225,7 @@ impl PatternSet {
         }
     }
 
-    /// Whether the pattern in which exactly these attributes (in increasing order) miss is in the set.
+    /// Returns whether the set contains the pattern of exactly these misses, given in increasing order.
     pub(crate) fn holds(&self, missing: &[usize]) -> bool {
         match self {
             PatternSet::All => true,
@@ -231,12 +239,12 @@ impl PatternSet {
         }
     }
 
-    /// Membership of all `2^attributes` patterns, by number; at most [`MAX_ENUMERATED`] attributes.
+    /// Returns the membership of all `2^attributes` patterns, by number, for at most [`MAX_ENUMERATED`] attributes.
     pub fn members(&self, attributes: usize) -> Vec<bool> {
         self.members_over(&(0..attributes).collect::<Vec<usize>>())
     }
 
-    /// Membership of all patterns over these attributes alone, in the order of their bits, where no other misses.
+    /// Returns the membership of all patterns over these attributes, in the order of their bits, where no other misses.
     pub(crate) fn members_over(&self, attributes: &[usize]) -> Vec<bool> {
         let sums_of = |add: &dyn Fn(usize) -> u128| {
             let mut sums = vec![0u128];
@@ -253,7 +261,7 @@ impl PatternSet {
         sums_of(&|i| 1 << i).into_iter().map(|pattern| contains(pattern as u32)).collect()
     }
 
-    /// Membership by a pattern's number; at most [`MAX_ENUMERATED`] attributes.
+    /// Returns the membership test for pattern numbers, for at most [`MAX_ENUMERATED`] attributes.
     pub(crate) fn by_number(&self) -> Box<dyn Fn(u32) -> bool + '_> {
         let mask = |list: &[usize]| list.iter().fold(0u32, |mask, i| mask | 1 << i);
         match self {
@@ -274,7 +282,7 @@ impl PatternSet {
         }
     }
 
-    /// The states that the automaton reaches; `None` if they are too many. The ways of all but the last are left open.
+    /// Returns the reachable states, or `None` if there are too many. Only the last level has its ways counted.
     pub(crate) fn reachable(&self, attributes: usize) -> Option<Completions> {
         let sums = RemainingSums::new(self, attributes);
         let (mut states, mut levels, mut level) = (Vec::new(), Vec::new(), vec![sums.merged(0, 0)]);
@@ -296,7 +304,7 @@ impl PatternSet {
             );
             levels.push(start..end);
             done(next.len());
-            // A bitmap has at most 2^21, and lists them all in the file.
+            // A bitmap has at most 2^21 states, and its file lists all of its bits.
             if end + next.len() > MAX_STATES && matches!(self, PatternSet::Threshold { .. }) {
                 return None;
             }
@@ -321,12 +329,12 @@ impl PatternSet {
 }
 
 impl Completions {
-    /// The number of answers with a pattern in the set.
+    /// Returns the number of answers with a pattern in the set.
     pub fn total(&self) -> &BigUint {
         &self.states[0].ways
     }
 
-    /// In how many of the ways from a state on the next attribute, which has these choices, hits.
+    /// Returns the number of ways from a state in which the next attribute, with these choices, hits.
     pub fn hits(&self, state: usize, choice: &Choices) -> BigUint {
         self.onward(state, false, &choice.hit)
     }
@@ -336,8 +344,10 @@ impl Completions {
         to.map_or(BigUint::ZERO, |to| ways * &self.states[to as usize].ways)
     }
 
-    /// The pattern at position `rank < total()` when the answers are listed with hits before
-    /// misses, first attribute slowest. Each pattern is met once for each of its answers.
+    /// Returns the pattern of the answer at position `rank < total()`.
+    ///
+    /// Answers are listed with hits before misses, first attribute slowest. Each pattern occurs once for each of its
+    /// answers.
     pub(crate) fn pattern_at(&self, choices: &[Choices], rank: BigUint) -> Vec<bool> {
         let (mut rank, mut state) = (rank, 0);
         let mut misses = Vec::with_capacity(choices.len());
@@ -437,7 +447,7 @@ mod tests {
         assert_eq!(Bitmap::from_hex(2, "10"), None, "a bit beyond the last pattern");
     }
 
-    /// Numbers of 50 bits without any structure.
+    /// Returns a number of 50 bits without any structure.
     fn unrelated(i: u64) -> u64 {
         let x = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 14
@@ -445,7 +455,7 @@ mod tests {
 
     #[test]
     fn states_that_make_no_difference_are_one() {
-        // Weights without any structure: all 2^20 sums differ, few of them matter.
+        // Weights without structure: all 2^20 sums differ, but few of them matter.
         let mut weights: Vec<u64> = (0..20).map(unrelated).collect();
         let limit = weights.iter().sum::<u64>() / 3;
         let set = PatternSet::Threshold { weights: weights.clone(), limit };

@@ -1,8 +1,8 @@
-//! The reference sampler: one record at a time, in an order of bytes that docs/reference/sampling-algorithm.md
-//! specifies and test vectors pin, so that other clients can reproduce it.
+//! The reference sampler: draws one record's answers and reads random bytes in a specified order.
 //!
-//! It is exact for every channel of any size. The bulk sampler ([`crate::randomize`]) draws from
-//! the same distribution but may consume bytes differently.
+//! docs/reference/sampling-algorithm.md specifies that order and test vectors fix it, so other clients can reproduce
+//! it. The sampler draws exactly the certified distribution, for channels of any size. The bulk sampler (crate
+//! `candor-bulk`) draws from the same distribution but may read bytes in a different order.
 
 use std::sync::OnceLock;
 
@@ -13,19 +13,19 @@ use super::pattern_set::{Choices, PatternSet};
 use super::{Axis, Channel, FULL_WEIGHT, Matrix, Pattern, Strip};
 use crate::randomness::{below, below_u64};
 
-/// What is reported about one attribute, or about the cross-classification of a matrix.
+/// The answer to one attribute, or to the cross-classification of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// One category (or output of a matrix).
+    /// One category, or one output of a matrix.
     One(u16),
     /// A set of categories, or of cells of a strip's table, in increasing order.
     Set(Vec<u16>),
 }
 
-/// With more parts times attributes than this, over a whole lottery, tables are made when they are needed and not kept.
+/// Largest number of parts times attributes, over all channels of a lottery, for which drawing tables are cached.
 pub(crate) const MAX_PREPARED: usize = 1 << 16;
 
-/// A channel ready to draw from.
+/// A channel that is ready to draw from.
 pub struct Sampler<'a>(Ready<'a>);
 
 enum Ready<'a> {
@@ -33,20 +33,21 @@ enum Ready<'a> {
     Strip(&'a Strip),
     Pattern {
         pattern: &'a Pattern,
-        /// The ways to answer each attribute, once they are needed.
+        /// The ways to answer each attribute, computed on first use.
         choices: OnceLock<Vec<Choices>>,
-        /// How each part draws, once it is needed; nothing where all of them would not fit memory.
+        /// The drawing table of each part, computed on first use; empty if all of them together would need too much
+        /// memory.
         drawings: Vec<OnceLock<Drawing>>,
     },
 }
 
 impl<'a> Sampler<'a> {
-    /// A sampler of a channel. What a part takes to draw is made when it is first drawn.
+    /// Creates a sampler of a channel. The drawing table of a part is made when the part is first drawn.
     pub fn new(channel: &'a Channel) -> Sampler<'a> {
         Sampler::keeping(channel, preparation(channel) <= MAX_PREPARED)
     }
 
-    /// A sampler that keeps what its parts take to draw, or makes it anew for every record.
+    /// Creates a sampler that caches the drawing tables of its parts, or makes them anew for every record.
     pub(crate) fn keeping(channel: &'a Channel, keep: bool) -> Sampler<'a> {
         Sampler(match channel {
             Channel::Matrix(matrix) => Ready::Matrix(matrix),
@@ -59,20 +60,21 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Samplers of the channels of a lottery; they keep what they make if all of it fits memory.
+    /// Creates the samplers of a lottery's channels, which cache their tables if all of them fit in memory.
     pub fn of_lottery(channels: &[&'a Channel]) -> Vec<Sampler<'a>> {
         let keep = channels.iter().map(|channel| preparation(channel)).sum::<usize>() <= MAX_PREPARED;
         channels.iter().map(|channel| Sampler::keeping(channel, keep)).collect()
     }
 
-    /// Answers for one record: for a pattern channel one answer per attribute, for a matrix one, for a strip one set
-    /// of cells.
+    /// Draws the answers to one record.
+    ///
+    /// A pattern channel gives one answer per attribute, a matrix one answer, a strip one set of cells.
     ///
     /// # Errors
-    /// Whatever the source of randomness fails with.
+    /// Returns the generator's error if it fails.
     ///
     /// # Panics
-    /// If `truth` does not have one category, in range, for each attribute of the block.
+    /// Panics unless `truth` has one category, in range, for each attribute of the block.
     pub fn draw<R: TryCryptoRng + ?Sized>(&self, truth: &[u16], rng: &mut R) -> Result<Vec<Answer>, R::Error> {
         match &self.0 {
             Ready::Matrix(matrix) => {
@@ -117,7 +119,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// How many parts times attributes a channel has to prepare.
+/// Returns the number of parts times attributes that a channel has to prepare.
 fn preparation(channel: &Channel) -> usize {
     match channel {
         Channel::Matrix(_) | Channel::Strip(_) => 0,
@@ -125,7 +127,7 @@ fn preparation(channel: &Channel) -> usize {
     }
 }
 
-/// The first index whose cumulated weight exceeds `ball`.
+/// Returns the first index whose cumulative weight exceeds `ball`.
 fn choose_by_weight(weights: impl Iterator<Item = u64>, ball: u128) -> usize {
     let mut below = 0u128;
     for (index, weight) in weights.enumerate() {
@@ -137,7 +139,7 @@ fn choose_by_weight(weights: impl Iterator<Item = u64>, ball: u128) -> usize {
     unreachable!("the ball is below the sum of the weights")
 }
 
-/// An index with probability proportional to its weight; nothing is drawn if there is one only.
+/// Draws an index with probability proportional to its weight; reads no bytes if there is only one.
 pub(crate) fn draw_weighted<R: TryCryptoRng + ?Sized>(
     weights: impl Iterator<Item = u64> + Clone,
     rng: &mut R,
@@ -150,7 +152,7 @@ pub(crate) fn draw_weighted<R: TryCryptoRng + ?Sized>(
     Ok(choose_by_weight(weights, ball.into()))
 }
 
-/// A relabelling of a strip: first the label that the true cell gets, then those of all other categories.
+/// Draws a relabeled strip: first the label of the true cell, then the labels of all other categories.
 fn draw_cells<R: TryCryptoRng + ?Sized>(strip: &Strip, truth: &[usize], rng: &mut R) -> Result<Vec<u16>, R::Error> {
     let (members, shape) = (strip.members(), strip.table());
     let label = match draw_weighted(strip.weights().into_iter(), rng)? {
@@ -164,7 +166,7 @@ fn draw_cells<R: TryCryptoRng + ?Sized>(strip: &Strip, truth: &[usize], rng: &mu
         for last in (1..labels.len()).rev() {
             labels.swap(last, below_u64(last as u128 + 1, rng)? as usize);
         }
-        // The category that each label stands for.
+        // The category that each label represents.
         let mut categories = vec![truth; size];
         let others = (0..size).filter(|&category| category != truth);
         others.zip(labels).for_each(|(category, label)| categories[label] = category);
@@ -175,7 +177,7 @@ fn draw_cells<R: TryCryptoRng + ?Sized>(strip: &Strip, truth: &[usize], rng: &mu
     Ok(cells)
 }
 
-/// The pattern of a uniformly random answer, given that it is in the set.
+/// Draws the pattern of a uniformly random answer, given that it is in the set.
 fn draw_until_inside<R: TryCryptoRng + ?Sized>(
     set: &PatternSet,
     axes: &[Axis],
@@ -193,7 +195,7 @@ fn draw_until_inside<R: TryCryptoRng + ?Sized>(
     }
 }
 
-/// A uniformly random answer, whatever the truth.
+/// Draws a uniformly random answer, independent of the true category.
 fn anything<R: TryCryptoRng + ?Sized>(axis: Axis, rng: &mut R) -> Result<Answer, R::Error> {
     if axis.answer == 1 {
         return Ok(Answer::One(below_u64(axis.categories as u128, rng)? as u16));
@@ -203,7 +205,7 @@ fn anything<R: TryCryptoRng + ?Sized>(axis: Axis, rng: &mut R) -> Result<Answer,
     Ok(Answer::Set(set))
 }
 
-/// A uniformly random answer that hits, or misses, the truth.
+/// Draws a uniformly random answer among those that hit, or among those that miss, the true category.
 fn fill<R: TryCryptoRng + ?Sized>(axis: Axis, truth: u16, miss: bool, rng: &mut R) -> Result<Answer, R::Error> {
     let others = axis.categories - 1;
     let past_truth = |other: u16| if other < truth { other } else { other + 1 };
@@ -220,7 +222,7 @@ fn fill<R: TryCryptoRng + ?Sized>(axis: Axis, truth: u16, miss: bool, rng: &mut 
     Ok(Answer::Set(set))
 }
 
-/// A uniformly random subset of `0..n` (Floyd's method), in the order drawn.
+/// Draws a uniformly random subset of `0..n` (Floyd's method), in the order of drawing.
 fn subset<R: TryCryptoRng + ?Sized>(n: usize, size: usize, rng: &mut R) -> Result<Vec<u16>, R::Error> {
     let mut taken = vec![false; n];
     let mut drawn = Vec::with_capacity(size);

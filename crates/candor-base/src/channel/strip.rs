@@ -1,17 +1,22 @@
 //! Strip channels: one table, answered with a set of its cells.
 //!
-//! Take a table over some attributes, `K` cells, and list its cells in *strip order*: by `sum of x_i / a_i` modulo 1,
-//! then by number. The first `m` are the strip `B`; it holds as nearly as can be the same number of cells of every line
-//! of the table, in every direction. The answer is `B` with the categories of every attribute relabelled at random,
-//! such that answers that hold the truth are `1 + F` times as likely as the others:
+//! Take a table of `K` cells over some attributes. List its cells in *strip order*: by `sum of x_i / a_i` modulo 1,
+//! then by number. The first `m` cells form the strip `B`, a balanced subset. It contains as nearly as possible the
+//! same number of cells of every line of the table, in every direction.
+//!
+//! The answer is `B` with the categories of every attribute relabeled at random. Answers that contain the true cell are
+//! `1 + F` times as likely as the others:
 //!
 //! ```text
 //! P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K),    F = (hit/all) (K/m),    G different sets A
 //! ```
 //!
-//! Nearly all that such an answer tells is about the table as a whole, little about its margins: at small epsilons
-//! nothing tells more about a table (docs/mathematics/workload.md). `B` may also be a *box*, all combinations of the
-//! first few categories of each attribute: then an answer tells about the margins, too, which is better where several
+//! Every likelihood is one of two values, so the certified epsilon is `ln(1 + F)`, an exact rational's logarithm
+//! rounded upward.
+//!
+//! Such an answer reveals much about the table as a whole and little about its margins. At small epsilons no answer
+//! reveals more about a table (docs/mathematics/workload.md). `B` may also be a *box*: all combinations of the first
+//! few categories of each attribute. Answers then reveal something about the margins, too, which is better if several
 //! tables share attributes.
 
 use num_bigint::BigUint;
@@ -23,10 +28,10 @@ use super::work::done;
 use super::{ChannelError, FULL_WEIGHT, check_categories};
 use crate::shape::Shape;
 
-/// The largest number of cells of a strip's table.
+/// Maximum number of cells of a strip's table.
 pub const MAX_CELLS: usize = 1 << 16;
 
-/// Which cells of a table the answers of a [`Strip`] are relabellings of.
+/// The set of cells that the answers of a [`Strip`] relabel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -34,13 +39,13 @@ pub const MAX_CELLS: usize = 1 << 16;
     expecting = "a number of cells, a list of how many categories of each attribute, or an object with the cells listed"
 )]
 pub enum Cells {
-    /// A strip: so many, the first in strip order.
+    /// A strip: this number of cells, the first in strip order.
     Strip(usize),
-    /// A box: the first so many categories of each attribute, in every combination, by number.
+    /// A box: all combinations of the first categories of each attribute, given their numbers.
     Box(Vec<usize>),
     /// Any set of cells.
     Listed {
-        /// Their numbers, increasing.
+        /// The numbers of the cells, increasing.
         listed: Vec<usize>,
     },
 }
@@ -51,13 +56,15 @@ impl From<usize> for Cells {
     }
 }
 
-/// A relabelled set of cells of one table: `P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K)` for each of the `G` sets
-/// of cells that relabelling the categories of every attribute makes of the strip.
+/// A set of cells of one table, relabeled at random.
+///
+/// `P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K)` for each of the `G` sets of cells that relabeling the categories
+/// of every attribute makes of the strip. See the module's description for the symbols.
 ///
 /// ```
 /// use candor_base::channel::Strip;
 ///
-/// // Of a table of 3 x 4 cells, sets of 3.
+/// A table of 3 x 4 cells, answered with sets of 3.
 /// let strip = Strip::within(vec![0, 1], vec![3, 4], 3, 1.0)?;
 /// assert_eq!(strip.members(), [0, 7, 10]);
 /// assert!((strip.excess_ratio() - 1f64.exp_m1()).abs() < 1e-9);
@@ -73,13 +80,17 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// Sets of these cells of the table over the attributes at these places of the block, which have so many
-    /// categories: `hit` for a set with the truth in it, `all` for any set, as integer weights.
+    /// Creates a strip channel over the attributes at these places of the block.
+    ///
+    /// `sizes` are their numbers of categories, and `cells` is a set of cells of their table. The integer weights are
+    /// `hit`, of drawing a set that contains the true cell, and `all`, of drawing any set.
     ///
     /// # Errors
-    /// If there is no attribute, places do not rise, an attribute or the table has too few or too many categories or
-    /// cells, the set is empty, the whole table, a box with another number of sides or listed out of order, a weight is
-    /// zero, or the weights exceed 2^64 together.
+    /// Returns a [`ChannelError`]:
+    /// - `NoAttribute` or `Places` if there is no attribute, or if places do not increase or do not match `sizes`,
+    /// - `Categories` or `TableSize` if an attribute has too few or too many categories, or the table too many cells,
+    /// - `StripSize`, `Sides` or `Listed` if the set is empty, is all of the table, or does not fit it,
+    /// - `ZeroWeight` or `TotalWeight` if a weight is zero or the weights sum to more than 2^64.
     pub fn new(
         places: Vec<usize>,
         sizes: Vec<usize>,
@@ -108,11 +119,12 @@ impl Strip {
         Ok(Strip { places, shape, cells, weights: [hit, all], members })
     }
 
-    /// The same with the weights that give the largest certified epsilon that does not exceed the one asked for.
+    /// Creates a strip channel at the largest certified epsilon that does not exceed `epsilon`.
     ///
     /// # Errors
-    /// [`ChannelError::NothingTold`] if epsilon is too small to tell anything at all; if it is negative, infinite or
-    /// not a number; or as [`Strip::new`].
+    /// Returns [`ChannelError::Epsilon`] if epsilon is negative, infinite or not a number,
+    /// [`ChannelError::NothingTold`] if it is too small for answers to depend on the true cell, and the errors of
+    /// [`Strip::new`].
     pub fn within(
         places: Vec<usize>,
         sizes: Vec<usize>,
@@ -128,32 +140,32 @@ impl Strip {
         Ok(Strip { weights: [hit, all], ..strip })
     }
 
-    /// The attributes of its table, by place in the block, in increasing order.
+    /// Returns the attributes of its table, by place in the block, in increasing order.
     pub fn places(&self) -> &[usize] {
         &self.places
     }
 
-    /// Where an attribute of the block stands in its table, if it does.
+    /// Returns the axis of its table that an attribute of the block has, or `None` if the table lacks it.
     pub fn axis_of(&self, place: usize) -> Option<usize> {
         self.places.binary_search(&place).ok()
     }
 
-    /// Its table.
+    /// Returns the shape of its table.
     pub fn table(&self) -> &Shape {
         &self.shape
     }
 
-    /// The weights of a set with the truth in it, and of any set.
+    /// Returns the weights of a set that contains the true cell, and of any set.
     pub fn weights(&self) -> [u64; 2] {
         self.weights
     }
 
-    /// How the set of cells is given.
+    /// Returns the definition of the set of cells.
     pub fn cells(&self) -> &Cells {
         &self.cells
     }
 
-    /// Returns the set that answers relabel: in strip order if it is a strip, else in ascending order.
+    /// Returns the set that answers relabel: in strip order if it is a strip, otherwise in ascending order.
     pub fn members(&self) -> &[u16] {
         &self.members
     }
@@ -163,13 +175,14 @@ impl Strip {
         self.members.len() as f64 / self.shape.cells() as f64
     }
 
-    /// Returns `F`: the likelihood ratio of an answer that contains the true cell to one that does not, less one.
+    /// Returns `F`: the likelihood ratio of an answer with the true cell to one without it, minus one.
     pub fn excess_ratio(&self) -> f64 {
         self.weights[0] as f64 / self.weights[1] as f64 / self.subset_fraction()
     }
 
-    /// Returns the likelihoods of an answer with and without the true cell, relative to a uniformly random answer:
-    /// `(1 + F)/(1 + F p)` and `1/(1 + F p)`.
+    /// Returns the likelihoods of an answer with and without the true cell, relative to a uniformly random answer.
+    ///
+    /// These are `(1 + F)/(1 + F p)` and `1/(1 + F p)`.
     pub fn relative_likelihoods(&self) -> [f64; 2] {
         let without = 1.0 / (1.0 + self.excess_ratio() * self.subset_fraction());
         [(1.0 + self.excess_ratio()) * without, without]
@@ -182,7 +195,7 @@ impl Strip {
         Rational::new(&all + hit * self.shape.cells(), all)
     }
 
-    /// Returns the margin of the set over some axes: its number of cells for each combination of their categories.
+    /// Returns the margin of the set over some axes: the number of its cells in each combination of their categories.
     pub fn margin(&self, axes: &[usize]) -> Vec<u32> {
         let mut counts = vec![0; self.shape.project(axes).cells()];
         self.members.iter().for_each(|&cell| counts[self.shape.project_cell(cell.into(), axes)] += 1);
@@ -194,9 +207,11 @@ impl Strip {
         self.margin(&(0..self.places.len()).filter(|&other| other != axis).collect::<Vec<_>>())
     }
 
-    /// For each set `V` of axes (bit `i`: axis `i`) the mean square of the component `V` of the strip's indicator: `K^2
-    /// q_V = sum over S inside V of (-1)^(|V|-|S|) A_S sum of squares of the margin over S`. In integers, so that what
-    /// is nothing is zero. Cost: the product of `a_i + 1`.
+    /// Returns the mean square of each component of the indicator of the set, by number of the set `V` of axes.
+    ///
+    /// Bit `i` of the number stands for axis `i`. With `q_V` the mean square, `A_S` the number of cells of the table
+    /// over `S` and `K` all cells, `K^2 q_V = sum over S inside V of (-1)^(|V|-|S|) A_S sum of squares of the margin
+    /// over S`. The sums are integers, so a component that vanishes is exactly zero. Cost: the product of `a_i + 1`.
     pub fn mean_squares(&self) -> Vec<f64> {
         let mut indicator = vec![0; self.shape.cells()];
         self.members.iter().for_each(|&cell| indicator[usize::from(cell)] = 1);
@@ -205,8 +220,9 @@ impl Strip {
     }
 }
 
-/// The squares of the components of a table for each set of the last axes, which have these sizes: with an axis less
-/// without it.
+/// Returns the squares of the components of a table, for each set of its last axes, which have these sizes.
+///
+/// The recursion splits the first axis into functions without it (sums) and with it (the rest).
 fn squares(table: &[u32], sizes: &[usize]) -> Vec<i128> {
     let Some((&size, others)) = sizes.split_first() else {
         return vec![table.len() as i128 * table.iter().map(|&n| i128::from(n).pow(2)).sum::<i128>()];
@@ -219,7 +235,7 @@ fn squares(table: &[u32], sizes: &[usize]) -> Vec<i128> {
     without.into_iter().zip(with).flat_map(|(without, with)| [without, with - without]).collect()
 }
 
-/// The cells of a set, if it holds some cells of the table and not all.
+/// Returns the cells of a set, or an error if it has no cell or all cells of the table.
 fn members(shape: &Shape, cells: &Cells) -> Result<Vec<u16>, ChannelError> {
     let fits = |(side, &size): (&usize, &usize)| (1..size).contains(side);
     let members: Vec<usize> = match cells {
@@ -246,7 +262,7 @@ fn members(shape: &Shape, cells: &Cells) -> Result<Vec<u16>, ChannelError> {
     Ok(members.into_iter().map(|cell| cell as u16).collect())
 }
 
-/// The cells of a table in strip order.
+/// Returns the cells of a table in strip order.
 fn strip_order(shape: &Shape) -> Vec<usize> {
     let common = shape.sizes().iter().fold(1, |common: usize, size| common.lcm(size));
     let key = |&cell: &usize| {
@@ -254,7 +270,7 @@ fn strip_order(shape: &Shape) -> Vec<usize> {
         shape.sizes().iter().enumerate().map(turn).sum::<usize>() % common
     };
     let mut cells: Vec<usize> = (0..shape.cells()).collect();
-    // A key for each, and comparisons.
+    // One key for each cell, then comparisons.
     done(cells.len() * (shape.sizes().len() + MAX_CELLS.ilog2() as usize));
     cells.sort_by_cached_key(key);
     cells

@@ -1,8 +1,8 @@
 //! Probabilities of threshold sets over many attributes, in floats with a proven error.
 //!
-//! Attributes miss independently; a threshold set holds the patterns whose missing attributes weigh
-//! at most a limit together. Everything below is made of sums and products of positive numbers, so
-//! that the relative error is at most the number of roundings, times `2^-53`: see [`Measure::error`].
+//! Attributes miss independently. A threshold set contains the patterns whose missing attributes have weights that sum
+//! to at most a limit. All results are sums and products of positive numbers, so their relative error is at most the
+//! number of roundings times `2^-53`: see [`Measure::error`].
 
 use std::ops::{AddAssign, Mul};
 
@@ -11,35 +11,34 @@ use num_traits::{One, Zero};
 
 use super::work::done;
 
-/// The number of attributes up to which sums of two halves of the attributes are listed, with
-/// weights of any size.
+/// Number of attributes up to which the sums of two halves of the attributes are listed, for weights of any size.
 pub(crate) const MAX_HALVES: usize = 30;
 
-/// The largest number of attributes times sums that are tabulated beyond [`MAX_HALVES`] attributes.
+/// Largest number of attributes times sums that are tabulated beyond [`MAX_HALVES`] attributes.
 const MAX_TABLE: u128 = 1 << 26;
 
-/// Probabilities below this are not told from underflow.
+/// Probabilities below this are not distinguished from underflow.
 pub(super) const SMALLEST: f64 = 1e-290;
 
 /// Half a unit in the last place, relative.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
 
-/// How likely a threshold set is.
+/// The probability of a threshold set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The probability of the set.
+    /// Probability of the set.
     pub inside: f64,
-    /// The probability that the pattern is in the set and attribute `i` misses.
+    /// Probability that the pattern is in the set and attribute `i` misses.
     pub missing: Vec<f64>,
-    /// The true values are within this relative distance of the ones given.
+    /// Bound on the relative error of both.
     pub error: f64,
 }
 
-/// Measures the set of patterns with `sum of weights over the missing attributes <= limit`, where
-/// attribute `i` hits with relative frequency `ways[i][0]` and misses with `ways[i][1]`.
+/// Computes the probability of the patterns with `sum of weights over the missing attributes <= limit`.
 ///
-/// `None` if the table of sums would be too large or the set is too unlikely for floats. Cost: about
-/// `k 2^(k/2)` for up to 30 attributes, beyond `k` times the limit.
+/// Attribute `i` hits with relative frequency `ways[i][0]` and misses with `ways[i][1]`. Returns `None` if the table of
+/// sums would be too large or the set is too unlikely for floats. Cost: about `k 2^(k/2)` for up to 30 attributes,
+/// beyond that `k` times the limit.
 pub fn measure(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> Option<Measure> {
     assert_eq!(weights.len(), ways.len(), "one weight per attribute");
     let k = weights.len();
@@ -52,12 +51,12 @@ pub fn measure(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> Option<Measure
     } else {
         return None;
     };
-    // One more than needed for the bound's own rounding.
+    // The margin also covers the rounding of this bound.
     let error = (roundings + 64) as f64 * ROUNDING;
     (inside >= SMALLEST).then_some(Measure { inside, missing, error })
 }
 
-/// What patterns are measured in: probabilities, or numbers of answers.
+/// The numbers that measure patterns: probabilities, or numbers of answers.
 pub(crate) trait Number:
     Clone + Zero + One + for<'a> Mul<&'a Self, Output = Self> + for<'a> AddAssign<&'a Self>
 {
@@ -67,11 +66,11 @@ impl Number for f64 {}
 impl Number for u128 {}
 impl Number for BigUint {}
 
-/// All patterns over one half of the attributes, by their sums.
+/// All patterns over one half of the attributes, sorted by their sums.
 struct Half<T> {
-    /// Sum and pattern, in increasing order of the sums, up to the limit.
+    /// Sums and patterns, in increasing order of the sums, up to the limit.
     sorted: Vec<(u64, u32)>,
-    /// How much each pattern has, by number.
+    /// The measure of each pattern, by number.
     measure: Vec<T>,
 }
 
@@ -84,7 +83,7 @@ impl<T: Number> Half<T> {
         Half { sorted, measure: products(ways) }
     }
 
-    /// How much each pattern of this half has together with a sum within the limit.
+    /// Returns the measure of each pattern of this half together with all of the other half that stay within the limit.
     fn joint(&self, other: &Half<T>, limit: u64) -> Vec<T> {
         let mut cumulated = Vec::with_capacity(other.sorted.len() + 1);
         let mut sum = T::zero();
@@ -105,8 +104,9 @@ impl<T: Number> Half<T> {
     }
 }
 
-/// The product over all attributes, for every pattern by number; `ways[i]` is the factor of attribute `i` where it hits
-/// and where it misses.
+/// Returns the product over all attributes, for every pattern by number.
+///
+/// `ways[i]` holds the factors of attribute `i` if it hits and if it misses.
 pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
     let mut products = vec![T::one()];
     for [hit, miss] in ways {
@@ -118,7 +118,7 @@ pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
     products
 }
 
-/// Of what every pattern has: the sum, and for each attribute the sum over the patterns in which it misses.
+/// Returns the sum over all patterns, and for each attribute the sum over the patterns in which it misses.
 pub(super) fn margins<T: Number>(joint: &[T], attributes: usize) -> (T, Vec<T>) {
     done(joint.len() * (1 + attributes / 2));
     let sum = |some: &[T]| {
@@ -128,7 +128,7 @@ pub(super) fn margins<T: Number>(joint: &[T], attributes: usize) -> (T, Vec<T>) 
         })
     };
     let missing = |i: usize| {
-        // Blocks of patterns with the attribute.
+        // Blocks of patterns, whose second half has the attribute missing.
         joint.chunks(2 << i).map(|block| sum(&block[1 << i..])).fold(T::zero(), |mut all, more| {
             all += &more;
             all
@@ -137,7 +137,7 @@ pub(super) fn margins<T: Number>(joint: &[T], attributes: usize) -> (T, Vec<T>) 
     (sum(joint), (0..attributes).map(missing).collect())
 }
 
-/// The sorted sums with and without one more attribute; sums beyond the limit are left out.
+/// Merges the sorted sums with and without one more attribute, omitting sums beyond the limit.
 fn merged(sorted: &[(u64, u32)], weight: u64, bit: u32, limit: u64) -> Vec<(u64, u32)> {
     let with = |&(sum, pattern): &(u64, u32)| {
         let sum = sum.checked_add(weight).filter(|&sum| sum <= limit)?;
@@ -156,7 +156,7 @@ fn merged(sorted: &[(u64, u32)], weight: u64, bit: u32, limit: u64) -> Vec<(u64,
     all
 }
 
-/// What the set has, and the part of it in which each attribute misses: about `k 2^(k/2)` sums and products.
+/// Measures the set, and the part of it in which each attribute misses, by about `k 2^(k/2)` sums and products.
 pub(super) fn by_halves<T: Number>(weights: &[u64], limit: u64, ways: &[[T; 2]]) -> (T, Vec<T>) {
     let middle = weights.len() / 2;
     let low = Half::new(&weights[..middle], &ways[..middle], limit);
@@ -167,14 +167,14 @@ pub(super) fn by_halves<T: Number>(weights: &[u64], limit: u64, ways: &[[T; 2]])
     (inside, missing)
 }
 
-/// What is known of every sum, with one more attribute: `next[s] = hit last[s] + miss last[s - weight]`.
+/// Adds one attribute to the measure of every sum: `next[s] = hit last[s] + miss last[s - weight]`.
 fn one_more(last: &[f64], [hit, miss]: [f64; 2], weight: u64, next: &mut [f64]) {
     next.iter_mut().zip(last).for_each(|(next, last)| *next = hit * last);
     let missed = next.iter_mut().skip(usize::try_from(weight).unwrap_or(usize::MAX));
     missed.zip(last).for_each(|(next, last)| *next += miss * last);
 }
 
-/// One forward and one backward pass over the sum.
+/// Measures the set by one forward and one backward pass over the sums.
 fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
     let width = limit + 1;
     done(4 * width * (weights.len() + 1));
@@ -186,7 +186,7 @@ fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) 
         one_more(&before[i * width..], ways, weight, &mut after[..width]);
     }
     let inside = ahead[weights.len() * width..].iter().sum();
-    // `behind[t]`: the probability that the attributes after `i` stay within the limit from `limit - t` on.
+    // `behind[t]`: the probability that the attributes after `i` stay within the limit, starting from `limit - t`.
     let (mut behind, mut spare, mut missing) = (vec![1.0; width], vec![0.0; width], vec![0.0; weights.len()]);
     for (i, &ways) in ways.iter().enumerate().rev() {
         let left = width.saturating_sub(usize::try_from(weights[i]).unwrap_or(width));
@@ -197,8 +197,9 @@ fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) 
     (inside, missing)
 }
 
-/// The sum of the products of the first with the last, the second with the last but one, and so on; eight sums side by
-/// side, because one waits for the one before.
+/// Returns the sum of products of the first with the last, the second with the second to last, and so on.
+///
+/// Eight independent sums run in parallel, because each addition has to wait for the previous one.
 fn folded(these: &[f64], those: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     for (these, those) in these.chunks(8).zip(those.rchunks(8)) {
@@ -213,7 +214,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same by listing all patterns.
+    /// Measures the set by listing all patterns.
     fn by_patterns(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
         let k = weights.len();
         let (mut inside, mut missing) = (0.0, vec![0.0; k]);

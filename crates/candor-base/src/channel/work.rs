@@ -1,18 +1,18 @@
-//! Counts what certificates do, so that tests can hold them to the cost that a plan's numbers declare.
+//! Counts the steps of certificates, so that tests can compare them with the declared cost of a plan.
 
 #[cfg(test)]
 thread_local! {
     static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Notes that many steps; nothing outside tests.
+/// Records this number of steps; does nothing outside tests.
 #[inline]
 pub(crate) fn done(_steps: usize) {
     #[cfg(test)]
     STEPS.set(STEPS.get() + _steps as u64);
 }
 
-/// The steps of this thread while something ran.
+/// Returns a result together with the number of steps that this thread took for it.
 #[cfg(test)]
 pub(crate) fn counted<T>(run: impl FnOnce() -> T) -> (T, u64) {
     let before = STEPS.get();

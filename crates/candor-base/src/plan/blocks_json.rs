@@ -1,4 +1,4 @@
-//! Blocks as a plan file writes them: integers that every reader of JSON can hold, and no floats.
+//! Blocks as plan files contain them: integers that every JSON parser can represent, and no floats.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use crate::schema::Schema;
 #[serde(deny_unknown_fields)]
 pub(super) struct BlockJson {
     pub(super) attributes: Vec<String>,
-    pub(super) lottery: Vec<TicketJson>,
+    pub(super) lottery: Vec<WeightedChannelJson>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TicketJson {
+pub(super) struct WeightedChannelJson {
     weight: Integer,
     pub(super) channel: ChannelJson,
 }
@@ -101,13 +101,13 @@ impl<'de> Deserialize<'de> for Integer {
 impl BlockJson {
     pub(super) fn new(schema: &Schema, block: &Block) -> BlockJson {
         let name = |&attribute: &usize| schema.name(attribute).to_owned();
-        let ticket = |(weight, channel): &(u64, Channel)| TicketJson {
+        let weighted = |(weight, channel): &(u64, Channel)| WeightedChannelJson {
             weight: Integer(*weight),
             channel: channel_json(channel),
         };
         BlockJson {
             attributes: block.attributes().iter().map(name).collect(),
-            lottery: block.channels().iter().map(ticket).collect(),
+            lottery: block.channels().iter().map(weighted).collect(),
         }
     }
 
@@ -117,8 +117,8 @@ impl BlockJson {
             attributes
                 .push(schema.position(&name).map_err(|error| PlanError::Value { block, problem: error.to_string() })?);
         }
-        let ticket = |ticket: TicketJson| Ok((ticket.weight.0, ticket.channel.into_channel(block)?));
-        let lottery = self.lottery.into_iter().map(ticket).collect::<Result<_, PlanError>>()?;
+        let weighted = |weighted: WeightedChannelJson| Ok((weighted.weight.0, weighted.channel.into_channel(block)?));
+        let lottery = self.lottery.into_iter().map(weighted).collect::<Result<_, PlanError>>()?;
         Ok(Block::lottery(attributes, lottery))
     }
 }

@@ -1,46 +1,46 @@
-//! What reading a plan costs at most, from the numbers that its file declares and before anything is computed: a plan
-//! may come from anybody.
+//! Upper bounds on the cost of reading a plan, from the numbers in its file, before anything is computed.
 //!
-//! The unit is a step, about a nanosecond: one sum of two machine words. The figure is an upper bound of the work
-//! on counts and certificates (docs/reference/limits.md), up to a factor of a few.
+//! A plan file may come from an untrusted source. The unit is a step, which takes about a nanosecond: one sum of two
+//! machine words. The cost bounds the work on counts and certificates (docs/reference/limits.md); the work may be
+//! several times smaller.
 
 use std::collections::{HashMap, HashSet};
 
-use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson, TicketJson};
+use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson, WeightedChannelJson};
 use super::tied::MAX_WAYS;
 use crate::channel::{MAX_CELLS, MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
 use crate::schema::{Attribute, Component, Schema};
 
-/// The largest cost of a plan that is read unless asked otherwise, in steps: some seconds.
+/// Default limit on the cost of a plan, in steps: a few seconds.
 pub const MAX_COST: u64 = 1 << 33;
 
-/// Up to this cost, it is told what an edited plan guarantees as it stands.
+/// Cost, in steps, up to which the error about an edited plan states what the plan guarantees in its current form.
 pub(super) const CHEAP: u64 = 1 << 24;
 
-/// The steps for each category of an answer that is a set: what drawing it prepares fills memory rather than time.
+/// Steps for each category of a set-valued answer. Preparing to draw it takes memory rather than time.
 const SET_STEPS: u64 = 1 << 10;
 
-/// The steps for each cell and attribute of a strip's table: its cells are sorted, and what drawing prepares fills
-/// memory.
+/// Steps for each cell and attribute of a strip's table: its cells are sorted, and preparing to draw them takes memory.
 const STRIP_STEPS: u64 = 1 << 7;
 
-/// The steps for each pair of possible records and each attribute in which they may differ.
+/// Steps for each pair of possible records and each attribute in which they may differ.
 const PAIR_STEPS: u64 = 8;
 
-/// The cost of a plan with these blocks over a schema, in steps; nothing more is looked at where names alone cost more
-/// than is allowed, by the limit or by default.
+/// Returns the cost in steps of a plan with these blocks over a schema.
+///
+/// If the names alone exceed both the given limit and the default, nothing else is examined.
 pub(super) fn cost(blocks: &[BlockJson], schema: &Schema, limit: u64) -> u64 {
     let attributes = schema.attributes().len();
-    // Attributes are looked up by name, and looked for in every block.
+    // Attributes are looked up by name and searched for in every block.
     let named = product(&[4, attributes as u64, (attributes + blocks.len()) as u64]);
     if named > limit.max(MAX_COST) {
         return named;
     }
-    // What tied attributes reveal is looked at in so many ways, each of them like a certificate of its own.
+    // The loss of tied attributes takes this number of changes, each of which costs as much as a certificate.
     let components = schema.components();
     let ways = if components.iter().any(Component::is_tied) { 1 + MAX_WAYS as u64 } else { 1 };
     let paired: u64 = components.iter().filter(|component| component.is_tied()).map(pairs).fold(0, u64::saturating_add);
-    let channels = || blocks.iter().flat_map(|block| &block.lottery).map(|ticket| &ticket.channel);
+    let channels = || blocks.iter().flat_map(|block| &block.lottery).map(|weighted| &weighted.channel);
     let mut sets = HashSet::new();
     for channel in channels() {
         if let ChannelJson::Pattern { categories, answer_sizes, .. } = channel {
@@ -55,13 +55,13 @@ pub(super) fn cost(blocks: &[BlockJson], schema: &Schema, limit: u64) -> u64 {
     [certified, prepared, named, paired, written].into_iter().fold(0, u64::saturating_add)
 }
 
-/// The bytes of the labels of all cells of all strips, at most.
+/// Returns an upper bound on the bytes of the labels of all cells of all strips.
 fn cell_text(blocks: &[BlockJson], schema: &Schema) -> u64 {
     let longest = |attribute: &Attribute| attribute.categories().iter().map(String::len).max().unwrap_or(0) as u64 + 1;
     let longest: HashMap<&str, u64> = schema.attributes().iter().map(|a| (a.name(), longest(a))).collect();
     let of_block = |block: &BlockJson| {
         let of_place = |&place: &usize| block.attributes.get(place).and_then(|name| longest.get(name.as_str()));
-        let text = |ticket: &TicketJson| match &ticket.channel {
+        let text = |weighted: &WeightedChannelJson| match &weighted.channel {
             ChannelJson::Strip { attributes, categories, .. } => {
                 table_cells(categories).saturating_mul(attributes.iter().filter_map(of_place).sum())
             }
@@ -72,12 +72,12 @@ fn cell_text(blocks: &[BlockJson], schema: &Schema) -> u64 {
     blocks.iter().map(of_block).fold(0, u64::saturating_add)
 }
 
-/// The cells of a strip's table: no more than it may have.
+/// Returns the number of cells of a strip's table, at most the largest allowed.
 fn table_cells(categories: &[usize]) -> u64 {
     product(&categories.iter().map(|&size| size as u64).collect::<Vec<_>>()).min(MAX_CELLS as u64)
 }
 
-/// Looking at how every two possible records of a component differ.
+/// Returns the cost of comparing every two possible records of a component.
 fn pairs(component: &Component) -> u64 {
     let records = component.records().map_or(0, <[Vec<u16>]>::len) as u64;
     product(&[PAIR_STEPS, records, records, component.attributes().len() as u64])
@@ -109,7 +109,7 @@ fn of_channel(channel: &ChannelJson) -> u64 {
     }
 }
 
-/// How many attributes can miss and are looked at by some part.
+/// Returns the number of attributes that can miss and that some part depends on.
 fn seen(categories: &[usize], answer_sizes: &[usize], parts: &[PartJson]) -> u64 {
     let mut looked_at = vec![false; categories.len()];
     for part in parts {
@@ -131,32 +131,32 @@ fn seen(categories: &[usize], answer_sizes: &[usize], parts: &[PartJson]) -> u64
 }
 
 impl SetJson {
-    /// Whether its patterns are counted one by one.
+    /// Returns whether its patterns are counted one by one.
     fn is_listed(&self) -> bool {
         matches!(self, SetJson::Threshold { .. } | SetJson::Bitmap(_))
     }
 }
 
-/// The numbers of a pattern channel that its cost follows from.
+/// The numbers that determine the cost of a pattern channel.
 struct Shape {
     attributes: u64,
     seen: u64,
-    /// Machine words of the number of all answers.
+    /// Machine words in the number of all answers.
     words: u64,
     parts: u64,
-    /// Parts whose patterns are counted one by one.
+    /// Number of parts whose patterns are counted one by one.
     listed: u64,
     resampled: bool,
 }
 
 impl Shape {
-    /// Counting the answers of one part.
+    /// Returns the cost of counting the answers of one part.
     fn counting(&self, set: &SetJson) -> u64 {
         let k = self.attributes;
         match set {
             SetJson::All | SetJson::Only(_) | SetJson::Hits(_) => product(&[k, self.words]),
             SetJson::Bitmap(_) if k <= MAX_ENUMERATED as u64 => product(&[k + 4, 1 << k, self.words]),
-            // Refused by its shape.
+            // Rejected because of its shape.
             SetJson::Bitmap(_) => 1,
             SetJson::Threshold { .. } if k <= MAX_ENUMERATED as u64 => {
                 product(&[k + 12, 2 << k.div_ceil(2), self.words])
@@ -170,11 +170,11 @@ impl Shape {
         }
     }
 
-    /// The likelihoods of all patterns, and what follows from them.
+    /// Returns the cost of the likelihoods of all patterns and of the certificates that follow from them.
     fn certifying(&self) -> u64 {
         let k = self.attributes;
         if k > MAX_ENUMERATED as u64 {
-            // Every part is looked at for each attribute, and for each part that is one pattern.
+            // Every part is examined for each attribute, and for each part that is a single pattern.
             return product(&[self.parts, self.parts + k, self.words + 2]);
         }
         let patterns = 1 << self.seen;
@@ -185,7 +185,7 @@ impl Shape {
         product(&[self.parts + 2 * k, patterns, denominator + 4])
     }
 
-    /// How often each attribute hits.
+    /// Returns the cost of the probability that each attribute hits.
     fn marginals(&self) -> u64 {
         product(&[self.attributes, self.parts, 4 + product(&[self.listed, self.words])])
     }
@@ -219,7 +219,7 @@ mod tests {
         ]
     }
 
-    /// Over the first attributes, as many as make a table.
+    /// Returns a strip over the first attributes, up to three.
     fn any_strip(axes: &[Axis]) -> impl Strategy<Value = Option<Channel>> + use<> {
         let sizes: Vec<usize> = axes.iter().map(|axis| axis.categories).collect();
         (1..=sizes.len().min(3), 1usize..60_000).prop_map(move |(n, cells)| {
@@ -252,7 +252,7 @@ mod tests {
         )
     }
 
-    /// What reading the plan did, and what it was declared to do at most.
+    /// Returns the steps that reading the plan took, and its declared cost.
     fn done_and_declared(plan: &Plan) -> (u64, u64) {
         let text = plan.to_json();
         let (read, done) = counted(|| Plan::from_json_within(&text, u64::MAX));

@@ -1,136 +1,136 @@
-//! Why something is no plan.
+//! Errors of plans.
 
 use super::{FORMAT_VERSION, MAX_CHANNELS, SET_SEPARATOR};
 use crate::channel::{ChannelError, Epsilon};
 use crate::schema::SchemaError;
 
-/// What is wrong with a plan. Blocks are counted from 0, as in the file.
+/// An invalid plan. Blocks are counted from 0, as in the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// Not JSON, or JSON with missing, unknown or mistyped fields.
+    /// The text is not JSON, or has missing, unknown or mistyped fields.
     #[error("not a plan: {0}")]
     Json(String),
-    /// JSON of another kind.
+    /// The JSON is not a candor plan.
     #[error("not a candor plan: the field \"format\" is missing or not \"candor plan\"")]
     Format,
-    /// A version this program does not know.
+    /// This program does not support the plan's version.
     #[error("unsupported plan version {0}; this program reads versions 1 to {FORMAT_VERSION}")]
     Version(u64),
-    /// Not the oldest version that can say what is in the plan: it would have two fingerprints.
+    /// The version is not the oldest one that can express the plan; the plan would then have two fingerprints.
     #[error(
         "this plan says that it is of version {stated}, but {}: it must be of version {needed}",
         if stated > needed { "nothing in it needs that" } else { "it holds what that version cannot say" }
     )]
     NeedlessVersion {
-        /// As stated.
+        /// The stated version.
         stated: u64,
-        /// The oldest that can say it.
+        /// The oldest version that can express the plan.
         needed: u64,
     },
-    /// The schema inside is not one.
+    /// The plan's schema is invalid.
     #[error("the schema of the plan: {0}")]
     Schema(#[from] SchemaError),
-    /// A block is not made of channels.
+    /// A channel of a block is invalid.
     #[error("block {block} is not a channel: {error}")]
     Channel {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// What is wrong with it.
+        /// The error of its channel.
         error: ChannelError,
     },
-    /// A block points past the end of the schema.
+    /// A block refers to an attribute number that the schema does not have.
     #[error("block {block} is about attribute number {attribute}, which the schema does not have")]
     AttributePosition {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// The position.
+        /// The attribute number.
         attribute: usize,
     },
-    /// An attribute would be answered twice.
+    /// An attribute occurs in more than one place.
     #[error("the attribute \"{0}\" occurs more than once; blocks must have disjoint attributes")]
     AttributeTwice(String),
-    /// An attribute would not be answered.
+    /// A randomized attribute is in no block.
     #[error("the attribute \"{0}\" is in no block; make it public, leave it out of the schema, or randomize it")]
     AttributeMissing(String),
-    /// A channel over another number of attributes.
+    /// A channel has the wrong number of attributes.
     #[error("block {block} has {attributes} attributes, but a channel over {channel}")]
     AttributeCount {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// How many the channel has.
+        /// Number of attributes of the channel.
         channel: usize,
-        /// How many the block names.
+        /// Number of attributes that the block names.
         attributes: usize,
     },
-    /// A channel made for another number of categories.
+    /// A channel has the wrong number of categories for an attribute.
     #[error("block {block} randomizes \"{attribute}\" as {channel} categories, but the schema lists {schema}")]
     CategoryMismatch {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// Which attribute.
+        /// The attribute.
         attribute: String,
-        /// Categories in the schema.
+        /// Number of categories in the schema.
         schema: usize,
-        /// Categories of the channel.
+        /// Number of categories in the channel.
         channel: usize,
     },
-    /// No channel to draw.
+    /// A lottery has no channel.
     #[error("the lottery of block {block} is empty")]
     EmptyLottery {
-        /// Which block.
+        /// The block.
         block: usize,
     },
-    /// Lottery weights that cannot be drawn.
+    /// Lottery weights are zero or sum to more than 2^64, or a lottery has more than [`MAX_CHANNELS`] channels.
     #[error(
         "the lottery weights of block {block} must be positive and sum to at most 2^64, for at most {MAX_CHANNELS} \
          channels"
     )]
     LotteryWeights {
-        /// Which block.
+        /// The block.
         block: usize,
     },
-    /// A lottery whose answers would not fit the same columns.
+    /// The channels of a lottery have answers that do not fit the same columns.
     #[error(
         "the lottery of block {block} mixes channels whose answers do not share columns: use pattern channels and \
          strips only, or matrices with the same outputs"
     )]
     MixedLottery {
-        /// Which block.
+        /// The block.
         block: usize,
     },
     /// Two columns of the responses would have the same name.
     #[error("two columns of the responses would be named \"{0}\"; rename an attribute")]
     ColumnTwice(String),
-    /// A label that a set could not be written with.
+    /// A label contains the separator of set-valued answers, or is empty.
     #[error(
         "the answers about \"{attribute}\" are sets, written with \"{SET_SEPARATOR}\" between them, so \"{label}\" \
          cannot be a label there; rename the category"
     )]
     SetLabel {
-        /// Which attribute.
+        /// The attribute.
         attribute: String,
-        /// Which label.
+        /// The label.
         label: String,
     },
-    /// An attribute that the schema does not have, or calls public; a bitmap, weight or number that cannot be read;
-    /// cells that read alike.
+    /// A value of a block is invalid: an unknown or public attribute, an unreadable bitmap, weight or number, or cells
+    /// with equal or overly long labels.
     #[error("block {block}: {problem}")]
     Value {
-        /// Which block.
+        /// The block.
         block: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// What the plan declares would take too long to check.
+    /// Checking the plan would exceed the cost limit.
     #[error(
         "checking this plan would take up to {cost} steps, more than the {limit} allowed; accept it only if you trust \
          its author"
     )]
     TooCostly {
-        /// Steps that it may take, of about a nanosecond.
+        /// Largest number of steps it may take, of about a nanosecond each.
         cost: u64,
-        /// Steps that were allowed.
+        /// Number of steps allowed.
         limit: u64,
     },
     /// The plan was changed after it was made.
@@ -143,36 +143,37 @@ pub enum PlanError {
         }
     )]
     Fingerprint {
-        /// What the plan as it stands guarantees, unless that takes long to compute.
+        /// Epsilon of the plan in its current form; `None` if that takes long to compute.
         actual: Option<Epsilon>,
-        /// What the file states.
+        /// The epsilon that the file states.
         stated: String,
     },
-    /// A prior for an attribute that has no matrix of its own, or of another length.
+    /// A prior is for an attribute without a matrix of its own, or has the wrong length.
     #[error("a prior requires an attribute with a matrix of its own, and one probability for each of its categories")]
     Prior,
-    /// The stated guarantee is that of an older program, which took every combination of categories to be possible.
+    /// The stated guarantee is that of an older program, which assumed that every combination of categories is
+    /// possible.
     #[error(
         "the plan states {what} as {stated}, but it is {actual}: the attribute is tied to others, which the program \
          that wrote the plan did not take into account. Its channels are unharmed, and responses collected under it \
          stay usable"
     )]
     Understated {
-        /// Of what.
+        /// The understated quantity.
         what: String,
-        /// As stated.
+        /// The stated value.
         stated: String,
-        /// As computed.
+        /// The computed value.
         actual: String,
     },
-    /// The stated guarantee is not the true one.
+    /// A stated guarantee differs from the computed one.
     #[error("the plan states {what} as {stated}, but as it stands it is {actual}: do not trust this file")]
     Guarantee {
-        /// Of what.
+        /// The misstated quantity.
         what: String,
-        /// As stated.
+        /// The stated value.
         stated: String,
-        /// As computed.
+        /// The computed value.
         actual: String,
     },
 }

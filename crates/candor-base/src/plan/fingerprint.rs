@@ -1,23 +1,23 @@
-//! Fingerprints: what tells one plan from every other.
+//! Fingerprints, which identify plans.
 
 use std::fmt;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of the canonical form (RFC 8785) of a plan's schema and blocks and, from version 2 on, of its prior.
+/// SHA-256 of the canonical form (RFC 8785) of a plan's schema, blocks and, from version 2 on, prior.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of what a plan is made of.
+    /// Computes the fingerprint of the parts of a plan that it covers.
     pub(super) fn new(contract: &Value) -> Fingerprint {
         let digest = Sha256::digest(canonical(contract).as_bytes());
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         Fingerprint(format!("sha256:{hex}"))
     }
 
-    /// The text form, `sha256:` and 64 hexadecimal digits.
+    /// Returns the text form: `sha256:` and 64 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -29,8 +29,9 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// The canonical form of RFC 8785, for the JSON that plans are made of: no floats, integers up to
-/// 2^53, keys in ASCII (so that the order of bytes is the order of UTF-16 units).
+/// Returns the canonical form of RFC 8785 for the JSON of plans.
+///
+/// That JSON has no floats, integers up to 2^53, and ASCII keys, so the order of bytes is the order of UTF-16 units.
 fn canonical(value: &Value) -> String {
     match value {
         Value::Object(map) => {

@@ -1,32 +1,33 @@
-//! What a plan gives for the prior that it was made for. The prior is part of the plan, and of its fingerprint.
+//! The guarantee of a plan for the prior it was made for, which is part of the plan and of its fingerprint.
 
 use super::Block;
 use crate::channel::Channel;
 
-/// What a plan gives against somebody who guesses one attribute and knows how its categories are distributed. It
-/// holds for this prior and for no other.
+/// The guarantee for one attribute against an adversary whose prior is the given one.
+///
+/// It holds for this prior only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForPrior {
     /// The attribute's position in the schema.
     pub attribute: usize,
-    /// The probabilities of its categories, up to a common factor: they count relative to their sum.
+    /// Prior probabilities of its categories, up to a common factor.
     pub prior: Vec<f64>,
-    /// How often the best guess is wrong (Huang and Du 2008, eq. 8); certified, rounded down.
+    /// Probability that the best guess is wrong (Huang and Du 2008, eq. 8); certified, rounded down.
     pub map_privacy: f64,
-    /// The largest probability that any answer gives any category (Huang and Du 2008, eq. 9); certified, rounded up.
+    /// Largest posterior of any category given any answer (Huang and Du 2008, eq. 9); certified, rounded up.
     pub worst_posterior: f64,
 }
 
-/// A prior, as far as the fingerprint covers it.
+/// A prior, in the form that the fingerprint covers.
 pub(super) struct Known {
     /// The attribute's position in the schema.
     pub(super) attribute: usize,
-    /// As [`ForPrior::prior`].
+    /// The same as [`ForPrior::prior`].
     pub(super) shares: Vec<f64>,
 }
 
 impl ForPrior {
-    /// `None` unless the attribute is answered by one matrix of its own, and the prior fits it.
+    /// Returns `None` unless one matrix answers the attribute alone, and the prior fits it.
     pub(super) fn new(blocks: &[Block], attribute: usize, prior: Vec<f64>) -> Option<ForPrior> {
         let block = blocks.iter().find(|block| block.attributes == [attribute])?;
         let [(_, Channel::Matrix(matrix))] = &block.lottery[..] else { return None };

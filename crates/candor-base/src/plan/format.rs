@@ -1,8 +1,7 @@
-//! Plan files: JSON without floats, versioned, fingerprinted (docs/reference/formats.md).
+//! Plan files: versioned, fingerprinted JSON without floats (docs/reference/formats.md).
 //!
-//! Integers above 2^53 are written as strings, because other languages read JSON numbers as
-//! floats. Schema, blocks and prior are what the plan *is*; guarantee and fingerprint are checked against
-//! them on reading, and a mismatch is an error.
+//! Integers above 2^53 are written as strings, because other languages parse JSON numbers as floats. Schema, blocks and
+//! prior define the plan. Reading recomputes guarantee and fingerprint from them, and a mismatch is an error.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +14,13 @@ use crate::schema::{Attribute, Schema, SchemaJson};
 
 const FORMAT: &str = "candor plan";
 
-/// How far a stated epsilon may be from the computed one: the rounding of its twelfth decimal.
+/// Largest allowed difference of a stated from a computed epsilon, relative to `1 + epsilon`: rounding of decimals.
 const STATED_TOLERANCE: f64 = 3e-12;
 
-/// Indented JSON with every list of plain values on one line: a plan for a thousand attributes has lists of a thousand
-/// weights. (A line that ends with a bracket begins a list; strings end with a quotation mark.)
+/// Puts every list of plain values on one line of indented JSON.
+///
+/// Plans for a thousand attributes have lists of a thousand weights. (A line that ends with a bracket begins a list;
+/// strings end with a quotation mark.)
 fn compact(pretty: &str) -> String {
     let mut text = String::with_capacity(pretty.len());
     let mut lines = pretty.lines();
@@ -37,7 +38,7 @@ fn compact(pretty: &str) -> String {
     text
 }
 
-/// What the fingerprint is of.
+/// The content that the fingerprint covers.
 #[derive(Serialize)]
 struct Contract {
     blocks: Vec<BlockJson>,
@@ -47,7 +48,7 @@ struct Contract {
     version: u64,
 }
 
-/// The oldest version that can say the schema, the blocks, and the prior if there is one.
+/// Returns the oldest version that can express the schema, the blocks and the prior.
 pub(super) fn version(schema: &Schema, blocks: &[Block], prior: Option<&Known>) -> u64 {
     let new = |(_, channel): &(u64, Channel)| match channel {
         Channel::Strip(_) => true,
@@ -60,7 +61,7 @@ pub(super) fn version(schema: &Schema, blocks: &[Block], prior: Option<&Known>) 
     if newer { FORMAT_VERSION } else { VERSION_1 }
 }
 
-/// The fingerprint of schema and blocks, and of a prior, in the oldest version that can say them.
+/// Returns the fingerprint of schema, blocks and prior, in the oldest version that can express them.
 pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&Known>) -> Fingerprint {
     let contract = Contract {
         blocks: blocks.iter().map(|block| BlockJson::new(schema, block)).collect(),
@@ -71,7 +72,7 @@ pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&Know
     Fingerprint::new(&serde_json::to_value(contract).expect("plain data"))
 }
 
-/// The whole file.
+/// The content of a plan file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanJson {
@@ -85,7 +86,7 @@ struct PlanJson {
     blocks: Vec<BlockJson>,
 }
 
-/// What is looked at before anything else.
+/// The fields that are checked before anything else.
 #[derive(Deserialize)]
 struct Header {
     format: Option<String>,
@@ -101,7 +102,7 @@ struct GuaranteeJson {
     for_prior: Option<ForPriorJson>,
 }
 
-/// What is known beforehand; numbers as the shortest decimals that read back the same.
+/// A prior; numbers are the shortest decimals that parse to the same floats.
 #[derive(Serialize)]
 struct PriorJson {
     attribute: String,
@@ -115,7 +116,7 @@ impl PriorJson {
     }
 }
 
-/// A prior and what the plan gives for it.
+/// A prior and the plan's guarantee for it.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct ForPriorJson {
@@ -160,7 +161,7 @@ impl GuaranteeJson {
         }
     }
 
-    /// Compares what a file states with what its channels give.
+    /// Compares the guarantee stated in a file with the computed one.
     fn check(&self, actual: &GuaranteeJson) -> Result<(), PlanError> {
         let wrong = |what: &str, stated: String, actual: String| {
             Err(PlanError::Guarantee { what: what.to_owned(), stated, actual })
@@ -202,7 +203,7 @@ impl GuaranteeJson {
 }
 
 impl ForPriorJson {
-    /// The prior that the file states; what that gives is computed anew.
+    /// Returns the prior that the file states; the guarantee for it is computed anew.
     fn known(&self, schema: &Schema) -> Result<Known, PlanError> {
         let attribute = schema.position(&self.attribute)?;
         let shares = self.prior.iter().map(|share| share.parse().ok()).collect::<Option<Vec<f64>>>();
@@ -211,12 +212,13 @@ impl ForPriorJson {
 }
 
 impl Plan {
-    /// The plan file's text.
+    /// Returns the text of the plan file.
     pub fn to_json(&self) -> String {
         let requested = |epsilon: &Option<f64>| epsilon.map(|epsilon| epsilon.to_string());
         let origin = (!self.origin.method.is_empty()).then(|| OriginJson {
             method: self.origin.method.clone(),
-            // The request stands after the attribute epsilons, where readers of before take it for one that is unknown.
+            // The request comes after the epsilons of the attributes, where older programs read it as an unknown
+            // epsilon.
             requested: self.origin.requested.iter().map(requested).chain(self.request.clone().map(Some)).collect(),
         });
         let file = PlanJson {
@@ -231,37 +233,41 @@ impl Plan {
         compact(&serde_json::to_string_pretty(&file).expect("plain data"))
     }
 
-    /// Reads a plan file, and refuses one that was edited: its fingerprint and every stated
-    /// guarantee must be those of its schema and blocks. Refuses a plan that would take long, too: see
-    /// [`Plan::from_json_within`].
+    /// Reads a plan file and checks that it was not edited.
+    ///
+    /// Its fingerprint and every stated guarantee must equal those computed from its schema and blocks. Plans above the
+    /// default cost limit are rejected: see [`Plan::from_json_within`].
     ///
     /// # Errors
-    /// Each way of being wrong has its own [`PlanError`].
+    /// Returns the [`PlanError`] that names the problem.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
         Plan::from_json_within(text, MAX_COST)
     }
 
-    /// Reads a plan file whose cost, by the numbers that it declares, is at most so many steps of about a nanosecond.
-    /// That, and its fingerprint, are looked at before its guarantee is computed.
+    /// Reads a plan file whose declared cost is at most `steps`, of about a nanosecond each.
+    ///
+    /// Cost and fingerprint are checked before the guarantee is computed.
     ///
     /// # Errors
-    /// [`PlanError::TooCostly`] with its cost, or as [`Plan::from_json`].
+    /// Returns [`PlanError::TooCostly`] if the cost exceeds `steps`, and the errors of [`Plan::from_json`].
     pub fn from_json_within(text: &str, steps: u64) -> Result<Plan, PlanError> {
         let (plan, understated) = read(text, steps)?;
         understated.map_or(Ok(plan), Err)
     }
 
-    /// Reads a plan file as [`Plan::from_json_within`] does, also one that states too small an epsilon of tied
-    /// attributes because an older program wrote it; gives the plan with its true guarantee and the same fingerprint.
+    /// Reads a plan file as [`Plan::from_json_within`] does, and restates an outdated guarantee.
+    ///
+    /// Older programs understated the epsilons of tied attributes. The returned plan has the correct guarantee and the
+    /// same fingerprint.
     ///
     /// # Errors
-    /// As [`Plan::from_json_within`], but for [`PlanError::Understated`].
+    /// Returns the errors of [`Plan::from_json_within`] except [`PlanError::Understated`].
     pub fn restated(text: &str, steps: u64) -> Result<Plan, PlanError> {
         read(text, steps).map(|(plan, _)| plan)
     }
 }
 
-/// The plan of a file, and how it states too little, if it does for a reason that is known.
+/// Returns the plan of a file, and the error if it understates a guarantee for the known reason.
 fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> {
     let json = |error: serde_json::Error| PlanError::Json(error.to_string());
     let header: Header = serde_json::from_str(text).map_err(json)?;

@@ -1,4 +1,4 @@
-//! What a plan provably gives: computed from its integers, rounded outward.
+//! The guarantee of a plan: certified epsilons, computed from its integers and rounded upward.
 
 use num_traits::One;
 
@@ -19,22 +19,30 @@ pub struct Guarantee {
 pub struct AttributeGuarantee {
     /// Its position in the schema.
     pub attribute: usize,
-    /// For a reader of this attribute's answer alone; `None` if it has no answer of its own (a
-    /// matrix over a cross-classification, a strip over several attributes).
+    /// Marginal epsilon, for an adversary who sees this attribute's answer alone.
+    ///
+    /// `None` if the attribute has no answer of its own: in a matrix or a strip over several attributes.
     pub marginal: Option<Epsilon>,
-    /// For a reader of the whole response who knows all attributes that are not tied to this one
-    /// ([`Schema::components`]): the largest loss between possible records that agree there. This is what a respondent
-    /// should be told.
+    /// Conditional epsilon: the largest loss between possible records that agree outside the attribute's component.
+    ///
+    /// The adversary sees the whole response and knows all attributes that are not tied to this one
+    /// ([`Schema::components`]). This epsilon belongs in what respondents read.
     pub conditional: Epsilon,
-    /// The probability that the answer is, or contains, the truth; of a matrix the smallest over
-    /// categories. `None` where answers are not about the attribute alone, or not every channel asks about it.
+    /// Retention probability: that the answer is, or contains, the true category.
+    ///
+    /// For a matrix it is the smallest over all categories. It is `None` if answers are not about the attribute alone, or
+    /// if some channel of the block does not ask about it.
     pub keep_probability: Option<f64>,
 }
 
 impl Guarantee {
-    /// Blocks are answered independently: their ratios of likelihoods multiply (exactly; the
-    /// logarithm is taken and rounded once). Within a block the public lottery tells nothing about
-    /// the truth: the worst channel counts.
+    /// Computes the guarantee of a plan.
+    ///
+    /// - Blocks are answered independently, so their likelihood ratios multiply. The product is exact; its logarithm is
+    ///   taken and rounded upward once.
+    /// - The channel of a lottery is public and independent of the true record, so the worst channel of each block
+    ///   counts.
+    /// - Attributes of a tied component share one conditional epsilon, over possible records only.
     pub(super) fn new(schema: &Schema, blocks: &[Block]) -> Guarantee {
         let mut guarantee = Guarantee::of_untied(blocks);
         for component in schema.components().iter().filter(|component| component.is_tied()) {
@@ -45,10 +53,11 @@ impl Guarantee {
         guarantee
     }
 
-    /// The same if every combination of categories were possible: then attributes change one at a time.
+    /// Computes the guarantee as if every combination of categories were possible, so that attributes change one at a
+    /// time.
     pub(super) fn of_untied(blocks: &[Block]) -> Guarantee {
         let blocks: Vec<(Option<Rational>, Vec<AttributeGuarantee>)> = blocks.iter().map(of_block).collect();
-        // Reducing the fraction after every block would cost more than all the rest.
+        // Reducing the fraction after every block would dominate the running time.
         let parities = blocks.iter().map(|(parity, _)| parity.as_ref());
         let product = { parities }.try_fold(Rational::one(), |product, parity| {
             let parity = parity?;
@@ -61,29 +70,31 @@ impl Guarantee {
         Guarantee { epsilon, parity: product, attributes }
     }
 
-    /// The largest conditional epsilon of any attribute: what respondents are told.
+    /// Returns the largest conditional epsilon of any attribute.
     pub fn conditional(&self) -> Epsilon {
         self.attributes.iter().map(|attribute| attribute.conditional).fold(Epsilon::ZERO, Epsilon::max)
     }
 
-    /// Certified epsilon of the whole record.
+    /// Returns the certified record-level epsilon.
     pub fn epsilon(&self) -> Epsilon {
         self.epsilon
     }
 
-    /// The largest ratio of likelihoods of a response under two records, exactly; `None` if infinite. Its logarithm is
-    /// the epsilon. (Beyond 20 attributes in one channel an upper bound, like the epsilon.)
+    /// Returns the largest likelihood ratio of a response between two records, or `None` if it is infinite.
+    ///
+    /// Its logarithm is the record-level epsilon. Like the epsilon, it is an upper bound if a channel has more than 12
+    /// attributes or resamples answers: see [`Channel::parity`](crate::channel::Channel::parity).
     pub fn parity(&self) -> Option<&Rational> {
         self.parity.as_ref()
     }
 
-    /// One entry per randomized attribute, in the order of the schema.
+    /// Returns one entry per randomized attribute, in the order of the schema.
     pub fn attributes(&self) -> &[AttributeGuarantee] {
         &self.attributes
     }
 }
 
-/// The largest ratio of likelihoods of a block, `None` if infinite, and what it gives for each attribute.
+/// Returns the largest likelihood ratio of a block, `None` if infinite, and the losses of each attribute.
 fn of_block(block: &Block) -> (Option<Rational>, Vec<AttributeGuarantee>) {
     let attribute = |&attribute: &usize| AttributeGuarantee {
         attribute,

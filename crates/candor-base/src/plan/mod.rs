@@ -1,8 +1,8 @@
-//! Plans: the public contract between those who ask, those who answer and those who analyse.
+//! Plans: the public contract between researchers, respondents and analysts.
 //!
-//! A plan is a schema and a list of blocks over disjoint attributes. It holds everything an analyst
-//! needs and nothing that is secret. A plan that exists is valid, and what it guarantees was
-//! computed from its integers, never read from a file.
+//! A plan is a schema and a list of blocks over disjoint attributes. It contains everything an analyst needs and no
+//! secret. Every [`Plan`] is valid, and its guarantee was computed from its integers, never taken from a file. The
+//! computation is [`Guarantee`]; the formulas are those of the [channels](crate::channel).
 
 mod error;
 mod fingerprint;
@@ -24,27 +24,28 @@ pub use guarantee::{AttributeGuarantee, Guarantee};
 use crate::channel::{Channel, Matrix, Pattern, Strip};
 use crate::schema::{Attribute, CROSS, Schema};
 
-/// The newest version of the plan format: this program reads all versions up to it, and writes each plan in the oldest
-/// that can say it.
+/// Newest version of the plan format.
+///
+/// This program reads all versions up to it, and writes each plan in the oldest version that can express it.
 pub const FORMAT_VERSION: u64 = 2;
 
-/// What a plan that was made for no prior is written in.
+/// Version of plans that use no feature of a newer one.
 const VERSION_1: u64 = 1;
 
-/// Joins the categories of a set-valued answer in CSV, so no label may hold it there.
+/// Separates the categories of a set-valued answer in CSV; labels of such attributes may not contain it.
 pub const SET_SEPARATOR: char = ';';
 
-/// The largest number of channels in a lottery.
+/// Maximum number of channels in a lottery.
 pub const MAX_CHANNELS: usize = 65_535;
 
-/// The largest number of bytes that the labels of the cells of one strip take.
+/// Maximum size of the labels of one strip's cells, in bytes.
 pub const MAX_CELL_TEXT: usize = 1 << 26;
 
 /// A public lottery of channels over the same attributes.
 ///
-/// Each respondent draws one channel with probability proportional to its weight, independently of
-/// their truth, and the response carries the *tag* drawn. With one channel there is no tag. Parts
-/// of a channel are hidden, lotteries are public.
+/// Each respondent draws one channel with probability proportional to its weight, independently of the true record. The
+/// response contains the number of that channel, its *tag*. With one channel there is no tag. Lotteries are public,
+/// unlike the parts of a channel, which are hidden.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     attributes: Vec<usize>,
@@ -52,38 +53,38 @@ pub struct Block {
 }
 
 impl Block {
-    /// One channel over the attributes at these positions of the schema.
+    /// Creates a block of one channel over the attributes at these positions of the schema.
     pub fn new(attributes: Vec<usize>, channel: impl Into<Channel>) -> Block {
         Block { attributes, lottery: vec![(1, channel.into())] }
     }
 
-    /// A lottery of channels with integer weights.
+    /// Creates a block of a lottery, whose channels have integer weights.
     pub fn lottery(attributes: Vec<usize>, lottery: Vec<(u64, Channel)>) -> Block {
         Block { attributes, lottery }
     }
 
-    /// Positions of the attributes in the schema, in the channel's order.
+    /// Returns the positions of the attributes in the schema, in the channel's order.
     pub fn attributes(&self) -> &[usize] {
         &self.attributes
     }
 
-    /// The channels with their lottery weights.
+    /// Returns the channels with their lottery weights.
     pub fn channels(&self) -> &[(u64, Channel)] {
         &self.lottery
     }
 
-    /// The channels with the probability that the lottery draws each.
+    /// Returns the channels, each with the probability that the lottery draws it.
     pub fn shares(&self) -> impl Iterator<Item = (f64, &Channel)> {
         let total: f64 = self.lottery.iter().map(|&(weight, _)| weight as f64).sum();
         self.lottery.iter().map(move |(weight, channel)| (*weight as f64 / total, channel))
     }
 
-    /// Whether responses carry a tag.
+    /// Returns whether responses have a tag.
     pub fn has_tag(&self) -> bool {
         self.lottery.len() > 1
     }
 
-    /// The channels that are strips.
+    /// Returns the channels that are strips.
     pub fn strips(&self) -> impl Iterator<Item = &Strip> {
         self.lottery.iter().filter_map(|(_, channel)| match channel {
             Channel::Strip(strip) => Some(strip),
@@ -110,16 +111,16 @@ impl From<Strip> for Channel {
     }
 }
 
-/// How a plan came about; informative, and not part of its fingerprint.
+/// The origin of a plan: informative, and not covered by its fingerprint.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Origin {
-    /// The method's name.
+    /// The name of the design method.
     pub method: String,
-    /// The attribute epsilons that were asked for, one per randomized attribute.
+    /// The requested epsilon of each randomized attribute, if known.
     pub requested: Vec<Option<f64>>,
 }
 
-/// Schema and blocks: the public contract. See the [module](self).
+/// A schema and blocks over its attributes: see the [module](self).
 ///
 /// ```
 /// use candor_base::channel::{Axis, Pattern};
@@ -140,7 +141,7 @@ pub struct Origin {
 pub struct Plan {
     schema: Schema,
     blocks: Vec<Block>,
-    /// They follow from schema and blocks, and are asked for once a table.
+    /// They follow from schema and blocks; cached because each data file needs them.
     columns: Vec<ResponseColumn>,
     origin: Origin,
     guarantee: Guarantee,
@@ -157,12 +158,12 @@ impl PartialEq for Plan {
 }
 
 impl Plan {
-    /// A plan from its parts; computes what it guarantees.
+    /// Creates a plan from its parts and computes its guarantee.
     ///
     /// # Errors
-    /// If a randomized attribute is in no block or in two, a public one is in a block, a channel
-    /// does not fit its attributes, a lottery is empty or its weights exceed 2^64, or the columns
-    /// of responses could not be told apart.
+    /// Returns a [`PlanError`] if a randomized attribute is in no block or in two, a public one is in a block, a
+    /// channel does not fit its attributes, a lottery is empty, its weights exceed 2^64, or columns or cells of
+    /// responses would have the same label.
     pub fn new(schema: Schema, blocks: Vec<Block>) -> Result<Plan, PlanError> {
         check(&schema, &blocks)?;
         let guarantee = Guarantee::new(&schema, &blocks);
@@ -172,79 +173,84 @@ impl Plan {
         Ok(Plan { schema, blocks, columns, origin, guarantee, for_prior: None, version, fingerprint, request: None })
     }
 
-    /// The same plan with a note on how it came about.
+    /// Returns the plan with a note on its origin.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Plan {
         self.origin = origin;
         self
     }
 
-    /// The same plan with the request that made it, as a JSON object. Written with the origin, and not part of the
-    /// fingerprint.
+    /// Returns the plan with the request that made it, as a JSON object.
+    ///
+    /// Files contain it with the origin; the fingerprint does not cover it.
     pub fn with_request(self, request: Option<String>) -> Plan {
         Plan { request, ..self }
     }
 
-    /// The request that made the plan, as a JSON object, if it is known. Informative: nothing here reads it.
+    /// Returns the request that made the plan, as a JSON object, if known. It is informative and used by nothing here.
     pub fn request(&self) -> Option<&str> {
         self.request.as_deref()
     }
 
-    /// The attributes and their categories.
+    /// Returns the attributes and their categories.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The blocks, over disjoint attributes.
+    /// Returns the blocks, which have disjoint attributes.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// How the plan came about.
+    /// Returns the origin of the plan.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// What answering under this plan provably gives away at most.
+    /// Returns the certified bounds on what a response reveals.
     pub fn guarantee(&self) -> &Guarantee {
         &self.guarantee
     }
 
-    /// SHA-256 of the canonical form of schema and blocks, and of the prior (see [`Plan::fingerprints_prior`]).
+    /// Returns the SHA-256 of the canonical form of schema, blocks and prior (see [`Plan::fingerprints_prior`]).
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
 
-    /// The version of the format that the plan is written in: the oldest that can say it, or that of the file it was
-    /// read from.
+    /// Returns the version of the plan's format.
+    ///
+    /// It is the oldest version that can express the plan, or the version of the file it was read from.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The columns of a table of responses, in order: attributes in the order of the schema (an
-    /// attribute of a cross-classification at the first one's place; none where all channels of a block are strips),
-    /// then tags, then cells.
+    /// Returns the columns of a file of responses, in order: attributes in the order of the schema, then tags, then
+    /// cells.
+    ///
+    /// The answer to a cross-classification has the place of its first attribute. Blocks whose channels are all strips
+    /// have no answer columns.
     pub fn columns(&self) -> &[ResponseColumn] {
         &self.columns
     }
 
-    /// How the cells of a strip of a block are written in responses, in order: the labels of their categories with
-    /// [`CROSS`] between them. No two are alike.
+    /// Returns the labels of the cells of a block's strip, in order.
+    ///
+    /// A label consists of the labels of the cell's categories, separated by [`CROSS`]. No two are equal.
     pub fn cell_labels(&self, block: usize, strip: &Strip) -> Vec<String> {
         cell_labels(&self.schema, &self.blocks[block], strip)
     }
 }
 
-/// One column of a table of responses.
+/// One column of a file of responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// What stands in it.
+    /// The content of the column.
     pub content: Content,
 }
 
-/// What stands in a column of responses.
+/// The content of a column of responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A public attribute, unchanged.
@@ -254,24 +260,25 @@ pub enum Content {
     },
     /// An answer.
     Answer {
-        /// Which block gives it.
+        /// The block that gives the answer.
         block: usize,
-        /// Which of the block's answers it is.
+        /// The place of the answer among the block's answers.
         place: usize,
-        /// The labels of what can be answered.
+        /// The labels of the possible answers.
         labels: Vec<String>,
-        /// Whether it names a set of categories.
+        /// Whether the answer names a set of categories.
         set: bool,
     },
     /// The number of the channel that the respondent's public lottery drew, from 0.
     Tag {
-        /// Which block's lottery.
+        /// The block of the lottery.
         block: usize,
     },
-    /// The set of cells that a strip of the block's lottery answers with; nothing where another channel was drawn. As
-    /// labels: [`Plan::cell_labels`].
+    /// The set of cells with which a strip of the block's lottery answers; empty if another channel was drawn.
+    ///
+    /// [`Plan::cell_labels`] has their labels.
     Cells {
-        /// Which block.
+        /// The block.
         block: usize,
     },
 }
@@ -306,7 +313,7 @@ fn answer_column(schema: &Schema, content: &Block, block: usize, place: usize) -
     let mut set = None;
     for (_, channel) in &content.lottery {
         match channel {
-            // A lottery of matrices shares its outputs (checked), so the first one speaks for all.
+            // A lottery of matrices shares its outputs (checked), so the first matrix stands for all.
             Channel::Matrix(matrix) => {
                 let names = content.attributes.iter().map(|&a| schema.name(a));
                 let name = names.collect::<Vec<&str>>().join(&CROSS.to_string());
@@ -321,7 +328,7 @@ fn answer_column(schema: &Schema, content: &Block, block: usize, place: usize) -
     Some(ResponseColumn { name: attribute.name().to_owned(), content: answer })
 }
 
-/// Everything but what the blocks guarantee.
+/// Checks everything except the guarantee of the blocks.
 fn check(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
     check_attributes(schema, blocks)?;
     for (number, block) in blocks.iter().enumerate() {
@@ -407,7 +414,7 @@ fn check_columns(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
     blocks.iter().enumerate().try_for_each(|(number, block)| check_cells(schema, number, block))
 }
 
-/// Whether the cells of every strip's table can be written, and told apart.
+/// Checks that the cells of every strip's table have short, distinct labels that can be written.
 fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), PlanError> {
     for strip in block.strips() {
         let names: Vec<&str> = strip.places().iter().map(|&place| schema.name(block.attributes[place])).collect();
@@ -434,7 +441,7 @@ fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
     Ok(())
 }
 
-/// How long the labels of all cells are together: each category of an attribute stands in as many cells as any other.
+/// Returns the total length of the labels of all cells; each category of an attribute occurs in equally many cells.
 fn text_of_cells(schema: &Schema, block: &Block, strip: &Strip) -> usize {
     let cells = strip.table().cells();
     let text = |&place: &usize| {

@@ -1,4 +1,4 @@
-//! What answers reveal about tied attributes: the largest loss between possible records that agree elsewhere.
+//! Conditional epsilon of tied attributes: the largest loss between possible records that agree elsewhere.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Add;
@@ -7,26 +7,27 @@ use super::Block;
 use crate::channel::{Change, Channel, Epsilon};
 use crate::schema::{Component, Schema};
 
-/// More ways in which two possible records can differ than this are not looked at one by one.
+/// Largest number of ways in which two possible records may differ that are examined one by one.
 pub(super) const MAX_WAYS: usize = 64;
 
 /// How one attribute of a component differs between two records: the classes of both.
 type Classes = (u16, u16);
 
-/// Classes that stand for any, where a channel looks at nothing but whether categories differ.
+/// Placeholder classes for channels whose losses depend only on whether categories differ.
 const SAME: Classes = (0, 0);
 const ALIKE: Classes = (1, 1);
 const OTHER: Classes = (0, 1);
 /// Any two categories of the attribute.
 const ANY: Classes = (u16::MAX, u16::MAX);
 
-/// The conditional epsilon that all attributes of a component share: the largest loss of the randomized answers between
-/// two possible records that agree outside the component. Public attributes of the component may differ, too; what they
-/// reveal themselves is not counted.
+/// Returns the conditional epsilon that all attributes of a component share.
+///
+/// It is the largest loss of the randomized answers between two possible records that agree outside the component.
+/// Public attributes of the component may differ, too; the information in their own published values does not count.
 ///
 /// Blocks are answered independently, so their losses add up; within a block the worst channel of the lottery counts.
-/// It is exact as far as [`Channel::change`] is, if no more than 512 combinations of classes are possible and records
-/// differ in at most 64 ways; else an upper bound, for which every combination is taken to be possible.
+/// The result is as exact as [`Channel::change`] if at most 512 combinations of classes are possible and records differ
+/// in at most 64 ways. Otherwise it is an upper bound that treats every combination as possible.
 pub(super) fn conditional(schema: &Schema, blocks: &[Block], component: &Component) -> Epsilon {
     let mut known = HashMap::new();
     let losses = ways(schema, blocks, component).into_iter().map(|way| {
@@ -36,7 +37,7 @@ pub(super) fn conditional(schema: &Schema, blocks: &[Block], component: &Compone
     losses.fold(Epsilon::ZERO, Epsilon::max)
 }
 
-/// How two possible records can differ, attribute by attribute of the component.
+/// Returns the ways in which two possible records can differ, by attribute of the component.
 fn ways(schema: &Schema, blocks: &[Block], component: &Component) -> Vec<Vec<Classes>> {
     let public = |at: usize| schema.attributes()[component.attributes()[at]].is_public();
     let by_matrix: Vec<bool> = component.attributes().iter().map(|&a| is_matrix(blocks, a)).collect();
@@ -61,7 +62,7 @@ fn ways(schema: &Schema, blocks: &[Block], component: &Component) -> Vec<Vec<Cla
     found.into_iter().collect()
 }
 
-/// Whether an attribute is answered by a matrix of its own, whose losses differ from category to category.
+/// Returns whether a matrix answers the attribute alone; its losses then differ from category to category.
 fn is_matrix(blocks: &[Block], attribute: usize) -> bool {
     let alone = |block: &&Block| block.attributes() == [attribute];
     blocks.iter().find(alone).is_some_and(|block| matches!(block.channels()[0].1, Channel::Matrix(_)))
@@ -69,7 +70,7 @@ fn is_matrix(blocks: &[Block], attribute: usize) -> bool {
 
 type Known = HashMap<(usize, Vec<Option<Classes>>), Epsilon>;
 
-/// What a block reveals between records that differ in this way.
+/// Returns the loss of a block between records that differ in this way.
 fn loss(
     schema: &Schema,
     component: &Component,

@@ -5,11 +5,12 @@ use super::format::fingerprint;
 use super::{FORMAT_VERSION, Plan, PlanError, VERSION_1};
 
 impl Plan {
-    /// The same plan with what it gives for one prior, computed from its integers. The fingerprint then covers the
-    /// prior.
+    /// Returns the plan with its guarantee for one prior, computed from its integers.
+    ///
+    /// The fingerprint then covers the prior.
     ///
     /// # Errors
-    /// If the attribute is not answered by one matrix of its own, or the prior does not fit it.
+    /// Returns [`PlanError::Prior`] if no single matrix answers the attribute alone, or if the prior does not fit it.
     pub fn with_prior(mut self, attribute: usize, prior: Vec<f64>) -> Result<Plan, PlanError> {
         let known = Known { attribute, shares: prior.clone() };
         self.for_prior = Some(ForPrior::new(&self.blocks, attribute, prior).ok_or(PlanError::Prior)?);
@@ -18,20 +19,21 @@ impl Plan {
         Ok(self)
     }
 
-    /// The same plan as version 1 wrote it, whose fingerprint does not cover the prior.
+    /// Returns the plan in the form of version 1, whose fingerprint does not cover the prior.
     pub(super) fn in_version_1(mut self) -> Plan {
         self.version = VERSION_1;
         self.fingerprint = fingerprint(&self.schema, &self.blocks, None);
         self
     }
 
-    /// What the plan gives for the prior that it was made for, if it was made for one.
+    /// Returns the guarantee for the prior that the plan was made for, if any.
     pub fn for_prior(&self) -> Option<&ForPrior> {
         self.for_prior.as_ref()
     }
 
-    /// Whether the fingerprint covers the prior that the plan was made for. That of a file of version 1 does not: its
-    /// prior may have been exchanged without a trace.
+    /// Returns whether the fingerprint covers the prior that the plan was made for.
+    ///
+    /// In files of version 1 it does not, so a changed prior would go unnoticed there.
     pub fn fingerprints_prior(&self) -> bool {
         self.for_prior.is_some() && self.version > VERSION_1
     }

@@ -1,28 +1,29 @@
-//! Questions that are asked only if another one was answered in some way.
+//! Skip logic: questions that are asked of some respondents only.
 //!
-//! Whoever is not asked has a category of their own, the last one, which goes through the channel like any other:
-//! neither the form of a response nor what is in it tells for certain that a question was not asked.
+//! Respondents who are not asked have a category of their own, the last one, which is randomized like any other. So
+//! neither the form of a response nor its content reveals for certain that a question was not asked.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The category of those who are not asked.
+/// Label of the category of respondents who are not asked.
 pub const NOT_ASKED: &str = "(not asked)";
 
-/// Whom a question is asked: those with one of some categories of another attribute. People write it as `Smokes = yes`
-/// or `Smokes in (yes, "no more")`; names and labels with spaces or signs in quotes, `"` or `'`, which are doubled
-/// inside.
+/// The condition under which a question is asked: the respondent has one of some categories of another attribute.
+///
+/// People write it as `Smokes = yes` or `Smokes in (yes, "no more")`. Names and labels with spaces or special
+/// characters take quotation marks, `"` or `'`, which are doubled inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct AskedIf {
     /// The name of the other attribute.
     pub attribute: String,
-    /// Those of its categories for which the question is asked.
+    /// The categories of that attribute for which the question is asked.
     pub categories: Vec<String>,
 }
 
-/// As people write it, or as plans do.
+/// The form in schemas by people, and the form in plans.
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Written {
@@ -54,7 +55,7 @@ impl AskedIf {
             [(None, _), (None, within), (Some('('), _), labels @ .., (Some(')'), _)] if within == "in" => labels,
             _ => return None,
         };
-        // A label, then a comma and a label each.
+        // A label, then any number of commas with a label each.
         let placed = |(at, (sign, _)): (usize, &Token)| *sign == [None, Some(',')][at % 2];
         let listed = labels.len() % 2 == 1 && labels.iter().enumerate().all(placed);
         let categories = labels.iter().step_by(2).map(|(_, label)| label.clone()).collect();
@@ -76,10 +77,10 @@ impl fmt::Display for AskedIf {
     }
 }
 
-/// A sign, or a name or label.
+/// A special character, or a name or label.
 type Token = (Option<char>, String);
 
-/// `None` if a quote is not closed.
+/// Splits a condition into tokens; `None` if a quotation mark is not closed.
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let (mut tokens, mut rest) = (Vec::new(), text.chars().peekable());
     while let Some(sign) = rest.next() {
@@ -112,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the names and labels, what is written is read back.
+        /// Any names and labels are read back as they were written.
         #[test]
         fn conditions_read_back(
             name in "[a =,()'\"é<]{1,5}", labels in prop::collection::vec("[b in=,()'\"<]{0,4}", 1..4),

@@ -1,4 +1,4 @@
-//! One attribute: its name, its categories, and which value is which.
+//! One attribute: its name, its categories, and the code of each value.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use super::asked_if::{AskedIf, NOT_ASKED};
 use super::error::SchemaError;
 use super::{MAX_CATEGORIES, RESERVED_PREFIX};
 
-/// Whether the order of the categories means something.
+/// Whether the categories of an attribute are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Categories without an order.
     #[default]
     Nominal,
-    /// Categories from least to most.
+    /// Categories in increasing order.
     Ordinal,
 }
 
@@ -26,7 +26,7 @@ pub struct Attribute {
     codes: HashMap<String, u16>,
 }
 
-/// An attribute as files write it.
+/// An attribute as files contain it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AttributeText {
@@ -49,7 +49,7 @@ impl AttributeText {
         AttributeText { name, public, categories, ..AttributeText::default() }
     }
 
-    /// What is wrong with its numbers, if anything.
+    /// Returns the problem with its edges or grid, if any.
     fn numbers_wrong(&self) -> Option<String> {
         let listed = || self.edges.iter().chain(&self.grid).map(|number| number.0);
         let increasing = |numbers: &[Edge]| numbers.windows(2).all(|pair| pair[0].0 < pair[1].0);
@@ -70,7 +70,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A bin edge or a point of a grid: a number in TOML, its shortest decimals in JSON (plans hold no floats).
+/// A bin edge or grid point: a number in TOML, its shortest decimals in JSON, because plans hold no floats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "String")]
 struct Edge(f64);
@@ -106,42 +106,45 @@ impl PartialEq for Attribute {
 }
 
 impl Attribute {
-    /// A nominal attribute.
+    /// Creates a nominal attribute.
     ///
     /// # Errors
-    /// If the name is empty or reserved, or the categories are too few, too many or not unique.
+    /// Returns [`SchemaError::Attribute`] if the name is empty, reserved or has control characters, or if the
+    /// categories are too few, too many or not unique.
     pub fn new(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
         Attribute::checked(AttributeText::nominal(name.into(), false, categories))
     }
 
-    /// A nominal attribute that is published as it is; one category is enough.
+    /// Creates a nominal attribute that is published unchanged, for which one category is enough.
     ///
     /// # Errors
-    /// As [`Attribute::new`].
+    /// Returns the errors of [`Attribute::new`].
     pub fn new_public(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
         Attribute::checked(AttributeText::nominal(name.into(), true, categories))
     }
 
-    /// The same attribute with ordered categories.
+    /// Returns the attribute with its categories marked as ordered.
     #[must_use]
     pub fn ordinal(mut self) -> Attribute {
         self.text.kind = Kind::Ordinal;
         self
     }
 
-    /// The same attribute, never randomized.
+    /// Returns the attribute as a public one, which is never randomized.
     #[must_use]
     pub fn public(mut self) -> Attribute {
         self.text.public = true;
         self
     }
 
-    /// An ordinal attribute whose values are numbers, put into bins: below the first edge, from
-    /// one edge up to but not including the next, and from the last edge on. Categories beyond the
-    /// bins (`extra`) are for values that are not numbers, such as the empty one.
+    /// Creates an ordinal attribute whose values are numbers in bins.
+    ///
+    /// The bins are: below the first edge, from one edge up to but not including the next, and from the last edge on.
+    /// The categories in `extra` come after the bins. They are for values that are not numbers, such as the empty one.
     ///
     /// # Errors
-    /// If there is no edge, they are not finite and increasing, or as [`Attribute::new`].
+    /// Returns [`SchemaError::Attribute`] if the edges are not finite and increasing, and the errors of
+    /// [`Attribute::new`].
     pub fn binned(name: impl Into<String>, edges: &[f64], extra: Vec<String>) -> Result<Attribute, SchemaError> {
         let label = |bin: usize| match bin {
             0 => edges.first().map_or(String::new(), |edge| format!("below {edge}")),
@@ -184,61 +187,67 @@ impl Attribute {
         }
     }
 
-    /// The name, which is also the name of its column.
+    /// Returns the name, which is also the name of its column.
     pub fn name(&self) -> &str {
         &self.text.name
     }
 
-    /// Nominal or ordinal.
+    /// Returns whether the categories are nominal or ordinal.
     pub fn kind(&self) -> Kind {
         self.text.kind
     }
 
-    /// Whether the attribute is published as it is.
+    /// Returns whether the attribute is published unchanged.
     pub fn is_public(&self) -> bool {
         self.text.public
     }
 
-    /// The labels of the categories; a category's code is its position here.
+    /// Returns the labels of the categories; a category's code is its position here.
     pub fn categories(&self) -> &[String] {
         &self.text.categories
     }
 
-    /// Iterates over the edges of the bins; none if the attribute is not binned.
+    /// Iterates over the edges of the bins; empty if the attribute is not binned.
     pub fn edges(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
         self.text.edges.iter().map(|edge| edge.0)
     }
 
-    /// Iterates over the grid points of stochastic rounding; none if numbers are not rounded.
+    /// Iterates over the grid points of stochastic rounding; empty if numbers are not rounded.
     pub fn grid(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
         self.text.grid.iter().map(|point| point.0)
     }
 
-    /// Returns how many categories stand for numbers: the bins or grid points, which come first; 0 if values are
-    /// labels.
+    /// Returns the number of categories that stand for numbers, or 0 if values are labels.
+    ///
+    /// These are the bins or grid points, which come first.
     pub fn numeric_len(&self) -> usize {
         if self.text.edges.is_empty() { self.text.grid.len() } else { self.text.edges.len() + 1 }
     }
 
-    /// The code of a value as it stands in a table: the bin of a number if the attribute has edges, else the category
-    /// of that label. The empty text stands for a missing value. Of a number between two points of a grid, the lower
-    /// one: see [`Attribute::place_of_value`].
+    /// Returns the code of a value in a data file, or `None` if it has none.
+    ///
+    /// A number has the code of its bin if the attribute has edges. Between two points of a grid it has the code of the
+    /// lower point: see [`Attribute::place_of_value`]. Other values have the code of their label; the empty text is a
+    /// missing value.
     pub fn code_of_value(&self, value: &str) -> Option<u16> {
         self.place_of_value(value).map(|(code, _)| code)
     }
 
-    /// The code of a value, and with what probability its code is the next one instead: 0 but for numbers between two
-    /// points of a grid, which are rounded at random so that their expectation is the number. That comes before any
-    /// channel, and no guarantee depends on it.
+    /// Returns the code of a value, and the probability that rounding gives the next code instead.
+    ///
+    /// The probability is 0 except for numbers between two points of a grid, which stochastic rounding keeps right in
+    /// expectation. Rounding comes before any channel, and no guarantee depends on it.
     pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
         let number = (self.numeric_len() > 0).then(|| value.trim().parse().ok()).flatten();
-        // The label of a bin, or of a point, is not a value. Nothing is said of a question that was not asked.
+        // The label of a bin or grid point is not a value. An empty value means that the question was not asked.
         let own = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numeric_len());
         let label = || own().or_else(|| self.not_asked().filter(|_| value.is_empty()));
         number.and_then(|number| self.place_of_number(number)).or_else(|| label().map(|code| (code, 0.0)))
     }
 
-    /// The same of a number; `None` if it is not finite, outside the grid, or values are labels.
+    /// Returns [`Attribute::place_of_value`] of a number.
+    ///
+    /// Returns `None` if the number is not finite or outside the grid, or if values are labels.
     pub fn place_of_number(&self, number: f64) -> Option<(u16, f64)> {
         let at = |numbers: &[Edge]| numbers.partition_point(|edge| edge.0 <= number);
         let (edges, grid) = (&self.text.edges, &self.text.grid);
@@ -255,28 +264,29 @@ impl Attribute {
         }
     }
 
-    /// The code of the category with that label, as it stands in responses.
+    /// Returns the code of the category with this label, as responses contain it.
     pub fn code_of_label(&self, label: &str) -> Option<u16> {
         self.codes.get(label).copied()
     }
 
-    /// Whom it is asked; `None` if everybody.
+    /// Returns the condition under which the question is asked, or `None` if everybody is asked.
     pub fn asked_if(&self) -> Option<&AskedIf> {
         self.text.asked_if.as_ref()
     }
 
-    /// The code of the category of those who are not asked, if there are any.
+    /// Returns the code of the category of respondents who are not asked, if there is one.
     pub fn not_asked(&self) -> Option<u16> {
         self.asked_if().map(|_| self.categories().len() as u16 - 1)
     }
 
-    /// Whether a category is an answer: neither the missing one, `""`, nor that of those who are not asked.
+    /// Returns whether a category is an answer: neither the missing value `""` nor "not asked".
     pub fn is_answer(&self, code: usize) -> bool {
         !self.categories()[code].is_empty() && self.not_asked().map(usize::from) != Some(code)
     }
 
-    /// The same attribute with the same categories, whoever is asked: for a schema that lacks the attribute its
-    /// condition is about.
+    /// Returns the attribute with the same categories but without its condition.
+    ///
+    /// Use it for a schema that lacks the attribute on which the condition depends.
     #[must_use]
     pub fn without_condition(mut self) -> Attribute {
         self.text.asked_if = None;

@@ -1,4 +1,4 @@
-//! Who is asked what: the conditions of a whole schema.
+//! Skip logic of a schema: all conditions together.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,13 @@ use super::asked_if::AskedIf;
 use super::error::{SchemaError, suggestion};
 use super::{Attribute, Schema, nearest};
 
-/// On which attribute it depends whether one is asked, and for which of its categories it is, in increasing order.
+/// The attribute on which a condition depends, and the categories for which the question is asked, increasing.
 pub(super) type Condition = Option<(usize, Vec<u16>)>;
 
 impl Schema {
-    /// On which other attribute it depends whether this one is asked, and for which of its categories it is; `None` if
-    /// everybody is asked.
+    /// Returns the attribute on which this one depends, and for each category of it whether this one is asked.
+    ///
+    /// Returns `None` if everybody is asked.
     pub fn asked_if(&self, attribute: usize) -> Option<(usize, Vec<bool>)> {
         let condition = self.attributes[attribute].asked_if()?;
         let other = self.position(&condition.attribute).ok()?;
@@ -20,7 +21,7 @@ impl Schema {
         Some((other, asks))
     }
 
-    /// The conditions of all attributes. Cost: that of reading them, however many attributes there are.
+    /// Returns the conditions of all attributes, in time linear in their length.
     pub(super) fn conditions(&self) -> Vec<Condition> {
         let places: HashMap<&str, usize> = self.attributes.iter().map(Attribute::name).zip(0..).collect();
         let condition = |attribute: &Attribute| {
@@ -32,7 +33,7 @@ impl Schema {
     }
 }
 
-/// The categories of the other attribute that a condition names, in increasing order.
+/// Returns the categories of the other attribute that a condition names, in increasing order.
 fn codes(condition: &AskedIf, other: &Attribute) -> Vec<u16> {
     let mut codes: Vec<u16> = condition.categories.iter().filter_map(|label| other.code_of_label(label)).collect();
     codes.sort_unstable();
@@ -40,7 +41,7 @@ fn codes(condition: &AskedIf, other: &Attribute) -> Vec<u16> {
     codes
 }
 
-/// Conditions name what is there, do not lead back, and tell nothing that is randomized.
+/// Checks that conditions name existing categories, have no cycle, and reveal nothing that is randomized.
 pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
     let conditions = schema.conditions();
     let endless = endless(&conditions);
@@ -70,13 +71,13 @@ pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// Whether the way from each attribute to those that it depends on never ends. Each is walked once.
+/// Returns, for each attribute, whether its chain of conditions has a cycle. Each chain is followed once.
 fn endless(conditions: &[Condition]) -> Vec<bool> {
     let mut endless = vec![None; conditions.len()];
     for start in 0..conditions.len() {
         let (mut way, mut at) = (Vec::new(), Some(start));
         while let Some(here) = at.filter(|&here| endless[here].is_none()) {
-            // Whoever comes here again while this is on the way has walked in a circle.
+            // Marked as endless while on the current chain; meeting such a mark again closes a cycle.
             endless[here] = Some(true);
             way.push(here);
             at = conditions[here].as_ref().map(|(other, _)| *other);

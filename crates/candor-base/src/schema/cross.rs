@@ -1,30 +1,32 @@
-//! Cross-classifications: attributes made of several columns, and what that means for the columns nobody may see.
+//! Cross-classifications: attributes made of several columns, and the protection of those columns.
 //!
-//! An attribute `a*b` tells about the columns `a` and `b` of a table, whether or not the table also has a column of
-//! that name. So what a schema protects are not its randomized attributes' names but every part of them, and what is
-//! published, kept, a weight or a group may share none.
+//! An attribute `a*b` contains the columns `a` and `b` of a data file, whether or not the file also has a column of
+//! that name. So a schema protects every part of a randomized attribute's name, not only the full name. Public
+//! attributes, kept columns, weights and groups may share none of these parts.
 
 use std::collections::HashMap;
 
 use super::{Attribute, Schema, SchemaError};
 
-/// Joins the names and labels of a cross-classification.
+/// Separates the names, and the labels, in a cross-classification.
 pub const CROSS: char = '*';
 
-/// The columns that an attribute of this name is made of where a table has none of that name: what stands between `*`.
-/// A name with nothing before, between or after them is the name of one column.
+/// Returns the source columns in an attribute's name, which are separated by `*`.
+///
+/// They matter if a data file has no column of the full name. A name with an empty part is the name of one column.
 pub fn parts(name: &str) -> Vec<&str> {
     let parts: Vec<&str> = name.split(CROSS).collect();
     if parts.contains(&"") { vec![name] } else { parts }
 }
 
 impl Schema {
-    /// The randomized attribute that a column of this name would tell the truth about, if there is one: the attribute
-    /// of that name, or one that shares a part between `*` with it, however the two are crossed (`a`, `a*b` and `b*c`
-    /// with `x*a*b`).
+    /// Returns the randomized attribute whose true values a column of this name would reveal, if any.
     ///
-    /// This is the one rule for what can be kept beside responses, be public, a weight or a group. Names are compared
-    /// exactly, as those of columns are; a copy of a column under another name is not noticed.
+    /// It is the attribute of that name, or one that shares a part between `*` with it, in any crossing: `x*a*b`
+    /// protects `a`, `a*b` and `b*c`.
+    ///
+    /// This is the only rule for kept columns, public attributes, weights and groups. Names are compared exactly. A
+    /// copy of a column under another name is not detected.
     ///
     /// ```
     /// use candor_base::schema::{Attribute, Schema};
@@ -41,18 +43,18 @@ impl Schema {
     }
 }
 
-/// All names that randomized attributes go by, with an attribute for each.
+/// Returns all names and parts of names of randomized attributes, each with its attribute.
 fn protected(attributes: &[Attribute]) -> HashMap<&str, &Attribute> {
     let randomized = attributes.iter().filter(|attribute| !attribute.is_public());
     randomized.flat_map(|attribute| names_in(attribute.name()).map(move |name| (name, attribute))).collect()
 }
 
-/// A name, and its parts. A longer run of parts is not listed: whoever has it in common has its parts in common.
+/// Iterates over a name and its parts. Longer runs of parts need not be listed: names that share one share its parts.
 fn names_in(name: &str) -> impl Iterator<Item = &str> {
     std::iter::once(name).chain(name.split(CROSS).filter(|part| !part.is_empty()))
 }
 
-/// What is public is not part of what is randomized, nor made of it.
+/// Checks that no public attribute shares a part with a randomized one.
 pub(super) fn check_public(attributes: &[Attribute]) -> Result<(), SchemaError> {
     let protected = protected(attributes);
     for public in attributes.iter().filter(|attribute| attribute.is_public()) {
@@ -90,14 +92,14 @@ mod tests {
         }
     }
 
-    /// Columns, some with `*` in their names, and which of them are crossed.
+    /// Columns, some with `*` in their names, and the way they are crossed.
     fn crossings() -> impl Strategy<Value = Vec<Vec<String>>> {
         prop::collection::vec(prop::collection::vec("[a-d]{1,2}(\\*[a-d]{1,2})?", 1..4), 1..4)
     }
 
     proptest! {
-        /// However columns are crossed, and crossings crossed again: neither a column that an answer is made of nor any
-        /// combination with one can be public.
+        /// In any crossing, even of crossings, no column that an answer contains can be public, nor any crossing with
+        /// it.
         #[test]
         fn no_source_of_a_randomized_answer_is_public(
             crossings in crossings(), beside in "[a-f]{1,2}(\\*[a-f]{0,2})*",
@@ -117,7 +119,7 @@ mod tests {
             };
             for columns in &crossings {
                 for (i, first) in columns.iter().enumerate() {
-                    // Any run of columns may itself be a column; and so may a crossing with another.
+                    // Any run of columns, and any crossing with another column, may itself be a column.
                     for last in i..columns.len() {
                         let run = columns[i..=last].join("*");
                         prop_assert!(schema.protects(&run).is_some() && refused(&run), "{run}");
@@ -127,7 +129,7 @@ mod tests {
                     }
                 }
             }
-            // What shares no column is not refused.
+            // Names that share no column are accepted.
             let parts = |name: &str| name.split('*').filter(|part| !part.is_empty()).map(str::to_owned)
                 .collect::<Vec<_>>();
             let columns: Vec<String> = crossings.iter().flatten().flat_map(|column| parts(column)).collect();

@@ -1,23 +1,23 @@
-//! What is wrong with a schema, and what would be right.
+//! Errors of schemas, with suggestions.
 
 use std::fmt;
 
 use super::MAX_CATEGORIES;
 
-/// What is wrong with a schema.
+/// The problem of an invalid schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// Not TOML, or not of a schema's form.
+    /// The text is not TOML, or not in the form of a schema.
     #[error("not a schema: {0}")]
     Toml(String),
-    /// No attribute at all.
+    /// The schema has no attribute.
     #[error("a schema needs at least one attribute")]
     Empty,
-    /// Two attributes of one name.
+    /// Two attributes have the same name.
     #[error("two attributes have the name \"{0}\"")]
     DuplicateAttribute(String),
-    /// A public attribute that is part of a randomized one, or the other way round.
+    /// A public attribute shares a source column with a randomized one.
     #[error(
         "\"{public}\" cannot be public while \"{randomized}\" is randomized: names between \"*\" are columns, and the \
          true values of one would be published; randomize both, or rename one"
@@ -25,18 +25,18 @@ pub enum SchemaError {
     PublicTruth {
         /// The public attribute.
         public: String,
-        /// The randomized one.
+        /// The randomized attribute.
         randomized: String,
     },
-    /// An attribute that cannot be as it is described.
+    /// An attribute is invalid.
     #[error("attribute \"{attribute}\" {problem}")]
     Attribute {
-        /// Which attribute.
+        /// The attribute.
         attribute: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and the fix.
         problem: String,
     },
-    /// No attribute of that name, and perhaps one that is like it.
+    /// No attribute has this name; the second field is a similar name, if any.
     #[error("there is no attribute \"{0}\"{suggested}", suggested = suggestion(.1.as_deref()))]
     UnknownAttribute(String, Option<String>),
 }
@@ -52,7 +52,7 @@ impl SchemaError {
     }
 }
 
-/// "; did you mean ...?" or nothing.
+/// Formats "; did you mean ...?", or nothing.
 pub(super) fn suggestion(nearest: Option<&str>) -> impl fmt::Display {
     nearest.map_or(String::new(), |nearest| format!("; did you mean \"{nearest}\"?"))
 }

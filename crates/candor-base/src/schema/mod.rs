@@ -1,7 +1,7 @@
 //! Schemas: the attributes of a record and their categories.
 //!
-//! A schema that exists is valid: names are unique, categories are unique, bins fit their edges.
-//! People write schemas as TOML; plans carry them as JSON with the same fields.
+//! Every [`Schema`] is valid: names and categories are unique, and bins fit their edges. People write schemas as TOML;
+//! plans contain them as JSON with the same fields.
 
 mod error;
 mod asked_if;
@@ -24,10 +24,10 @@ pub use crate::nearest::nearest;
 use crate::shape::Shape;
 use attribute::AttributeText;
 
-/// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
+/// Maximum number of categories of an attribute, and of inputs or outputs of a matrix.
 pub const MAX_CATEGORIES: usize = 65_535;
 
-/// Names that begin like this are kept for columns that candor writes itself.
+/// Prefix of names that are reserved for candor's own columns.
 pub const RESERVED_PREFIX: &str = "candor_";
 
 /// The attributes of a record, in order.
@@ -56,7 +56,7 @@ pub struct Schema {
     attributes: Vec<Attribute>,
 }
 
-/// A schema as JSON writes it.
+/// A schema as JSON contains it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SchemaJson {
@@ -64,11 +64,11 @@ pub(crate) struct SchemaJson {
 }
 
 impl Schema {
-    /// A schema of the given attributes.
+    /// Creates a schema of these attributes.
     ///
     /// # Errors
-    /// If there is none, two have the same name, or a public one would tell the truth about a randomized one: see
-    /// [`Schema::protects`]; or if one is asked under a condition that cannot be.
+    /// Returns a [`SchemaError`] if there is no attribute, two have the same name, a public one would reveal a
+    /// randomized one (see [`Schema::protects`]), or a condition is invalid.
     pub fn new(attributes: Vec<Attribute>) -> Result<Schema, SchemaError> {
         if attributes.is_empty() {
             return Err(SchemaError::Empty);
@@ -84,11 +84,10 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Attributes `a1, a2, ...` of the given sizes with categories `0, 1, ...`: what
-    /// `--categories 9,16,7` stands for.
+    /// Creates attributes `a1, a2, ...` of these sizes with categories `0, 1, ...`, as `--categories 9,16,7` does.
     ///
     /// # Errors
-    /// If a size is out of range or there is none.
+    /// Returns a [`SchemaError`] if there is no size or one is out of range.
     pub fn with_sizes(sizes: &[usize]) -> Result<Schema, SchemaError> {
         let attribute = |(i, &size): (usize, &usize)| {
             let name = format!("a{}", i + 1);
@@ -112,50 +111,50 @@ impl Schema {
         Schema::new(texts.into_iter().map(Attribute::checked).collect::<Result<_, _>>()?)
     }
 
-    /// All attributes, public ones too.
+    /// Returns all attributes, including public ones.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
 
-    /// The name of an attribute, by its position.
+    /// Returns the name of the attribute at this position.
     ///
     /// # Panics
-    /// If there is none at that position.
+    /// Panics if the position is out of range.
     pub fn name(&self, attribute: usize) -> &str {
         self.attributes[attribute].name()
     }
 
-    /// How many categories an attribute has, by its position.
+    /// Returns the number of categories of the attribute at this position.
     ///
     /// # Panics
-    /// If there is none at that position.
+    /// Panics if the position is out of range.
     #[inline]
     pub fn size(&self, attribute: usize) -> usize {
         self.attributes[attribute].categories().len()
     }
 
-    /// How many categories every attribute has.
+    /// Returns the number of categories of every attribute.
     pub fn sizes(&self) -> Vec<usize> {
         (0..self.attributes.len()).map(|attribute| self.size(attribute)).collect()
     }
 
-    /// The shape of the table of some attributes, by their positions.
+    /// Returns the shape of the table over the attributes at these positions.
     ///
     /// # Panics
-    /// If there is none at a position.
+    /// Panics if a position is out of range.
     pub fn shape(&self, attributes: &[usize]) -> Shape {
         Shape::new(attributes.iter().map(|&attribute| self.size(attribute)).collect())
     }
 
-    /// The positions of the attributes that are randomized.
+    /// Returns the positions of the randomized attributes.
     pub fn randomized(&self) -> Vec<usize> {
         (0..self.attributes.len()).filter(|&i| !self.attributes[i].is_public()).collect()
     }
 
-    /// The position of the attribute of that name.
+    /// Returns the position of the attribute of this name.
     ///
     /// # Errors
-    /// If there is none; names the nearest.
+    /// Returns [`SchemaError::UnknownAttribute`], with the most similar name, if there is none.
     pub fn position(&self, name: &str) -> Result<usize, SchemaError> {
         self.attributes.iter().position(|attribute| attribute.name() == name).ok_or_else(|| {
             let names = self.attributes.iter().map(Attribute::name);

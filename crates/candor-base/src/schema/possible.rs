@@ -1,60 +1,63 @@
-//! Possible records: which combinations of categories a person can have.
+//! Possible records: the combinations of categories that a person can have.
 //!
 //! Two attributes are *joined* if one is asked depending on the other, or if they share a source column. Attributes
-//! that are connected by such joins are *tied*: changing one may force a change of another. What answers reveal about a
-//! tied attribute must be judged over possible records only, and over all that a change of its component can change.
+//! connected by such joins are *tied*: changing one may force a change of another. The loss of a tied attribute is
+//! therefore taken over possible records only, which may differ in all attributes of its component.
 //!
-//! Conditions look at categories through a few sets only, so the categories of an attribute fall into *classes* that
-//! every condition treats alike. Whether a record is possible depends on classes alone.
+//! Conditions distinguish few sets of categories. So the categories of an attribute fall into *classes* that every
+//! condition treats alike, and the possibility of a record depends on its classes alone.
 //!
-//! A schema may come from anybody: the work is that of reading it, and a bounded number of steps for listing what is
-//! possible. Beyond them nothing is listed, and what follows is an upper bound.
+//! A schema may come from an untrusted source. The work is linear in its length, plus a bounded number of steps for
+//! listing possible records. If these do not suffice, every combination counts as possible, which makes the loss an
+//! upper bound.
 
 use std::collections::HashMap;
 
 use super::conditions::Condition;
 use super::{Schema, parts};
 
-/// More possible combinations of classes than this are not listed; what follows is then an upper bound.
+/// Largest number of combinations of classes that are listed; with more, losses are upper bounds.
 const MAX_RECORDS: usize = 512;
 
-/// The comparisons of two labels, or of a category with a condition, that listing may take in a whole schema.
+/// Largest number of comparisons of labels and conditions that listing may take for one schema.
 const MAX_STEPS: usize = 1 << 26;
 
-/// Tied attributes, and what is possible among them.
+/// A set of tied attributes, and their possible combinations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     attributes: Vec<usize>,
-    /// For each attribute of the component, its categories class by class.
+    /// For each attribute of the component, its categories by class.
     classes: Vec<Vec<Vec<u16>>>,
-    /// The possible combinations of classes; `None` if every combination must be taken to be possible.
+    /// The possible combinations of classes; `None` if every combination counts as possible.
     records: Option<Vec<Vec<u16>>>,
 }
 
 impl Component {
-    /// The positions of its attributes in the schema, public ones included, in increasing order.
+    /// Returns the positions of its attributes in the schema, including public ones, in increasing order.
     pub fn attributes(&self) -> &[usize] {
         &self.attributes
     }
 
-    /// Whether it has more than one attribute.
+    /// Returns whether it has more than one attribute.
     pub fn is_tied(&self) -> bool {
         self.attributes.len() > 1
     }
 
-    /// The categories of each of its attributes, class by class.
+    /// Returns the categories of each of its attributes, by class.
     pub fn classes(&self) -> &[Vec<Vec<u16>>] {
         &self.classes
     }
 
-    /// The possible combinations of classes, one class for each attribute; every combination of categories in these
-    /// classes is possible. `None` if all combinations must be taken to be possible: they are too many to list, or
-    /// labels exclude some category whatever the others are.
+    /// Returns the possible combinations of classes, one class for each attribute.
+    ///
+    /// Every combination of categories in these classes is possible. Returns `None` if all combinations count as
+    /// possible: they are too many to list, or labels would exclude some category altogether.
     pub fn records(&self) -> Option<&[Vec<u16>]> {
         self.records.as_deref()
     }
 
-    /// The possible combinations of categories; `None` if they are more than `limit`.
+    /// Returns the possible combinations of categories, or `None` if there are more than `limit` or they are not
+    /// listed.
     pub fn combinations(&self, limit: usize) -> Option<Vec<Vec<u16>>> {
         let mut found: Vec<Vec<u16>> = Vec::new();
         for record in self.records.as_ref()? {
@@ -77,10 +80,10 @@ impl Component {
 }
 
 impl Schema {
-    /// The components of tied attributes, in the order of their first attributes. An attribute that nothing is tied to
-    /// is a component of its own.
+    /// Returns the components of tied attributes, in the order of their first attributes.
     ///
-    /// Cost: that of reading the schema, and at most 2^26 comparisons for listing what is possible.
+    /// An attribute that is not tied to any other is a component of its own. Cost: linear in the schema, plus at most
+    /// 2^26 comparisons for listing possible records.
     pub fn components(&self) -> Vec<Component> {
         let n = self.attributes.len();
         let conditions = self.conditions();
@@ -99,7 +102,7 @@ impl Schema {
         members.into_iter().filter(|members| !members.is_empty()).map(|members| tied.component(members)).collect()
     }
 
-    /// The pairs of attributes that are joined.
+    /// Returns the pairs of attributes that are joined.
     fn joins(&self, conditions: &[Condition]) -> Vec<(usize, usize)> {
         let asked = conditions.iter().enumerate().filter_map(|(a, condition)| Some((a, condition.as_ref()?.0)));
         let mut joins: Vec<(usize, usize)> = asked.collect();
@@ -113,7 +116,7 @@ impl Schema {
     }
 }
 
-/// Who stands for all that an attribute was joined with, on shorter and shorter ways.
+/// Returns the representative of all attributes joined with this one, and shortens the path to it.
 fn root(leader: &mut [usize], mut a: usize) -> usize {
     while leader[a] != a {
         leader[a] = leader[leader[a]];
@@ -122,25 +125,25 @@ fn root(leader: &mut [usize], mut a: usize) -> usize {
     a
 }
 
-/// A schema with its conditions looked up.
+/// A schema with its conditions resolved.
 struct Tied<'a> {
     schema: &'a Schema,
     conditions: &'a [Condition],
-    /// The attributes that are asked depending on each.
+    /// For each attribute, the attributes that are asked depending on it.
     children: Vec<Vec<usize>>,
-    /// How many comparisons may still be made.
+    /// The number of comparisons left.
     left: usize,
 }
 
-/// What the classes of two attributes must agree in: the same mark, or no mark (0) on one side.
+/// A tie between the classes of two attributes: equal marks, or no mark (0) on one side.
 struct Tie {
     /// The place of the earlier attribute in the component.
     before: usize,
-    /// The number of its marks, and of those of the later one.
+    /// The number of its marks, and of the later attribute's marks.
     marks: [usize; 2],
 }
 
-/// The ties of each attribute of a component with those before it, and a mark for each class that they are about.
+/// The ties of each attribute of a component with earlier ones, and the marks of the classes they compare.
 #[derive(Default)]
 struct Ties {
     with: Vec<Vec<Tie>>,
@@ -160,7 +163,7 @@ impl Ties {
 }
 
 impl<'a> Tied<'a> {
-    /// `None` if so many comparisons may not be made any more.
+    /// Subtracts from the comparisons left; `None` if too few are left.
     fn spend(&mut self, comparisons: usize) -> Option<()> {
         self.left = self.left.checked_sub(comparisons)?;
         Some(())
@@ -183,12 +186,12 @@ impl<'a> Tied<'a> {
         component
     }
 
-    /// Whether labels tell of source columns: else each attribute is the only one that tells of its own.
+    /// Returns whether labels refer to source columns. Otherwise no two attributes share one.
     fn is_crossed(&self, attributes: &[usize]) -> bool {
         attributes.iter().any(|&a| parts(self.schema.name(a)).len() > 1)
     }
 
-    /// The categories of an attribute by what they mean for the conditions on it and for whether it is asked.
+    /// Groups the categories of an attribute by their meaning for the conditions on it and on whether it is asked.
     fn classes(&self, attribute: usize) -> Vec<Vec<u16>> {
         let mut asked: Vec<Vec<usize>> = vec![Vec::new(); self.schema.size(attribute)];
         for &child in &self.children[attribute] {
@@ -212,9 +215,11 @@ impl<'a> Tied<'a> {
         self.schema.attributes[attribute].not_asked() == Some(category)
     }
 
-    /// Attribute by attribute, each with the classes that fit those before it; `None` if they are too many, finding
-    /// them takes too long, or labels leave some category to nobody: then they do not say what their columns hold
-    /// (`yes` beside `Y*m`), and people have records that they exclude.
+    /// Lists the possible combinations of classes, extending them attribute by attribute.
+    ///
+    /// Returns `None` if they are too many or finding them takes too long. It also returns `None` if labels would
+    /// exclude some category altogether, as `yes` next to `Y*m` does: then labels do not mean what they seem to, and
+    /// people have the records that labels would exclude.
     fn possible_classes(&mut self, component: &Component) -> Option<Vec<Vec<u16>>> {
         let mut ties = Ties { with: component.attributes.iter().map(|_| Vec::new()).collect(), marks: Vec::new() };
         self.tie_conditions(component, &mut ties)?;
@@ -248,7 +253,7 @@ impl<'a> Tied<'a> {
         listed.then_some(records)
     }
 
-    /// Whoever is asked has an answer, and nobody else.
+    /// Ties each condition: respondents who are asked have an answer, and no others do.
     fn tie_conditions(&mut self, component: &Component, ties: &mut Ties) -> Option<()> {
         let conditions = self.conditions;
         for (child, &attribute) in component.attributes.iter().enumerate() {
@@ -264,7 +269,7 @@ impl<'a> Tied<'a> {
         Some(())
     }
 
-    /// Labels say the same of a source column; a label that cannot be taken apart says nothing.
+    /// Ties source columns: labels must agree on them. A label that does not split into their number agrees with any.
     fn tie_columns(&mut self, component: &Component, ties: &mut Ties) -> Option<()> {
         if !self.is_crossed(&component.attributes) {
             return Some(());
@@ -321,7 +326,7 @@ mod tests {
         let components = schema.components();
         let attributes: Vec<&[usize]> = components.iter().map(Component::attributes).collect();
         assert_eq!(attributes, [&[0, 2, 3][..], &[1]]);
-        // a in (n, z) | b, c not asked; a = y, b = 0, c not asked; a = y, b = 1, c asked.
+        // a in (n, z) and b, c not asked; a = y, b = 0 and c not asked; a = y, b = 1 and c asked.
         assert_eq!(components[0].records().unwrap().len(), 3);
         let combinations = components[0].combinations(100).unwrap();
         assert_eq!(combinations.len(), 2 + 1 + 3);
@@ -342,7 +347,7 @@ mod tests {
         assert_eq!(components[0].combinations(10).unwrap(), [[0, 0], [0, 1], [1, 2], [1, 3]]);
     }
 
-    /// Two categories of a person: columns agree, and who is asked has an answer.
+    /// Checks the definition: columns agree, and exactly the questions that are asked have an answer.
     fn is_possible(schema: &Schema, record: &[u16]) -> bool {
         let label = |a: usize| schema.attributes()[a].categories()[usize::from(record[a])].as_str();
         let said = |a: usize| match parts(schema.name(a)) {
@@ -363,13 +368,13 @@ mod tests {
         (0..shape.cells()).map(|cell| shape.codes(cell).into_iter().map(|code| code as u16).collect()).collect()
     }
 
-    /// What is listed is what the definition says, for conditions on any attribute, siblings and crossings.
+    /// Lists exactly the records that the definition allows, for conditions on any attribute, siblings and crossings.
     #[test]
     fn records_are_possible_by_definition() {
         let condition = |on: usize, label: usize| format!("asked_if = \"a{on} = {label}\"\n");
         let mut listed = 0;
         for way in 0..2000usize {
-            // The digits of the number say what each attribute depends on, if on any.
+            // The digits of the number give the attribute on which each attribute depends, if any.
             let attribute = |a: usize| {
                 let (on, asks) = (way / 6usize.pow(a as u32) % 6, (way + a) % 2);
                 let asked = if on < 4 && on != a { condition(on, asks) } else { String::new() };
@@ -394,8 +399,8 @@ mod tests {
         assert!(listed > 500, "{listed}");
     }
 
-    /// A category that no label of another attribute goes with shows that labels mean something else: nothing may be
-    /// taken to be impossible, or what is sent would seem to tell nothing.
+    /// A category that matches no label of another attribute shows that labels have another meaning. Then no
+    /// combination may count as impossible, or the loss of the answers would be understated.
     #[test]
     fn labels_that_exclude_a_category_exclude_nothing() {
         for labels in [&["N*m", "N*f", "Y*m", "Y*f"][..], &["no*m", "no*f", "Yes*m", "Yes*f"], &["no*m", "no*f"]] {
@@ -412,13 +417,13 @@ mod tests {
         }
     }
 
-    /// Schemas that took minutes or more memory than there is; they end, and list nothing.
+    /// Schemas that once took minutes or too much memory; they end now, and list nothing.
     #[test]
     fn the_work_is_bounded_whatever_the_schema() {
         let labels = |n: usize, of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<String>>();
         let attribute = |name: &str, labels: Vec<String>| Attribute::new(name, labels).unwrap();
         let plain = |i: usize| format!("c{i}");
-        // Many crossings of one column, and one with all labels that there can be.
+        // Many crossings of one column, and one crossing with the largest number of labels.
         let one = attribute("a", labels(500, &plain));
         let crossings = |n: usize, cells: usize, of: &dyn Fn(usize) -> String| {
             let crossing = |i: usize| attribute(&format!("a*b{i}"), labels(cells, of));
@@ -428,7 +433,7 @@ mod tests {
         assert_eq!(some[0].records().map(<[_]>::len), Some(500));
         assert_eq!(crossings(300, 500, &|i| format!("c{i}*d")).components()[0].records(), None);
         assert_eq!(crossings(3, 65_535, &|i| format!("z*{i}")).components()[0].records(), None);
-        // A chain, and as many questions as there can be about one with all categories.
+        // A chain, and 40 questions that depend on an attribute with the largest number of categories.
         let asked = |name: String, on: String, asks: Vec<String>| {
             let asked_if = json!({ "attribute": on, "categories": asks });
             let text = json!({ "name": name, "asked_if": asked_if, "categories": ["x", "y"] });

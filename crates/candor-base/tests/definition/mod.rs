@@ -1,4 +1,4 @@
-//! Pattern channels by their definition, written out without any of the library's shortcuts.
+//! Pattern channels by their definition, without any of the library's shortcuts.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::collections::HashMap;
@@ -7,14 +7,14 @@ use candor_base::channel::{Axis, Pattern, PatternSet, Rational};
 use num_bigint::BigUint;
 use num_traits::Zero;
 
-/// All combinations of one choice from each list.
+/// Returns all combinations of one choice from each list.
 pub fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![vec![]], |rows, column| {
         rows.iter().flat_map(|row| column.iter().map(|c| [row.clone(), vec![c.clone()]].concat())).collect()
     })
 }
 
-/// Membership straight from the words of the definition, on the list of missing attributes.
+/// Decides membership by the definition, from the list of missing attributes.
 fn member(set: &PatternSet, missing: &[usize]) -> bool {
     match set {
         PatternSet::All => true,
@@ -25,7 +25,7 @@ fn member(set: &PatternSet, missing: &[usize]) -> bool {
     }
 }
 
-/// Every answer: for each attribute a list of categories in increasing order.
+/// Returns every answer: for each attribute, a list of categories in increasing order.
 pub fn answers(axes: &[Axis]) -> Vec<Vec<Vec<usize>>> {
     fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
         if size == 0 {
@@ -38,7 +38,7 @@ pub fn answers(axes: &[Axis]) -> Vec<Vec<Vec<usize>>> {
     product(&axes.iter().map(|axis| subsets(axis.categories, axis.answer)).collect::<Vec<_>>())
 }
 
-/// Likelihoods over one denominator, not reduced: exact, and quick to add and to compare.
+/// Likelihoods over one unreduced denominator: exact, and quick to add and to compare.
 #[derive(Clone, Debug)]
 pub struct Law {
     pub numerators: Vec<BigUint>,
@@ -46,13 +46,13 @@ pub struct Law {
 }
 
 impl Law {
-    /// The law after attribute `i`'s answer was replaced, with probability `weight / 2^64`, by one of all its answers.
+    /// Replaces attribute `i`'s answer, with probability `weight / 2^64`, by a uniformly random one.
     fn resampled(self, answers: &[Vec<Vec<usize>>], i: usize, weight: u64) -> Law {
         let whole = 1u128 << 64;
         let others = |z: usize| [&answers[z][..i], &answers[z][i + 1..]].concat();
         let mut siblings: HashMap<Vec<Vec<usize>>, Vec<usize>> = HashMap::new();
         (0..answers.len()).for_each(|z| siblings.entry(others(z)).or_default().push(z));
-        // An attribute has as many answers whatever the others are.
+        // An attribute has the same number of answers for any answers of the others.
         let ways = answers.len() / siblings.len();
         let mut numerators = vec![BigUint::zero(); answers.len()];
         for alike in siblings.values() {
@@ -66,7 +66,7 @@ impl Law {
     }
 }
 
-/// The probability of each answer, given the truth, over one denominator.
+/// Returns the probability of each answer given the true record, over one denominator.
 pub fn whole_law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> Law {
     let missing = |answer: &Vec<Vec<usize>>| -> Vec<usize> {
         (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).collect()
@@ -86,7 +86,7 @@ pub fn whole_law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]
     resampling.fold(law, |law, (i, &weight)| law.resampled(answers, i, weight))
 }
 
-/// The probability of each answer, given the truth.
+/// Returns the probability of each answer given the true record.
 pub fn law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> Vec<Rational> {
     let Law { numerators, denominator } = whole_law(pattern, answers, truth);
     numerators.into_iter().map(|numerator| Rational::new(numerator, denominator.clone())).collect()

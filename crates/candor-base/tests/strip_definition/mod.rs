@@ -1,9 +1,9 @@
-//! Strip channels by their definition: all relabellings of the set, and the two likelihoods of an answer.
+//! Strip channels by their definition: all relabelings of the set, and the two likelihoods of an answer.
 
 use candor_base::channel::{Rational, Strip};
 use num_bigint::BigUint;
 
-/// All orders of the numbers below `n`.
+/// Returns all orders of the numbers below `n`.
 fn permutations(n: usize) -> Vec<Vec<usize>> {
     (0..n).fold(vec![vec![]], |orders, next| {
         let grown = |order: &Vec<usize>, at: usize| [&order[..at], &[next], &order[at..]].concat();
@@ -11,7 +11,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     })
 }
 
-/// Every answer once: the cells that some relabelling of the categories takes into the strip, in increasing order.
+/// Returns every answer once: the cells that some relabeling of the categories maps into the strip, increasing.
 pub fn answers(strip: &Strip) -> Vec<Vec<usize>> {
     let (shape, members) = (strip.table(), strip.members());
     let relabellings = shape.sizes().iter().fold(vec![vec![]], |rows: Vec<Vec<Vec<usize>>>, &size| {
@@ -29,8 +29,9 @@ pub fn answers(strip: &Strip) -> Vec<Vec<usize>> {
     answers
 }
 
-/// The probability of each answer for a record of the block: `(1/G) (1 + F [x in A]) / (1 + F m/K)`, where `F m/K` is
-/// `hit/all`.
+/// Returns the probability of each answer given a record of the block.
+///
+/// It is `(1/G) (1 + F [x in A]) / (1 + F m/K)`, where `F m/K` is `hit/all`.
 pub fn law(strip: &Strip, answers: &[Vec<usize>], record: &[usize]) -> Vec<Rational> {
     let truth = strip.places().iter().fold(0, |cell, &place| {
         let size = strip.table().sizes()[strip.places().binary_search(&place).unwrap()];

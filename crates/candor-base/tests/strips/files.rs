@@ -1,4 +1,4 @@
-//! Plans with strips as files: read back to the letter, of version 2, and each mistake refused for what it is.
+//! Plans with strips as files: read back to the letter in version 2; each mistake is rejected for its own reason.
 
 use candor_base::channel::{Axis, ChannelError, Matrix, Pattern};
 use candor_base::plan::{Block, Content, MAX_COST, Plan, PlanError};
@@ -6,13 +6,13 @@ use candor_base::schema::{Attribute, Schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{plan, sides, strip, ticket};
+use super::{plan, sides, strip, weighted};
 
 fn pair() -> Plan {
     plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, [7, 5]))])
 }
 
-/// The pair's plan with its strip changed.
+/// Returns the pair's plan with its strip changed.
 fn edited(change: impl FnOnce(&mut Value)) -> Result<Plan, PlanError> {
     let mut file: Value = serde_json::from_str(&pair().to_json()).unwrap();
     change(&mut file["blocks"][0]["lottery"][0]["channel"]["strip"]);
@@ -31,7 +31,7 @@ fn a_strip_is_written_as_documented() {
 
 #[test]
 fn the_fingerprint_is_pinned() {
-    // Other implementations must arrive at the same one.
+    // Other implementations must arrive at the same fingerprint.
     assert_eq!(
         pair().fingerprint().as_str(),
         "sha256:c195828f03de8e8d6e4c7efdbc8b7808edc371e7ba9bfc82d778a96bc98a9701"
@@ -46,7 +46,7 @@ fn the_version_must_be_the_one_that_can_say_it() {
     assert!(older.to_string().contains("it holds what that version cannot say"));
     let newer = Plan::from_json(&text.replace("\"version\": 2", "\"version\": 3")).unwrap_err();
     assert_eq!(newer, PlanError::Version(3));
-    // A prior beside a strip: both take version 2, and the fingerprint covers both.
+    // A prior next to a strip: both require version 2, and the fingerprint covers both.
     let labels = ["o1", "o2"].map(String::from).to_vec();
     let matrix = Matrix::new(vec![2], labels, 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
     let blocks = vec![Block::new(vec![0], matrix), Block::new(vec![1], strip(&[0], &[3], 1, [1, 1]))];
@@ -102,8 +102,8 @@ fn strips_are_not_mixed_with_matrices() {
     let matrix = Matrix::new(vec![2, 3], labels, 4, columns).unwrap();
     let strip = strip(&[0, 1], &[2, 3], 2, [1, 1]);
     for lottery in [
-        vec![ticket(1, matrix.clone()), ticket(1, strip.clone())],
-        vec![ticket(1, strip.clone()), ticket(1, matrix.clone())],
+        vec![weighted(1, matrix.clone()), weighted(1, strip.clone())],
+        vec![weighted(1, strip.clone()), weighted(1, matrix.clone())],
     ] {
         let made = Plan::new(Schema::with_sizes(&[2, 3]).unwrap(), vec![Block::lottery(vec![0, 1], lottery)]);
         assert_eq!(made.unwrap_err(), PlanError::MixedLottery { block: 0 });
@@ -117,7 +117,7 @@ fn labelled(attributes: &[(&str, &[&str])]) -> Schema {
     Schema::new(attributes.iter().map(attribute).collect()).unwrap()
 }
 
-/// One strip over all attributes of a schema.
+/// Returns a plan of one strip over all attributes of a schema.
 fn over(schema: Schema) -> Result<Plan, PlanError> {
     let (sizes, places): (Vec<usize>, Vec<usize>) = (schema.sizes(), (0..schema.sizes().len()).collect());
     Plan::new(schema, vec![Block::new(places.clone(), strip(&places, &sizes, 1, [1, 1]))])
@@ -133,8 +133,7 @@ fn cells_can_be_written_and_told_apart() {
     let error = refused(&[("x", &["a", "a*b"]), ("y", &["c", "b*c"])]);
     assert!(matches!(error, PlanError::Value { block: 0, .. }));
     assert!(error.to_string().contains("the table of x and y read \"a*b*c\""), "{error}");
-    // Unambiguous: labels of one attribute differ in how many signs they hold; crossed attributes hold as many
-    // everywhere.
+    // Unambiguous: labels of one attribute may differ in their number of `*`, if those of the crossed ones do not.
     for attributes in [
         vec![("x", &["a", ""][..]), ("y", &["c", ""][..])],
         vec![("x", &["a", "a*b", "*"][..]), ("y", &["c", "d"][..])],
@@ -161,11 +160,11 @@ fn cells_can_be_written_and_told_apart() {
     let wide: Vec<(&str, &[&str])> = names.iter().map(|name| (name.as_str(), &long[..])).collect();
     let error = refused(&wide).to_string();
     assert!(error.contains("take 1049624576 bytes to write, more than 67108864; use shorter categories"), "{error}");
-    // What matters is which attributes stand in one table.
+    // Only attributes that share a table matter.
     let schema = labelled(&[("x", &["a", "a*b"]), ("y", &["c", "b*c"])]);
-    let lottery = vec![ticket(1, strip(&[0], &[2], 1, [1, 1])), ticket(1, strip(&[1], &[2], 1, [1, 1]))];
+    let lottery = vec![weighted(1, strip(&[0], &[2], 1, [1, 1])), weighted(1, strip(&[1], &[2], 1, [1, 1]))];
     assert!(Plan::new(schema, vec![Block::lottery(vec![0, 1], lottery)]).is_ok());
-    // An attribute that no strip asks about may hold any label.
+    // An attribute that no strip asks about may have any label.
     let schema = labelled(&[("x", &["a", "b"]), ("y", &["c;d", ""])]);
     assert!(Plan::new(schema, vec![Block::new(vec![0, 1], strip(&[0], &[2], 1, [1, 1]))]).is_ok());
 }
@@ -176,9 +175,12 @@ fn columns_of_responses() {
         |sizes: &[usize]| Pattern::k_ary(sizes.iter().map(|&size| Axis::single(size)).collect(), 1.0).unwrap();
     let blocks = vec![
         Block::new(vec![3], strip(&[0], &[5], 2, [1, 1])),
-        Block::lottery(vec![2, 0], vec![ticket(1, pattern(&[4, 2])), ticket(1, strip(&[0, 1], &[4, 2], 2, [1, 1]))]),
+        Block::lottery(
+            vec![2, 0],
+            vec![weighted(1, pattern(&[4, 2])), weighted(1, strip(&[0, 1], &[4, 2], 2, [1, 1]))],
+        ),
         Block::new(vec![1], pattern(&[3])),
-        Block::lottery(vec![4], (1..3).map(|m| ticket(1, strip(&[0], &[6], m, [1, 1]))).collect()),
+        Block::lottery(vec![4], (1..3).map(|m| weighted(1, strip(&[0], &[6], m, [1, 1]))).collect()),
     ];
     let plan = plan(&[2, 3, 4, 5, 6], blocks);
     let names: Vec<&str> = plan.columns().iter().map(|column| column.name.as_str()).collect();
@@ -191,7 +193,7 @@ fn columns_of_responses() {
     assert_eq!(cells.collect::<Vec<_>>(), [0, 1, 3]);
 }
 
-/// A plan file of so many strips of the largest tables, which never were made.
+/// Returns a plan file that declares this many strips of the largest tables, which were never made.
 fn declared(strips: usize, sizes: &[usize]) -> String {
     let mut file: Value = serde_json::from_str(
         &plan(&[2; 16], vec![Block::new((0..16).collect(), Pattern::k_ary(vec![Axis::single(2); 16], 1.0).unwrap())])
@@ -212,7 +214,7 @@ fn many_huge_strips_are_refused_before_any_work() {
         let Err(PlanError::TooCostly { cost, limit }) = Plan::from_json(&text) else { panic!("{strips} {sizes:?}") };
         assert!(cost > MAX_COST && limit == MAX_COST);
     }
-    // Few are read as far as they go: to where they do not fit the schema.
+    // A few strips are read until they do not fit the schema.
     let read = Plan::from_json(&declared(3, &[256, 256])).unwrap_err();
     assert!(matches!(read, PlanError::CategoryMismatch { .. }), "{read}");
     let read = Plan::from_json(&declared(3, &[65_535, 65_535])).unwrap_err();
@@ -236,8 +238,8 @@ proptest! {
             // Every other one is a box.
             let chosen: Vec<usize> = of.iter().map(|&size| 1 + (share * (size - 2) as f64) as usize).collect();
             match weight % 2 {
-                0 => ticket(weight, strip(&places, &of, sides(&chosen), [hit, all])),
-                _ => ticket(weight, strip(&places, &of, cells, [hit, all])),
+                0 => weighted(weight, strip(&places, &of, sides(&chosen), [hit, all])),
+                _ => weighted(weight, strip(&places, &of, cells, [hit, all])),
             }
         });
         let plan = plan(&sizes, vec![Block::lottery((0..sizes.len()).collect(), strips.collect())]);

@@ -1,4 +1,5 @@
-//! The law of the reference sampler, by trying all its choices; and what plans guarantee, by listing all responses.
+//! The distribution of the reference sampler, by enumerating its choices; guarantees of plans, by listing all
+//! responses.
 
 use std::collections::HashMap;
 
@@ -9,9 +10,9 @@ use num_bigint::BigUint;
 use num_traits::One;
 use rand_core::{TryCryptoRng, TryRng};
 
-use super::{plan, sides, strip, strip_definition, ticket};
+use super::{plan, sides, strip, strip_definition, weighted};
 
-/// Hands out the numbers that `below` is to give, each in as many bytes as docs/reference/sampling-algorithm.md says.
+/// A generator that makes `below` return given numbers, each in the bytes of docs/reference/sampling-algorithm.md.
 struct Chosen {
     bytes: Vec<u8>,
     used: usize,
@@ -45,14 +46,14 @@ impl TryRng for Chosen {
 
 impl TryCryptoRng for Chosen {}
 
-/// Every sequence of numbers, each below its bound.
+/// Returns every sequence of numbers, each below its bound.
 fn sequences(bounds: &[u64]) -> Vec<Vec<(u64, u64)>> {
     bounds.iter().fold(vec![vec![]], |rows, &bound| {
         rows.iter().flat_map(|row| (0..bound).map(move |number| [&row[..], &[(number, bound)]].concat())).collect()
     })
 }
 
-/// The probability of each answer of the sampler, times `(hit + all) m K` and the number of shuffles.
+/// Returns the probability of each answer of the sampler, times `(hit + all) m K` and the number of shuffles.
 fn drawn(strip: &Strip, record: &[u16]) -> HashMap<Vec<usize>, u64> {
     let channel = Channel::from(strip.clone());
     let sampler = Sampler::new(&channel);
@@ -77,7 +78,7 @@ fn drawn(strip: &Strip, record: &[u16]) -> HashMap<Vec<usize>, u64> {
     law
 }
 
-/// For every record of the table: the sampler's law is the definition's, over all of its answers.
+/// Checks for every record that the sampler's distribution is the defined one, over all answers.
 fn assert_law(strip: &Strip) {
     let answers = strip_definition::answers(strip);
     let shuffles: usize = strip.table().sizes().iter().map(|&size| (1..size).product::<usize>()).product();
@@ -110,8 +111,8 @@ fn the_reference_sampler_by_all_its_choices() {
     }
 }
 
-/// Relabelling the strip itself, instead of asking which cells are labelled into it, would keep epsilon and give
-/// another law.
+/// Relabeling the strip itself, instead of finding the cells that are labeled into it, would keep epsilon but give
+/// another distribution.
 #[test]
 fn the_truth_is_in_the_answer_as_often_as_it_should() {
     let strip = strip(&[0, 1], &[3, 4], 3, [7, 5]);
@@ -123,7 +124,7 @@ fn the_truth_is_in_the_answer_as_often_as_it_should() {
     }
 }
 
-/// `law[record][response]` of a block, tags included, exactly.
+/// Returns `law[record][response]` of a block, exactly, including tags.
 fn of_block(plan: &Plan, block: &Block, records: &[Vec<usize>]) -> Vec<Vec<Rational>> {
     let total: u128 = block.channels().iter().map(|&(weight, _)| u128::from(weight)).sum();
     let mut columns = vec![Vec::new(); records.len()];
@@ -149,7 +150,7 @@ fn of_block(plan: &Plan, block: &Block, records: &[Vec<usize>]) -> Vec<Vec<Ratio
     columns
 }
 
-/// Of a pattern channel with the parts "these hit" and "all", one category each.
+/// Returns the likelihood under a pattern channel with the parts "these hit" and "all", one category each.
 fn likelihood(pattern: &Pattern, answer: &[usize], truth: &[usize]) -> Rational {
     let total: u64 = pattern.parts().iter().map(|part| part.weight).sum();
     let of_part = |part: &Part| {
@@ -174,7 +175,7 @@ fn two_level(sizes: &[usize], hits: &[usize], weights: [u64; 2]) -> Pattern {
     Pattern::new(sizes.iter().map(|&size| Axis::single(size)).collect(), parts).unwrap()
 }
 
-/// The largest ratio of likelihoods of any response under two records of each group.
+/// Returns the largest likelihood ratio of any response between two records of a group.
 fn worst(columns: &[Vec<Rational>], groups: &[Vec<usize>]) -> Rational {
     let ratio = |group: &[usize], z: usize| {
         let of = || group.iter().map(|&record| &columns[record][z]);
@@ -185,7 +186,7 @@ fn worst(columns: &[Vec<Rational>], groups: &[Vec<usize>]) -> Rational {
     ratios.fold(Rational::one(), Rational::max)
 }
 
-/// Every number that a plan guarantees, against the list of all its responses.
+/// Compares every number that a plan guarantees with the list of all its responses.
 fn assert_guarantee(plan: &Plan) {
     let sizes = plan.schema().sizes();
     let records: Vec<Vec<usize>> = sizes.iter().fold(vec![vec![]], |rows, &size| {
@@ -222,18 +223,18 @@ fn guarantees_by_all_responses() {
         assert_guarantee(&single(&[3, 4], strip(&[0, 1], &[3, 4], sides(&chosen), [3, 4])));
     }
     assert_guarantee(&single(&[2, 3, 2], strip(&[0, 1, 2], &[2, 3, 2], sides(&[1, 2, 1]), [1, 9])));
-    // An attribute that is asked about by one ticket only, and one that is by none.
+    // An attribute that only one channel of the lottery asks about, and one that none does.
     let sizes = [2, 3, 2, 2];
     let lottery = vec![
-        ticket(2, strip(&[0, 1], &[2, 3], 2, [1, 3])),
-        ticket(1, strip(&[0], &[2], 1, [5, 3])),
-        ticket(3, strip(&[0, 1], &[2, 3], sides(&[1, 2]), [2, 3])),
-        ticket(4, two_level(&sizes, &[0, 2], [2, 7])),
+        weighted(2, strip(&[0, 1], &[2, 3], 2, [1, 3])),
+        weighted(1, strip(&[0], &[2], 1, [5, 3])),
+        weighted(3, strip(&[0, 1], &[2, 3], sides(&[1, 2]), [2, 3])),
+        weighted(4, two_level(&sizes, &[0, 2], [2, 7])),
     ];
     let mixed = plan(&sizes, vec![Block::lottery(vec![0, 1, 2, 3], lottery)]);
     assert_guarantee(&mixed);
     assert_eq!(mixed.guarantee().attributes()[3].conditional, Epsilon::ZERO);
-    // Marginals: none where a table of several speaks about the attribute; what its own answers give elsewhere.
+    // Marginal epsilons: `None` if a strip over several attributes asks about it, otherwise that of its own answers.
     let marginals: Vec<Option<Epsilon>> = mixed.guarantee().attributes().iter().map(|a| a.marginal).collect();
     assert_eq!(marginals[..2], [None, None]);
     assert_eq!(marginals[2], Some(two_level(&sizes, &[0, 2], [2, 7]).marginal_epsilon(2)));
@@ -242,7 +243,7 @@ fn guarantees_by_all_responses() {
     let blocks = vec![
         Block::lottery(
             vec![2, 0],
-            vec![ticket(1, strip(&[0, 1], &[2, 3], 1, [1, 2])), ticket(1, two_level(&[2, 3], &[0], [1, 1]))],
+            vec![weighted(1, strip(&[0, 1], &[2, 3], 1, [1, 2])), weighted(1, two_level(&[2, 3], &[0], [1, 1]))],
         ),
         Block::new(vec![1], strip(&[0], &[3], 2, [4, 3])),
     ];

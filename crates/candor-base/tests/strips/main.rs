@@ -1,4 +1,4 @@
-//! Strip channels: the set, its law by enumeration, what plans with strips guarantee, and how they are written.
+//! Strip channels: the set, its distribution by enumeration, guarantees of plans with strips, and their files.
 
 #[path = "../strip_definition/mod.rs"]
 mod strip_definition;
@@ -8,4 +8,4 @@ mod law;
 mod make;
 mod order;
 
-use make::{plan, sides, strip, ticket};
+use make::{plan, sides, strip, weighted};

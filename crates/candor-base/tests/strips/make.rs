@@ -1,4 +1,4 @@
-//! Strips, boxes, lotteries and plans for tests, each in one line.
+//! Short constructors of strips, boxes, lotteries and plans for tests.
 
 use candor_base::channel::{Cells, Channel, Strip};
 use candor_base::plan::{Block, Plan};
@@ -8,12 +8,12 @@ pub fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
 }
 
-/// A box with these sides.
+/// Returns a box with these sides.
 pub fn sides(sides: &[usize]) -> Cells {
     Cells::Box(sides.to_vec())
 }
 
-pub fn ticket(weight: u64, channel: impl Into<Channel>) -> (u64, Channel) {
+pub fn weighted(weight: u64, channel: impl Into<Channel>) -> (u64, Channel) {
     (weight, channel.into())
 }
 

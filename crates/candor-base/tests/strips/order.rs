@@ -1,4 +1,4 @@
-//! The strip itself: its order, how evenly it lies in the table, and its components.
+//! The strip itself: its order, its even spread over the table, and its components.
 
 use candor_base::channel::{Cells, ChannelError, MAX_CELLS, Strip};
 use candor_base::shape::Shape;
@@ -11,7 +11,7 @@ fn over(sizes: &[usize], cells: usize) -> Strip {
     strip(&(0..sizes.len()).collect::<Vec<_>>(), sizes, cells, [1, 1])
 }
 
-/// The whole order but its last cell, by fractions as the definition has it.
+/// Returns the strip order without the last cell, computed with fractions as in the definition.
 fn by_fractions(shape: &Shape) -> Vec<u16> {
     let turn = |cell: usize| -> Ratio<u64> {
         let sum: Ratio<u64> =
@@ -24,7 +24,7 @@ fn by_fractions(shape: &Shape) -> Vec<u16> {
     cells.into_iter().map(|cell| cell as u16).collect()
 }
 
-/// Every shape of one to four attributes with at most so many cells.
+/// Returns every shape of one to four attributes with at most this many cells.
 fn shapes(cells: usize) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<Vec<usize>> = (2..=cells).map(|size| vec![size]).collect();
@@ -57,7 +57,7 @@ fn the_order_is_that_of_the_fractions() {
     assert_eq!(over(&[300, 200], 59_999).members(), by_fractions(&large));
 }
 
-/// Whether every line in every direction holds as many cells as any other, up to one.
+/// Checks that the lines of each direction contain the same number of cells, up to one.
 fn assert_even(strip: &Strip) {
     let (shape, m) = (strip.table(), strip.members().len());
     let mut inside = vec![false; shape.cells()];
@@ -81,7 +81,7 @@ fn every_line_holds_its_share() {
     }
 }
 
-/// Not so for planes: what strips tell about one of three attributes can take more than two values.
+/// Planes are less even: the margin of one of three attributes can take more than two values.
 #[test]
 fn planes_may_hold_more_than_one_number_more() {
     assert_eq!(over(&[3, 2, 2], 3).margin(&[0]), [2, 0, 1]);
@@ -99,8 +99,7 @@ fn components_as_computed_elsewhere() {
     close(over(&[4, 5, 3], 7).mean_squares()[7], 0.055_555_555_6);
 }
 
-/// The mean square of each component by projecting the indicator: keep an attribute's deviations from its mean, or the
-/// mean.
+/// Returns the mean square of each component by projecting the indicator onto each attribute's mean or deviations.
 fn projected(strip: &Strip) -> Vec<f64> {
     let shape = strip.table();
     let mut indicator = vec![0.0; shape.cells()];
@@ -159,7 +158,7 @@ fn a_box_holds_every_combination_of_the_first_categories() {
     assert_eq!(boxed.members(), [0, 2, 4, 8, 10, 12]);
     assert_eq!(boxed.cells(), &sides(&[2, 3, 1]));
     assert_eq!(boxed.margin(&[1]), [2, 2, 2, 0]);
-    // The product of what each attribute has: r (1 - r) of its own component, r^2 of the mean.
+    // Product of each attribute's part: r (1 - r) of its own component, r^2 of the mean.
     let parts: [[f64; 2]; 3] = [2.0 / 3.0, 0.75, 0.5].map(|r| [r * r, r * (1.0 - r)]);
     for (set, square) in boxed.mean_squares().into_iter().enumerate() {
         let expected: f64 = (0..3).map(|axis| parts[axis][set >> axis & 1]).product();

@@ -1,4 +1,4 @@
-//! What an answer reveals between two records that differ in several attributes at once.
+//! Privacy loss of a pattern channel between two records that differ in several attributes at once.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,15 @@ use super::Pattern;
 use super::bounds::Bounds;
 use super::likelihood::View;
 
-/// More pairs of patterns than this are not listed one by one.
+/// Largest number of pairs of patterns that are enumerated.
 const MAX_PAIRS: usize = 1 << 14;
 
 impl Pattern {
-    /// See [`Channel::change`](crate::channel::Channel::change); one change for each attribute.
+    /// Implements [`Channel::change`](crate::channel::Channel::change), with one change for each attribute.
     ///
-    /// Between two records that differ in an attribute, an answer may hit one and miss the other; miss both if two
-    /// categories are outside it; or hit both if it names two. Where records agree it hits both or misses both.
+    /// Where two records differ in an attribute, an answer may hit one record and miss the other. It may also miss
+    /// both, if two categories lie outside it, or hit both, if it names two. Where the records agree, it hits both or
+    /// misses both.
     pub(crate) fn change(&self, changes: &[Change<'_>]) -> Epsilon {
         let view = self.view();
         let (seen, patterns) = match &view {
@@ -40,7 +41,7 @@ impl Pattern {
             }
             View::Floats(floats) => {
                 let (most, least) = extremes(floats.values.iter().copied(), free);
-                // `max` passes over NaN: 0/0.
+                // `max` ignores NaN, which stands for 0/0.
                 let worst = pairs.into_iter().map(|(x, y)| most[x] / least[y]).fold(1.0, f64::max);
                 if !worst.is_finite() {
                     return Epsilon::UNBOUNDED;
@@ -51,21 +52,24 @@ impl Pattern {
         }
     }
 
-    /// An upper bound: the attributes change one after the other, and no more than the whole answer reveals.
+    /// Returns an upper bound: the smaller of the whole answer's loss and the sum over attributes that change in turn.
     fn change_one_by_one(&self, view: &View, changes: &[Change<'_>]) -> Epsilon {
         let conditionals = self.conditionals_of(view).into_iter().zip(changes).filter(|(_, change)| !change.is_none());
         let sum = conditionals.fold(Epsilon::ZERO, |sum, (epsilon, _)| sum + epsilon);
         sum.min(Epsilon::of_parity(self.parity_of(view).as_ref()))
     }
 
-    /// Whether it makes a difference that the categories of an attribute differ for certain: not where too many do to
-    /// look at each combination, where both may be treated as able to.
+    /// Returns whether to distinguish categories that must differ from categories that may differ.
+    ///
+    /// With more than five attributes that must differ, the combinations would be too many. All of them then count as
+    /// free to differ, which gives an upper bound.
     fn must_change(&self, seen: &[usize], changes: &[Change<'_>], i: usize) -> bool {
         changes[i].is_certain() && seen.iter().filter(|&&i| changes[i].is_certain()).count() <= 5
     }
 
-    /// The patterns of one answer against two records that differ as stated, attributes that change freely left out;
-    /// `None` if they are too many.
+    /// Returns the pairs of patterns that one answer may have against two records that differ as stated.
+    ///
+    /// Attributes that change freely are left out. Returns `None` if there are too many pairs.
     fn pairs_of_patterns(&self, seen: &[usize], changes: &[Change<'_>]) -> Option<Vec<(usize, usize)>> {
         let mut pairs = vec![(0, 0)];
         for (at, &i) in seen.iter().enumerate() {
@@ -93,7 +97,7 @@ fn mask(seen: &[usize], holds: impl Fn(usize) -> bool) -> usize {
     seen.iter().enumerate().fold(0, |mask, (at, &i)| mask | usize::from(holds(i)) << at)
 }
 
-/// The largest and the smallest value of each pattern over everything that the free attributes may do.
+/// Returns the largest and the smallest value of each pattern over all choices for the free attributes.
 fn extremes<T: Copy + PartialOrd>(values: impl Iterator<Item = T>, free: usize) -> (Vec<T>, Vec<T>) {
     let mut most: Vec<T> = values.collect();
     let mut least = most.clone();

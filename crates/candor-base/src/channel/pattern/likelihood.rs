@@ -1,7 +1,8 @@
-//! How likely an answer is under one truth and under another: record and conditional epsilons.
+//! Record-level and conditional epsilons of pattern channels: ratios of the likelihoods of all patterns.
 //!
-//! Three ways to look at the likelihoods of all patterns, by what the number of attributes allows: exact numbers,
-//! floats with a proven error, or the shape of the sets alone. Every way gives upper bounds of the losses; the first is
+//! The likelihoods are represented in one of three ways, depending on the number of attributes: as exact numbers, as
+//! floats with a proven error, or by the shape of the sets alone. Each way yields upper bounds on the losses; with
+//! exact numbers the losses are exact.
 //! exact.
 
 use std::collections::HashSet;
@@ -18,12 +19,15 @@ use super::rates::Rates;
 use super::{FULL_WEIGHT, MAX_ENUMERATED, Part, Pattern, PatternSet, Size};
 
 impl Pattern {
-    /// The largest ratio of likelihoods of the whole answer, `max X / min X` over the possible
-    /// patterns; `None` if infinite. Its logarithm is the record epsilon.
+    /// Returns the largest likelihood ratio of the whole answer, `max X / min X` over the possible patterns.
     ///
-    /// Exact for up to 12 attributes, unless answers are resampled; for up to [`MAX_ENUMERATED`], and with resampling,
-    /// up to a relative 1e-12 upward. Beyond, an upper bound: tight to 1e-9 in a mixture of thresholds with `all`, and
-    /// without regard to resampling. Cost: `2^k` per part, or `parts^2` beyond.
+    /// Returns `None` if it is infinite. Its logarithm is the record-level epsilon. How close the result is to the true
+    /// ratio depends on the number of attributes:
+    /// - up to 12, without resampling: exact,
+    /// - up to [`MAX_ENUMERATED`], or with resampling: above the true ratio by at most a relative 1e-12,
+    /// - beyond: an upper bound that ignores resampling. It is tight to 1e-9 for mixtures of thresholds with `all`.
+    ///
+    /// Cost: `2^k` per part, or `parts^2` beyond [`MAX_ENUMERATED`] attributes.
     pub fn parity(&self) -> Option<Rational> {
         match self.falls() {
             true => self.parity_by_structure(),
@@ -51,29 +55,31 @@ impl Pattern {
         parity(&largest, &smallest)
     }
 
-    /// Whether likelihoods are too many for exact numbers, but known to fall with every miss: no set loses a pattern
-    /// when misses are taken away, and no answer is resampled.
+    /// Returns whether likelihoods fall with every miss and are too many for exact numbers.
+    ///
+    /// They fall if every set stays closed when misses are removed and no answer is resampled. The extremes then follow
+    /// from the shape of the sets.
     fn falls(&self) -> bool {
         let closed = || self.parts.iter().all(|part| part.set.is_down_closed());
         self.axes.len() > MAX_EXACT && !self.is_resampled() && closed()
     }
 
-    /// Certified epsilon of the whole record: the logarithm of [`Pattern::parity`].
+    /// Returns the certified record-level epsilon: the logarithm of [`Pattern::parity`].
     pub fn record_epsilon(&self) -> Epsilon {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon of each attribute for a reader of the whole answer who knows all other
-    /// attributes: `max over S of |ln X(S) / X(S + i)|`.
+    /// Returns the certified conditional epsilon of each attribute: `max over S of |ln X(S) / X(S + i)|`.
     ///
-    /// As exact as [`Pattern::parity`] for up to [`MAX_ENUMERATED`] attributes, upper bounds beyond.
-    /// These, not the marginal ones, are what respondents should be told. Cost: `2^k` for each part
-    /// and attribute, or one sum over the parts for each attribute beyond.
+    /// The adversary sees the whole answer and knows all other attributes. These epsilons, not the marginal ones,
+    /// belong in what respondents read. They are as exact as [`Pattern::parity`] for up to [`MAX_ENUMERATED`]
+    /// attributes, and upper bounds beyond. Cost: `2^k` for each part and attribute, or one sum over the parts for each
+    /// attribute beyond.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
         self.conditionals_of(&self.view())
     }
 
-    /// [`Pattern::parity`] and [`Pattern::conditional_epsilons`] for little more than one of them.
+    /// Returns [`Pattern::parity`] and [`Pattern::conditional_epsilons`] at little more than the cost of one.
     pub(crate) fn losses(&self) -> (Option<Rational>, Vec<Epsilon>) {
         let view = self.view();
         (self.parity_of(&view), self.conditionals_of(&view))
@@ -88,7 +94,7 @@ impl Pattern {
         }
     }
 
-    /// How the likelihoods of all patterns are looked at.
+    /// Returns the likelihoods of all patterns in the most exact form that the number of attributes allows.
     pub(super) fn view(&self) -> View {
         match self.likelihoods() {
             Some(likelihoods) => View::Exact(likelihoods),
@@ -97,10 +103,9 @@ impl Pattern {
         }
     }
 
-    /// Returns the likelihood of an answer of each pattern relative to a uniformly random answer; 0 for impossible
-    /// patterns.
+    /// Returns the likelihood of an answer of each pattern relative to a uniformly random answer.
     ///
-    /// Returns `None` with more than [`MAX_ENUMERATED`] attributes.
+    /// Impossible patterns have 0. Returns `None` with more than [`MAX_ENUMERATED`] attributes.
     pub fn relative_likelihoods(&self) -> Option<Vec<f64>> {
         let k = self.axes.len();
         let all: Vec<usize> = (0..k).collect();
@@ -111,7 +116,7 @@ impl Pattern {
         Some(values)
     }
 
-    /// Whether an answer of each pattern can occur; `None` with more than [`MAX_ENUMERATED`] attributes.
+    /// Returns whether an answer of each pattern can occur, or `None` with more than [`MAX_ENUMERATED`] attributes.
     pub fn possible(&self) -> Option<Vec<bool>> {
         let k = self.axes.len();
         let mut possible = (k <= MAX_ENUMERATED).then(|| vec![false; 1 << k])?;
@@ -130,7 +135,7 @@ impl Pattern {
         Some(possible)
     }
 
-    /// `X(S)` of every pattern, or `None` with too many attributes for exact numbers, or with resampling.
+    /// Returns `X(S)` of every pattern, or `None` with resampling or with too many attributes for exact numbers.
     pub fn likelihoods(&self) -> Option<Likelihoods> {
         if self.axes.len() > MAX_EXACT || self.is_resampled() {
             return None;
@@ -161,8 +166,9 @@ impl Pattern {
         Some(Likelihoods { seen, class, values, denominator })
     }
 
-    /// The same after resampling of these attributes, and whether all of it is within the range of floats: a positive
-    /// number below it has no relative error that could be told.
+    /// Applies resampling of these attributes, and returns whether all results are within the range of floats.
+    ///
+    /// A positive number below that range has no known relative error.
     fn resampled_floats(&self, attributes: &[usize], mut values: Vec<f64>) -> (Vec<f64>, bool) {
         let mut in_range = true;
         for (at, &i) in attributes.iter().enumerate().filter(|&(_, &i)| self.resampling[i] > 0 && !self.cannot_miss(i))
@@ -180,8 +186,10 @@ impl Pattern {
         (values, in_range)
     }
 
-    /// `X(S)` of every pattern of the attributes that make a difference, after resampling. Where floats do not reach,
-    /// before it: no loss is smaller then.
+    /// Returns `X(S)` of every pattern of the attributes that matter, after resampling.
+    ///
+    /// If a value leaves the range of floats, returns the values before resampling instead, from which no loss is
+    /// smaller.
     fn floats(&self) -> Floats {
         let seen = self.seen();
         let before = self.relative_floats(&seen);
@@ -190,8 +198,10 @@ impl Pattern {
         Floats { values: if in_range { after } else { before }, seen, error }
     }
 
-    /// Floats that agree may stand for numbers that do not: only if no set tells apart whether the attribute misses is
-    /// there no loss.
+    /// Returns the conditional epsilon of one attribute from floats.
+    ///
+    /// Equal floats may stand for unequal numbers. So the loss is zero only if no set depends on whether the attribute
+    /// misses.
     fn conditional_by_floats(&self, floats: &Floats, attribute: usize) -> Epsilon {
         let Some(at) = floats.seen.iter().position(|&seen| seen == attribute) else { return Epsilon::ZERO };
         match floats.conditional_parity(at) {
@@ -201,8 +211,9 @@ impl Pattern {
         }
     }
 
-    /// Whether no set tells apart whether the attribute at this place among those seen misses: then no likelihood
-    /// depends on it, before or after resampling.
+    /// Returns whether no set depends on whether the attribute at this place among `seen` misses.
+    ///
+    /// If so, no likelihood depends on it, before or after resampling.
     fn ignores(&self, seen: &[usize], at: usize) -> bool {
         let alike = |part: &Part| {
             let members = part.set.members_over(seen);
@@ -211,10 +222,11 @@ impl Pattern {
         self.parts.iter().all(|part| !part.set.looks_at(seen[at]) || alike(part))
     }
 
-    /// `X` of one answer in each part's set, `W / N(D)`, as multiples of a common unit.
+    /// Returns the rate `W / N(D)` of each part, what it adds to `X` of an answer in its set, in multiples of a common
+    /// unit.
     fn rates(&self) -> Vec<Rate> {
         let all = self.all_answers();
-        // The smallest rate is at least 1 / N(all): rounding to this unit changes none by more than 2^-96.
+        // The smallest rate is at least 1 / N(all), so rounding to this unit changes none by more than 2^-96, relative.
         let unit = all.bits() + 96;
         let bounds = |low: Rational, high: Rational| Rate {
             low: (low.numer() << unit) / low.denom(),
@@ -237,9 +249,10 @@ impl Pattern {
         self.parts.iter().zip(&self.sizes).map(rate).collect()
     }
 
-    /// Bounds on the largest and the smallest `X` from the shape of the sets: all but `Only` are
-    /// closed under taking away misses, so without `Only` parts `X` falls from the empty to the full
-    /// pattern.
+    /// Returns bounds on the largest and the smallest `X`, from the shape of the sets.
+    ///
+    /// Every set except `Only` (and bitmaps) stays closed when misses are removed. So without `Only` parts, `X` falls
+    /// from the pattern without misses to the pattern with all of them.
     fn extremes_by_structure(&self, rates: &[Rate]) -> (Rational, Rational) {
         let value = |missing: &[usize]| -> BigUint {
             let inside = self.parts.iter().zip(rates).filter(|(part, _)| part.set.holds(missing));
@@ -265,7 +278,7 @@ impl Pattern {
             if self.cannot_miss(attribute) {
                 return Epsilon::ZERO;
             }
-            // X(S) exceeds X(S + i) by at most the parts that look at i.
+            // X(S) exceeds X(S + i) by at most the rates of the parts that depend on i.
             let looking = self.parts.iter().zip(&rates).filter(|(part, _)| part.set.looks_at(attribute));
             let excess: BigUint = looking.map(|(_, rate)| &rate.high).sum();
             Epsilon::of_ratio(&(&smallest + Rational::from(excess)), &smallest).min(record)
@@ -274,44 +287,44 @@ impl Pattern {
     }
 }
 
-/// Bounds on `W / N(D)`.
+/// Bounds on the rate `W / N(D)` of one part.
 struct Rate {
     low: BigUint,
     high: BigUint,
 }
 
-/// The probabilities that an answer is kept and that it is resampled.
+/// Returns the probabilities that an answer is kept and that it is resampled.
 pub(super) fn keeping(resampling: u64) -> (f64, f64) {
     let whole = FULL_WEIGHT as f64;
     ((FULL_WEIGHT - u128::from(resampling)) as f64 / whole, resampling as f64 / whole)
 }
 
-/// `X(S)` of every pattern, in classes of patterns that lie in the same parts.
+/// `X(S)` of every pattern, grouped into classes of patterns that lie in the same parts.
 pub struct Likelihoods {
-    /// The attributes that make a difference, in the order of the bits of a pattern's number.
+    /// The attributes that matter, in the order of the bits of a pattern's number.
     seen: Vec<usize>,
-    /// By pattern number.
+    /// The class of each pattern, by pattern number.
     class: Vec<u32>,
     values: Vec<BigUint>,
     denominator: BigUint,
 }
 
-/// The largest number of attributes for which every likelihood is held as an exact number.
+/// Largest number of attributes for which all likelihoods are stored as exact numbers.
 pub(crate) const MAX_EXACT: usize = 12;
 
-/// What is known of the likelihoods of all patterns.
+/// The likelihoods of all patterns, as exactly as they are known.
 pub(super) enum View {
-    /// Exact numbers, of few attributes without resampling.
+    /// Exact numbers, for few attributes without resampling.
     Exact(Likelihoods),
-    /// Floats with a proven error, of up to [`MAX_ENUMERATED`] attributes.
+    /// Floats with a proven error, for up to [`MAX_ENUMERATED`] attributes.
     Floats(Floats),
-    /// The shape of the sets alone.
+    /// No numbers: bounds follow from the shape of the sets.
     Structure,
 }
 
 /// `X(S)` of every pattern as floats with a relative error.
 pub(super) struct Floats {
-    /// The attributes that make a difference, in the order of the bits of a pattern's number.
+    /// The attributes that matter, in the order of the bits of a pattern's number.
     pub(super) seen: Vec<usize>,
     pub(super) values: Vec<f64>,
     pub(super) error: f64,
@@ -323,13 +336,14 @@ impl Floats {
         (Bounds::around(high, self.error).high, Bounds::around(low, self.error).low)
     }
 
-    /// The largest ratio of likelihoods between patterns that differ in the attribute at this place; `None` if
-    /// infinite. It is that of the floats, without their error.
+    /// Returns the largest likelihood ratio between patterns that differ in the attribute at this place.
+    ///
+    /// It is the ratio of the floats, without their error. Returns `None` if it is infinite.
     fn conditional_parity(&self, at: usize) -> Option<f64> {
         let bit = 1usize << at;
         let pairs = (0..self.values.len()).filter(|pattern| pattern & bit == 0);
         let ratio = |pattern: usize| (self.values[pattern], self.values[pattern | bit]);
-        // `max` passes over NaN: 0/0.
+        // `max` ignores NaN, which stands for 0/0.
         let worst = pairs.map(ratio).map(|(a, b)| (a / b).max(b / a)).fold(1.0, f64::max);
         worst.is_finite().then_some(worst)
     }
@@ -342,24 +356,24 @@ impl Likelihoods {
         (largest, smallest)
     }
 
-    /// The attributes that make a difference, in the order of the bits of a pattern's number.
+    /// Returns the attributes that matter, in the order of the bits of a pattern's number.
     pub(super) fn seen(&self) -> &[usize] {
         &self.seen
     }
 
-    /// The class of each pattern.
+    /// Returns the class of each pattern.
     pub(super) fn classes(&self) -> &[u32] {
         &self.class
     }
 
-    /// The likelihoods of all classes, from the smallest on, up to a factor.
+    /// Returns the likelihoods of all classes in increasing order, up to a common factor.
     pub(super) fn ordered(&self) -> Vec<&BigUint> {
         let mut ordered: Vec<&BigUint> = self.values.iter().collect();
         ordered.sort_unstable();
         ordered
     }
 
-    /// The place of each class in [`Likelihoods::ordered`].
+    /// Returns the rank of each class in [`Likelihoods::ordered`].
     pub(super) fn ranks(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.values.len()).collect();
         order.sort_unstable_by_key(|&class| &self.values[class]);
@@ -372,8 +386,9 @@ impl Likelihoods {
         Epsilon::of_worst(self.pairs(attribute).into_iter())
     }
 
-    /// The different likelihoods with the attribute hitting and missing, everything else alike, up to a factor; none if
-    /// it makes no difference.
+    /// Returns the distinct pairs of likelihoods with the attribute hitting and missing, all else equal.
+    ///
+    /// They are given up to a common factor. The list is empty if the attribute does not matter.
     pub fn pairs(&self, attribute: usize) -> Vec<(&BigUint, &BigUint)> {
         let Some(at) = self.seen.iter().position(|&seen| seen == attribute) else { return Vec::new() };
         let bit = 1usize << at;
@@ -381,7 +396,7 @@ impl Likelihoods {
         let mut last = None;
         for pattern in (0..self.class.len()).filter(|pattern| pattern & bit == 0) {
             let pair = (self.class[pattern], self.class[pattern | bit]);
-            // Neighbours are mostly alike, and hashing a million pairs takes long.
+            // Neighbors are mostly alike, and hashing a million pairs takes long.
             if Some(pair) != last {
                 pairs.insert(pair);
                 last = Some(pair);
@@ -391,8 +406,9 @@ impl Likelihoods {
         pairs.into_iter().map(values).collect()
     }
 
-    /// `X` of the pattern without a miss and of the one in which all miss that can, up to the factor that counts leave
-    /// out.
+    /// Returns `X` of the pattern without misses, and of the pattern in which every attribute that can miss does.
+    ///
+    /// Both omit the factor that counts in odds leave out.
     pub fn ends(&self) -> [Rational; 2] {
         let value = |class: u32| Rational::new(self.values[class as usize].clone(), self.denominator.clone());
         [value(self.class[0]), value(self.class[self.class.len() - 1])]

@@ -1,4 +1,4 @@
-//! The answers about a few attributes alone: marginal epsilons, and the law of the pattern that estimation needs.
+//! Marginals of pattern channels over a few attributes: marginal epsilons, and pattern probabilities for estimation.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -14,35 +14,36 @@ use super::likelihood::keeping;
 use super::rates::Rates;
 use super::{Axis, FULL_WEIGHT, MAX_ENUMERATED, Pattern, PatternSet, Size};
 
-/// What somebody asked for before.
+/// Cached results.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Remembered {
     /// The probability of every pattern before resampling.
     all: OnceLock<Arc<Vec<f64>>>,
-    /// For each part and attribute, how likely its set is with that attribute missing and each of the others, too.
+    /// For each part and attribute: the probability of its set with that attribute and one other missing, by the other.
     both: OnceLock<Arc<Vec<OnceLock<Vec<f64>>>>>,
 }
 
 impl PartialEq for Remembered {
-    /// What follows from the rest makes no difference.
+    /// Ignores caches: they follow from the other fields.
     fn eq(&self, _: &Remembered) -> bool {
         true
     }
 }
 
-/// The share of a measured set's answers in which the attribute misses.
+/// Returns the fraction of a measured set's answers in which the attribute misses.
 fn missing_share(set: &Measure, attribute: usize) -> Bounds {
     match set.missing[attribute] {
         missing if missing >= SMALLEST => Bounds::around(missing / set.inside, 2.5 * set.error),
-        // Too small for a relative error to hold: something between nothing and this.
+        // Too small for a relative error to hold: the value is between 0 and this.
         _ => Bounds { low: Rational::zero(), ..Bounds::around(SMALLEST / set.inside, 2.5 * set.error) },
     }
 }
 
 impl Pattern {
-    /// Certified epsilon of one attribute for a reader of that attribute's answer alone:
-    /// `|ln( Pr[hit] C(a-1, q) / (Pr[miss] C(a-1, q-1)) )|`; for ordinary answers
-    /// `|ln( Pr[kept] (a - 1) / Pr[changed] )|`, the papers' "privacy level of attribute i".
+    /// Returns the certified marginal epsilon of one attribute, for an adversary who sees that answer alone.
+    ///
+    /// It is `|ln( Pr[hit] C(a-1, q) / (Pr[miss] C(a-1, q-1)) )|`. With answers of one category it is `|ln( Pr[kept] (a
+    /// - 1) / Pr[changed] )|`, which the papers call "privacy level of attribute i".
     pub fn marginal_epsilon(&self, attribute: usize) -> Epsilon {
         self.marginal_of(attribute, &self.hit_weight(attribute, &self.counted_rates()))
     }
@@ -61,7 +62,7 @@ impl Pattern {
         at(&hit.low).max(at(&hit.high))
     }
 
-    /// The probability that the attribute's answer contains the truth.
+    /// Returns the retention probability: that the attribute's answer contains the true category.
     pub fn keep_probability(&self, attribute: usize) -> f64 {
         self.keep_of(&self.hit_weight(attribute, &self.counted_rates()))
     }
@@ -71,8 +72,8 @@ impl Pattern {
         nearest_quotient(&sum, &(low.denom() * high.denom() * self.total_weight() * 2u32))
     }
 
-    /// [`Pattern::marginal_epsilon`] and [`Pattern::keep_probability`] of every attribute, for little more than one of
-    /// them.
+    /// Returns [`Pattern::marginal_epsilon`] and [`Pattern::keep_probability`] of every attribute, at little more than
+    /// the cost of one.
     pub(crate) fn marginals(&self) -> Vec<(Epsilon, f64)> {
         let rates = self.counted_rates();
         let of = |attribute: usize| {
@@ -82,15 +83,16 @@ impl Pattern {
         (0..self.axes.len()).map(of).collect()
     }
 
-    /// The law of the pattern over the given attributes alone. By symmetry a marginal of a
-    /// pattern channel is a pattern channel again: this is it.
+    /// Returns the distribution of the pattern over the given attributes alone.
     ///
-    /// Cost: `2^t` per part for `t` given attributes. With thresholds or bitmaps `2^k` for up to [`MAX_ENUMERATED`]
-    /// attributes (and `2^k` per part the first time), beyond for each threshold one measure for the first attribute of
-    /// any pair, `2^t` for `t > 2`.
+    /// By symmetry, the marginal of a pattern channel is again a pattern channel, with this distribution.
+    ///
+    /// Cost: `2^t` per part for `t` given attributes. With thresholds or bitmaps:
+    /// - for up to [`MAX_ENUMERATED`] attributes of the channel, `2^k`, and `2^k` per part the first time,
+    /// - beyond, one measure of each threshold for the first attribute of any pair, or `2^t` measures if `t > 2`.
     ///
     /// # Panics
-    /// If an attribute is out of range or repeated, or more than [`MAX_ENUMERATED`] are given.
+    /// Panics if an attribute is out of range or repeated, or if more than [`MAX_ENUMERATED`] are given.
     pub fn marginal(&self, attributes: &[usize]) -> Masses {
         assert!(attributes.len() <= MAX_ENUMERATED, "at most {MAX_ENUMERATED} attributes at once");
         let distinct: HashSet<_> = attributes.iter().collect();
@@ -111,17 +113,19 @@ impl Pattern {
         Masses { axes, masses }
     }
 
-    /// The rates of the parts whose sets were counted pattern by pattern: of all others the shape tells how often an
-    /// attribute hits.
+    /// Returns the rates of the parts whose sets are counted pattern by pattern.
+    ///
+    /// For all other sets, the probability that an attribute hits follows from the shape of the set.
     fn counted_rates(&self) -> Rates {
         self.exact_rates(PatternSet::is_listed)
     }
 
-    /// `Pr[hit]` times the total weight; fractions are not reduced.
+    /// Returns `Pr[hit]` times the total weight, as unreduced fractions.
     fn hit_weight(&self, attribute: usize, rates: &Rates) -> Bounds {
         let axis = self.axes[attribute];
         done(self.parts.len() * (1 + rates.denominator.bits() as usize / 64));
-        // The weights of the parts that hit for sure and of those that hit by chance, and what counts and shares add.
+        // Weights of the parts in which the attribute certainly hits, and of those in which it hits by chance; then
+        // sums from counts and from measured probabilities.
         let (mut sure, mut by_chance, mut counted) = (0u128, 0u128, BigUint::ZERO);
         let mut shared = Bounds::exactly(Rational::zero());
         for ((part, size), rate) in self.parts.iter().zip(&self.sizes).zip(&rates.numerators) {
@@ -154,7 +158,7 @@ impl Pattern {
         Bounds { low: with(shared.low), high: with(shared.high) }
     }
 
-    /// A hit weight after resampling.
+    /// Returns a hit weight after resampling.
     fn resampled_hit(&self, attribute: usize, numerator: BigUint, denominator: BigUint) -> Rational {
         let (axis, resampled) = (self.axes[attribute], self.resampling[attribute]);
         if resampled == 0 {
@@ -165,20 +169,20 @@ impl Pattern {
         Rational::new_raw(kept + random, denominator * axis.categories * FULL_WEIGHT)
     }
 
-    /// The probability of every pattern before resampling, for few attributes.
+    /// Returns the probability of every pattern before resampling, for few attributes.
     fn all_masses(&self) -> &[f64] {
         self.masses.all.get_or_init(|| {
             let mut shares = vec![1.0];
             for [hit, miss] in self.axes.iter().map(|axis| axis.shares()) {
                 shares = [hit, miss].iter().flat_map(|way| shares.iter().map(move |share| share * way)).collect();
             }
-            // Patterns that cannot occur have no share.
+            // Patterns that cannot occur have probability 0.
             let all: Vec<usize> = (0..self.axes.len()).collect();
             Arc::new(self.relative_floats(&all).iter().zip(shares).map(|(relative, share)| relative * share).collect())
         })
     }
 
-    /// The masses part by part, each by its structure.
+    /// Sums the probabilities part by part, each from the structure of its set.
     fn add_masses(&self, attributes: &[usize]) -> Vec<f64> {
         let total = self.total_weight() as f64;
         let mut masses = vec![0.0; 1 << attributes.len()];
@@ -218,7 +222,9 @@ impl Pattern {
         masses
     }
 
-    /// How likely the threshold of a part is with both attributes missing; remembered for the first with all others.
+    /// Returns the probability that the threshold of a part holds and both attributes miss.
+    ///
+    /// The result is cached for the attribute of the smaller number, with all others.
     fn both_missing(&self, part: usize, one: usize, other: usize) -> f64 {
         let (k, first) = (self.axes.len(), one.min(other));
         let rows = self.masses.both.get_or_init(|| Arc::new(vec![OnceLock::new(); self.parts.len() * k]));
@@ -242,9 +248,9 @@ fn soften(masses: &mut [f64], at: usize, axis: Axis, resampling: u64) {
     }
 }
 
-/// The law of the pattern over a few attributes: `2^t` probabilities, by pattern number.
+/// The distribution of the pattern over a few attributes: `2^t` probabilities, by pattern number.
 ///
-/// This is all that estimating a table over those attributes needs.
+/// Estimating a table over those attributes needs nothing else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Masses {
     axes: Vec<Axis>,
@@ -252,25 +258,26 @@ pub struct Masses {
 }
 
 impl Masses {
-    /// The attributes, in the order of the bits of a pattern's number.
+    /// Returns the attributes, in the order of the bits of a pattern's number.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The probability of each pattern; they sum to 1 up to rounding.
+    /// Returns the probability of each pattern; they sum to 1 up to rounding.
     pub fn probabilities(&self) -> &[f64] {
         &self.masses
     }
 
-    /// The eigenvalues of the channel, by number of the set `U` of attributes: on functions of
-    /// exactly `U` that sum to zero along each of its attributes, the map from the truth to the
-    /// expected inclusion of each cell multiplies by
+    /// Returns the eigenvalues of the channel, by the number of the set `U` of attributes.
+    ///
+    /// The channel maps the true record to the expected inclusion of each cell. On functions of exactly `U` that sum to
+    /// zero along each of its attributes, this map multiplies by
     ///
     /// ```text
     /// lambda(U) = sum over S of mass(S) * product over i in U of ( i in S ? -q/(a-1) : (a-q)/(a-1) )
     /// ```
     ///
-    /// (for `q = 1` the factors are `-1/(a-1)` and `1`). Cost: `t 2^t`.
+    /// where the factors are `-1/(a-1)` and `1` for `q = 1`. Cost: `t 2^t`.
     pub fn eigenvalues(&self) -> Vec<f64> {
         let mut values = self.masses.clone();
         for (i, axis) in self.axes.iter().enumerate() {

@@ -1,21 +1,26 @@
-//! Pattern channels: one family for k-ary randomized response, joint randomized response, subset
-//! selection, l-diversity, and every optimised design over several attributes.
+//! Pattern channels: one family for every symmetric design over several attributes.
 //!
-//! The answer names for each attribute a set of categories; the *pattern* of an answer is the set
-//! of attributes whose answer misses the truth. A channel is a hidden mixture of *parts*: with
-//! probability proportional to its weight `W`, a part answers uniformly among all answers whose
-//! pattern lies in its set `D`. With `N(D)` the number of such answers, one particular answer of
-//! pattern `S` has probability
+//! It covers k-ary randomized response, joint randomized response, subset selection, l-diversity and all optimized
+//! designs over several attributes.
+//!
+//! For each attribute, the answer names a set of categories. It *hits* if the set contains the true category and
+//! *misses* otherwise. The *pattern* of an answer is the set of attributes that miss.
+//!
+//! A channel is a hidden mixture of *parts*. Each part is drawn with probability proportional to its integer weight
+//! `W`, and answers uniformly among all answers whose pattern lies in its set `D`. Let `N(D)` be the number of such
+//! answers. Then one particular answer of pattern `S` has probability
 //!
 //! ```text
 //! X(S) = sum over parts with S in D of  W / N(D)      (up to the total weight)
 //! ```
 //!
-//! an exact rational number at any domain size. Everything below follows from these numbers.
+//! This is an exact rational number for any number of attributes and categories. All certificates follow from it: the
+//! record-level epsilon is `ln(max X / min X)` over the possible patterns, the conditional epsilon of attribute `i` is
+//! `max over S of |ln(X(S) / X(S + i))|`, and the marginal epsilon follows from `Pr[hit]`.
 //!
-//! Afterwards an attribute's answer may be *resampled*: replaced, with a probability of its own, by a
-//! uniformly random one. That is how optimised designs bring a single attribute down to exactly the
-//! epsilon asked for.
+//! An attribute's answer may then be *resampled*: replaced, with its own probability, by a uniformly random answer.
+//! Optimized designs use this to reduce the epsilon of a single attribute to exactly the requested value. Resampling
+//! raises no epsilon, because it does not depend on the true record (post-processing).
 
 mod bounds;
 mod rates;
@@ -38,35 +43,36 @@ pub(crate) use likelihood::MAX_EXACT;
 pub use marginal::Masses;
 use marginal::Remembered;
 
-/// How one attribute enters a pattern channel.
+/// The size of one attribute's answers in a pattern channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
-    /// The number of categories, `a`.
+    /// Number of categories, `a`.
     pub categories: usize,
-    /// How many of them the answer names, `q`; 1 is an ordinary answer, `a` says nothing.
+    /// Number of categories that the answer names, `q`: 1 for an ordinary answer; `a` reveals nothing.
     pub answer: usize,
 }
 
 impl Axis {
-    /// An attribute answered with one category.
+    /// Creates an attribute that is answered with one category.
     pub fn single(categories: usize) -> Axis {
         Axis { categories, answer: 1 }
     }
 
-    /// An attribute answered with a set of `answer` categories.
+    /// Creates an attribute that is answered with a set of `answer` categories.
     pub fn set(categories: usize, answer: usize) -> Axis {
         Axis { categories, answer }
     }
 
-    /// The probabilities that a uniformly random answer hits, `q/a`, and that it misses.
+    /// Returns the probabilities that a uniformly random answer hits, `q/a`, and that it misses.
     pub fn shares(self) -> [f64; 2] {
         let (a, q) = (self.categories as f64, self.answer as f64);
         [q / a, (a - q) / a]
     }
 
-    /// Hits and misses as [`Axis::choices`] up to a factor that both share, so that `C(a-1, q-1) : C(a-1, q)` are the
-    /// small numbers `q : a - q`. The factor cancels in every ratio of likelihoods: certificates need no long
-    /// binomials, drawing does.
+    /// Returns the small numbers `q : a - q`, which have the ratio `C(a-1, q-1) : C(a-1, q)` of [`Axis::choices`].
+    ///
+    /// The factor left out cancels in every likelihood ratio. So certificates need no long binomials, only drawing
+    /// does.
     fn odds(self) -> Choices {
         let (hit, miss) = (self.answer, self.categories - self.answer);
         let shared = hit.gcd(&miss);
@@ -78,16 +84,16 @@ impl Axis {
     }
 }
 
-/// One component of the hidden mixture.
+/// One part of the hidden mixture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The patterns among whose answers this part draws.
+    /// The patterns whose answers this part draws from.
     pub set: PatternSet,
-    /// Its integer weight.
+    /// The integer weight with which the part is drawn.
     pub weight: u64,
 }
 
-/// A pattern channel with integer weights: what it says of itself is exactly what is sampled.
+/// A pattern channel with integer weights: sampler and certificates use the same integers.
 ///
 /// ```
 /// use candor_base::channel::{Axis, Pattern};
@@ -103,33 +109,36 @@ pub struct Part {
 pub struct Pattern {
     axes: Vec<Axis>,
     parts: Vec<Part>,
-    /// `N(D)` of each part, up to a factor that all of them share: counted in odds.
+    /// `N(D)` of each part, up to a factor that all parts share: counted in odds.
     sizes: Vec<Size>,
-    /// For each attribute, out of 2^64: how often its answer is replaced by a uniformly random one.
+    /// For each attribute, the probability that its answer is resampled, in units of `2^-64`.
     resampling: Vec<u64>,
     masses: Remembered,
 }
 
-/// The number of answers a part draws among.
+/// The number of answers that a part draws from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Size {
     /// As an integer.
     Exact(Count),
-    /// As a share of all answers, in floats with a proven error: a threshold over more than
-    /// [`MAX_ENUMERATED`] attributes.
+    /// As a fraction of all answers, in floats with a proven error: for a threshold over more than [`MAX_ENUMERATED`]
+    /// attributes.
     Share(Measure),
 }
 
-/// The largest number of parts.
+/// Maximum number of parts.
 pub const MAX_PARTS: usize = 4096;
 
 impl Pattern {
-    /// A channel from its parts.
+    /// Creates a channel from its parts.
     ///
     /// # Errors
-    /// If there is no attribute or part, an attribute has fewer than two categories or an
-    /// impossible answer size, a set does not fit the attributes or is empty, a weight is zero, or
-    /// the weights exceed 2^64 together.
+    /// Returns a [`ChannelError`]:
+    /// - `NoAttribute` or `NoPart` if there is no attribute or no part, and `TooManyParts` for more than [`MAX_PARTS`],
+    /// - `Categories` or `AnswerSize` if a number of categories or an answer size is out of range,
+    /// - `SetShape` if a set does not fit the attributes, `EmptySet` if no answer is in it, and `TooLarge` if it can be
+    ///   neither counted nor drawn,
+    /// - `ZeroWeight` if a weight is zero, and `TotalWeight` if the weights sum to more than 2^64.
     pub fn new(axes: Vec<Axis>, parts: Vec<Part>) -> Result<Pattern, ChannelError> {
         if axes.is_empty() {
             return Err(ChannelError::NoAttribute);
@@ -179,13 +188,13 @@ impl Pattern {
         Ok(Pattern { axes, parts, sizes, resampling, masses: Remembered::default() })
     }
 
-    /// The same channel with attribute `i`'s answer replaced by a uniformly random one with
-    /// probability `weights[i] / 2^64`, whatever else happens.
+    /// Returns the channel with the answer of attribute `i` resampled with probability `weights[i] / 2^64`.
     ///
-    /// No epsilon rises: what is done to an answer without looking at the truth cannot tell more
-    /// about it. The marginal epsilon of a resampled attribute falls.
+    /// A resampled answer is replaced by a uniformly random one. No epsilon rises, because the replacement does not
+    /// depend on the true record (post-processing). The marginal epsilon of a resampled attribute falls.
     ///
     /// # Panics
+    /// Panics unless there is one weight for each attribute.
     /// If there is not one weight for each attribute.
     #[must_use]
     pub fn resampled(self, weights: Vec<u64>) -> Pattern {
@@ -193,33 +202,39 @@ impl Pattern {
         Pattern { resampling: weights, ..self }
     }
 
-    /// For each attribute, out of 2^64: how often its answer is replaced by a uniformly random one.
+    /// Returns, for each attribute, the probability that its answer is resampled, in units of `2^-64`.
     pub fn resampling(&self) -> &[u64] {
         &self.resampling
     }
 
-    /// `{no miss} + all`: the truth with some probability, else a uniformly random answer, at the
-    /// largest certified epsilon that does not exceed the one asked for.
+    /// Creates `{no miss} + all` at the largest certified epsilon that does not exceed `epsilon`.
     ///
-    /// With one attribute and answer size 1 this is k-ary randomized response (Warner; UP and
-    /// FRAPP of Huang and Du 2008, Theorem 2); with several attributes RR-Joint of Domingo-Ferrer and Soria-Comas 2020;
-    /// with answer size `q` subset selection of Nayak and Zhai 2019. The ratio of likelihoods is `1 + (W / W_all)
-    /// N(all) / N(no miss)`; the integer `W` is found by bisection on the certificate itself. Several such channels
-    /// together do not exceed the sum of what was asked.
+    /// This channel gives an answer without misses with some probability, otherwise a uniformly random answer. The
+    /// special cases are:
+    /// - one attribute with answer size 1: k-ary randomized response (Warner; UP and FRAPP of Huang and Du 2008,
+    ///   Theorem 2),
+    /// - several attributes: RR-Joint of Domingo-Ferrer and Soria-Comas 2020,
+    /// - answer size `q`: subset selection of Nayak and Zhai 2019.
+    ///
+    /// The likelihood ratio is `1 + (W / W_all) N(all) / N(no miss)`. The integer `W` is found by bisection on the
+    /// certificate itself. The certified epsilon of several such channels together does not exceed the sum of the
+    /// requested epsilons.
     ///
     /// # Errors
-    /// If epsilon is negative, infinite or not a number, or as [`Pattern::new`].
+    /// Returns [`ChannelError::Epsilon`] if epsilon is negative, infinite or not a number, and the errors of
+    /// [`Pattern::new`].
     pub fn k_ary(axes: Vec<Axis>, epsilon: f64) -> Result<Pattern, ChannelError> {
         Pattern::two_level(axes, PatternSet::no_miss(), epsilon)
     }
 
-    /// `set + all`: an answer whose pattern is in the set, uniformly, with some probability, else a
-    /// uniformly random answer, at the largest certified epsilon that does not exceed the one asked
-    /// for. Answers in the set are `exp(epsilon)` times as likely as the others; these channels are the
-    /// extreme points among all of their epsilon.
+    /// Creates `set + all` at the largest certified epsilon that does not exceed `epsilon`.
+    ///
+    /// With some probability the answer is drawn uniformly from those with a pattern in the set, otherwise from all
+    /// answers. Answers in the set are `exp(epsilon)` times as likely as the others. These channels are the extreme
+    /// points of all pattern channels with this epsilon.
     ///
     /// # Errors
-    /// As [`Pattern::k_ary`]; also if the set cannot be counted exactly.
+    /// Returns [`ChannelError::TooLarge`] if the set cannot be counted exactly, and the errors of [`Pattern::k_ary`].
     pub fn two_level(axes: Vec<Axis>, set: PatternSet, epsilon: f64) -> Result<Pattern, ChannelError> {
         if !(epsilon.is_finite() && epsilon >= 0.0) {
             return Err(ChannelError::Epsilon(epsilon));
@@ -232,17 +247,17 @@ impl Pattern {
         if *true_answers == all_answers {
             return Pattern::with_weight(all.axes, set, 0);
         }
-        // With many attributes likelihoods are certified as floats, rounded upward further.
+        // With many attributes, likelihoods are certified in floats with a further upward rounding.
         let margin = if all.axes.len() > MAX_EXACT { 2f64.powi(-40) } else { 0.0 };
         let fitting = weight_within(true_answers, &all_answers, epsilon, margin);
         Pattern::with_weight(all.axes, set, fitting)
     }
 
-    /// `set` with the given probability, else a uniformly random answer; the probability is
-    /// rounded down to a multiple of 2^-64.
+    /// Creates `set + all`, where `set` has the given probability, rounded down to a multiple of 2^-64.
     ///
     /// # Errors
-    /// If the fraction is 1 or more (nothing would hide the pattern), or as [`Pattern::new`].
+    /// Returns [`ChannelError::NothingHidden`] if the fraction is 1 or more, because nothing would hide the pattern,
+    /// and the errors of [`Pattern::new`].
     pub fn mixture(axes: Vec<Axis>, set: PatternSet, fraction: &Rational) -> Result<Pattern, ChannelError> {
         let scaled = (fraction * BigUint::from(FULL_WEIGHT)).to_integer();
         let weight = u64::try_from(scaled).map_err(|_| ChannelError::NothingHidden)?;
@@ -258,22 +273,22 @@ impl Pattern {
         Pattern::new(axes, parts)
     }
 
-    /// The attributes.
+    /// Returns the attributes, with their answer sizes.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The hidden mixture.
+    /// Returns the parts of the hidden mixture.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The sum of the weights.
+    /// Returns the sum of the weights of all parts.
     pub fn total_weight(&self) -> u128 {
         self.parts.iter().map(|part| u128::from(part.weight)).sum()
     }
 
-    /// Whether some attribute is answered anew, whatever the truth, in a share of the records.
+    /// Returns whether the answer to some attribute is resampled with positive probability.
     pub fn is_resampled(&self) -> bool {
         self.resampling.iter().any(|&weight| weight > 0)
     }
@@ -282,28 +297,28 @@ impl Pattern {
         self.axes[attribute].answer == self.axes[attribute].categories
     }
 
-    /// In how many ways each attribute can be answered so that it hits, and so that it misses.
+    /// Returns, for each attribute, the number of ways to answer it with a hit and with a miss.
     pub fn choices(&self) -> Vec<Choices> {
         self.axes.iter().map(|axis| axis.choices()).collect()
     }
 
-    /// [`Pattern::choices`] up to a factor of each attribute: small numbers, however large sets are.
+    /// Returns [`Pattern::choices`] up to a factor for each attribute: small numbers, even for large sets.
     pub fn odds(&self) -> Vec<Choices> {
         self.axes.iter().map(|axis| axis.odds()).collect()
     }
 
-    /// The number of all answers, counted in odds.
+    /// Returns the number of all answers, counted in odds.
     pub fn all_answers(&self) -> BigUint {
         self.odds().iter().map(|odds| &odds.hit + &odds.miss).product()
     }
 
-    /// The attributes that can miss and that some part looks at: whether any other misses makes no difference.
+    /// Returns the attributes that matter: those that can miss and that some part's set depends on.
     fn seen(&self) -> Vec<usize> {
         let seen = |&i: &usize| !self.cannot_miss(i) && self.parts.iter().any(|part| part.set.looks_at(i));
         (0..self.axes.len()).filter(seen).collect()
     }
 
-    /// About which share of all answers a part draws among.
+    /// Returns the approximate fraction of all answers that a part draws from.
     pub fn share(&self, part: usize) -> f64 {
         match &self.sizes[part] {
             Size::Exact(count) => nearest_quotient(&count.inside, &self.all_answers()),
@@ -311,7 +326,7 @@ impl Pattern {
         }
     }
 
-    /// How a part draws a pattern, given the ways to answer each attribute.
+    /// Returns how a part draws a pattern, given the ways to answer each attribute.
     pub(crate) fn drawing(&self, part: usize, choices: &[Choices]) -> Drawing {
         match &self.sizes[part] {
             Size::Share(share) if is_common(share) == Some(true) => Drawing::Rejection,
@@ -331,8 +346,9 @@ pub(crate) enum Drawing {
     Rejection,
 }
 
-/// Whether a threshold over many attributes is so common that it is drawn by rejection; `None` if
-/// that cannot be decided.
+/// Returns whether a threshold over many attributes is so common that it is drawn by rejection.
+///
+/// Returns `None` if the error of its probability leaves this open.
 fn is_common(share: &Measure) -> Option<bool> {
     let common = 1.0 / 4096.0;
     if share.inside * (1.0 - share.error) >= common {

@@ -1,5 +1,6 @@
-//! What each part adds to the likelihood of an answer in its set, `W / N(D)`: as integers over a common denominator,
-//! and as floats summed for all patterns at once.
+//! Rates of parts: what each part adds to the likelihood of an answer in its set, `W / N(D)`.
+//!
+//! They are computed as integers over a common denominator, and as floats that are summed for all patterns at once.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -9,21 +10,21 @@ use super::super::epsilon::nearest_quotient;
 use super::super::work::done;
 use super::{Part, Pattern, PatternSet, Size};
 
-/// `W / N(D)` of some parts over a common denominator. Nothing is ever reduced but the denominator.
+/// The rates `W / N(D)` of some parts over a common denominator; only the denominator is ever reduced.
 pub(super) struct Rates {
-    /// By part; `None` of those left out.
+    /// By part; `None` for parts that were left out.
     pub(super) numerators: Vec<Option<BigUint>>,
     pub(super) denominator: BigUint,
 }
 
-/// How many parts are summed at a time, so that what they need stays in the cache.
+/// Number of parts that are summed at a time, so that their data stay in the cache.
 const RUN: usize = 32;
 
-/// How many attributes make a row of patterns.
+/// Number of attributes whose patterns form one row.
 const ROW: usize = 10;
 
 impl Pattern {
-    /// The rates of the parts that are counted exactly and whose set is wanted.
+    /// Returns the rates of the parts that are counted exactly and whose set is `wanted`.
     pub(super) fn exact_rates(&self, wanted: impl Fn(&PatternSet) -> bool) -> Rates {
         let count = |(part, size): (&Part, &'_ Size)| match size {
             Size::Exact(count) if wanted(&part.set) => Some(count.inside.clone()),
@@ -32,7 +33,7 @@ impl Pattern {
         let counts: Vec<Option<BigUint>> = self.parts.iter().zip(&self.sizes).map(count).collect();
         let mut denominator = BigUint::one();
         for count in counts.iter().flatten() {
-            // The remainder first: a common divisor of numbers of unequal length would take long.
+            // Take the remainder first: the common divisor of numbers of unequal length would take long.
             let shared = count.gcd(&(&denominator % count));
             denominator *= count / shared;
         }
@@ -40,9 +41,10 @@ impl Pattern {
         Rates { numerators: self.parts.iter().zip(counts).map(rate).collect(), denominator }
     }
 
-    /// How much likelier an answer of each pattern over these attributes, where no other misses, is than under a
-    /// uniformly random answer, before resampling: sums of one rounded rate per part. Floats of ordinary size, whatever
-    /// the number of answers.
+    /// Returns the likelihood of an answer of each pattern, relative to a uniformly random answer, before resampling.
+    ///
+    /// Patterns are over these attributes; no other attribute misses. Each likelihood is a sum of one rounded rate per
+    /// part, a float of ordinary size for any number of answers.
     ///
     /// Cost: one comparison and one sum for each part and pattern.
     pub(super) fn relative_floats(&self, attributes: &[usize]) -> Vec<f64> {
@@ -63,19 +65,19 @@ impl Pattern {
     }
 }
 
-/// The patterns of a set in rows: the first attributes make the place in a row, the others its number.
+/// The patterns of a set in rows: the first attributes give the place in a row, the others the row's number.
 enum Rows<'a> {
     Threshold {
         /// The sums of a row's patterns, in increasing order.
         sums: Vec<u128>,
-        /// The place of each pattern of a row in that order; floats, because they are compared and added together.
+        /// The rank of each pattern of a row in that order, as floats for fast comparison.
         ranks: Vec<f64>,
-        /// What each row leaves of the limit.
+        /// The part of the limit that each row leaves.
         left: Vec<Option<u128>>,
     },
     Other {
         contains: Box<dyn Fn(u32) -> bool + 'a>,
-        /// What each place in a row and each row make of a pattern's number.
+        /// The contributions of each place in a row, and of each row, to a pattern's number.
         numbers: [Vec<u128>; 2],
     },
 }
@@ -129,7 +131,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The sums of weights of all patterns over these attributes.
+/// Returns the sums of the weights over all patterns of these attributes.
 fn sums(attributes: &[usize], weight: impl Fn(usize) -> u64) -> Vec<u128> {
     attributes.iter().fold(vec![0], |mut sums, &i| {
         sums.extend(sums.clone().into_iter().map(|sum| sum + u128::from(weight(i))));
