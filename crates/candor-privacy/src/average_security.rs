@@ -1,15 +1,16 @@
-//! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its
-//! warning.
+//! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1).
+//!
+//! The criterion alone is not sufficient, so its result has a warning for plans that are unbounded.
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 
-/// Maximum number of differences of two records that are listed; beyond it there is a bound instead.
+/// Maximum number of differences between two records that are listed; beyond it the distance is bounded instead.
 const MAX_LISTED: usize = 1 << 21;
 
-/// The criterion.
+/// The criterion, with its threshold phi.
 pub(crate) static AVERAGE_SECURITY: Criterion = Criterion {
     name: "average-security",
     example: "average-security=1.5",
@@ -20,12 +21,14 @@ pub(crate) static AVERAGE_SECURITY: Criterion = Criterion {
     find: average_security,
 };
 
-/// The smallest `phi` such that no question about a person is answered correctly more than `phi` times as often with
-/// the response as without it: `1 + l1/2`, where `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records. An
-/// adversary who hesitates between the two most distant records attains it.
+/// Computes the smallest phi of a plan, which is `1 + l1/2`.
 ///
-/// The criterion is *not* sufficient: a plan that reveals the true value of every tenth respondent passes with `phi =
-/// 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
+/// With the response, no question about a person is answered correctly more than `phi` times as often as without it.
+/// Here `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records. An adversary who considers only the two most
+/// distant records attains the bound.
+///
+/// The criterion is *not* sufficient: a plan that reveals the true value of every tenth respondent passes with
+/// `phi = 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
 fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
     let Distance { half, exact } = of_plan(question.plan);
     let phi = 1.0 + half;
@@ -53,19 +56,20 @@ fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
     finding
 }
 
-/// Returns half the largest `l1`, the total variation distance of the two most distant records, or an upper bound on
-/// it.
+/// Half the largest `l1`, which is the total variation distance of the two most distant records, or an upper bound.
 struct Distance {
     half: f64,
     exact: bool,
 }
 
-/// Effect of one block on two records: for each kind of answer its probability given either.
+/// The effect of one block on two records: the probabilities of each kind of answer given either record.
 type Difference = Vec<(f64, f64)>;
 
-/// With several blocks it is exact if each has one attribute and a pattern channel, because then all pairs of
-/// categories are equivalent and records that differ everywhere are the most distant. Otherwise it is `1 - product (1
-/// - half of each)`.
+/// Returns the distance of a plan.
+///
+/// With several blocks it is exact if each block has one attribute and a pattern channel. All pairs of categories are
+/// then equivalent, and records that differ everywhere are the most distant. Otherwise it is the bound
+/// `1 - product (1 - half of each)`.
 fn of_plan(plan: &Plan) -> Distance {
     let blocks: Option<Vec<Difference>> = plan.blocks().iter().map(of_one_attribute).collect();
     if let Some(differences) = blocks
@@ -81,7 +85,7 @@ fn of_plan(plan: &Plan) -> Distance {
     Distance { half: together, exact: each.len() == 1 && each[0].exact }
 }
 
-/// Returns the probabilities of sets with one of two categories and not the other, the reverse, and both or neither.
+/// Returns the probabilities of answers that contain one of two categories only, the other only, and both or neither.
 fn of_one_attribute(block: &Block) -> Option<Difference> {
     let mut difference = Vec::new();
     for (weight, channel) in block.shares() {
@@ -121,14 +125,15 @@ fn of_block<'a>(block: &'a Block) -> Distance {
     }
 }
 
-/// Returns `(eta - 1)/(eta + 1)`, the maximum for any channel of parity `eta`.
+/// Returns `(eta - 1)/(eta + 1)`, the maximum over all channels of parity `eta`.
 fn by_parity(block: &Block) -> Distance {
     let worst = block.channels().iter().map(|(_, channel)| channel.record_epsilon().as_f64()).fold(0.0, f64::max);
     Distance { half: (worst / 2.0).tanh(), exact: false }
 }
 
-/// Returns half the distance for every set of attributes in which two records may differ; `None` if there are too
-/// many.
+/// Returns half the distance, maximized over the sets of attributes in which two records differ.
+///
+/// Returns `None` if there are too many sets.
 fn by_differences(block: &Block) -> Option<Distance> {
     let k = block.attributes().len();
     let work = 6usize.checked_pow(k as u32)?.checked_mul((block.channels().len() - block.strips().count()).max(1))?;
@@ -146,9 +151,10 @@ fn by_differences(block: &Block) -> Option<Distance> {
     Some(Distance { half: half.into_iter().fold(0.0, f64::max), exact: true })
 }
 
-/// An answer distinguishes two records if it contains exactly one of them. It contains both with probability `sum of
-/// q_V chi_V`, over the attributes of the table in which they differ, where `chi_V` is the product of `-1/(a_i - 1)`
-/// over `V`.
+/// Adds the distances under a strip, by set of attributes in which two records differ.
+///
+/// An answer distinguishes two records if it contains exactly one of them. It contains both with probability
+/// `sum of q_V chi_V`, where `chi_V` is the product of `-1/(a_i - 1)` over the attributes of `V` in which they differ.
 fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
     let mut both = strip.mean_squares();
     for (axis, &size) in strip.table().sizes().iter().enumerate() {
@@ -166,15 +172,16 @@ fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
     }
 }
 
-/// Returns the distance of records that differ in the attributes `differ`. For each of these, the answer contains the
-/// category of one record, of the other, of both or of neither; for the others it hits or misses both. The
-/// likelihoods depend on nothing else.
+/// Adds the distances under a pattern channel, by set `differ` of attributes in which two records differ.
+///
+/// For each attribute in `differ`, the answer contains the category of one record, of the other, of both or of neither.
+/// For the others it hits or misses both. The likelihoods depend on nothing else.
 fn add_pattern(pattern: &Pattern, weight: f64, half: &mut [f64]) -> Option<()> {
     let k = pattern.axes().len();
     let relative = pattern.relative_likelihoods()?;
     let value = |p: usize| relative[p];
     let same: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
-    // Of uniformly random answers about an attribute in which they differ: both in the set, one, neither.
+    // For a uniformly random answer about an attribute in which they differ: both categories in the set, one, neither.
     let differing: Vec<[f64; 3]> = pattern
         .axes()
         .iter()

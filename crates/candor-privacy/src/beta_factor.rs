@@ -4,7 +4,7 @@ use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::times;
 use crate::parity::{at_most, factor};
 
-/// The criterion.
+/// The criterion, with its threshold beta.
 pub(crate) static BETA_FACTOR: Criterion = Criterion {
     name: "beta-factor",
     example: "beta-factor=3",
@@ -15,8 +15,9 @@ pub(crate) static BETA_FACTOR: Criterion = Criterion {
     find: beta_factor,
 };
 
-/// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response. It
-/// equals the parity; the supremum is approached by properties with prior probabilities near 0.
+/// Computes the smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for all priors, properties and responses.
+///
+/// It equals the parity. Properties `Q` with prior probabilities near 0 approach the supremum.
 fn beta_factor(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {

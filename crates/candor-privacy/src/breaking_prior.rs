@@ -1,4 +1,4 @@
-//! The closest prior that violates a bound on posteriors, which shows how wrong the assumed prior may be.
+//! The closest prior that violates a bound on posteriors, which measures how wrong the assumed prior may be.
 
 use crate::variables::Variable;
 use crate::view::{Favoured, LeastOthers, View};
@@ -14,13 +14,14 @@ pub struct BreakingPrior {
     pub prior: Vec<f64>,
 }
 
-/// Returns the prior closest to the assumed one, in total variation, for which the posterior of some category given
-/// some answer reaches the bound.
+/// Returns the prior closest to the assumed one for which some posterior reaches the bound.
 ///
-/// For one answer and one category `j` the condition is linear in the prior, `L_j p_j >= bound * sum L_l p_l`. The
-/// shortest way to it moves probability to `j` from the categories that the answer makes most likely. For sets, the
-/// best answer contains `j` and the least probable others. Cost: `a log a` for sets, and at most outputs times inputs
-/// squared for a matrix.
+/// Closeness is total variation; posteriors are of any category given any answer. For one answer and one category `j`
+/// the condition is linear in the prior: `L_j p_j >= bound * sum L_l p_l`. The shortest way to satisfy it moves
+/// probability to `j` from the categories that the answer makes most likely. For sets, the best answer contains `j` and
+/// the least probable others.
+///
+/// Cost: `a log a` for sets, and at most outputs times inputs squared for a matrix.
 pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> {
     let prior = &variable.prior;
     let of_view = |view: &View| match view {
@@ -32,7 +33,7 @@ pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> 
     Some(BreakingPrior { attribute: variable.name.clone(), distance: found.0, prior: found.1 })
 }
 
-/// Returns the smallest move for any likelihoods within the bound, where all others are as unlikely as possible.
+/// Returns the smallest move if likelihoods are known only to be bounded: all other categories have the least.
 fn of_bound(epsilon: f64, prior: &[f64], bound: f64) -> (f64, Vec<f64>) {
     let needed = bound / (bound + (1.0 - bound) * epsilon.exp());
     let most = (0..prior.len()).max_by(|&a, &b| prior[a].total_cmp(&prior[b])).unwrap_or(0);
@@ -68,7 +69,8 @@ fn of_table(columns: &[Vec<f64>], prior: &[f64], bound: f64) -> Option<(f64, Vec
         for j in (0..row.len()).filter(|&j| row[j] > 0.0) {
             let mut missing = bound * sum - row[j] * prior[j];
             let gain = |l: usize| (1.0 - bound) * row[j] + bound * row[l];
-            // No less than this: all of the most telling category, then at the next one's rate.
+            // A lower bound on the move: all of the category that the answer favors most, then the rest at the next
+            // one's rate.
             let mut others = order.iter().copied().filter(|&l| l != j);
             let (first, next) = (others.next().unwrap_or(j), others.next().unwrap_or(j));
             let all = gain(first) * prior[first];
@@ -116,7 +118,7 @@ mod tests {
         Variable { name: "x".to_owned(), prior: prior.to_vec(), views: vec![(1.0, view)], bounded: false, tied: false }
     }
 
-    /// All sets written out as a table give the same answer, and no nearer prior of many tried breaks the bound.
+    /// Listing all sets as a table gives the same result, and none of many closer priors reaches the bound.
     #[test]
     fn the_closest_prior_of_sets_is_that_of_their_table_and_nothing_nearer_is_found() {
         let cases: [(usize, f64); 6] = [(1, 0.6), (2, 1.0), (2, 0.7), (3, 0.3), (1, 0.05), (4, 0.9)];
@@ -154,7 +156,7 @@ mod tests {
                         .collect();
                     let sum: f64 = other.iter().sum();
                     other.iter_mut().for_each(|p| *p /= sum);
-                    // Pulled towards the prior until it is a little nearer than the one found.
+                    // Moved toward the assumed prior until it is slightly closer than the prior found.
                     let far = other.iter().zip(&prior).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0;
                     let pull = (0.999 * by_set.distance / far).min(1.0);
                     let near: Vec<f64> = other.iter().zip(&prior).map(|(a, b)| b + pull * (a - b)).collect();

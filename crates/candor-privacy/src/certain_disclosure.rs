@@ -1,10 +1,11 @@
-//! What responses reveal with certainty: true values ruled out, and true values proven.
+//! Disclosure with certainty: true values ruled out, and true values proven.
 
 use candor_base::channel::{Channel, Matrix, Pattern};
 use candor_base::plan::Plan;
 
-/// The most that a response under a plan can reveal with certainty about one attribute to somebody who knows all
-/// others.
+/// The most that a response can reveal with certainty about one attribute.
+///
+/// The adversary knows all other attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exclusion {
     /// Nothing: every possible category remains possible. The plan has a finite epsilon.
@@ -38,11 +39,11 @@ impl Exclusion {
     }
 }
 
-/// Returns what responses under a plan can reveal with certainty; more than nothing if and only if the plan is
-/// unbounded.
+/// Returns the most that responses under a plan can reveal with certainty.
 ///
-/// Computed from the plan's integers; beyond 20 attributes in one channel it may overstate, like the epsilon. Cost:
-/// none with a finite epsilon, otherwise similar to the certificate.
+/// It is more than nothing exactly if the plan is unbounded. It is computed from the plan's integers. Beyond 20
+/// attributes in one channel it may overstate the disclosure, like the epsilon. Cost: none with a finite epsilon,
+/// otherwise similar to the certificate.
 pub fn exclusion(plan: &Plan) -> Exclusion {
     if plan.guarantee().epsilon().finite().is_some() {
         return Exclusion::Nothing;
@@ -53,7 +54,7 @@ pub fn exclusion(plan: &Plan) -> Exclusion {
         Channel::Strip(_) => Exclusion::Nothing,
     };
     let channels = plan.blocks().iter().flat_map(|block| block.channels());
-    // What is possible, but less likely than any float, is as good as ruled out: the certificate has no bound for it.
+    // A possible answer with a probability below every float counts as impossible; its certificate is unbounded, too.
     channels.map(|(_, channel)| of_channel(channel)).fold(Exclusion::Some, Exclusion::max)
 }
 
@@ -85,7 +86,7 @@ fn of_pattern(pattern: &Pattern) -> Exclusion {
     let of_attribute = |place: usize| {
         let ((q, a), bit) = (axis(place), 1usize << place);
         let hits = (0..possible.len()).filter(|p| p & bit == 0);
-        // If only hits are possible the truth is one of those named, if only misses one of the others.
+        // If only hits are possible, the true category is one that the answer names; if only misses, one of the others.
         let left = |p: usize| match (possible[p], possible[p | bit]) {
             (true, false) => Exclusion::leaving(q, a),
             (false, true) => Exclusion::leaving(a - q, a),

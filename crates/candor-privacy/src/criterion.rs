@@ -82,7 +82,7 @@ impl PartialEq for Criterion {
     }
 }
 
-/// The criterion that may be required at several points, which define a pair of functions.
+/// The criterion that may be required at several points, which together define two functions.
 const AT_SEVERAL_POINTS: &str = "information-bounds";
 
 /// A threshold for one criterion, parsed from text such as `ldp=1` or `rho=0.1:0.5`.
@@ -105,7 +105,7 @@ impl Requirement {
 }
 
 impl fmt::Display for Requirement {
-    /// Formats the threshold as it follows the name.
+    /// Formats the threshold as it follows the criterion's name in a requirement.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers: Vec<String> = self.numbers.iter().map(f64::to_string).collect();
         f.write_str(&numbers.join(":"))
@@ -116,10 +116,10 @@ impl fmt::Display for Requirement {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequirementError {
-    /// Not of the form `name=value`.
+    /// The requirement does not have the form `name=value`.
     #[error("invalid requirement \"{0}\"; expected a criterion, = and a threshold, such as ldp=1 or rho=0.1:0.5")]
     Form(String),
-    /// An unknown criterion.
+    /// The criterion is unknown.
     #[error("unknown criterion \"{name}\"; expected one of {known}")]
     Name {
         /// The given name.
@@ -127,7 +127,7 @@ pub enum RequirementError {
         /// The known criteria.
         known: String,
     },
-    /// A threshold out of range.
+    /// The threshold is out of range.
     #[error("invalid threshold {name}={value}; expected {expected}")]
     Value {
         /// The criterion.
@@ -137,21 +137,21 @@ pub enum RequirementError {
         /// Description of a valid threshold.
         expected: &'static str,
     },
-    /// Two thresholds on one criterion.
+    /// One criterion has two thresholds.
     #[error("{0} is required twice; expected one threshold per criterion (information-bounds: one per event)")]
     Twice(&'static str),
-    /// A threshold that no plan over these attributes can satisfy.
+    /// No plan over these attributes can satisfy the threshold.
     #[error("{0}")]
     Plan(String),
-    /// A prior for an attribute that is unknown or not randomized.
+    /// A prior is for an attribute that is unknown or not randomized.
     #[error("unknown randomized attribute \"{0}\" in a prior")]
     NoAttribute(String),
-    /// Not a distribution over the attribute's categories.
+    /// A prior is not a distribution over the attribute's categories.
     #[error("the prior of \"{attribute}\": {problem}")]
     Prior {
         /// The attribute.
         attribute: String,
-        /// What is wrong with it.
+        /// The problem with the prior.
         problem: String,
     },
 }
@@ -194,8 +194,8 @@ impl<'a> AuditRequest<'a> {
     /// Sets the prior of one attribute: a probability for each of its categories.
     ///
     /// # Errors
-    /// Returns an error if the attribute is not randomized, or the numbers are not a distribution over its
-    /// categories.
+    /// Returns [`RequirementError::NoAttribute`] if the attribute is not randomized, and [`RequirementError::Prior`] if
+    /// the numbers are not a distribution over its categories.
     pub fn with_prior(mut self, attribute: &str, prior: &[f64]) -> Result<AuditRequest<'a>, RequirementError> {
         let position = self.plan.schema().position(attribute).ok();
         let position = position.filter(|position| self.plan.schema().randomized().contains(position));
@@ -263,12 +263,12 @@ impl<'a> AuditRequest<'a> {
         self.variables.iter().any(|variable| variable.tied)
     }
 
-    /// Returns the word to use if a statement about an attribute is a bound.
+    /// Returns `word` if statements about some attribute are bounds, otherwise an empty string.
     pub(crate) fn bounded(&self, word: &'static str) -> &'static str {
         if self.variables.iter().any(|variable| variable.bounded) { word } else { "" }
     }
 
-    /// Evaluates every attribute: the largest value over the mean of its channels, with all of them as details.
+    /// Evaluates every attribute separately, in the order of the blocks.
     pub(crate) fn by_variable(&self, value: impl Fn(&Variable) -> f64) -> Vec<Detail> {
         let detail = |variable: &Variable| Detail { about: variable.name.clone(), value: Some(value(variable)) };
         self.variables.iter().map(detail).collect()
@@ -284,9 +284,9 @@ pub struct CriterionResult {
     pub value: Option<f64>,
     /// Explanation in one plain sentence.
     pub sentence: String,
-    /// Values that it is composed of: by attribute, output or direction.
+    /// The values that it combines: by attribute, output or direction.
     pub details: Vec<Detail>,
-    /// What the criterion does not cover in this plan.
+    /// A gap in the protection of this plan that the criterion does not cover.
     pub warning: Option<String>,
     /// The required threshold.
     pub required: Option<Requirement>,
@@ -296,10 +296,10 @@ pub struct CriterionResult {
     pub breaking_prior: Option<BreakingPrior>,
 }
 
-/// One component of a result.
+/// One part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detail {
-    /// What the value is about.
+    /// The subject of the value.
     pub about: String,
     /// The value; `None` if unbounded.
     pub value: Option<f64>,

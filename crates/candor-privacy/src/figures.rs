@@ -2,20 +2,21 @@
 
 use candor_base::channel::Epsilon;
 
-/// Tolerance of criteria computed in floating point; thresholds allow for it.
-/// Epsilon, parity and what follows from them are exact.
+/// Tolerance of criteria that are computed in floating point, added to their thresholds.
+///
+/// Epsilon, parity and their consequences are exact and need none.
 pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// Formats the likelihood ratio `e^epsilon`, rounded up to three digits; `None` if it is unbounded.
 ///
-/// It is "1" only for epsilon 0.
+/// The result is "1" only for epsilon 0.
 pub fn times(epsilon: Epsilon) -> Option<String> {
     let factor = epsilon.finite()?.exp();
     if !factor.is_finite() {
         return None;
     }
     let unit = 10f64.powi(factor.log10().floor() as i32 - 2);
-    // An exact factor such as 3 must not be pushed to 3.01 by the rounding of the logarithm.
+    // The upward rounding of the logarithm must not turn an exact factor such as 3 into 3.01.
     let least = if epsilon == Epsilon::ZERO { 1.0 } else { 1.0 + unit };
     let rounded = ((factor / unit - 1e-9).ceil() * unit).max(least);
     let decimals = (-unit.log10().round()).max(0.0) as usize;
@@ -23,7 +24,7 @@ pub fn times(epsilon: Epsilon) -> Option<String> {
     Some(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
 }
 
-/// Formats an upper bound with four decimals, rounded up; below 0.001 with four digits.
+/// Formats an upper bound with four decimals, rounded up, or with four digits if it is below 0.001.
 pub fn at_most(value: f64) -> String {
     candor_base::channel::rounded_up(value)
 }

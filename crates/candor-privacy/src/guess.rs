@@ -1,10 +1,13 @@
-//! Guess accuracy for one attribute given everything that is sent, including channel IDs.
+//! Guess accuracy for one attribute given the complete response, including channel IDs.
 //!
-//! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component;
-//! other attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it:
-//! blocks are independent; how likely a pattern makes an answer depends on each attribute only by whether its own
-//! answer hits; and of a strip only the number of its cells with each category counts. So each channel is looked at
-//! from the attribute alone, and only the records of a component are ever written out.
+//! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component.
+//! Other attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it,
+//! for three reasons:
+//! - blocks are independent,
+//! - a pattern's likelihood depends on each attribute only by whether its own answer hits,
+//! - a strip counts only by its number of cells with each category.
+//!
+//! So each channel reduces to a channel of the attribute alone, and only the records of a component are ever listed.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
@@ -12,14 +15,14 @@ use candor_base::plan::{Block, Plan};
 use crate::tied;
 use crate::view::View;
 
-/// Guess accuracy for an attribute given everything that is sent, for a uniform prior.
+/// Guess accuracy and worst posterior of an attribute given the complete response, for a uniform prior.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guess {
     /// Probability that the best guess is right.
     pub probability: f64,
     /// Largest possible posterior of any category.
     pub worst_posterior: f64,
-    /// Probability of a response with that posterior; `None` if not computed.
+    /// Probability of a response with that posterior; `None` if it is not computed.
     pub worst_chance: Option<f64>,
     /// Whether both are exact; otherwise they are upper bounds.
     pub exact: bool,
@@ -27,7 +30,8 @@ pub struct Guess {
 
 /// Returns the guess accuracy for each randomized attribute, in the order of the schema.
 ///
-/// Cost: for each channel and attribute, the parts of a pattern, the cells of a strip or the entries of a matrix.
+/// Cost: for each channel and attribute, the number of parts of a pattern channel, cells of a strip or entries of a
+/// matrix.
 pub fn guesses(plan: &Plan) -> Vec<Guess> {
     let in_block = |block: &Block| -> Vec<(usize, Guess)> {
         let about = |(place, &attribute): (usize, &usize)| (attribute, of_block(plan, block, place));
@@ -51,8 +55,9 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
     found.into_iter().map(|(_, guess)| guess).collect()
 }
 
-/// The assigned channel is known: the guess accuracy is the mean over the channels, and the worst posterior that of
-/// the most revealing one.
+/// Returns the guess accuracy of a lottery, whose assigned channel is known to the adversary.
+///
+/// The guess accuracy is the mean over the channels; the worst posterior is that of the most revealing channel.
 fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     let categories = plan.schema().size(block.attributes()[place]);
     let start = Guess { probability: 0.0, worst_posterior: 0.0, worst_chance: Some(0.0), exact: true };
@@ -73,12 +78,13 @@ fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     })
 }
 
-/// Posteriors with a smaller difference are equal.
+/// Tolerance within which two posteriors count as equal.
 const SAME: f64 = 1e-9;
 
-/// Returns an upper bound on the probability of a response for which some guess about some attribute is at least this
-/// likely, for uniform priors and each attribute alone; at most, if a matrix covers several attributes. `None` if
-/// attributes are tied.
+/// Returns an upper bound on the probability of a response for which some posterior is at least `posterior`.
+///
+/// Priors are uniform, and each attribute is considered by itself. The value is exact unless a matrix covers several
+/// attributes. Returns `None` if attributes are tied.
 pub fn chance_of(plan: &Plan, posterior: f64) -> Option<f64> {
     if plan.schema().components().iter().any(|component| component.is_tied()) {
         return None;
@@ -122,7 +128,7 @@ pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
     }
 }
 
-/// A category in the answer has posterior `hit/q`, one outside `miss/(a - q)`, for every answer.
+/// Returns the largest posterior, which is the same for every answer: `hit/q` inside it or `miss/(a - q)` outside.
 fn of_pattern(pattern: &Pattern, place: usize) -> f64 {
     let axis = pattern.axes()[place];
     let (a, q) = (axis.categories as f64, axis.answer as f64);
@@ -133,8 +139,9 @@ fn of_pattern(pattern: &Pattern, place: usize) -> f64 {
     (hit / q).max((1.0 - hit) / (a - q)).min(1.0)
 }
 
-/// The category with most cells in the answer is the most likely; the numbers of cells of the categories are the same
-/// for every answer, up to their order.
+/// Returns the posterior of the most likely category, which is the one with most cells in the answer.
+///
+/// All answers have the same numbers of cells by category, up to their order.
 fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
     let a = categories as f64;
     let Some(axis) = strip.axis_of(place) else { return 1.0 / a };
@@ -144,7 +151,7 @@ fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
     (without + (with - without) * inside) / a
 }
 
-/// Information in one output of a matrix about one attribute.
+/// The information that one output of a matrix carries about one attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutputPosterior {
     /// Probability of the output.
@@ -155,7 +162,7 @@ pub struct OutputPosterior {
     pub posterior: f64,
 }
 
-/// Returns the information in each output of a matrix about an attribute.
+/// Returns the most likely category of an attribute given each output of a matrix.
 pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<OutputPosterior> {
     let (shape, size) = (matrix.shape(), matrix.sizes()[place]);
     let others = (matrix.columns().len() / size) as f64;
@@ -183,14 +190,14 @@ mod tests {
     use candor_base::channel::Axis;
     use candor_base::schema::Schema;
 
-    /// Two categories, kept with probability `odds / (1 + odds)`.
+    /// Returns a channel over two categories that keeps the true one with probability `odds / (1 + odds)`.
     fn binary(odds: f64) -> Channel {
         Pattern::k_ary(vec![Axis::single(2)], odds.ln()).unwrap().into()
     }
 
     #[test]
     fn worst_replies_are_counted() {
-        // Three of four people draw odds of 3, one odds of 9: guesses right 75 and 90 of 100 times.
+        // Three of four respondents draw odds of 3, one odds of 9: guesses are right with probability 0.75 and 0.9.
         let lottery = |attribute| Block::lottery(vec![attribute], vec![(3, binary(3.0)), (1, binary(9.0))]);
         let one = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![lottery(0)]).unwrap();
         let near = |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-6, "{found:?}");
@@ -200,7 +207,7 @@ mod tests {
         let guess = guesses(&one)[0];
         near(guess.worst_chance, 0.25);
         near(Some(guess.probability), 0.75 * 0.75 + 0.25 * 0.9);
-        // Of two such questions, either may be the one that tells most.
+        // With two such questions, either may be answered by the most revealing channel.
         let two = Plan::new(Schema::with_sizes(&[2, 2]).unwrap(), vec![lottery(0), lottery(1)]).unwrap();
         near(chance_of(&two, 0.899), 1.0 - 0.75 * 0.75);
     }

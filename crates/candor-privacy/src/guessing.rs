@@ -1,4 +1,4 @@
-//! Guessing: guess accuracy without prior knowledge (Nayak and Zhai 2019, section 4.3).
+//! Guess accuracy without prior knowledge (Nayak and Zhai 2019, section 4.3).
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
@@ -8,7 +8,7 @@ use crate::view::{View, of_strip};
 use candor_base::channel::{Channel, Matrix};
 use candor_base::plan::{Block, Plan};
 
-/// The criterion.
+/// The criterion, with its largest allowed guess accuracy.
 pub(crate) static GUESSING: Criterion = Criterion {
     name: "guessing",
     example: "guessing=0.2",
@@ -19,9 +19,11 @@ pub(crate) static GUESSING: Criterion = Criterion {
     find: guessing,
 };
 
-/// For uniform priors: for each attribute, the probability of guessing it from its own answer (`1/l` for l-diversity,
-/// `p/q` for subset selection), and from the whole response with all attributes known that are not tied to it; and
-/// the probability of guessing the whole record. The value is the largest about one attribute.
+/// Computes the largest guess accuracy about one attribute, for uniform priors.
+///
+/// For each attribute it considers the attribute's own answer (`1/l` for l-diversity, `p/q` for subset selection), and
+/// the complete response with all attributes known that are not tied to it. A further detail is the guess accuracy for
+/// the complete record.
 fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
     let plan = question.plan;
     let mut details = Vec::new();
@@ -63,8 +65,10 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
-/// Returns the probabilities for an attribute tied to others: from everything that is sent, and with everything known
-/// that is not tied to it. The latter is bounded by the conditional epsilon, unless no channel is about both.
+/// Returns the guess accuracies for a tied attribute: from the complete response, and with all untied attributes known.
+///
+/// The second is bounded by the conditional epsilon if some block contains attributes both inside and outside the
+/// component. Otherwise it equals the first.
 fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) -> (Option<f64>, Option<f64>) {
     let own = |(weight, view): &(f64, View)| weight * view.guess(&tied::possible(view, uniform));
     let own = variable.views.iter().map(own).sum::<f64>();
@@ -78,7 +82,7 @@ fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) 
     (Some(own), Some(knowing))
 }
 
-/// Returns the mean over the channels, if every channel has a value.
+/// Returns the mean over the channels, or `None` if some channel has no value.
 fn mean(block: &Block, value: impl Fn(&Channel) -> Option<f64>) -> Option<f64> {
     block.shares().map(|(share, channel)| Some(share * value(channel)?)).sum()
 }
@@ -95,8 +99,9 @@ fn guess_of_views(views: Vec<(f64, View)>, prior: &[f64]) -> f64 {
     views.iter().map(|(chance, view)| chance * view.guess(prior)).sum()
 }
 
-/// Returns the sum over all answers of the largest likelihood, divided by the number of categories; `None` beyond 20
-/// attributes in one channel.
+/// Returns the sum over all answers of the largest likelihood, divided by the number of categories.
+///
+/// Returns `None` with more than 20 attributes in one channel.
 fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
         Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), true), uniform)),
@@ -116,7 +121,7 @@ fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f6
     }
 }
 
-/// Returns the largest value over the other attributes.
+/// Returns the guess accuracy for the worst values of the other attributes.
 fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
     let size = matrix.sizes()[place];
     let of_line = |inputs: Vec<usize>| {
@@ -126,8 +131,10 @@ fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
     matrix.shape().fibers(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
 }
 
-/// Blocks are independent, so their probabilities multiply: for each, the sum over all answers of the largest
-/// likelihood, divided by the number of records.
+/// Returns the guess accuracy for the complete record.
+///
+/// Blocks are independent, so their probabilities multiply. For each block it is the sum over all answers of the
+/// largest likelihood, divided by the number of records.
 fn whole_record(plan: &Plan) -> Option<f64> {
     let largest = |channel: &Channel| match channel {
         Channel::Strip(strip) => Some(strip.relative_likelihoods()[0]),

@@ -1,14 +1,13 @@
-//! Strict information privacy: how far any posterior can be from its prior (Chai and Nayak 2018; Nayak and Zhai 2019,
-//! eq. 2.3).
+//! Strict information privacy: bounds on every posterior (Chai and Nayak 2018; Nayak and Zhai 2019, eq. 2.3).
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Requirement, Rounding};
 use crate::figures::ROUNDING;
 use candor_base::channel::Epsilon;
 
-/// Prior probability in the explanation if none is required.
+/// Prior probability for the explanation if none is required.
 const DEFAULT_EVENT: f64 = 0.1;
 
-/// The criterion.
+/// The criterion, with a prior probability and bounds on its posterior as threshold.
 pub(crate) static INFORMATION_BOUNDS: Criterion = Criterion {
     name: "information-bounds",
     example: "information-bounds=0.1:0.02:0.4",
@@ -23,14 +22,17 @@ pub(crate) static INFORMATION_BOUNDS: Criterion = Criterion {
     find: information_bounds,
 };
 
-/// With parity `g`, an event with prior probability `a` has a posterior between `a/(1 + (g-1)(1-a))` and `g a/(1 +
-/// (g-1) a)`, for every prior; both bounds are attained.
+/// Computes the bounds on the posterior of an event.
+///
+/// With parity `g`, an event with prior probability `a` has a posterior between `a/(1 + (g-1)(1-a))` and
+/// `g a/(1 + (g-1) a)`, for every prior. Both bounds are attained.
 fn information_bounds(question: &AuditRequest<'_>) -> CriterionResult {
     at(question, question.all_required(&INFORMATION_BOUNDS).next())
 }
 
-/// Returns a result for each required point, or one if there is none; the points define a pair of functions (Nayak
-/// and Zhai 2019, definition 2.1).
+/// Returns a result for each required point, or one result if none is required.
+///
+/// The points define a pair of functions (Nayak and Zhai 2019, definition 2.1).
 pub(crate) fn at_every_point(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     let points: Vec<CriterionResult> =
         question.all_required(&INFORMATION_BOUNDS).map(|required| at(question, Some(required))).collect();
@@ -60,10 +62,11 @@ fn at(question: &AuditRequest<'_>, required: Option<&Requirement>) -> CriterionR
     finding
 }
 
-/// Returns the bounds on the posterior of an event with prior probability `before`, given a response with this
-/// epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
+/// Returns the bounds on the posterior of an event with prior probability `before` (Nayak and Zhai 2019, eq. 2.3).
+///
+/// They hold for every response under a plan with this epsilon.
 pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
-    // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
+    // In terms of 1/g, an unbounded parity gives 0 and 1, and certain events stay certain.
     let inverse = (-epsilon.as_f64()).exp();
     let after = |p: f64| if p > 0.0 { p / (inverse + (1.0 - inverse) * p) } else { 0.0 };
     ((1.0 - after(1.0 - before)).max(0.0), after(before))

@@ -8,7 +8,7 @@ use crate::view::View;
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::Plan;
 
-/// The criterion.
+/// The criterion, with its smallest allowed number of categories.
 pub(crate) static L_DIVERSITY: Criterion = Criterion {
     name: "l-diversity",
     example: "l-diversity=5",
@@ -19,7 +19,7 @@ pub(crate) static L_DIVERSITY: Criterion = Criterion {
     find: l_diversity,
 };
 
-/// No attribute can keep more categories plausible than it has.
+/// Checks that every attribute has enough categories for the threshold.
 fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementError> {
     let smallest = plan.schema().randomized().into_iter().min_by_key(|&attribute| plan.schema().size(attribute));
     match (smallest.map(|attribute| (plan.schema().name(attribute), plan.schema().size(attribute))), required) {
@@ -30,11 +30,13 @@ fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementEr
     }
 }
 
-/// For each attribute, the smallest number of categories that share the largest likelihood, over all responses and
-/// all values of the other attributes; the value is the smallest. Answers of `l` categories, one of them true, have
-/// `l`. With an `l`, nobody without prior knowledge guesses that attribute with probability above `1/l`.
+/// Computes the smallest number of categories that share the largest likelihood, over all responses.
 ///
-/// Exact, from the plan's integers; a lower bound beyond 20 attributes in one channel.
+/// For each attribute the minimum is also over all values of the other attributes. Answers that name `l` categories,
+/// always including the true one, have the value `l`. An adversary without prior knowledge then guesses that attribute
+/// with probability at most `1/l`.
+///
+/// The value is exact, from the plan's integers; with more than 20 attributes in one channel it is a lower bound.
 fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
     let mut details = of_attributes(question.plan);
     for (about, l) in &mut details {
@@ -56,8 +58,9 @@ fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [l] if least as f64 >= l))
 }
 
-/// Returns a lower bound on the number of categories of a tied attribute that share the largest likelihood, over
-/// everything that is sent.
+/// Returns a lower bound on the number of categories of a tied attribute that share the largest likelihood.
+///
+/// The adversary sees the complete response.
 fn most_plausible(view: &View) -> usize {
     let View::Table(columns) = view else { return 1 };
     let of_output = |z: usize| {
@@ -83,8 +86,10 @@ fn of_attributes(plan: &Plan) -> Vec<(String, usize)> {
     found
 }
 
-/// Given how the other attributes hit or miss, the answer speaks for the categories in the set, for those outside, or
-/// for all alike.
+/// Returns the smallest number of categories that an answer favors equally.
+///
+/// Given the hits and misses of the other attributes, an answer favors the categories in its set, those outside it, or
+/// none.
 fn of_pattern(pattern: &Pattern, place: usize) -> usize {
     let (a, q) = (pattern.axes()[place].categories, pattern.axes()[place].answer);
     if q == a {
@@ -106,7 +111,7 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
     likelihoods.pairs(place).into_iter().map(favoured).min().unwrap_or(a)
 }
 
-/// Those of a line of the table that are in the answer, if some are and some are not.
+/// Returns the smallest number of cells in a line of the table that an answer contains partly.
 fn of_strip(strip: &Strip, place: usize, categories: usize) -> usize {
     let Some(axis) = strip.axis_of(place) else { return categories };
     let partly =
@@ -119,7 +124,7 @@ fn of_matrix(matrix: &Matrix, place: usize) -> usize {
     let tied = |inputs: &[usize], output: usize| {
         let entries = || inputs.iter().map(|&input| matrix.columns()[input][output]);
         let most = entries().max().unwrap_or(0);
-        // An output that cannot occur says nothing.
+        // An output that cannot occur reveals nothing.
         if most == 0 { size } else { entries().filter(|&entry| entry == most).count() }
     };
     let fewest = |inputs: Vec<usize>| (0..matrix.labels().len()).map(|output| tied(&inputs, output)).min();

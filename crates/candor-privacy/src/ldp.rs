@@ -1,9 +1,9 @@
-//! Local differential privacy: the record epsilon.
+//! Local differential privacy: the record-level epsilon.
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::times;
 
-/// The criterion.
+/// The criterion, with its largest allowed epsilon.
 pub(crate) static LDP: Criterion = Criterion {
     name: "ldp",
     example: "ldp=1",
@@ -14,8 +14,9 @@ pub(crate) static LDP: Criterion = Criterion {
     find: local_differential_privacy,
 };
 
-/// `epsilon = ln max P(response | x) / P(response | y)` over all responses and all pairs of
-/// records; certified, so never below the true value (Nayak and Zhai 2019, definition 2.3).
+/// Computes `epsilon = ln max P(response | x) / P(response | y)` over all responses and all pairs of records.
+///
+/// It is certified, so never below the true value (Nayak and Zhai 2019, definition 2.3).
 fn local_differential_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {

@@ -1,13 +1,14 @@
 //! Evaluates plans by every privacy criterion.
 //!
-//! The certificate of a plan, its epsilons, is computed by the trusted base. This crate derives every other statement
-//! about privacy from the same integers. A [`Criterion`] answers a [`AuditRequest`] (a plan, priors, requirements)
-//! with a [`CriterionResult`]: a value, one sentence, and whether the requirement holds. Nothing here builds the matrix
-//! of whole records: products are handled block by block, pattern channels by their patterns, one attribute's answers
-//! by their own small channel.
+//! The trusted base computes the certificate of a plan, its epsilons. This crate derives every other statement about
+//! privacy from the same integers. A [`Criterion`] evaluates an [`AuditRequest`] (a plan, priors and requirements). The
+//! [`CriterionResult`] has a value, a one-sentence explanation, and a judgment of the requirement.
 //!
-//! To add a criterion, write a file with one `static` [`Criterion`] and name it in [`CRITERIA`]. Audits in text and
-//! JSON, requirements, their errors and the help of the command all read that list.
+//! No criterion builds the matrix of complete records. Products are handled block by block, pattern channels by their
+//! patterns, and the answers of one attribute by their own small channel.
+//!
+//! To add a criterion, write a file with one `static` [`Criterion`] and add it to [`CRITERIA`]. Audits in text and
+//! JSON, requirements, their errors and the command's help all use that list.
 #![forbid(unsafe_code)]
 
 mod figures;
@@ -59,14 +60,15 @@ pub fn criterion(name: &str) -> Option<&'static Criterion> {
     CRITERIA.iter().copied().find(|criterion| criterion.name == name)
 }
 
-/// Returns the results of every criterion, in the order of [`CRITERIA`]; information bounds required at several
-/// points have a result for each.
+/// Evaluates every criterion, in the order of [`CRITERIA`].
+///
+/// Information bounds that are required at several points have a result for each point.
 pub fn audit(question: &AuditRequest<'_>) -> Vec<CriterionResult> {
     CRITERIA.iter().flat_map(|criterion| criterion.findings(question)).collect()
 }
 
 impl Criterion {
-    /// Returns the results of this criterion alone: one, or one for each required point of information bounds.
+    /// Returns the results of this criterion: one, or one for each required point of information bounds.
     pub fn findings(&'static self, question: &AuditRequest<'_>) -> Vec<CriterionResult> {
         match *self == information_bounds::INFORMATION_BOUNDS {
             true => information_bounds::at_every_point(question),

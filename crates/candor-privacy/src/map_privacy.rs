@@ -3,7 +3,7 @@
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::{ROUNDING, at_least};
 
-/// The criterion.
+/// The criterion, with its smallest allowed probability.
 pub(crate) static MAP_PRIVACY: Criterion = Criterion {
     name: "map-privacy",
     example: "map-privacy=0.3",
@@ -14,8 +14,9 @@ pub(crate) static MAP_PRIVACY: Criterion = Criterion {
     find: map_privacy,
 };
 
-/// `1 - sum_z max_x P(z | x) prior(x)` for each attribute given its own answer; the value is the smallest.
-/// With several channels it is their mean, because the channel ID is visible.
+/// Computes `1 - sum_z max_x P(z | x) prior(x)` for each attribute given its own answer; the value is the smallest.
+///
+/// In a lottery the channel ID is visible, so it is the mean over the channels.
 fn map_privacy(question: &AuditRequest<'_>) -> CriterionResult {
     let details = question.by_variable(|v| {
         1.0 - v.views.iter().map(|(weight, view)| weight * view.guess(&v.prior)).sum::<f64>().min(1.0)

@@ -6,10 +6,10 @@ use crate::view::View;
 use candor_base::channel::{Channel, Pattern};
 use candor_base::plan::{Block, Plan};
 
-/// Maximum number of sets listed for a prior that is not uniform.
+/// Maximum number of sets that are listed for a prior that is not uniform.
 const MAX_LISTED: f64 = 200_000.0;
 
-/// The criterion.
+/// The criterion, with its largest allowed number of bits.
 pub(crate) static MUTUAL_INFORMATION: Criterion = Criterion {
     name: "mutual-information",
     example: "mutual-information=0.5",
@@ -20,12 +20,14 @@ pub(crate) static MUTUAL_INFORMATION: Criterion = Criterion {
     find: mutual_information,
 };
 
-/// `I = sum P(x) P(z | x) log2( P(z | x)/P(z) )` for each attribute and its own answer, and for the whole record
-/// under a uniform prior; the value is the largest about one attribute.
+/// Computes `I = sum P(x) P(z | x) log2( P(z | x)/P(z) )` for each attribute and its own answer.
 ///
-/// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`.
-/// That is also the maximum over all priors (by symmetry and concavity), which is reported if there are too many sets
-/// to list.
+/// The value is the largest about one attribute. A further detail is the information about the complete record under a
+/// uniform prior.
+///
+/// For sets under a uniform prior, every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`.
+/// That is also the maximum over all priors (by symmetry and concavity). It is reported if there are too many sets to
+/// list.
 fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
     let mut bounded = !question.bounded("at most").is_empty();
     let mut details = Vec::new();
@@ -58,12 +60,12 @@ fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
-/// Returns `p log2(p/q)`, which is 0 for impossible events.
+/// Returns `p log2(p/q)`, or 0 for impossible events.
 fn term(p: f64, q: f64) -> f64 {
     if p > 0.0 && q > 0.0 { p * (p / q).log2() } else { 0.0 }
 }
 
-/// The information, and whether it is exact or an upper bound.
+/// Returns the information, and whether it is exact; otherwise it is an upper bound.
 fn of_view(view: &View, prior: &[f64]) -> (f64, bool) {
     match view {
         View::Table(columns) => {
@@ -75,7 +77,8 @@ fn of_view(view: &View, prior: &[f64]) -> (f64, bool) {
             ((0..outputs).map(of_output).sum::<f64>().max(0.0), true)
         }
         View::Bounded { epsilon } => {
-            // No divergence of two truths exceeds epsilon tanh(epsilon/2), and no information the entropy of the prior.
+            // The divergence between two categories is at most epsilon tanh(epsilon/2), and the information at most the
+            // entropy of the prior.
             let entropy: f64 = prior.iter().filter(|p| **p > 0.0).map(|p| -p * p.log2()).sum();
             let most = epsilon * (epsilon / 2.0).tanh() / std::f64::consts::LN_2;
             (most.min(entropy), false)
@@ -114,7 +117,9 @@ fn for_each_sum(prior: &[f64], size: usize, sum: f64, take: &mut impl FnMut(f64)
     }
 }
 
-/// Returns the sum over blocks, which are independent. `None` beyond 20 attributes in one channel.
+/// Returns the information about the record: the sum over blocks, which are independent.
+///
+/// Returns `None` with more than 20 attributes in one channel.
 fn of_record(plan: &Plan) -> Option<f64> {
     let of_channel = |channel: &Channel| match channel {
         Channel::Pattern(pattern) => of_pattern(pattern),
@@ -134,7 +139,7 @@ fn of_record(plan: &Plan) -> Option<f64> {
     plan.blocks().iter().map(of_block).sum()
 }
 
-/// If every record is equally likely, so is every answer: `sum over S of mass(S) log2( X(S) * number of answers )`.
+/// Returns `sum over S of mass(S) log2( X(S) * number of answers )`, because all answers are equally likely.
 fn of_pattern(pattern: &Pattern) -> Option<f64> {
     let relative = pattern.relative_likelihoods()?;
     let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();

@@ -7,7 +7,7 @@ use crate::figures::times;
 use candor_base::channel::{Channel, Epsilon, Rational, exact};
 use candor_base::plan::Plan;
 
-/// The criterion.
+/// The criterion, with its largest allowed likelihood ratio.
 pub(crate) static PARITY: Criterion = Criterion {
     name: "parity",
     example: "parity=3",
@@ -18,11 +18,11 @@ pub(crate) static PARITY: Criterion = Criterion {
     find: parity,
 };
 
-/// `eta = max P(response | x) / P(response | y) = e^epsilon`, with 0/0 = 1 and a/0 infinite: no response changes the
-/// odds between two records by more than this factor.
+/// Computes `eta = max P(response | x) / P(response | y) = e^epsilon`, with 0/0 = 1 and a/0 infinite.
 ///
-/// The details are the row parities: for each output of a matrix, the largest ratio within its row. All answers of a
-/// pattern channel or a strip have the same one.
+/// No response changes the odds between two records by more than this factor. The details are the row parities: for
+/// each output of a matrix, the largest ratio within its row. All answers of a pattern channel or a strip have the same
+/// row parity.
 fn parity(question: &AuditRequest<'_>) -> CriterionResult {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
@@ -36,13 +36,13 @@ fn parity(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [limit] if at_most(question, limit)))
 }
 
-/// Returns `e^epsilon`; `None` if it is unbounded or exceeds the range of floats.
+/// Returns `e^epsilon`, or `None` if it is unbounded or exceeds the range of floats.
 pub(crate) fn factor(epsilon: Epsilon) -> Option<f64> {
-    // The logarithm was rounded up by a few units of its last place, and so is this; an exact 3 stays 3.
+    // The logarithm was rounded up by a few units in its last place, and so is this; an exact 3 stays 3.
     epsilon.finite().map(f64::exp).filter(|eta| eta.is_finite())
 }
 
-/// Returns whether the exact parity does not exceed a factor.
+/// Returns whether the exact parity is at most `factor`.
 pub(crate) fn at_most(question: &AuditRequest<'_>, factor: f64) -> bool {
     let limit = exact(factor);
     question.plan.guarantee().parity().zip(limit).is_some_and(|(parity, limit)| *parity <= limit)
@@ -64,7 +64,7 @@ fn row_parities(plan: &Plan) -> Vec<Detail> {
     details
 }
 
-/// An answer and its parity.
+/// The description of an answer, and its parity.
 type Row = (String, Option<f64>);
 
 fn rows(channel: &Channel) -> Vec<Row> {

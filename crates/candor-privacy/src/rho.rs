@@ -6,10 +6,10 @@ use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Roundin
 use crate::information_bounds::{belief_bounds, percent};
 use candor_base::channel::{Rational, exact};
 
-/// Lower probability in the explanation if none is required.
+/// Lower probability for the explanation if none is required.
 const DEFAULT_RHO1: f64 = 0.1;
 
-/// The criterion.
+/// The criterion, with its two probabilities as threshold.
 pub(crate) static RHO: Criterion = Criterion {
     name: "rho",
     example: "rho=0.1:0.5",
@@ -20,9 +20,11 @@ pub(crate) static RHO: Criterion = Criterion {
     find: rho,
 };
 
-/// The smallest `rho2` such that no event with prior probability at most `rho1` gets a posterior above `rho2`
-/// (upward), and none with prior at least `rho2` one below `rho1` (downward). Both hold if and only if the parity is
-/// at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
+/// Computes the smallest `rho2` that the plan guarantees for `rho1`.
+///
+/// No event with prior probability at most `rho1` gets a posterior above `rho2` (upward). No event with prior
+/// probability at least `rho2` gets one below `rho1` (downward). Both hold if and only if the parity is at most
+/// `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
 fn rho(question: &AuditRequest<'_>) -> CriterionResult {
     let rho1 = match question.required(&RHO) {
         Some(&[rho1, ..]) => rho1,
@@ -50,8 +52,9 @@ fn rho(question: &AuditRequest<'_>) -> CriterionResult {
         })
 }
 
-/// Returns the largest parity that guarantees rho1-to-rho2 privacy, exactly: `rho2 (1 - rho1) / (rho1 (1 - rho2))`;
-/// `None` unless both are above 0 and below 1.
+/// Returns the largest parity that guarantees rho1-to-rho2 privacy: `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
+///
+/// The result is exact; it is `None` unless both are above 0 and below 1.
 pub fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
     let (low, high) = (exact(rho1)?, exact(rho2)?);
     let one = Rational::one();

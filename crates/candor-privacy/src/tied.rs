@@ -1,11 +1,12 @@
-//! What everything that is sent reveals about an attribute that is tied to others.
+//! Information in the complete response about an attribute that is tied to others.
 //!
-//! The prior is stated for the attribute's own categories; given one, every possible completion of its component is
-//! equally likely, and attributes outside it are uniform and independent. Answers about these then reveal nothing: only
-//! the blocks with attributes of the component count, and of their channels only what they say about these attributes.
+//! The prior is over the attribute's own categories. Given one, every possible completion of its component is equally
+//! likely, and attributes outside the component are uniform and independent. Answers about those then reveal nothing.
+//! So only blocks with attributes of the component count, and of their channels only the distribution of answers about
+//! these attributes.
 //!
-//! Outcomes whose likelihoods are proportional over all completions are one outcome. If completions or outcomes are
-//! still too many to list, the conditional epsilon bounds every number.
+//! Outcomes whose likelihoods are proportional over all completions are merged. If there are still too many completions
+//! or outcomes to list, the conditional epsilon bounds every number.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use candor_base::schema::Component;
 
 use crate::view::View;
 
-/// The most possible combinations of a component, relabelings of a strip, and numbers in a table that are listed.
+/// Maximum numbers of combinations of a component, of relabelings of a strip, and of entries of a table that are
+/// listed.
 const MAX_COMBINATIONS: usize = 1 << 12;
 const MAX_RELABELINGS: usize = 1 << 13;
 const MAX_NUMBERS: usize = 1 << 23;
@@ -23,7 +25,7 @@ const MAX_NUMBERS: usize = 1 << 23;
 /// Likelihoods of one outcome for each combination of the component.
 type Outcome = Vec<f64>;
 
-/// The whole response as a view of each randomized attribute of a component, with the attribute's position.
+/// Returns the complete response as a view of each randomized attribute of a component, by position in the schema.
 pub(crate) fn views(plan: &Plan, component: &Component) -> Vec<(usize, View)> {
     let schema = plan.schema();
     let private = component.attributes().iter().enumerate().filter(|(_, a)| !schema.attributes()[**a].is_public());
@@ -44,7 +46,7 @@ pub(crate) fn views(plan: &Plan, component: &Component) -> Vec<(usize, View)> {
     private.map(view).collect()
 }
 
-/// The prior without categories that nobody can have.
+/// Returns the prior restricted to possible categories.
 pub(crate) fn possible(view: &View, prior: &[f64]) -> Vec<f64> {
     let View::Table(columns) = view else { return prior.to_vec() };
     let kept =
@@ -54,7 +56,7 @@ pub(crate) fn possible(view: &View, prior: &[f64]) -> Vec<f64> {
     if sum > 0.0 { kept.iter().map(|p| p / sum).collect() } else { prior.to_vec() }
 }
 
-/// `P(outcome | category)` of the attribute at this place of the component: the mean over the completions.
+/// Returns `P(outcome | category)` of the attribute at this place of the component: the mean over its completions.
 fn columns(outcomes: &[Outcome], all: &[Vec<u16>], at: usize, categories: usize) -> Vec<Vec<f64>> {
     let mut counts = vec![0.0; categories];
     all.iter().for_each(|combination| counts[usize::from(combination[at])] += 1.0);
@@ -68,9 +70,9 @@ fn columns(outcomes: &[Outcome], all: &[Vec<u16>], at: usize, categories: usize)
     columns
 }
 
-/// All outcomes of all blocks with attributes of the component; `None` if they are too many.
+/// Returns all outcomes of the blocks with attributes of the component, or `None` if there are too many.
 fn outcomes(plan: &Plan, component: &Component, all: &[Vec<u16>]) -> Option<Vec<Outcome>> {
-    // What is public is sent as it is.
+    // Public attributes are sent unchanged.
     let public = |attribute: &usize| plan.schema().attributes()[*attribute].is_public();
     let mut seen: BTreeMap<Vec<u16>, Outcome> = BTreeMap::new();
     for (number, combination) in all.iter().enumerate() {
@@ -95,8 +97,9 @@ fn outcomes(plan: &Plan, component: &Component, all: &[Vec<u16>]) -> Option<Vec<
     Some(found)
 }
 
-/// The outcomes of a block, the tag of its lottery included. `places` are those of the attributes in the block and in
-/// the component.
+/// Returns the outcomes of a block, including the tag of its lottery.
+///
+/// `places` are the attributes' places in the block and in the component.
 fn of_block(plan: &Plan, block: &Block, places: &[(usize, usize)], all: &[Vec<u16>]) -> Option<Vec<Outcome>> {
     let mut found = Vec::new();
     for (share, channel) in block.shares() {
@@ -125,8 +128,9 @@ fn of_matrix(matrix: &Matrix, places: &[(usize, usize)], all: &[Vec<u16>]) -> Ve
     (0..matrix.labels().len()).map(|output| all.iter().map(|c| mean(output, c)).collect()).collect()
 }
 
-/// Every combination of sets that can be answered about these attributes; all answers of one pattern are equally
-/// likely.
+/// Returns the outcomes of a pattern channel: every combination of sets that can be answered about these attributes.
+///
+/// All answers of one pattern are equally likely.
 fn of_pattern(pattern: &Pattern, places: &[(usize, usize)], all: &[Vec<u16>]) -> Option<Vec<Outcome>> {
     let marginal = pattern.marginal(&places.iter().map(|&(place, _)| place).collect::<Vec<_>>());
     let mut sets: Vec<Vec<Vec<u16>>> = vec![Vec::new()];
@@ -164,7 +168,7 @@ fn choose(n: usize, k: usize) -> f64 {
     if k > n { 0.0 } else { (0..k).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64) }
 }
 
-/// All sets of `q` of `a` categories; `None` if they are too many.
+/// Returns all sets of `q` of `a` categories, or `None` if there are too many.
 fn subsets(a: usize, q: usize) -> Option<Vec<Vec<u16>>> {
     if choose(a, q) > MAX_RELABELINGS as f64 {
         return None;
@@ -180,8 +184,7 @@ fn subsets(a: usize, q: usize) -> Option<Vec<Vec<u16>>> {
     Some(found)
 }
 
-/// Every relabeling of the strip, as far as attributes of the component see it: how many of its cells a combination
-/// has.
+/// Returns the outcomes of a strip: every relabeling, by its number of cells with each combination of the component.
 fn of_strip(
     plan: &Plan,
     block: &Block,
@@ -220,7 +223,7 @@ fn of_strip(
     Some(merged(labels.iter().map(|labels| all.iter().map(|c| likelihood(labels, c)).collect())))
 }
 
-/// All orders of so many categories.
+/// Returns all orders of `n` categories.
 fn orders(n: usize) -> Vec<Vec<u16>> {
     let mut found: Vec<Vec<u16>> = vec![Vec::new()];
     for category in 0..n as u16 {
@@ -234,7 +237,7 @@ fn orders(n: usize) -> Vec<Vec<u16>> {
     found
 }
 
-/// Outcomes whose likelihoods are proportional, to ten digits, are one.
+/// Merges outcomes whose likelihoods are proportional to about twelve digits.
 fn merged(outcomes: impl Iterator<Item = Outcome>) -> Vec<Outcome> {
     let mut found: BTreeMap<Vec<u64>, Outcome> = BTreeMap::new();
     for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! The answers about each variable, as views of what a reader sees.
+//! The randomized attributes of a plan, each with its prior and the adversary's views of its answers.
 
 use std::collections::HashMap;
 
@@ -8,21 +8,22 @@ use candor_base::plan::{Block, Plan};
 use crate::tied;
 use crate::view::{View, of_strip, tells_set};
 
-/// The answers about one variable: what the public lottery may draw, with its probability.
+/// The answers about one attribute or cross-classification: the channels of the lottery, with their probabilities.
 pub(crate) struct Variable {
-    /// The attribute's name, or those of a cross-classification.
+    /// The name of the attribute or cross-classification.
     pub(crate) name: String,
-    /// What is believed before the answer is seen.
+    /// The adversary's prior.
     pub(crate) prior: Vec<f64>,
     pub(crate) views: Vec<(f64, View)>,
-    /// Whether they tell more than is seen: then what follows is a bound.
+    /// Whether the views reveal more than the answers do, so that all results are bounds.
     pub(crate) bounded: bool,
-    /// Whether it is tied to others: then everything that is sent counts, not its own answer alone.
+    /// Whether it is tied to others; then the complete response counts, not only its own answer.
     pub(crate) tied: bool,
 }
 
-/// Each randomized attribute with its prior, in the order of the blocks, and each cross-classification that a matrix is
-/// over. `priors` are by position in the schema.
+/// Returns each randomized attribute with its prior, in the order of the blocks, and each cross-classification.
+///
+/// A cross-classification is listed if a matrix answers it. `priors` are by position in the schema.
 pub(crate) fn variables(plan: &Plan, priors: &[Vec<f64>]) -> Vec<Variable> {
     let tied: HashMap<usize, View> = plan
         .schema()
@@ -97,7 +98,7 @@ fn probabilities(matrix: &Matrix) -> Vec<Vec<f64>> {
     (0..matrix.columns().len()).map(column).collect()
 }
 
-/// The columns of one attribute of a cross-classification, the others being as their priors say.
+/// Returns the columns of one attribute of a cross-classification, averaged over the others by their priors.
 fn seen_of_one<'a>(matrix: &Matrix, place: usize, prior: &dyn Fn(usize) -> &'a Vec<f64>) -> Vec<Vec<f64>> {
     let shape = matrix.shape();
     let mut columns = vec![vec![0.0; matrix.labels().len()]; shape.sizes()[place]];

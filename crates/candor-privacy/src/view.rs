@@ -1,30 +1,32 @@
-//! What a reader of one attribute's own answer sees: its channel, made small by its structure.
+//! Views: what an adversary sees of one attribute, reduced to a small channel.
 //!
-//! The answer about one attribute of a pattern channel is again a pattern channel: a set of `q` of `a`
-//! categories that holds the truth with probability `p`, all sets with it equally likely and all sets without
-//! it. However many sets there are, every sum over them below takes `a` steps.
+//! The answer about one attribute of a pattern channel is again a pattern channel. It is a set of `q` of `a` categories
+//! that contains the true category with probability `p`. All sets that contain it are equally likely, and so are all
+//! that do not. For any number of sets, every sum over them takes only `a` steps.
 
 use std::collections::BTreeMap;
 
 use candor_base::channel::{Axis, Pattern, Strip};
 
-/// How an answer depends on the truth.
+/// The dependence of an answer on the true category.
 pub(crate) enum View {
-    /// A set of `size` of the categories, with the truth in it with probability `hit`.
+    /// A set of `size` categories, which contains the true category with probability `hit`.
     Set { categories: usize, size: usize, hit: f64 },
-    /// `columns[truth][output]`.
+    /// The transition matrix, as `columns[category][output]`.
     Table(Vec<Vec<f64>>),
-    /// Too much to list: no likelihood is more than `e^epsilon` times another.
+    /// An unlisted channel of which only a bound is known: no likelihood is more than `e^epsilon` times another.
     Bounded { epsilon: f64 },
 }
 
-/// What a strip tells about the attribute at a place of the block, with its probability.
+/// Returns the views of a strip for the attribute at a place of the block, with their probabilities.
 ///
-/// If nothing is believed about the others, what counts is how many cells of the answer each category has. If these are
-/// two numbers (they are with at most two attributes), the answer is a set: of those that have more. For a reader who
-/// *knows* the others it is the line of the answer through them: a random set of one of two sizes, of which those with
-/// the truth are more likely. Knowing more tells more: whatever is believed about the others, the second bounds what is
-/// learnt.
+/// With no prior knowledge of the other attributes, only the number of the answer's cells in each category counts. If
+/// there are at most two such numbers (as with at most two attributes), the answer is a set: the categories with more
+/// cells.
+///
+/// An adversary who *knows* the others sees the line of the answer through them. That is a random set of one of two
+/// sizes, and sets that contain the true category are more likely. More knowledge reveals more, so this view bounds the
+/// information for any prior on the others.
 pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bool) -> Vec<(f64, View)> {
     let set = |size: usize, hit: f64| match size {
         0 => View::Set { categories, size: categories, hit: 1.0 },
@@ -32,7 +34,7 @@ pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bo
     };
     let Some(axis) = strip.axis_of(place) else { return vec![(1.0, set(0, 1.0))] };
     let (a, [with, without]) = (categories as f64, strip.relative_likelihoods());
-    // If so many of a set of cells are in the answer and one of them is the truth.
+    // Relative likelihood if this fraction of a set of cells is in the answer and one of the cells is the true one.
     let relative = |inside: f64| without + (with - without) * inside;
     if let Some((&most, &size)) =
         levels(strip.margin(&[axis])).last_key_value().filter(|_| !known && tells_set(strip, place))
@@ -48,33 +50,32 @@ pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bo
     levels(strip.fiber_sizes(axis)).into_iter().map(of_size).collect()
 }
 
-/// Whether the categories of the attribute have at most two different numbers of cells in an answer.
+/// Returns whether the categories of the attribute have at most two different numbers of cells in an answer.
 pub(crate) fn tells_set(strip: &Strip, place: usize) -> bool {
     strip.axis_of(place).is_none_or(|axis| levels(strip.margin(&[axis])).len() <= 2)
 }
 
-/// How often each number occurs.
+/// Returns the number of occurrences of each value.
 fn levels(numbers: Vec<u32>) -> BTreeMap<u32, usize> {
     let mut levels = BTreeMap::new();
     numbers.into_iter().for_each(|number| *levels.entry(number).or_insert(0) += 1);
     levels
 }
 
-/// The larger likelihood, of the categories that an answer speaks for, is `1`; how many they are and the
-/// likelihood of the others beside it.
+/// The categories that an answer favors: their number, and the likelihood of the others relative to theirs.
 pub(crate) struct Favoured {
     pub(crate) count: usize,
     pub(crate) others: f64,
 }
 
 impl View {
-    /// The answer about one attribute of a pattern channel.
+    /// Returns the view of one attribute of a pattern channel.
     pub(crate) fn of_pattern(pattern: &Pattern, place: usize) -> View {
         let Axis { categories, answer } = pattern.axes()[place];
         View::Set { categories, size: answer, hit: pattern.keep_probability(place) }
     }
 
-    /// Of an answer with a set: the categories in it, or those outside if these are likelier.
+    /// Returns the categories that a set favors: its own, or those outside it if they are more likely.
     pub(crate) fn favoured(categories: usize, size: usize, hit: f64) -> Favoured {
         let (inside, outside) = (hit / size as f64, (1.0 - hit) / (categories - size) as f64);
         match () {
@@ -84,12 +85,11 @@ impl View {
         }
     }
 
-    /// The probability of guessing the truth from the answer, for somebody with this prior: the sum over all
-    /// answers `z` of `max_j P(z | j) prior_j` (Huang and Du 2008, eq. 8, is one less this).
+    /// Returns the guess accuracy under this prior: the sum over all answers `z` of `max_j P(z | j) prior_j`.
     ///
-    /// Of sets, what counts is the most probable category inside and the most probable outside. With
-    /// categories from the most probable on: either the first is inside, and the best outside is the first that is
-    /// left out, or the other way round.
+    /// It is one minus eq. 8 of Huang and Du 2008. For sets, only the most probable category inside and the most
+    /// probable one outside count. With categories in decreasing order of probability, either the first is inside and
+    /// the best outside is the first one left out, or vice versa.
     pub(crate) fn guess(&self, prior: &[f64]) -> f64 {
         match self {
             View::Table(columns) => {
@@ -102,7 +102,7 @@ impl View {
         }
     }
 
-    /// The largest posterior of any category under any answer that can occur (Huang and Du 2008, eq. 9).
+    /// Returns the largest posterior of any category given any answer that can occur (Huang and Du 2008, eq. 9).
     pub(crate) fn worst_posterior(&self, prior: &[f64]) -> f64 {
         match self {
             View::Table(columns) => {
@@ -131,8 +131,10 @@ impl View {
         }
     }
 
-    /// The largest distance `sum_z |P(z | x) - P(z | y)|` between two truths; Nayak and Zhai 2019, theorem 2.1. Of sets
-    /// it is `2 |a p - q|/(a - 1)` for any two.
+    /// Returns the largest distance `sum_z |P(z | x) - P(z | y)|` between two categories (Nayak and Zhai 2019, theorem
+    /// 2.1).
+    ///
+    /// For sets it is `2 |a p - q|/(a - 1)` for any two categories.
     pub(crate) fn largest_distance(&self) -> f64 {
         match self {
             View::Set { categories, size, hit } => {
@@ -158,7 +160,7 @@ fn guess_of_set(categories: usize, size: usize, hit: f64, prior: &[f64]) -> f64 
         return sorted[0];
     }
     let mut total = 0.0;
-    // The first inside; the m-th (from 0) the first outside, with what is inside until then.
+    // The first category is inside; the m-th (from 0) is the first outside, and all before it are inside.
     let mut until = 1.0;
     for (m, &p) in sorted.iter().enumerate().take(size + 1).skip(1) {
         let (left, room) = (a - m as f64, q - m as f64);
@@ -166,7 +168,7 @@ fn guess_of_set(categories: usize, size: usize, hit: f64, prior: &[f64]) -> f64 
         total += here * (hit * sorted[0]).max((1.0 - hit) * q / (a - q) * p);
         until *= room / left;
     }
-    // The first outside; the m-th the first inside.
+    // The first category is outside; the m-th is the first inside.
     let mut until = 1.0;
     for (m, &p) in sorted.iter().enumerate().take(categories - size + 1).skip(1) {
         let chance = q / (a - m as f64);
@@ -177,7 +179,7 @@ fn guess_of_set(categories: usize, size: usize, hit: f64, prior: &[f64]) -> f64 
     total
 }
 
-/// For any category, the sum of the smallest `count - 1` others.
+/// For any category, the sum of the smallest `count - 1` probabilities of other categories.
 pub(crate) struct LeastOthers {
     /// Rank of each category, from the smallest.
     ranks: Vec<usize>,
@@ -196,7 +198,7 @@ impl LeastOthers {
         LeastOthers { ranks, count, sums: [sum(count - 1), sum(count)] }
     }
 
-    /// The sum beside category `j` of probability `p`.
+    /// Returns the sum of the smallest others for category `j` with probability `p`.
     pub(crate) fn beside(&self, j: usize, p: f64) -> f64 {
         if self.contains_rank(j) { (self.sums[1] - p).max(0.0) } else { self.sums[0] }
     }
@@ -205,7 +207,7 @@ impl LeastOthers {
         self.ranks[j] < self.count - 1
     }
 
-    /// The categories beside `j`.
+    /// Returns the categories of the smallest others for category `j`.
     pub(crate) fn members(&self, j: usize) -> Vec<usize> {
         let until = if self.contains_rank(j) { self.count } else { self.count - 1 };
         (0..self.ranks.len()).filter(|&i| i != j && self.ranks[i] < until).collect()

@@ -1,10 +1,10 @@
-//! Worst posterior: how sure of one category a reader can become (Huang and Du 2008, eq. 9).
+//! Worst posterior: the largest posterior of a category given any answer (Huang and Du 2008, eq. 9).
 
 use crate::breaking_prior::closest;
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Rounding};
 use crate::figures::{ROUNDING, at_most};
 
-/// The criterion.
+/// The criterion, with its largest allowed posterior.
 pub(crate) static WORST_POSTERIOR: Criterion = Criterion {
     name: "worst-posterior",
     example: "worst-posterior=0.75",
@@ -15,8 +15,10 @@ pub(crate) static WORST_POSTERIOR: Criterion = Criterion {
     find: worst_posterior,
 };
 
-/// `max P(x | z)` over all answers `z` that can occur and all categories `x`, for each attribute and a reader of its
-/// own answer; the value is the largest. With a bound required, also the closest prior that breaks it.
+/// Computes `max P(x | z)` over all answers `z` that can occur and all categories `x`.
+///
+/// The maximum is over all attributes, each given its own answer. If a bound is required, the result includes the
+/// closest prior that violates it.
 fn worst_posterior(question: &AuditRequest<'_>) -> CriterionResult {
     let details =
         question.by_variable(|v| v.views.iter().map(|(_, view)| view.worst_posterior(&v.prior)).fold(0.0, f64::max));

@@ -1,4 +1,4 @@
-//! What responses settle for certain, against the definition: which truths can give a response at all.
+//! Disclosure with certainty against its definition: the true records that can give a response.
 
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
@@ -12,7 +12,7 @@ mod definition;
 #[path = "../../candor-base/tests/strip_definition/mod.rs"]
 mod strip_definition;
 
-/// Of every answer and attribute, with the others known: how many categories can give it.
+/// Returns the disclosure by definition: for every answer and attribute, the categories that can give it.
 fn by_definition(channel: &Channel) -> Exclusion {
     let sizes = channel.sizes();
     let truths = definition::product(&sizes.iter().map(|&n| (0..n).collect()).collect::<Vec<Vec<usize>>>());
@@ -106,7 +106,7 @@ proptest! {
 
 #[test]
 fn by_method() {
-    // Local l-diversity: three of five categories are reported, the true one among them.
+    // Local l-diversity: three of five categories are reported, including the true one.
     let no_miss = || vec![Part { set: PatternSet::no_miss(), weight: 1 }];
     assert_eq!(agrees(Pattern::new(vec![Axis::set(5, 3)], no_miss()).unwrap().into()), Exclusion::Some);
     assert_eq!(agrees(Pattern::new(vec![Axis::set(5, 1)], no_miss()).unwrap().into()), Exclusion::AllButOne);
@@ -114,7 +114,7 @@ fn by_method() {
     let strip = |weights: [u64; 2]| Strip::new(vec![0, 1], vec![3, 4], 3, weights).unwrap();
     assert_eq!(agrees(strip([7, 5]).into()), Exclusion::Nothing);
     assert_eq!(agrees(strip([u64::MAX, 1]).into()), Exclusion::Nothing);
-    // A matrix with zeros that leave one, and with zeros that leave two.
+    // A matrix with zeros that leave one category, and one with zeros that leave two.
     let matrix = |columns: &[[u64; 3]; 3]| -> Channel {
         let labels = (0..3).map(|z| z.to_string()).collect();
         Matrix::new(vec![3], labels, 2, columns.iter().map(|column| column.to_vec()).collect()).unwrap().into()

@@ -1,7 +1,7 @@
 //! Shuffled responses: certified bounds against exact sums, brute force and golden numbers.
 //!
-//! `golden/shuffled_*.json` were computed by an independent prototype: all data sets of tiny cases in rationals, exact
-//! sums for 100 and 1,000 respondents, and the same bound on 4,096 points.
+//! `golden/shuffled_*.json` were computed by an independent prototype: all data sets of tiny cases in rational
+//! arithmetic, exact sums for 100 and 1,000 respondents, and the same bound on 4,096 points.
 
 use candor_base::channel::{Axis, Matrix, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -29,7 +29,7 @@ fn k_ary(k: f64, epsilon: f64) -> Blanket {
     Blanket::new(rho, gamma, 1.0 - gamma)
 }
 
-/// Never below the worst of all data sets, and not above the three-number bound by more than its grid costs.
+/// The bound is never below the worst data set, and exceeds the three-number bound by at most its grid error.
 #[test]
 fn tiny_cases_in_rationals() {
     let rows = golden(include_str!("golden/shuffled_brute.json"));
@@ -59,7 +59,7 @@ fn exact_sums_are_bounded_closely() {
 #[test]
 fn epsilons_are_those_of_the_golden_table() {
     for row in golden(include_str!("golden/shuffled_k_ary.json")) {
-        // The largest take long.
+        // The largest cases take long.
         let n = row["n"].as_u64().unwrap();
         if n > 10_000 || number(&row, "k") == 16.0 {
             continue;
@@ -70,7 +70,7 @@ fn epsilons_are_those_of_the_golden_table() {
     }
 }
 
-/// The numbers of plans, against their definition on full matrices.
+/// The three numbers of plans, against their definition on full matrices.
 #[test]
 fn blankets_follow_their_definition() {
     let labels = |n: usize| (0..n).map(|z| format!("z{z}")).collect::<Vec<String>>();
@@ -126,7 +126,7 @@ fn k_ary_plan(blocks: &[&[usize]], epsilon: f64) -> Plan {
     Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap()
 }
 
-/// Golden numbers of an independent prototype: sizes 2, 3, 4, 5 at epsilon 4 in all, answered jointly, one by one, and
+/// Golden numbers of an independent prototype: sizes 2, 3, 4, 5 at total epsilon 4, answered jointly, one by one, and
 /// two by two.
 #[test]
 fn all_pairs_are_those_of_the_prototype() {
@@ -143,8 +143,8 @@ fn all_pairs_are_those_of_the_prototype() {
     }
 }
 
-/// The worst of all data sets, by brute force: two records against two others, for three people under a product of two
-/// binary questions.
+/// The worst of all data sets by brute force: two records against two others, for three respondents under a product of
+/// two binary questions.
 #[test]
 fn no_data_set_of_a_product_is_worse() {
     let plan = k_ary_plan(&[&[2], &[3]], 1.0);
@@ -178,7 +178,7 @@ fn no_data_set_of_a_product_is_worse() {
     }
 }
 
-/// Matrices pair by pair say the same as patterns by sets of attributes.
+/// Matrices, evaluated pair by pair, agree with patterns, evaluated by sets of attributes.
 #[test]
 fn matrices_and_patterns_agree() {
     let pattern = k_ary_plan(&[&[4]], 2.0);

@@ -1,7 +1,8 @@
-//! Names and values come from files: shown to people, none of them may move the cursor, turn the direction of the text
-//! around it, or hide what follows.
+//! Safe display of names and values from files.
+//!
+//! No displayed text may move the cursor, change the direction of other text, or hide the text that follows.
 
-/// Text with every control character but line ends, and every control of direction, written out: `\u{202e}`.
+/// Returns the text with control and direction characters escaped, such as `\u{202e}`; line ends stay.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -14,22 +15,24 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Whether a character cannot be seen but changes how others are shown: control characters, and controls of direction.
+/// Returns whether a character is invisible but affects how others are displayed.
+///
+/// These are control characters, and characters that control the direction of text.
 pub fn is_hidden(c: char) -> bool {
     c.is_control() || turns_direction(c) || is_direction_mark(c)
 }
 
-/// Whether a character begins or ends an embedding, an override or an isolate of direction.
+/// Returns whether a character starts or ends an embedding, override or isolate of text direction.
 pub fn turns_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a character only stands for a letter of its direction, and cannot be seen.
+/// Returns whether a character is an invisible direction mark, which acts like a letter of its direction.
 pub fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
-/// A hidden character as an escape.
+/// Returns the escape sequence of a hidden character.
 pub fn written_out(c: char) -> impl Iterator<Item = char> {
     let text = if c.is_control() { c.escape_debug().to_string() } else { c.escape_unicode().to_string() };
     text.chars().collect::<Vec<char>>().into_iter()

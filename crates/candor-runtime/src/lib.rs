@@ -1,9 +1,9 @@
-//! What every floor of candor works with, and none of its mathematics.
+//! Facilities that all crates of candor share, without mathematics.
 //!
-//! - [`progress`]: reports of long work, its cancellation, and deadlines of searches;
-//! - [`parallel`]: a map over all cores whose result does not depend on their number;
-//! - [`names`]: lists of names, with one rule for quotes;
-//! - [`escape_control`]: text from files, shown without what moves the cursor or hides what follows.
+//! - [`progress`]: progress reports of long work, its cancellation, and time limits of searches;
+//! - [`parallel`]: a parallel map whose result does not depend on the number of threads;
+//! - [`names`]: lists of names, with one rule for quotation marks;
+//! - [`escape_control`]: safe display of text from files.
 #![forbid(unsafe_code)]
 
 pub mod progress;

@@ -1,19 +1,20 @@
-//! Names in lists: one rule for quotes, everywhere.
+//! Lists of names, with one rule for quotation marks everywhere.
 //!
-//! A name that holds a sign of the list it stands in (`,` `;` `:` `|`) is put in quotes, `"` or `'`, which are doubled
-//! inside: `"a,b";c` names `a,b` and `c`. Quotes count only where a name begins; elsewhere they are part of it, as in
-//! `O'Hara`.
+//! A name that contains a separator (`,` `;` `:` `|`) is put in quotation marks, `"` or `'`, which are doubled inside:
+//! `"a,b";c` names `a,b` and `c`. Quotation marks count only at the beginning of a name. Elsewhere they are part of it,
+//! as in `O'Hara`.
 
-/// Where a quoted name ends.
+/// Error of a quotation mark that is not closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the quote {0} is not closed; double a quote inside a name")]
 pub struct OpenQuote(pub char);
 
-/// The parts of a text between separators, none of which stands in quotes; without the spaces around them, and with
-/// their quotes.
+/// Splits a text at separators outside quotation marks.
+///
+/// Surrounding spaces are removed; quotation marks are kept.
 ///
 /// # Errors
-/// If a quote is not closed.
+/// Returns [`OpenQuote`] if a quotation mark is not closed.
 ///
 /// ```
 /// use candor_runtime::names::{split, unquoted};
@@ -24,11 +25,11 @@ pub struct OpenQuote(pub char);
 /// ```
 pub fn split(text: &str, separator: char) -> Result<Vec<&str>, OpenQuote> {
     let (mut parts, mut start) = (Vec::new(), 0);
-    // What begins a name: the start, or what comes after a sign.
+    // A name begins at the start, or after a separator.
     let (mut quote, mut fresh) = (None, true);
     for (at, sign) in text.char_indices() {
         match quote {
-            // A doubled quote closes and opens again.
+            // A doubled quotation mark closes and opens again.
             Some(open) if sign == open => (quote, fresh) = (None, true),
             Some(_) => {}
             None if fresh && (sign == '"' || sign == '\'') => quote = Some(sign),
@@ -48,10 +49,10 @@ pub fn split(text: &str, separator: char) -> Result<Vec<&str>, OpenQuote> {
     }
 }
 
-/// The signs of lists, after which a name begins.
+/// The separators of lists, after which a name begins.
 const SIGNS: &str = ",;:|";
 
-/// A name without its quotes, if it is in quotes.
+/// Returns a name without its quotation marks, if it has any.
 pub fn unquoted(name: &str) -> String {
     let name = name.trim();
     let inside = |quote: char| name.strip_prefix(quote)?.strip_suffix(quote).filter(|_| name.len() > 1);
@@ -61,7 +62,7 @@ pub fn unquoted(name: &str) -> String {
     }
 }
 
-/// A name as it is written in a list: in quotes where it must be.
+/// Returns a name as lists contain it: in quotation marks if necessary.
 pub fn quoted(name: &str) -> String {
     let plain = !name.is_empty()
         && name.trim() == name
@@ -70,10 +71,10 @@ pub fn quoted(name: &str) -> String {
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The names of a list with commas.
+/// Parses a list of names separated by commas.
 ///
 /// # Errors
-/// If a quote is not closed.
+/// Returns [`OpenQuote`] if a quotation mark is not closed.
 pub fn list(text: &str) -> Result<Vec<String>, OpenQuote> {
     Ok(split(text, ',')?.into_iter().map(unquoted).collect())
 }
@@ -95,7 +96,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the names, a list of them reads back.
+        /// Any list of names reads back as it was written.
         #[test]
         fn lists_read_back(names in proptest::collection::vec("[a ,;:|'\"=*()é]{1,6}", 1..4)) {
             let written = names.iter().map(|name| quoted(name)).collect::<Vec<_>>();

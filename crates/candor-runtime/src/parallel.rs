@@ -1,9 +1,9 @@
-//! Work shared out over the cores, with the same results however many there are.
+//! A parallel map, whose results do not depend on the number of threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// `job(0), .., job(count - 1)` in order, computed on at most `threads` threads.
+/// Returns `job(0), .., job(count - 1)` in order, computed on at most `threads` threads.
 pub fn map<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if threads <= 1 || count <= 1 {
         return (0..count).map(job).collect();
@@ -19,7 +19,7 @@ pub fn map<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Syn
                         return;
                     }
                     let result = job(number);
-                    // A thread that panics poisons the lock, and the scope passes its panic on.
+                    // A panicking thread poisons the lock, and the scope propagates its panic.
                     if let Ok(mut done) = done.lock() {
                         done.push((number, result));
                     }
@@ -32,7 +32,7 @@ pub fn map<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Syn
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// How many threads the machine offers.
+/// Returns the number of threads that the machine offers, or 1 if it is unknown.
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

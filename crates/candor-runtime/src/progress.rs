@@ -1,4 +1,4 @@
-//! Long work, watched: whoever waits for it is told how far it is, and may end it.
+//! Progress and cancellation of long work: a callback receives each step and decides whether to continue.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@
 //! assert_eq!(seen.into_inner(), 3);
 //! ```
 //!
-//! A search has something at every step. It asks a [`Deadline`], and ends with the best so far:
+//! A search has a result at every step. It checks a [`Deadline`], and returns its best result when it has to stop:
 //!
 //! ```
 //! use candor_runtime::progress::{Deadline, ProgressSink, Stopped};
@@ -29,64 +29,66 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far long work is.
+/// The state of long work.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is counted, such as "records".
+    /// The unit that is counted, such as "records".
     pub what: &'static str,
-    /// How many are done.
+    /// Number of units done.
     pub done: u64,
-    /// How many there are, if that is known.
+    /// Total number of units, if known.
     pub total: Option<u64>,
-    /// For a search: what tells how good the best so far is, such as "gap", and that number.
+    /// For a search: the name and value of its quality measure so far, such as "gap".
     pub best: Option<(&'static str, f64)>,
-    /// Whether this is a search, which has something at every step: ended here, it gives the best so far.
+    /// Whether this is a search, which returns its best result if it is stopped here.
     pub is_search: bool,
 }
 
 impl Progress {
-    /// So many done.
+    /// Creates the state of work with this many units done.
     pub fn new(what: &'static str, done: u64, total: Option<u64>) -> Progress {
         Progress { what, done, total, best: None, is_search: false }
     }
 
-    /// So many done of a search, which gives the best so far if it is ended here.
+    /// Creates the state of a search, which returns its best result if it is stopped here.
     pub fn of_search(what: &'static str, done: u64, total: Option<u64>) -> Progress {
         Progress { is_search: true, ..Progress::new(what, done, total) }
     }
 
-    /// The same as a step of a search.
+    /// Returns the state marked as that of a search.
     #[must_use]
     pub fn as_search(self) -> Progress {
         Progress { is_search: true, ..self }
     }
 
-    /// The same, with how good the best so far is, by this name.
+    /// Returns the state with the name and value of a search's quality measure.
     #[must_use]
     pub fn with_best(self, name: &'static str, best: f64) -> Progress {
         Progress { best: Some((name, best)), ..self }
     }
 }
 
-/// Somebody who waits for long work. It is asked at every step, from any thread, whether the work shall go on; nobody
-/// watches by default.
+/// A callback for progress, which also cancels work.
+///
+/// It may be called from any thread, at every step, and returns whether the work should continue. The default has no
+/// callback.
 #[derive(Clone, Copy, Default)]
 pub struct ProgressSink<'a>(Option<&'a (dyn Fn(&Progress) -> bool + Sync)>);
 
-/// Why a search ended before it was done. What it gives is valid, and the best so far.
+/// The reason why a search stopped early. Its result is still valid: the best found so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Its time was up.
+    /// The time limit passed.
     OutOfTime,
-    /// Whoever waited for it ended it.
+    /// The callback canceled the search.
     Interrupted,
 }
 
-/// The outer stop of a search, in seconds, if none is given. Searches end by counted steps, most of them long before.
+/// Default time limit of a search in seconds. Searches end after a number of steps, usually long before.
 pub const DEFAULT_TIME_LIMIT_SECS: f64 = 30.0;
 
-/// When a search began, and how long it may take.
+/// The time limit of a search, together with its progress callback.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline<'a> {
     began: Instant,
@@ -95,26 +97,27 @@ pub struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// From now on for so many seconds, [`DEFAULT_TIME_LIMIT_SECS`] if nothing is said.
+    /// Starts a time limit of this many seconds, by default [`DEFAULT_TIME_LIMIT_SECS`].
     pub fn start(seconds: Option<f64>, progress: ProgressSink<'a>) -> Deadline<'a> {
-        // A limit beyond the clock's range is none.
+        // A limit beyond the range of the clock means no limit.
         let limit = Duration::try_from_secs_f64(seconds.unwrap_or(DEFAULT_TIME_LIMIT_SECS)).unwrap_or(Duration::MAX);
         Deadline { began: Instant::now(), limit, progress }
     }
 
-    /// Returns how many seconds the search may take in all; infinite if there is no limit.
+    /// Returns the time limit in seconds; infinity if there is none.
     pub fn seconds(&self) -> f64 {
         if self.limit == Duration::MAX { f64::INFINITY } else { self.limit.as_secs_f64() }
     }
 
-    /// Tells how many of the seconds are over, and how good the best so far is if that is known; says whether the
-    /// search must end, and why.
+    /// Reports the elapsed seconds, and returns the reason if the search has to stop.
+    ///
+    /// `best` is the name and value of the search's quality measure, if known.
     pub fn check(&self, best: Option<(&'static str, f64)>) -> Option<Stopped> {
         let total = (self.limit != Duration::MAX).then_some(self.limit.as_secs());
         self.report(Progress { best, ..Progress::of_search("seconds", self.began.elapsed().as_secs(), total) })
     }
 
-    /// The same as [`stops`](Deadline::check) for a search that counts something else than seconds.
+    /// Reports progress as [`check`](Deadline::check) does, for a search that counts in units other than seconds.
     pub fn report(&self, step: Progress) -> Option<Stopped> {
         match self.progress.report(step) {
             Err(Cancelled) => Some(Stopped::Interrupted),
@@ -123,26 +126,26 @@ impl<'a> Deadline<'a> {
     }
 }
 
-/// Whoever waited for the work ended it.
+/// The callback canceled the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stopped before it was done")]
 pub struct Cancelled;
 
 impl<'a> ProgressSink<'a> {
-    /// Nobody waits: the work goes on to its end.
+    /// Creates a sink without a callback: the work runs to its end.
     pub const fn none() -> ProgressSink<'a> {
         ProgressSink(None)
     }
 
-    /// `goes_on` is told every step, and says whether there shall be another.
+    /// Creates a sink from a callback that receives every step and returns whether to continue.
     pub fn new(goes_on: &'a (dyn Fn(&Progress) -> bool + Sync)) -> ProgressSink<'a> {
         ProgressSink(Some(goes_on))
     }
 
-    /// Tells a step.
+    /// Reports a step.
     ///
     /// # Errors
-    /// If it shall be the last.
+    /// Returns [`Cancelled`] if the callback cancels the work.
     pub fn report(&self, step: Progress) -> Result<(), Cancelled> {
         match self.0.is_none_or(|goes_on| goes_on(&step)) {
             true => Ok(()),
@@ -151,8 +154,10 @@ impl<'a> ProgressSink<'a> {
     }
 }
 
-/// Steps of work of which nobody knows how many there will be, counted from any thread. Once ended the work stays
-/// ended: a loop that has no error of its own leaves when it is told so, and whoever called it [checks](Steps::check).
+/// A thread-safe counter for work whose number of steps may be unknown.
+///
+/// Once canceled, the work stays canceled. A loop without an error type ends when [`go_on`](Steps::go_on) returns
+/// false, and its caller then calls [`check`](Steps::check).
 ///
 /// ```
 /// use candor_runtime::progress::{ProgressSink, Steps};
@@ -172,26 +177,26 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// What is counted, and how many there are if that is known.
+    /// Creates a counter of `what`, with the total number if it is known.
     pub fn new(what: &'static str, total: Option<u64>, progress: ProgressSink<'a>) -> Steps<'a> {
         Steps { what, total, done: AtomicU64::new(0), ended: AtomicBool::new(false), progress }
     }
 
-    /// Tells that one more is done; says whether there shall be another.
+    /// Counts one more step and reports it; returns whether to continue.
     pub fn go_on(&self) -> bool {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.tell(done)
     }
 
-    /// Tells that one more is done, for work that has an error of its own.
+    /// Counts one more step and reports it, for work that has an error type.
     ///
     /// # Errors
-    /// If it shall be the last.
+    /// Returns [`Cancelled`] if the callback cancels the work.
     pub fn ask(&self) -> Result<(), Cancelled> {
         if self.go_on() { Ok(()) } else { Err(Cancelled) }
     }
 
-    /// Tells that the step under way takes a while; says whether it shall go on.
+    /// Reports that the current step is still running; returns whether to continue.
     pub fn still_goes_on(&self) -> bool {
         self.tell(self.done.load(Ordering::Relaxed))
     }
@@ -207,10 +212,10 @@ impl<'a> Steps<'a> {
         goes_on
     }
 
-    /// Fails if the work was ended.
+    /// Returns an error if the work was canceled.
     ///
     /// # Errors
-    /// If it was.
+    /// Returns [`Cancelled`] in this case.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.ended.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
     }

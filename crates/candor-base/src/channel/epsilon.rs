@@ -31,8 +31,8 @@ impl Epsilon {
 
     /// Returns `ln(larger / smaller)`, rounded upward; 0/0 counts as 1 and a/0 as unbounded.
     ///
-    /// The result is 0 if `larger` does not exceed `smaller`. The logarithm is computed as `ln(1 + (larger -
-    /// smaller)/smaller)` with an exact difference, so small losses keep their relative accuracy.
+    /// The result is 0 if `larger` does not exceed `smaller`. The logarithm is computed as
+    /// `ln(1 + (larger - smaller)/smaller)` with an exact difference, so small losses keep their relative accuracy.
     pub fn of_ratio(larger: &Rational, smaller: &Rational) -> Epsilon {
         Epsilon::of_integers(&(larger.numer() * smaller.denom()), &(smaller.numer() * larger.denom()))
     }

@@ -58,9 +58,9 @@ impl Matrix {
     /// The prior is scaled exactly to sum to one. Returns `None` unless it has one number per input, none negative and
     /// some positive.
     ///
-    /// With integers `c` of output `z` given input `j`, and prior `p`: `accuracy = sum_z max_j c_zj p_j / (total sum
-    /// p)`, `worst = max_zj c_zj p_j / sum_l c_zl p_l`. Both are exact; the cost is one multiplication of big integers
-    /// per entry.
+    /// With integers `c` of output `z` given input `j`, and prior `p`:
+    /// `accuracy = sum_z max_j c_zj p_j / (total sum p)`, `worst = max_zj c_zj p_j / sum_l c_zl p_l`. Both are exact;
+    /// the cost is one multiplication of big integers per entry.
     pub fn guess(&self, prior: &[f64]) -> Option<Guess> {
         if prior.len() != self.columns().len() {
             return None;

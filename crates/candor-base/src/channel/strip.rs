@@ -210,8 +210,9 @@ impl Strip {
     /// Returns the mean square of each component of the indicator of the set, by number of the set `V` of axes.
     ///
     /// Bit `i` of the number stands for axis `i`. With `q_V` the mean square, `A_S` the number of cells of the table
-    /// over `S` and `K` all cells, `K^2 q_V = sum over S inside V of (-1)^(|V|-|S|) A_S sum of squares of the margin
-    /// over S`. The sums are integers, so a component that vanishes is exactly zero. Cost: the product of `a_i + 1`.
+    /// over `S` and `K` all cells,
+    /// `K^2 q_V = sum over S inside V of (-1)^(|V|-|S|) A_S sum of squares of the margin over S`. The sums are
+    /// integers, so a component that vanishes is exactly zero. Cost: the product of `a_i + 1`.
     pub fn mean_squares(&self) -> Vec<f64> {
         let mut indicator = vec![0; self.shape.cells()];
         self.members.iter().for_each(|&cell| indicator[usize::from(cell)] = 1);

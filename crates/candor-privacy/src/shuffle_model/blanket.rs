@@ -1,4 +1,4 @@
-//! The three numbers of a plan that a bound after shuffling needs.
+//! The three numbers of a plan that determine a bound after shuffling.
 
 use crate::{AuditRequest, criterion};
 use candor_base::channel::{Channel, Pattern};
@@ -6,34 +6,36 @@ use candor_base::plan::{Block, Plan};
 
 use super::likelihoods::{Level, Likelihoods};
 
-/// Relative room for the rounding of likelihoods that are sums of a few thousand floats.
+/// Relative margin for the rounding of likelihoods that are sums of a few thousand floats.
 const ROUNDING: f64 = 1e-10;
 
-/// What a plan's answers have in common whatever the record.
+/// Bounds on how much the response can depend on the record: the *privacy blanket* and two distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blanket {
-    /// The largest ratio of likelihoods, or more: above 1.
+    /// Upper bound on the largest likelihood ratio; above 1.
     pub rho: f64,
-    /// The mass of the answers' common part, the sum over answers of the least likelihood; or less.
+    /// Lower bound on the mass of the blanket, which is the sum over answers of the least likelihood.
     pub gamma: f64,
-    /// The largest total variation distance of two records' answers; or more.
+    /// Upper bound on the largest total variation distance between the answers of two records.
     pub beta: f64,
 }
 
 impl Blanket {
-    /// Numbers that every channel with them obeys: `beta` is lowered to what `rho` and `gamma` allow.
+    /// Creates a blanket, with `beta` lowered to the largest value that `rho` and `gamma` allow.
     pub fn new(rho: f64, gamma: f64, beta: f64) -> Blanket {
         let s = (1.0 - gamma) / (rho - 1.0);
         Blanket { rho, gamma, beta: beta.min(1.0 - gamma).min((rho - 1.0) * (gamma - s)).max(0.0) }
     }
 
-    /// Of a plan; `None` if some answer is impossible under some record, and the others do not hide anybody, or if
-    /// answers do not depend on the record at all.
+    /// Returns the blanket of a plan.
+    ///
+    /// Returns `None` if epsilon is unbounded, 600 or more, or 0: then shuffling cannot help, or answers do not depend
+    /// on the record at all.
     pub fn of_plan(plan: &Plan) -> Option<Blanket> {
         let epsilon = plan.guarantee().epsilon().finite().filter(|&epsilon| epsilon > 0.0 && epsilon < 600.0)?;
         let rho = epsilon.exp() * (1.0 + ROUNDING);
         let by_blocks = plan.blocks().iter().map(of_block).try_fold(1.0, |product, gamma| Some(product * gamma?));
-        // Without it: binary randomized response with the same ratio hides nobody better than any other channel.
+        // Fallback: among all channels of this ratio, binary randomized response has the smallest blanket.
         let gamma =
             by_blocks.filter(|&gamma| gamma > 0.0).map_or(2.0 / (rho + 1.0), |gamma: f64| gamma * (1.0 - ROUNDING));
         let security = criterion("average-security")?;
@@ -41,7 +43,7 @@ impl Blanket {
         Some(Blanket::new(rho, gamma, ((phi - 1.0) * (1.0 + ROUNDING)).min(1.0)))
     }
 
-    /// Answers at the corners: no channel with these three numbers is bounded less well by them.
+    /// Returns the kinds of answers at the corners: no channel with these three numbers has a larger bound.
     pub(super) fn levels(&self) -> [Level; 4] {
         let Blanket { rho, gamma, beta } = *self;
         let (s, t) = ((1.0 - gamma) / (rho - 1.0), beta / (rho - 1.0));
@@ -49,13 +51,13 @@ impl Blanket {
         [level(rho, 1.0, t), level(1.0, rho, t), level(rho, rho, s - t), level(1.0, 1.0, gamma - s - t)]
     }
 
-    /// The same as the likelihoods of a pair.
+    /// Returns the corners as the likelihoods of a pair of records.
     pub fn likelihoods(&self) -> Likelihoods {
         Likelihoods::new(self.levels().to_vec())
     }
 }
 
-/// The blanket of a block: tags are part of the answer.
+/// Returns the blanket's mass for a block, whose answers include the tag.
 fn of_block(block: &Block) -> Option<f64> {
     let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
     let of = |(weight, channel): &(u64, Channel)| Some(*weight as f64 / total * of_channel(channel)?);
@@ -70,7 +72,7 @@ fn of_channel(channel: &Channel) -> Option<f64> {
             Some((0..matrix.labels().len()).map(|output| least(output) as f64).sum::<f64>() / scale)
         }
         Channel::Pattern(pattern) => of_pattern(pattern),
-        // Answers that are drawn whatever the truth.
+        // The answers that are drawn independently of the true record.
         Channel::Strip(strip) => {
             let [hit, all] = strip.weights().map(|weight| weight as f64);
             Some(all / (hit + all))
@@ -78,7 +80,7 @@ fn of_channel(channel: &Channel) -> Option<f64> {
     }
 }
 
-/// The least likelihood relative to a uniformly random answer, over the patterns that such an answer can have.
+/// Returns the least likelihood relative to a uniformly random answer, over all patterns that such an answer can have.
 fn of_pattern(pattern: &Pattern) -> Option<f64> {
     let relative = pattern.relative_likelihoods()?;
     let fixed = pattern.axes().iter().enumerate().filter(|(_, axis)| axis.answer == axis.categories);

@@ -1,13 +1,13 @@
-//! The positive part of a sum of independent variables, from above: the sum is doubled on a grid.
+//! Upper bound on the positive part of a sum of independent variables, by doubling the sum on a grid.
 //!
-//! Mass between two points of a grid is split between them so that the mean stays. The expectation of `(sum)_+` is
-//! convex in every summand, so it can only grow; moving mass up lets it grow, too. All terms are positive, so rounding
-//! is relative and counted.
+//! Mass between two grid points is split between them so that the mean stays. The expectation of `(sum)_+` is convex in
+//! every summand, so splitting can only increase it; moving mass up can only increase it, too. All terms are positive,
+//! so the rounding error is relative and its size is known.
 
-/// How many points a grid has at most.
+/// Maximum number of points of a grid.
 const MAX_POINTS: usize = 2_048;
 
-/// Mass this small at the lower end moves up.
+/// Mass up to which the lower end of a distribution is moved up.
 const NEGLIGIBLE: f64 = 1e-24;
 
 /// A distribution on multiples of a step.
@@ -16,12 +16,14 @@ struct Sum {
     /// The multiple of the first mass.
     low: i64,
     masses: Vec<f64>,
-    /// Mass that was cut off above.
+    /// Mass that was cut off at the upper end.
     far: f64,
 }
 
-/// A bound on `delta` from the values of `G` and their probabilities; `None` if rounding could be a hundredth of it.
-/// `target` says what is not worth keeping.
+/// Returns a bound on `delta` from the values of `G` and their probabilities.
+///
+/// Mass that changes the bound by far less than `target` is cut off. Returns `None` if rounding could reach 1% of the
+/// bound.
 pub(super) fn delta(levels: &[(f64, f64)], respondents: u64, target: f64) -> Option<f64> {
     let rounding = 1.0 + 4.0 * respondents as f64 * (MAX_POINTS + 8) as f64 * f64::EPSILON / 2.0;
     if rounding > 1.01 {
@@ -32,13 +34,13 @@ pub(super) fn delta(levels: &[(f64, f64)], respondents: u64, target: f64) -> Opt
         return Some(0.0);
     }
     let cut = target * 1e-5 / (respondents as f64 * largest);
-    // Below the floor a sum will hardly come back: it moves up to it, which is safe wherever the floor is.
+    // Sums below the floor rarely become positive again. They are moved up to it, which is safe for any floor.
     let floor = -height(levels, respondents, (target / largest).min(1.0).ln() - 12.0) - 2.0 * largest;
     let levels: Vec<(f64, f64)> = levels.iter().map(|&(g, p)| (g.max(floor), p)).collect();
     let widest = levels.iter().map(|&(g, _)| g.abs()).fold(0.0, f64::max);
     let mut sum = Sum::of(&levels, 2.0 * widest / (MAX_POINTS / 2) as f64);
-    // From the highest binary digit of the number of respondents down: twice as many, and one more where the digit says
-    // so.
+    // Process the binary digits of the number of respondents from the highest: double, and add one where the digit is
+    // 1.
     for digit in (0..respondents.ilog2()).rev() {
         sum = sum.doubled();
         sum.cut(cut, floor);
@@ -55,7 +57,9 @@ pub(super) fn delta(levels: &[(f64, f64)], respondents: u64, target: f64) -> Opt
     Some((expected / respondents as f64 + sum.far * largest) * rounding)
 }
 
-/// How high a sum of up to so many variables comes with a probability of `e^log_chance`, about: by exponential moments.
+/// Returns about how high a sum of up to this many variables rises with probability `e^log_chance`.
+///
+/// The estimate uses exponential moments.
 fn height(levels: &[(f64, f64)], respondents: u64, log_chance: f64) -> f64 {
     let moments: Vec<(f64, f64)> = (0..240)
         .map(|i| (0.25 * f64::from(i) - 54.0).exp())
@@ -71,14 +75,14 @@ fn height(levels: &[(f64, f64)], respondents: u64, log_chance: f64) -> f64 {
 }
 
 impl Sum {
-    /// One variable on a grid: each value is split between its neighbours, 0 stays where it is.
+    /// Puts one variable on a grid: each value is split between its neighbors, and 0 stays at 0.
     fn of(levels: &[(f64, f64)], step: f64) -> Sum {
         let places: Vec<i64> = levels.iter().map(|&(g, _)| (g / step).floor() as i64).collect();
         let low = places.iter().copied().min().unwrap_or(0).min(0);
         let high = places.iter().copied().max().unwrap_or(0).max(0) + 1;
         let mut masses = vec![0.0; (high - low + 1) as usize];
         for (&(g, p), &place) in levels.iter().zip(&places) {
-            // The upper share rounded up: moving up is safe.
+            // The upper fraction is rounded up: moving mass up is safe.
             let upper = (g / step - place as f64 + 1e-12 * (1.0 + (g / step).abs())).clamp(0.0, 1.0);
             masses[(place - low) as usize] += p * (1.0 - upper);
             masses[(place - low) as usize + 1] += p * upper;
@@ -98,7 +102,7 @@ impl Sum {
         Sum { step: self.step, low: self.low + other.low, masses, far: self.far + other.far }
     }
 
-    /// The sum of two, each product of different masses once and twice as large.
+    /// Returns the sum of two copies; each product of different masses is computed once and doubled.
     fn doubled(&self) -> Sum {
         let mut masses = vec![0.0; 2 * self.masses.len() - 1];
         for (j, &b) in self.masses.iter().enumerate().filter(|(_, b)| **b > 0.0) {
@@ -110,7 +114,7 @@ impl Sum {
         Sum { step: self.step, low: 2 * self.low, masses, far: 2.0 * self.far }
     }
 
-    /// Cuts the upper end off while what is cut is small, and moves the lower end up.
+    /// Cuts off the upper end as long as its mass is small, and moves the lower end up.
     fn cut(&mut self, most: f64, floor: f64) {
         let mut cut = 0.0;
         while let Some(&last) = self.masses.last().filter(|last| cut + **last <= most && self.masses.len() > 1) {
@@ -129,10 +133,10 @@ impl Sum {
         self.low += from as i64;
     }
 
-    /// Takes a grid of twice the step until there are not too many points.
+    /// Doubles the step of the grid until there are few enough points.
     fn fit(&mut self) {
         while self.masses.len() > MAX_POINTS {
-            // Begin with an even multiple, end with one.
+            // Begin and end with an even multiple.
             if self.low % 2 != 0 {
                 self.masses.insert(0, 0.0);
                 self.low -= 1;

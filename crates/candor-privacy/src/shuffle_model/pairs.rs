@@ -1,9 +1,11 @@
-//! All pairs of records of a plan, as far as their answers differ.
+//! All pairs of records of a plan, grouped by the likelihoods of their answers.
 //!
-//! For pattern channels the likelihoods of two records depend only on the attributes in which they differ: a uniformly
-//! random answer hits the truth of an attribute in which they agree under both or under none; where they differ it hits
-//! both, one or none. Matrices are taken pair by pair, both orders. Lotteries mix, blocks multiply. Where a channel's
-//! answers are not listed, its three numbers stand for it: for fixed answers of all other blocks the bound is convex in
+//! For pattern channels, the likelihoods of two records depend only on the attributes in which they differ. Where they
+//! agree, a uniformly random answer hits both records or neither; where they differ, it hits both, one or neither.
+//! Matrices are evaluated pair by pair, in both orders. Lotteries mix likelihoods, blocks multiply them.
+//!
+//! Where the answers of a channel are not listed, its three numbers represent it. This is valid because the bound is
+//! convex in the answers of one block, for fixed answers of all others.
 //! those of one.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
@@ -12,13 +14,13 @@ use candor_base::plan::{Block, Plan};
 use super::blanket::Blanket;
 use super::likelihoods::{Level, Likelihoods};
 
-/// How many likelihoods of all pairs together are listed at most.
+/// Maximum number of likelihoods that are listed over all pairs.
 const MAX_LISTED: usize = 30_000;
 
-/// With more attributes in a block, their sets are too many.
+/// Maximum number of attributes in a block whose sets are enumerated.
 const MAX_TOGETHER: usize = 9;
 
-/// The likelihoods of all pairs of records; `None` if they are too many, or some answer rules records out.
+/// Returns the likelihoods of all pairs of records, or `None` if there are too many or some answer rules records out.
 pub fn of_plan(plan: &Plan) -> Option<Vec<Likelihoods>> {
     let mut cases = vec![Likelihoods::new(vec![Level { u: 1.0, v: 1.0, p: 1.0 }])];
     for block in plan.blocks() {
@@ -56,7 +58,7 @@ fn of_block(block: &Block) -> Option<Vec<Likelihoods>> {
     }
 }
 
-/// Every pair of records, in both orders.
+/// Returns the likelihoods of every pair of records, in both orders.
 fn of_matrices(matrices: &[(f64, &Matrix)]) -> Option<Vec<Likelihoods>> {
     let inputs = matrices.first()?.1.columns().len();
     let outputs: usize = matrices.iter().map(|(_, matrix)| matrix.labels().len()).sum();
@@ -77,7 +79,7 @@ fn of_matrices(matrices: &[(f64, &Matrix)]) -> Option<Vec<Likelihoods>> {
     (0..inputs).flat_map(|x| (0..inputs).map(move |y| (x, y))).map(|(x, y)| pair(x, y)).collect()
 }
 
-/// Every set of attributes in which two records differ.
+/// Returns the likelihoods for every set of attributes in which two records may differ.
 fn of_sets(block: &Block) -> Option<Vec<Likelihoods>> {
     let attributes = block.attributes().len();
     if attributes > MAX_TOGETHER {
@@ -101,10 +103,10 @@ fn of_sets(block: &Block) -> Option<Vec<Likelihoods>> {
     (0..1 << attributes).map(case).collect()
 }
 
-/// The answers of a pattern channel about two records that differ in some attributes.
+/// Returns the likelihoods of a pattern channel for two records that differ in the attributes of `differ`.
 fn of_pattern(pattern: &Pattern, differ: usize) -> Option<Vec<Level>> {
     let relative = pattern.relative_likelihoods()?;
-    // Misses under the first and under the second record, with the chance that a random answer has them.
+    // Misses under the first and under the second record, with the probability that a uniformly random answer has them.
     let mut kinds = vec![(0usize, 0usize, 1.0)];
     let mut least = f64::INFINITY;
     for (i, axis) in pattern.axes().iter().enumerate() {
@@ -135,7 +137,7 @@ fn of_pattern(pattern: &Pattern, differ: usize) -> Option<Vec<Level>> {
     (least > 0.0).then(|| kinds.into_iter().map(level).collect())
 }
 
-/// The answers of a strip about two records: by its three numbers.
+/// Returns the likelihoods of a strip for two records, from its three numbers.
 fn of_strip(strip: &Strip, differ: usize) -> Option<Vec<Level>> {
     let [with, without] = strip.relative_likelihoods();
     let rho = with / without;

@@ -1,4 +1,4 @@
-//! The full matrix of a small plan, and what the criteria are by definition.
+//! The full matrix of a small plan, and the criteria by their definitions.
 
 use candor_base::channel::{Channel, Rational};
 use candor_base::plan::Plan;
@@ -11,7 +11,7 @@ fn float(p: &Rational) -> f64 {
     p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap()
 }
 
-/// `columns[record][response]` of the whole plan, tags included: what the library never builds.
+/// Returns `columns[record][response]` of a plan, including tags, which the library never builds.
 pub fn full(plan: &Plan) -> Vec<Vec<f64>> {
     let mut columns = vec![vec![1.0]];
     for block in plan.blocks() {
@@ -58,7 +58,7 @@ pub fn detail(findings: &[CriterionResult], name: &str, about: &str) -> Option<f
     find(findings, name).details.iter().find(|detail| detail.about == about).and_then(|detail| detail.value)
 }
 
-/// The columns of one attribute when the others are uniform.
+/// Returns the columns of one attribute if the others are uniform.
 pub fn marginal(plan: &Plan, columns: &[Vec<f64>], attribute: usize) -> Vec<Vec<f64>> {
     let sizes = plan.schema().sizes();
     let stride: usize = sizes[attribute + 1..].iter().product();

@@ -1,5 +1,6 @@
-//! Every criterion against its definition, written out on the full matrix of small plans; the equivalences of
-//! Nayak and Zhai 2019; and thresholds.
+//! Every criterion against its definition on the full matrix of small plans, with thresholds.
+//!
+//! The tests also check the equivalences of Nayak and Zhai 2019.
 
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
@@ -35,7 +36,7 @@ fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
     Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap()
 }
 
-/// Plans of every family, small enough to write out.
+/// Returns plans of every family whose matrices are small.
 fn plans() -> Vec<(&'static str, Plan)> {
     let k_ary = |axes: &[Axis], epsilon: f64| -> Channel { Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into() };
     let no_miss = PatternSet::no_miss();
@@ -131,12 +132,12 @@ fn every_criterion_is_its_definition_on_the_full_matrix() {
             let found = value(&findings, criterion);
             assert!(found == eta || (found / eta - 1.0).abs() < 1e-9, "{name} {criterion}: {found} {eta}");
         }
-        // Average security: the largest distance of two columns.
+        // Average security: the largest distance between two columns.
         let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>();
         let l1 = columns.iter().flat_map(|x| columns.iter().map(move |y| distance(x, y))).fold(0.0, f64::max);
         assert!((value(&findings, "average-security") - 1.0 - l1 / 2.0).abs() < 1e-9, "{name}: l1 {l1}");
         assert_eq!(find(&findings, "average-security").warning.is_some(), eta.is_infinite(), "{name}");
-        // The whole record.
+        // The complete record.
         let n = columns.len();
         let record = detail(&findings, "guessing", "the whole record").unwrap();
         assert!((record - guess(&columns, &uniform(n))).abs() < 1e-9, "{name}: {record}");
@@ -146,8 +147,10 @@ fn every_criterion_is_its_definition_on_the_full_matrix() {
     }
 }
 
-/// Criteria about single attributes. Their own answers tell no more than the whole response when the others are
-/// uniform, and in these plans no less.
+/// Checks the criteria about single attributes.
+///
+/// With uniform others, an attribute's own answer reveals no more than the complete response, and in these plans no
+/// less.
 fn by_attribute(name: &str, plan: &Plan, columns: &[Vec<f64>], findings: &[CriterionResult]) {
     let sizes = plan.schema().sizes();
     let (mut diversity, mut guessing) = (usize::MAX, 0.0f64);
@@ -163,7 +166,7 @@ fn by_attribute(name: &str, plan: &Plan, columns: &[Vec<f64>], findings: &[Crite
             let bits = detail(findings, "mutual-information", &about).unwrap();
             assert!((bits - information(&seen, &uniform(size))).abs() < 1e-9, "{name} {about}: {bits}");
         }
-        // For somebody who knows the others: records that differ in this attribute only.
+        // With the others known: records that differ in this attribute only.
         let stride: usize = sizes[attribute + 1..].iter().product();
         let mut knowing: f64 = 0.0;
         for base in (0..columns.len()).filter(|r| (r / stride).is_multiple_of(size)) {
@@ -229,8 +232,8 @@ fn average_security_passes_designs_that_disclose() {
     }
 }
 
-/// Theorem 2.1: no prior and no question about a person do better than `1 + l1/2`, and the two-point prior on the
-/// farthest columns attains it.
+/// Theorem 2.1: for any prior and question, the improvement is at most `1 + l1/2`. The two-point prior on the most
+/// distant columns attains it.
 #[test]
 fn theorem_2_1_is_attained_by_the_two_point_prior() {
     for (name, plan) in plans() {
@@ -273,8 +276,8 @@ fn theorem_2_1_is_attained_by_the_two_point_prior() {
 }
 
 proptest! {
-    /// Parity, LDP, beta-factor and rho1-to-rho2 are one criterion: a threshold on one holds exactly if the
-    /// corresponding one on the others does, for any matrix.
+    /// Parity, LDP, beta-factor and rho1-to-rho2 are equivalent for any matrix: a threshold on one holds exactly if the
+    /// corresponding thresholds on the others do.
     #[test]
     fn one_bound_in_four_forms(
         entries in prop::collection::vec(1u32..1000, 12), gamma in 1.5f64..50.0, rho1 in 0.01f64..0.9,
@@ -304,7 +307,7 @@ proptest! {
         }
     }
 
-    /// Eq. 2.3 holds for every prior and event, and the ends are attained in the limit by two-point priors.
+    /// Eq. 2.3 holds for every prior and event, and two-point priors attain the bounds in the limit.
     #[test]
     fn information_bounds_are_tight(entries in prop::collection::vec(1u32..1000, 9), event in 0.05f64..0.95) {
         let column = |c: usize| {
@@ -354,7 +357,7 @@ fn questions_that_make_no_sense() {
     assert_eq!(find(&findings, "l-diversity").holds, Some(false));
 }
 
-/// No number is lost to the size of the binomials, and nothing is not a number.
+/// Large binomials lose no number, and no result is NaN.
 #[test]
 fn half_of_ten_thousand_categories() {
     let (k, l) = (10_000, 5_000);

@@ -1,5 +1,5 @@
-//! What the criteria say of plans with strips, against all their responses: exactly where nothing is believed about the
-//! other attributes of a table, a bound on what is learnt elsewhere.
+//! The criteria for plans with strips, against all responses: exact without prior knowledge of the other attributes,
+//! otherwise upper bounds.
 
 use candor_base::channel::{Axis, Cells, Channel, Strip};
 use candor_base::plan::{Block, Plan};
@@ -14,7 +14,7 @@ fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap().into()
 }
 
-/// Strips alone: whatever a response tells, it tells by its cells.
+/// Plans of strips only, whose responses consist of cells.
 fn strips_only() -> Vec<Plan> {
     let mut plans = vec![
         plan(&[5], vec![Block::new(vec![0], strip(&[0], &[5], 2, [2, 3]))]),
@@ -42,7 +42,7 @@ fn strips_only() -> Vec<Plan> {
     plans
 }
 
-/// Strips beside patterns, and several blocks.
+/// Strips next to patterns, and several blocks.
 fn mixed() -> Vec<Plan> {
     let axes = [2, 3, 2].map(Axis::single);
     let hits = |hits: &[usize]| patterns(&axes, &[(PatternSet::Hits(hits.to_vec()), 2), (PatternSet::All, 3)]);
@@ -73,7 +73,7 @@ fn close(found: f64, expected: f64, what: &str) {
     assert!((found - expected).abs() < 1e-9, "{what}: {found}, by definition {expected}");
 }
 
-/// Ratios, the whole record, distances, and what is seen by those who know all other attributes.
+/// Checks ratios, complete records, distances, and views of an adversary who knows all other attributes.
 fn assert_record(plan: &Plan) {
     let (columns, findings) = (full(plan), audit(&AuditRequest::new(plan)));
     let (n, what) = (columns.len(), format!("{:?}", plan.blocks()));
@@ -115,7 +115,7 @@ fn criteria_about_the_record() {
     strips_only().iter().chain(&mixed()).for_each(assert_record);
 }
 
-/// Somebody who believes this about the attribute and nothing about the others.
+/// Checks an adversary with this prior on the attribute and a uniform one on the others.
 fn assert_attribute(plan: &Plan, attribute: usize, prior: &[f64]) {
     let (columns, about) = (full(plan), format!("a{}", attribute + 1));
     let seen = marginal(plan, &columns, attribute);
@@ -143,7 +143,7 @@ fn nothing_believed_about_the_others() {
     }
 }
 
-/// The columns of one attribute when the others are as their priors say.
+/// Returns the columns of one attribute, averaged over the others by their priors.
 fn seen_with(plan: &Plan, columns: &[Vec<f64>], attribute: usize, priors: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let sizes = plan.schema().sizes();
     let mut sums = vec![vec![0.0; columns[0].len()]; sizes[attribute]];
@@ -156,7 +156,7 @@ fn seen_with(plan: &Plan, columns: &[Vec<f64>], attribute: usize, priors: &[Vec<
     sums
 }
 
-/// What is said about each attribute bounds what is learnt, whatever is believed; and says so unless it is exact.
+/// Checks that the results bound the disclosure for any prior, and state whether they are exact.
 fn assert_bounds(plan: &Plan, priors: &[Vec<f64>]) {
     let columns = full(plan);
     let question = priors.iter().enumerate().fold(AuditRequest::new(plan), |question, (attribute, prior)| {
@@ -182,7 +182,7 @@ fn assert_bounds(plan: &Plan, priors: &[Vec<f64>]) {
             close(found("worst-posterior"), worst(&seen, prior), &what);
             close(found("mutual-information"), information(&seen, prior), &what);
         }
-        // And it stays below what epsilon allows.
+        // And they stay below the limit set by epsilon.
         let eta = plan.guarantee().epsilon().as_f64().exp();
         let most = prior.iter().fold(0f64, |most, &p| most.max(p));
         assert!(found("worst-posterior") <= eta * most / (1.0 - most + eta * most) + 1e-9, "{what}");
@@ -220,7 +220,7 @@ proptest! {
     }
 }
 
-/// Of three attributes, an answer may hold three different numbers of cells of the categories of one.
+/// With three attributes, an answer may have three different numbers of cells in the categories of one.
 #[test]
 fn uneven_planes() {
     let plan = plan(&[3, 2, 2], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[3, 2, 2], 3, [4, 1]))]);

@@ -42,8 +42,8 @@ fn missing_share(set: &Measure, attribute: usize) -> Bounds {
 impl Pattern {
     /// Returns the certified marginal epsilon of one attribute, for an adversary who sees that answer alone.
     ///
-    /// It is `|ln( Pr[hit] C(a-1, q) / (Pr[miss] C(a-1, q-1)) )|`. With answers of one category it is `|ln( Pr[kept] (a
-    /// - 1) / Pr[changed] )|`, which the papers call "privacy level of attribute i".
+    /// It is `|ln( Pr[hit] C(a-1, q) / (Pr[miss] C(a-1, q-1)) )|`. With answers of one category it is
+    /// `|ln( Pr[kept] (a - 1) / Pr[changed] )|`, which the papers call "privacy level of attribute i".
     pub fn marginal_epsilon(&self, attribute: usize) -> Epsilon {
         self.marginal_of(attribute, &self.hit_weight(attribute, &self.counted_rates()))
     }
