@@ -1,6 +1,6 @@
-//! How fast records are randomized in memory, on one core, beside what the generator can fill.
+//! Speed of randomization in memory on one core, compared with the speed of the random generator.
 //!
-//! Run with `cargo bench -p candor-bulk --bench randomize`; results are kept in benches/results/.
+//! Run with `cargo bench -p candor-bulk --bench randomize`; results are in benches/results/.
 
 use candor_base::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
@@ -12,7 +12,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use rand_core::Rng;
 
 const VALUES: usize = 1 << 20;
-/// As many as tables are randomized at a time.
+/// Number of records per batch, the same as for data files.
 const RECORDS: usize = 1 << 16;
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 
@@ -29,7 +29,7 @@ fn fill(bencher: Bencher, mut rng: impl Rng) {
     });
 }
 
-/// What the generator of keys can fill, 4096 bytes at a time.
+/// Fills 4096 bytes at a time with the generator of keys.
 #[divan::bench]
 fn generator(bencher: Bencher) {
     fill(bencher, Source::from_seed(1).stream(0));
@@ -60,7 +60,7 @@ fn records(bencher: Bencher, plan: Plan) {
         .bench_local(|| randomizer.batch(divan::black_box(&truths), &mut rng).unwrap());
 }
 
-/// Eight attributes, each on its own.
+/// Eight attributes, each randomized independently.
 #[divan::bench]
 fn records_independent(bencher: Bencher) {
     let block = |i: usize| Block::new(vec![i], Pattern::k_ary(vec![Axis::single(ADULT[i])], 0.5).unwrap());
@@ -72,13 +72,13 @@ fn one_block(channel: Pattern) -> Plan {
     Plan::new(Schema::with_sizes(&ADULT).unwrap(), blocks).unwrap()
 }
 
-/// Eight attributes, one joint randomized response.
+/// Eight attributes under one joint randomized response.
 #[divan::bench]
 fn records_joint(bencher: Bencher) {
     records(bencher, one_block(Pattern::k_ary(ADULT.map(Axis::single).to_vec(), 4.0).unwrap()));
 }
 
-/// Eight attributes, a general set of patterns with probability 0.9, else uniform.
+/// Eight attributes: a general set of patterns with probability 0.9, otherwise uniform.
 #[divan::bench]
 fn records_bitmap(bencher: Bencher) {
     let set = PatternSet::Bitmap(Bitmap::new(8, |p| p.count_ones() <= 4 && p % 3 != 2));
@@ -86,8 +86,9 @@ fn records_bitmap(bencher: Bencher) {
     records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
 }
 
-/// Many attributes under a threshold and a uniform answer; the limit is so many standard deviations below what uniform
-/// answers weigh.
+/// Many attributes under a threshold and a uniform answer.
+///
+/// The limit is this many standard deviations below the mean weight of uniform answers.
 fn thresholds(bencher: Bencher, attributes: usize, weight: impl Fn(u64) -> u64, deviations: f64) {
     let sizes: Vec<usize> = (0..attributes).map(|i| 2 + i % 4).collect();
     let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();
@@ -101,20 +102,20 @@ fn thresholds(bencher: Bencher, attributes: usize, weight: impl Fn(u64) -> u64, 
     records(bencher, Plan::new(Schema::with_sizes(&sizes).unwrap(), blocks).unwrap());
 }
 
-/// One answer in about fourteen is in the set, as in optimal plans for small epsilons.
+/// About one answer in fourteen is in the set, as in optimal plans for small epsilons.
 #[divan::bench(args = [16, 100])]
 fn records_thresholds(bencher: Bencher, attributes: usize) {
     thresholds(bencher, attributes, |size| 300 + 17 * size, 1.5);
 }
 
-/// One in 30,000, as in those for large ones.
+/// About one answer in 30,000 is in the set, as in optimal plans for large epsilons.
 #[divan::bench(args = [16, 100])]
 fn records_rare_thresholds(bencher: Bencher, attributes: usize) {
     thresholds(bencher, attributes, |size| 10 + size, 4.0);
 }
 
-/// One attribute answered with sets: local l-diversity, 10 of 100; subset selection, 10 of 100 at
-/// epsilon 2; and 500 of 10,000.
+/// One attribute answered with sets: local l-diversity, 10 of 100; subset selection, 10 of 100 at epsilon 2; and 500 of
+/// 10,000.
 #[divan::bench(args = [("l-diversity", 100, 10), ("minimax", 100, 10), ("l-diversity", 10_000, 500)])]
 fn records_subsets(bencher: Bencher, (method, categories, size): (&str, usize, usize)) {
     let axes = vec![Axis::set(categories, size)];
@@ -128,7 +129,7 @@ fn records_subsets(bencher: Bencher, (method, categories, size): (&str, usize, u
     );
 }
 
-/// Records of eight attributes under a lottery of strips, one for each pair, of about the best sizes.
+/// Records of eight attributes under a lottery of strips, one for each pair, of nearly the best sizes.
 #[divan::bench(args = [1.0, 2.0, 4.0])]
 fn strips_of_pairs(bencher: Bencher, epsilon: f64) {
     let pairs = (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b)));

@@ -1,4 +1,4 @@
-//! Random bytes for a batch of records, in large pieces: asking for one byte at a time costs more than the byte.
+//! Random bytes for a batch of records, generated in large blocks, because single calls cost more than the bytes.
 
 use aes::Aes256;
 use aes::cipher::{Block, BlockCipherEncrypt, KeyInit};
@@ -6,19 +6,21 @@ use rand_core::CryptoRng;
 
 const SIZE: usize = 4096;
 
-/// A key that a generator gave, expanded by AES-256 in counter mode: twice as fast as the generator. Each byte is
-/// handed out once.
+/// A random key, expanded by AES-256 in counter mode, which is twice as fast as the generator of the key.
+///
+/// Each byte is returned once.
 pub(crate) struct Bytes {
     cipher: Aes256,
-    /// Of the next block; would take centuries to come round.
+    /// Counter of the next block; it would take centuries to wrap around.
     counter: u64,
     buffer: Vec<u8>,
     at: usize,
 }
 
 impl Bytes {
-    /// Takes 32 bytes of a generator as the key. No other bytes come from this key, so that blocks may be counted from
-    /// zero.
+    /// Creates a stream of bytes whose key is 32 bytes of a generator.
+    ///
+    /// The key is used for nothing else, so blocks may be counted from zero.
     pub(crate) fn new<R: CryptoRng + ?Sized>(rng: &mut R) -> Bytes {
         let mut key = [0; 32];
         rng.fill_bytes(&mut key);
@@ -43,7 +45,7 @@ impl Bytes {
         (self.buffer, self.at) = (buffer, 0);
     }
 
-    /// Fresh bytes past the buffer, for loops that use many. What the last block has too many is thrown away.
+    /// Fills a slice with new bytes, bypassing the buffer. Excess bytes of the last block are discarded.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         let (blocks, rest) = Block::<Aes256>::slice_as_chunks_mut(bytes);
         let mut last = [Block::<Aes256>::default()];
@@ -56,8 +58,9 @@ impl Bytes {
         rest.copy_from_slice(&last[0][..rest.len()]);
     }
 
-    /// A uniform integer below `n`, which is at most 2^16: the high half of a product with
-    /// rejection of the few low halves that would favour some results (Lemire's method).
+    /// Returns a uniform integer below `n`, which is at most 2^16 (Lemire's method).
+    ///
+    /// It is the high half of a product. The few low halves that would favor some results are rejected.
     #[inline]
     pub(crate) fn below(&mut self, n: usize) -> usize {
         let n = n as u64;
@@ -82,7 +85,7 @@ impl rand_core::TryRng for Bytes {
         Ok(u64::from_le_bytes(self.array()))
     }
 
-    /// Few at a time: they come from the buffer.
+    /// Takes bytes from the buffer, because few are needed at a time.
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
         bytes.iter_mut().for_each(|byte| [*byte] = self.array());
         Ok(())
@@ -117,8 +120,8 @@ mod tests {
 
     impl rand_core::TryCryptoRng for Zeros {}
 
-    /// The block of zeros under a key of zeros, from the standard; then that no block comes twice, whatever is asked
-    /// for.
+    /// The first block is that of zeros under a key of zeros, from the standard. No block occurs twice, for any
+    /// sequence of requests.
     #[test]
     fn bytes_are_the_encrypted_counter() {
         let mut bytes = Bytes::new(&mut Zeros);

@@ -1,4 +1,4 @@
-//! One variable, one category per answer: kernels over whole columns of codes.
+//! One variable with one category per answer: kernels for columns of codes.
 
 use crate::bytes::Bytes;
 use crate::die::{Die, UNDECIDED};
@@ -7,13 +7,13 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 use num_traits::ToPrimitive;
 
-/// How many values are worked on at a time: the scratch stays in the first-level cache.
+/// Number of values processed at a time, so that the scratch memory stays in the first-level cache.
 const RUN: usize = 2048;
 
-/// How many values are worked on before what is left open among them is settled.
+/// Number of values processed before the undecided ones among them are settled.
 const BLOCK: usize = 64;
 
-/// The largest number of inputs and outputs of a kernel.
+/// Maximum number of inputs and outputs of a kernel.
 const MAX_CODES: usize = u8::MAX as usize;
 
 /// A channel over one variable with at most 255 inputs and outputs.
@@ -34,7 +34,7 @@ impl ColumnKernel {
         }
     }
 
-    /// Randomizes a column of codes, all of which are known to be inputs.
+    /// Randomizes a column of codes, all of which must be valid inputs.
     pub(crate) fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
         match self {
             ColumnKernel::KAry(kernel) => kernel.column(truths, out, bytes),
@@ -43,8 +43,9 @@ impl ColumnKernel {
     }
 }
 
-/// `(a, w, v)` of a one-attribute channel with ordinary answers: the true category has weight `w`,
-/// every other one `v`.
+/// Returns `(a, w, v)` of a channel over one attribute with answers of one category.
+///
+/// The true category has weight `w`, every other one `v`.
 fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
     let &[axis] = pattern.axes() else { return None };
     if axis.answer != 1 || axis.categories > MAX_CODES {
@@ -58,17 +59,20 @@ fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
 
 /// k-ary randomized response with 16 random bits per value and no branch.
 ///
-/// The high half of a random number times the number of categories is a category, and the low half says what becomes of
-/// it: where it is small, in equally many numbers for each category, that category is the answer; where it is larger
-/// the truth is; the few numbers with the largest low halves decide nothing. Those go to a die whose weights are
-/// exactly what the others leave each category short of, so the law is exact.
+/// The high half of a random number times the number of categories is a category. The low half decides the answer:
+/// - if it is small, the answer is that category. This happens for equally many numbers in each category,
+/// - if it is larger, the answer is the true category,
+/// - the few numbers with the largest low halves are undecided.
+///
+/// Undecided values are settled by a die. Its weights are exactly the differences between the intended probabilities
+/// and the decided ones, so the distribution is exact.
 pub(crate) struct KAry {
     categories: u16,
-    /// Low halves below this answer with the category.
+    /// Low halves below this give the category of the high half.
     replaced: u16,
     /// The largest low half that decides.
     decided: u16,
-    /// What to do with the others, by truth.
+    /// The die for undecided values, by true category.
     rest: Vec<Die>,
 }
 
@@ -80,9 +84,9 @@ impl KAry {
         if hit < miss || miss == 0 || total > u128::MAX >> 24 {
             return None;
         }
-        // The first so many numbers of each category: low halves within a category rise by `k`, from less than `k`.
+        // The first numbers of each category: low halves within a category rise by `k`, from less than `k`.
         let cell = NUMBERS * miss / total;
-        // Low halves are the multiples of a power of two, each as often as that power: as few as suffice are left open.
+        // Low halves are multiples of a power of two, each of which occurs that often. Leave open as few as possible.
         let repeated = k & k.wrapping_neg();
         let open = (NUMBERS - (NUMBERS * hit / total + cell * (k - 1))).next_multiple_of(repeated);
         let kept = NUMBERS - cell * k - open;
@@ -92,19 +96,20 @@ impl KAry {
                 false => miss * NUMBERS - cell * total,
             };
             let weights: Vec<u128> = (0..categories).map(short_of).collect();
-            // With nothing left over the die is never rolled.
+            // If no number is undecided, the die is never rolled.
             Die::new(&weights, false).or_else(|| (open == 0).then(|| Die::new(&[1], false))?)
         };
         Some(KAry {
             categories: categories as u16,
-            // All numbers only if the categories are a power of two, and then no low half is the largest number.
+            // It equals the number of all values only if the categories are a power of two; then no low half is the
+            // maximum.
             replaced: (cell * k).min(NUMBERS - 1) as u16,
             decided: (NUMBERS - 1 - open) as u16,
             rest: (0..categories).map(rest).collect::<Option<_>>()?,
         })
     }
 
-    /// What a number says, if it decides; masks instead of branches, of which many would be guessed wrong.
+    /// Returns the answer that a deciding number gives. Masks replace branches, which would often be mispredicted.
     #[inline]
     fn answer(&self, number: u16, truth: u16) -> u16 {
         let category = ((u32::from(number) * u32::from(self.categories)) >> 16) as u16;
@@ -112,7 +117,7 @@ impl KAry {
         category & replaced | truth & !replaced
     }
 
-    /// All bits set if a number decides nothing, else none.
+    /// Returns a mask with all bits set if a number is undecided, otherwise 0.
     #[inline]
     fn open(&self, number: u16) -> u16 {
         0u16.wrapping_sub(u16::from(number.wrapping_mul(self.categories) > self.decided))
@@ -143,7 +148,7 @@ impl KAry {
     }
 }
 
-/// Any law per input: the truth and one random byte index a table of what that byte decides.
+/// Any distribution per input: the true category and one random byte index a table of decided answers.
 pub(crate) struct Table {
     dice: Vec<Die>,
     decided: Box<[u8; 1 << 16]>,
@@ -152,7 +157,7 @@ pub(crate) struct Table {
 const UNDECIDED_BYTE: u8 = u8::MAX;
 
 impl Table {
-    /// From the weights of each output, given each input.
+    /// Creates a table from the weights of each output, given each input.
     fn new(columns: impl Iterator<Item = Vec<u128>>) -> Option<Table> {
         let dice = columns.map(|weights| Die::new(&weights, false)).collect::<Option<Vec<Die>>>()?;
         let mut decided = Box::new([UNDECIDED_BYTE; 1 << 16]);
@@ -170,7 +175,7 @@ impl Table {
         small.then(|| Table::new(matrix.columns().iter().map(column)))?
     }
 
-    /// First what one byte decides, without a branch, then the rest.
+    /// Answers all values that one byte decides, without a branch, then the others.
     fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
         let mut leads = [0u8; RUN];
         let mut open = [0u16; RUN];
@@ -198,8 +203,8 @@ mod tests {
     use super::*;
     use candor_base::channel::Axis;
 
-    /// The whole law of the kernel, as exact numbers: what the 2^16 numbers decide plus what the
-    /// die gives to those that do not.
+    /// The exact distribution of the kernel: the answers that the 2^16 numbers decide, and those of the die for the
+    /// others.
     #[test]
     fn the_layout_and_its_die_give_the_exact_law() {
         for (categories, epsilon) in [

@@ -1,28 +1,29 @@
-//! A loaded die with exact integer weights, decided by its first byte or two whenever they suffice.
+//! A loaded die with exact integer weights, which usually needs only one or two random bytes.
 //!
-//! The 128-bit random number that decides is compared lazily: a table maps its leading bits to the
-//! outcome if all continuations agree, and only otherwise are the remaining bits drawn. The law is
-//! exact at any precision, and a roll costs little more than one byte.
+//! A random number of 128 bits decides, but it is drawn lazily. A table maps its leading bits to the outcome if all
+//! continuations agree; only otherwise are the remaining bits drawn. The distribution is exact for weights of any size,
+//! and a roll costs little more than one byte.
 
 use crate::bytes::Bytes;
 
-/// Table entry of leading bits that do not decide; no outcome has this number.
+/// Table entry of leading bits that are undecided; no outcome has this number.
 pub(crate) const UNDECIDED: u16 = u16::MAX;
 
-/// The largest sum of weights; leaves at most one number in 2^8 to be drawn again.
+/// Largest sum of weights; at most one number in 2^8 is then rejected.
 const MAX_TOTAL: u128 = 1 << 120;
 
 pub(crate) struct Die {
-    /// Outcome `o` owns the numbers from the previous boundary up to `boundaries[o]`; numbers from
-    /// the last boundary on are drawn again.
+    /// Outcome `o` has the numbers from the previous boundary up to `boundaries[o]`. Numbers from the last boundary on
+    /// are rejected.
     boundaries: Vec<u128>,
     leading: Vec<u16>,
     wide: bool,
 }
 
 impl Die {
-    /// A die with these weights; `None` if it has no or more than 65,535 outcomes, no weight or
-    /// too much of it. With `wide`, two leading bytes index the table instead of one.
+    /// Creates a die with these weights; with `wide`, two leading bytes index its table instead of one.
+    ///
+    /// Returns `None` if there are no outcomes, more than 65,535, no positive weight, or a sum above the limit.
     pub(crate) fn new(weights: &[u128], wide: bool) -> Option<Die> {
         let total = weights.iter().try_fold(0u128, |sum, &weight| sum.checked_add(weight))?;
         if total == 0 || total > MAX_TOTAL || weights.len() > usize::from(UNDECIDED) {
@@ -46,20 +47,20 @@ impl Die {
         Some(die)
     }
 
-    /// The outcome that owns a number, or `None` if it is to be drawn again.
+    /// Returns the outcome of a number, or `None` if the number is rejected.
     fn outcome(&self, number: u128) -> Option<usize> {
         let outcome = self.boundaries.partition_point(|&boundary| boundary <= number);
         (outcome < self.boundaries.len()).then_some(outcome)
     }
 
-    /// The weights, up to a common factor.
+    /// Returns the weights, up to a common factor.
     #[cfg(test)]
     pub(crate) fn weights(&self) -> Vec<u128> {
         let before = std::iter::once(0).chain(self.boundaries.iter().copied());
         self.boundaries.iter().zip(before).map(|(&boundary, before)| boundary - before).collect()
     }
 
-    /// What each leading byte decides; [`UNDECIDED`] where it does not.
+    /// Returns the outcome of each leading byte, or [`UNDECIDED`].
     pub(crate) fn leading(&self) -> &[u16] {
         &self.leading
     }
@@ -74,7 +75,7 @@ impl Die {
         }
     }
 
-    /// The outcome of a number of which the leading bits are drawn already.
+    /// Returns the outcome of a number whose leading bits were already drawn.
     #[cold]
     pub(crate) fn finish(&self, lead: usize, bytes: &mut Bytes) -> usize {
         let bits = if self.wide { 16 } else { 8 };
@@ -102,7 +103,7 @@ mod tests {
                 let total: u128 = weights.iter().sum();
                 let scale = u128::MAX / total;
                 assert_eq!(die.weights(), weights.iter().map(|w| w * scale).collect::<Vec<_>>());
-                // A decided lead lies wholly inside what its outcome owns; an undecided one does not.
+                // All continuations of a decided lead have its outcome; those of an undecided one do not agree.
                 let bits = if wide { 16 } else { 8 };
                 for (lead, &outcome) in die.leading.iter().enumerate() {
                     let low = (lead as u128) << (128 - bits);

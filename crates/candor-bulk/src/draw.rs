@@ -1,36 +1,37 @@
-//! The patterns of records, drawn.
+//! The patterns drawn for records.
 
 use crate::subsets::Aim;
 
-/// How many records are worked on at a time: the scratch stays in the first-level cache.
+/// Number of records processed at a time, so that the scratch memory stays in the first-level cache.
 pub(crate) const RUN: usize = 1024;
 
-/// What is to be done with some attributes of one record, one bit each.
+/// The way to answer some attributes of one record, one bit for each attribute.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Draw {
-    /// Answered uniformly among all answers, whatever the truth.
+    /// Set if the answer is uniform among all answers, independent of the true category.
     pub(crate) free: u16,
-    /// Answered uniformly among those that miss the truth. Neither: among those that hit it.
+    /// Set if it is uniform among answers that miss. If neither is set, it is uniform among answers that hit.
     pub(crate) miss: u16,
 }
 
 impl Draw {
-    /// What a set about the attribute is to do.
+    /// Returns the aim of a set about the attribute.
     #[inline]
     pub(crate) fn aim(&self, attribute: usize) -> Aim {
         let (free, miss) = self.of(attribute);
         Aim::ALL[usize::from(!free) * (1 + usize::from(miss))]
     }
 
-    /// Whether the attribute is free, and whether it is to miss.
+    /// Returns whether the attribute is free, and whether it has to miss.
     #[inline]
     pub(crate) fn of(&self, attribute: usize) -> (bool, bool) {
         (self.free >> attribute & 1 == 1, self.miss >> attribute & 1 == 1)
     }
 }
 
-/// The draws of a run of records about some attributes. Narrow and apart, so that columns of categories are filled
-/// eight records at a time.
+/// The draws of a run of records for some attributes.
+///
+/// They are narrow and in separate arrays, so that columns of categories are filled eight records at a time.
 pub(crate) struct Draws {
     pub(crate) free: [u16; RUN],
     pub(crate) miss: [u16; RUN],

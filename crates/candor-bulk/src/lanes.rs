@@ -1,21 +1,20 @@
-//! Small sets, many records at a time: l of at most 256 categories for local l-diversity and subset
-//! selection (Nayak and Zhai 2019).
+//! Small sets for many records at a time: subsets of at most 256 categories (Nayak and Zhai 2019).
 //!
-//! Floyd's method as in [`crate::subsets`], but without a table of what is taken: a candidate is
-//! compared with everything drawn before, and the set is put in order by a fixed network of comparisons
-//! (Batcher's odd-even merge sort). Both do the same to every record, so that thirty-two records are worked on by each
-//! instruction that handles as many bytes.
+//! They serve local l-diversity and subset selection. This is Floyd's method as in [`crate::subsets`], but without a
+//! table of chosen categories. A candidate is compared with all earlier ones, and a fixed network of comparisons sorts
+//! the set (Batcher's odd-even merge sort). Both do the same for every record, so each instruction on 32 bytes
+//! processes 32 records.
 
 use crate::bytes::Bytes;
 use crate::subsets::Aim;
 
-/// How many records are worked on together.
+/// Number of records that are processed together.
 pub(crate) const LANES: usize = 32;
 
-/// The most categories that fit a byte.
+/// Maximum number of categories that fit in a byte.
 const MAX_CATEGORIES: usize = 256;
 
-/// Comparing everything drawn with everything pays up to this size.
+/// Largest set for which pairwise comparisons pay.
 pub(crate) const MAX_SIZE: usize = 40;
 
 /// One value for each record.
@@ -24,14 +23,14 @@ type Row = [u8; LANES];
 /// Draws sets with one aim.
 pub(crate) struct Lanes {
     aim: Aim,
-    /// The bounds of Floyd's method, rising.
+    /// The bounds of Floyd's method, increasing.
     bounds: std::ops::RangeInclusive<u16>,
     size: usize,
     network: Vec<(u8, u8)>,
 }
 
 impl Lanes {
-    /// `None` if the sets are too large.
+    /// Returns `None` if the sets are too large.
     pub(crate) fn new(aim: Aim, categories: usize, size: usize) -> Option<Lanes> {
         if categories > MAX_CATEGORIES || size > MAX_SIZE {
             return None;
@@ -40,7 +39,7 @@ impl Lanes {
         Some(Lanes { aim, bounds: (n - drawn + 1) as u16..=n as u16, size, network: network(size) })
     }
 
-    /// Draws a set for each truth; `sets[i][lane]` is the `i`th smallest category of that record's.
+    /// Draws a set for each record; `sets[i][lane]` is the `i`th smallest category of the record's set.
     pub(crate) fn draw(&self, truths: &Row, sets: &mut [Row; MAX_SIZE], bytes: &mut Bytes) {
         let mut drawn = 0;
         for bound in self.bounds.clone() {
@@ -58,7 +57,7 @@ impl Lanes {
             drawn += 1;
         }
         if self.aim != Aim::Free {
-            // The others are numbered without the truth: those from its place on move up by one.
+            // Other categories are numbered without the true one, so those from its place on move up by one.
             for row in &mut sets[..drawn] {
                 for (other, truth) in row.iter_mut().zip(truths) {
                     *other += u8::from(*other >= *truth);
@@ -81,8 +80,10 @@ impl Lanes {
     }
 }
 
-/// A uniform number below `bound`, at most 256, for each record: the high half of 16 random bits times
-/// the bound, and the few whose low half would favour some results drawn again (Lemire's method).
+/// Returns a uniform number below `bound`, at most 256, for each record (Lemire's method).
+///
+/// It is the high half of 16 random bits times the bound. The few numbers whose low half would favor some results are
+/// drawn again.
 #[inline]
 fn below(bound: u16, bytes: &mut Bytes) -> Row {
     let again = (65_536 % u32::from(bound)) as u16;
@@ -98,7 +99,7 @@ fn below(bound: u16, bytes: &mut Bytes) -> Row {
         drawn[lane] = high as u8;
     }
     for lane in 0..LANES {
-        // Positive where the low half is below.
+        // Positive if the low half is too small.
         open[lane] = again.saturating_sub(numbers[lane].wrapping_mul(bound));
     }
     if open.iter().fold(0, |any, open| any | open) != 0 {
@@ -109,7 +110,7 @@ fn below(bound: u16, bytes: &mut Bytes) -> Row {
     drawn
 }
 
-/// Comparisons that put `n` values in order, whatever they are (Knuth, volume 3, algorithm 5.3.4M).
+/// Returns comparisons that sort any `n` values (Knuth, volume 3, algorithm 5.3.4M).
 fn network(n: usize) -> Vec<(u8, u8)> {
     let mut comparisons = Vec::new();
     let top = n.next_power_of_two() / 2;
@@ -132,7 +133,7 @@ fn network(n: usize) -> Vec<(u8, u8)> {
 mod tests {
     use super::*;
 
-    /// A network that puts all zeros and ones in order puts everything in order (Knuth, theorem 5.3.4Z).
+    /// A network that sorts all sequences of zeros and ones sorts everything (Knuth, theorem 5.3.4Z).
     #[test]
     fn networks_sort() {
         for n in 0..=16 {
@@ -147,7 +148,7 @@ mod tests {
                 assert!(values.is_sorted(), "{n} {bits:b}");
             }
         }
-        // Beyond, with one ones-block of every length in every place of a rotation.
+        // For larger networks: a block of ones of every length, rotated to every place.
         for n in 17..=MAX_SIZE {
             let network = network(n);
             for (ones, turn) in (0..=n).flat_map(|ones| (0..n).map(move |turn| (ones, turn))) {

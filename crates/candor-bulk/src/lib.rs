@@ -33,7 +33,7 @@ use patterns::{Drawers, fill_ones};
 use set_answers::fill_sets;
 use strips::StripDrawer;
 
-/// A plan made ready to randomize many records.
+/// A plan that is prepared for randomizing many records.
 ///
 /// ```
 /// use candor_base::channel::{Axis, Pattern};
@@ -56,26 +56,26 @@ pub struct Randomizer<'a> {
 
 struct BulkBlock<'a> {
     block: &'a Block,
-    /// `None` with one channel only.
+    /// `None` if there is only one channel.
     lottery: Option<Die>,
     /// For each answer, whether it is a set.
     sets: Vec<bool>,
-    /// Of the channels that are no strips; `None` if all are.
+    /// The method for channels that are not strips; `None` if all are strips.
     method: Option<Method<'a>>,
     /// By channel; empty if none is a strip.
     strips: Vec<Kind<'a>>,
 }
 
-/// What a channel of a lottery with strips is.
+/// The kind of a channel in a lottery with strips.
 enum Kind<'a> {
     Strip(StripDrawer<'a>),
-    /// Its number among the channels that are no strips.
+    /// Its number among the channels that are not strips.
     Other(usize),
 }
 
-/// How a block is answered: the fastest way that is exact for all its channels.
+/// The fastest method that is exact for all channels of a block.
 enum Method<'a> {
-    /// One variable, one channel: a kernel over the whole column.
+    /// One variable, one channel: a kernel for the column.
     Column(ColumnKernel),
     /// Patterns first, then columns.
     Patterns(Drawers<'a>),
@@ -84,7 +84,7 @@ enum Method<'a> {
 }
 
 impl<'a> Method<'a> {
-    /// `None` if there is no channel.
+    /// Returns `None` if there is no channel.
     fn new(channels: &[&'a Channel]) -> Option<Method<'a>> {
         if let [channel] = channels
             && let Some(kernel) = ColumnKernel::new(channel)
@@ -119,7 +119,7 @@ impl<'a> BulkBlock<'a> {
 }
 
 impl<'a> Randomizer<'a> {
-    /// Prepares a plan.
+    /// Prepares a plan for randomizing.
     pub fn new(plan: &'a Plan) -> Randomizer<'a> {
         let mut sets = vec![BTreeMap::new(); plan.blocks().len()];
         for column in plan.columns() {
@@ -131,11 +131,13 @@ impl<'a> Randomizer<'a> {
         Randomizer { plan, blocks: plan.blocks().iter().zip(sets).map(prepare).collect() }
     }
 
-    /// Randomizes records given as one column of codes per attribute of the schema. Columns of public attributes are
-    /// passed on as they are, whatever stands in them.
+    /// Randomizes records, given as one column of codes per attribute of the schema.
+    ///
+    /// Columns of public attributes are copied without any check.
     ///
     /// # Errors
-    /// If a column is missing or shorter than another, or a code is not a category.
+    /// Returns [`RandomizeError::Columns`] if a column is missing, [`RandomizeError::Length`] if columns differ in
+    /// length, and [`RandomizeError::Category`] if a code is not a category.
     pub fn batch<R: CryptoRng + ?Sized>(&self, truths: &[Vec<u16>], rng: &mut R) -> Result<Responses, RandomizeError> {
         let rows = self.check(truths)?;
         let mut bytes = Bytes::new(rng);
@@ -161,7 +163,7 @@ impl<'a> Randomizer<'a> {
             if truths[attribute].len() != rows {
                 return Err(RandomizeError::Length { attribute, found: truths[attribute].len(), expected: rows });
             }
-            // All of them: eight are compared at a time, if none can be the last.
+            // Without an early exit, eight codes are compared at a time.
             if truths[attribute].iter().fold(0, |most, &code| code.max(most)) as usize >= categories {
                 return Err(RandomizeError::Category { attribute, categories });
             }
@@ -210,7 +212,7 @@ impl BulkBlock<'_> {
         BlockAnswers { tags, columns, cells: Some(sets) }
     }
 
-    /// Answers under the channels that are no strips; `channel` is the number among them for each record.
+    /// Answers under the channels that are not strips; `channel` is each record's number among them.
     fn answer_others(
         &self,
         truths: &[&[u16]],
@@ -251,7 +253,9 @@ impl BulkBlock<'_> {
         columns
     }
 
-    /// The patterns of a run of records, then their answers column by column; `channel` is that of each record.
+    /// Draws the patterns of a run of records, then their answers column by column.
+    ///
+    /// `channel` returns the channel of each record.
     fn answer_by_patterns(
         &self,
         drawers: &Drawers<'_>,

@@ -1,5 +1,7 @@
-//! Pattern channels over several attributes, or with sets as answers: first the patterns of many
-//! records, then the answers column by column (those that are sets: [`crate::set_answers`]).
+//! Pattern channels over several attributes, or with sets as answers.
+//!
+//! The patterns of many records are drawn first, then the answers column by column. Set-valued answers are in
+//! [`crate::set_answers`].
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -13,57 +15,58 @@ use candor_base::channel::{Axis, Channel, Choices, FULL_WEIGHT, Pattern, Pattern
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
-/// With at most this many attributes, the patterns of a set are listed on one die.
+/// Largest number of attributes for which the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
 
-/// With more listed parts than this in a lottery, dice get small tables.
+/// Largest number of listed parts in a lottery for which dice have large tables.
 const MAX_WIDE: usize = 64;
 
-/// With more parts than this that are walked in a lottery, the reference sampler takes over: their states would fill
-/// the memory.
+/// Largest number of walked parts in a lottery. With more, the states would fill the memory, and the reference sampler
+/// is used.
 const MAX_WALKED: usize = 128;
 
-/// With more listed patterns than this in a lottery, the reference sampler takes over: they would fill the memory.
+/// Largest number of listed patterns in a lottery. With more, they would fill the memory, and the reference sampler is
+/// used.
 const MAX_PATTERNS: usize = 1 << 22;
 
-/// All answers of a channel fit a die if their number has at most so many bits.
+/// Largest number of bits in the number of answers of a channel, so that they fit on a die.
 const MAX_BITS: u64 = 120;
 
-/// With more attributes, the reference sampler takes over.
+/// Largest number of attributes; with more, the reference sampler is used.
 const MAX_ATTRIBUTES: usize = 1024;
 
-/// How many attributes the masks of a [`Draw`] hold.
+/// Number of attributes in the masks of a [`Draw`].
 pub(crate) const WORD: usize = u16::BITS as usize;
 
-/// How many answers are filled in before those to be drawn again are.
+/// Number of answers that are filled in before rejected ones are drawn again.
 const BLOCK: usize = 64;
 
-/// Thresholds that are rarer are walked in their weights as they are, which a plan makes sure of; others in rounded
-/// weights.
+/// Probability below which thresholds are walked with their exact weights, which the plan guarantees to be feasible.
+/// Others are walked with rounded weights.
 const RARE: f64 = 1.0 / 4096.0;
 
-/// How a part draws.
+/// The method by which a part draws.
 enum PartDraw<'a> {
-    /// Always the same; for each word of attributes.
+    /// Always the same draw; one for each word of attributes.
     Fixed(Vec<Draw>),
-    /// One of the patterns on the die.
+    /// One of the patterns on a die.
     Listed { die: Die, patterns: Vec<u16> },
-    /// Attribute after attribute, once it is needed.
+    /// Attribute by attribute; prepared on first use.
     Walked { set: &'a PatternSet, is_rounded: bool, walk: OnceLock<Walk> },
 }
 
-/// The pattern channels of a lottery; each is made ready when it is first drawn.
+/// The pattern channels of a lottery; each is prepared on first use.
 pub(crate) struct Drawers<'a> {
     patterns: Vec<&'a Pattern>,
     ready: Vec<OnceLock<PatternDrawer<'a>>>,
     /// Whether dice may have large tables.
     wide: bool,
-    /// For each attribute and channel, how a set of its answer size is drawn; equal ones are one.
+    /// For each attribute and channel, the drawer of sets of its answer size; equal ones are shared.
     sets: Vec<Vec<Arc<SetDrawer>>>,
 }
 
 impl<'a> Drawers<'a> {
-    /// `None` if some channel does not fit dice or masks, or all of them together would not fit the memory.
+    /// Returns `None` if some channel does not fit dice or masks, or all together would not fit in memory.
     pub(crate) fn new(channels: &[&'a Channel]) -> Option<Drawers<'a>> {
         let pattern = |channel: &&'a Channel| match channel {
             Channel::Pattern(pattern) => Some(pattern),
@@ -89,50 +92,50 @@ impl<'a> Drawers<'a> {
         Some(Drawers { patterns, ready, wide: listed <= MAX_WIDE, sets })
     }
 
-    /// How many words of attributes a record has.
+    /// Returns the number of words of attributes in a record.
     pub(crate) fn words(&self) -> usize {
         self.sets.len().div_ceil(WORD)
     }
 
-    /// Draws what a record does under one of the channels: into place `row` of every word of attributes.
+    /// Draws a pattern under one of the channels, into place `row` of every word of attributes.
     #[inline]
     pub(crate) fn draw(&self, channel: usize, draws: &mut [Draws], row: usize, bytes: &mut Bytes) {
         let ready = || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when prepared");
         self.ready[channel].get_or_init(ready).draw(draws, row, bytes);
     }
 
-    /// How many categories an attribute has.
+    /// Returns the number of categories of an attribute.
     pub(crate) fn categories(&self, attribute: usize) -> usize {
         self.patterns[0].axes()[attribute].categories
     }
 
-    /// How sets about an attribute are drawn, by channel.
+    /// Returns the drawers of sets for an attribute, by channel.
     pub(crate) fn sets(&self, attribute: usize) -> &[Arc<SetDrawer>] {
         &self.sets[attribute]
     }
 }
 
-/// Whether all answers of a channel fit a die.
+/// Returns whether all answers of a channel fit on a die.
 fn is_listable(pattern: &Pattern) -> bool {
     pattern.axes().iter().map(|axis| u64::from(axis.categories.ilog2()) + 1).sum::<u64>() <= MAX_BITS
 }
 
-/// Whether some limit is the largest number, so that a sum beyond it is not told from it.
+/// Returns whether some limit is the largest integer, so that larger sums cannot be distinguished from it.
 fn is_endless(pattern: &Pattern) -> bool {
     pattern.parts().iter().any(|part| matches!(part.set, PatternSet::Threshold { limit: u64::MAX, .. }))
 }
 
-/// A channel made ready to draw patterns.
+/// A channel that is prepared for drawing patterns.
 struct PatternDrawer<'a> {
     pattern: &'a Pattern,
     parts: Die,
     draws: Vec<PartDraw<'a>>,
-    /// The attributes that may be resampled, each with its die: 0 means it is.
+    /// The attributes that may be resampled, each with its die: outcome 0 means resampling.
     resampling: Vec<(usize, Die)>,
 }
 
 impl<'a> PatternDrawer<'a> {
-    /// `None` if some part does not fit dice or masks.
+    /// Returns `None` if some part does not fit dice or masks.
     fn new(pattern: &'a Pattern, wide: bool) -> Option<PatternDrawer<'a>> {
         let weights: Vec<u128> = pattern.parts().iter().map(|part| u128::from(part.weight)).collect();
         let draws = (0..pattern.parts().len()).map(|part| PartDraw::new(part, pattern, wide));
@@ -170,8 +173,9 @@ impl<'a> PatternDrawer<'a> {
     }
 }
 
-/// In how many ways, up to a factor that all patterns share, these attributes can be answered with each pattern; `None`
-/// if a number is too large.
+/// Returns the number of ways to answer these attributes with each pattern, up to a common factor.
+///
+/// Returns `None` if a number is too large.
 fn all_ways(odds: &[Choices]) -> Option<Vec<u128>> {
     let mut ways = vec![BigUint::from(1u32)];
     for choice in odds {
@@ -203,14 +207,14 @@ impl<'a> PartDraw<'a> {
                 let (members, ways) = (set.members(k), all_ways(&pattern.odds())?);
                 let (patterns, weights): (Vec<u16>, Vec<u128>) =
                     (0..).zip(ways).filter(|&(pattern, _)| members[usize::from(pattern)]).unzip();
-                // Two leading bytes decide more, but their table is large.
+                // Two leading bytes decide more often, but their table is large.
                 PartDraw::Listed { die: Die::new(&weights, wide)?, patterns }
             }
         })
     }
 }
 
-/// Answers with one category: fills a column from the draws of its records.
+/// Fills a column of answers with one category each, from the draws of its records.
 pub(crate) fn fill_ones(
     attribute: usize,
     categories: usize,
@@ -224,8 +228,8 @@ pub(crate) fn fill_ones(
         (0..truths.len()).for_each(|i| out[i] = redraw(i, bytes).unwrap_or(truths[i]));
         return;
     }
-    // A uniform number below n is the high half of 16 random bits times n, unless the low half is
-    // below 2^16 mod n: those few are drawn again afterwards. All in 16-bit lanes, without branches.
+    // A uniform number below n is the high half of 16 random bits times n, unless the low half is below 2^16 mod n.
+    // Those few are drawn again afterwards. All in 16-bit lanes, without branches.
     let (all, others) = (categories as u16, categories as u16 - 1);
     let again = |n: u16| (65_536 % u32::from(n)) as u16;
     let (all_again, others_again) = (again(all), again(others));
@@ -239,7 +243,7 @@ pub(crate) fn fill_ones(
         for ((((&free, &miss), &truth), number), out) in
             free.iter().zip(miss).zip(&truths[block.clone()]).zip(&numbers[block.clone()]).zip(&mut out[block.clone()])
         {
-            // All bits of a mask are set where it holds.
+            // A mask has all bits set if its condition holds.
             let free = 0u16.wrapping_sub(free >> attribute & 1);
             let random = free | 0u16.wrapping_sub(miss >> attribute & 1);
             let number = u16::from_le_bytes(*number);
@@ -261,7 +265,7 @@ pub(crate) fn fill_ones(
     }
 }
 
-/// A category drawn as `(free, miss)` say; `None` for the truth.
+/// Draws a category as `(free, miss)` require; returns `None` for the true category.
 fn redraw((free, miss): (bool, bool), categories: usize, truth: u16, bytes: &mut Bytes) -> Option<u16> {
     match (free, miss) {
         (true, _) => Some(bytes.below(categories) as u16),
@@ -270,7 +274,7 @@ fn redraw((free, miss): (bool, bool), categories: usize, truth: u16, bytes: &mut
     }
 }
 
-/// The category at position `other` among all but the truth.
+/// Returns the category at position `other` among all but the true one.
 #[inline]
 fn past(other: u16, truth: u16) -> u16 {
     other + u16::from(other >= truth)

@@ -4,22 +4,21 @@ use candor_base::channel::Answer;
 
 use crate::Sets;
 
-/// The responses of many records under a plan: all that leaves them, and all that an analyst needs beside the plan.
+/// The responses of many records under a plan: everything that an analyst needs in addition to the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Responses {
     /// The answers of each block.
     pub blocks: Vec<BlockAnswers>,
-    /// By attribute the codes of public ones, which are passed on as they are; those of randomized attributes are
-    /// empty.
+    /// By attribute: the codes of public ones, unchanged; empty for randomized attributes.
     pub public: Vec<Vec<u16>>,
 }
 
-/// Answers about one attribute (or cross-classification) for many records.
+/// The answers about one attribute or cross-classification for many records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerColumn {
-    /// One category each.
+    /// One category for each record.
     One(Vec<u16>),
-    /// A set of categories each.
+    /// A set of categories for each record.
     Set(Sets),
 }
 
@@ -33,7 +32,7 @@ impl AnswerColumn {
         }
     }
 
-    /// The answers of some of so many records at their rows, and none elsewhere.
+    /// Returns a column of `rows` records with these answers at their rows, and none elsewhere.
     pub(crate) fn spread(self, at: &[(usize, usize)], rows: usize) -> AnswerColumn {
         match self {
             AnswerColumn::One(codes) => {
@@ -53,14 +52,15 @@ impl AnswerColumn {
 /// The answers of one block for many records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockAnswers {
-    /// The channel each record's lottery drew; empty if the block has one channel only.
+    /// The channel that each record's lottery drew; empty if the block has one channel only.
     pub tags: Vec<u16>,
-    /// One column per answer; where the channel drawn is a strip there is [no answer](UNANSWERED), or an empty set.
+    /// One column per answer. Records whose channel is a strip have [no answer](UNANSWERED), or an empty set.
     pub columns: Vec<AnswerColumn>,
-    /// For each record the cells that its strip answers with, none where another channel was drawn; `None` if the block
-    /// has no strip.
+    /// For each record, the cells that its strip answers with, or none if its channel is not a strip.
+    ///
+    /// `None` if the block has no strip.
     pub cells: Option<Sets>,
 }
 
-/// Stands for "no answer" in a column of codes: no attribute has so many categories.
+/// Code for "no answer" in a column of codes; it is never the code of a category.
 pub const UNANSWERED: u16 = u16::MAX;

@@ -1,4 +1,4 @@
-//! Answers with sets of categories: records that are drawn alike are drawn together.
+//! Answers with sets of categories, drawn together for records with the same channel and aim.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::subsets::{Aim, Subset};
 pub(crate) struct SetDrawer {
     categories: usize,
     size: usize,
-    /// By aim; none to miss with if every set hits.
+    /// By aim; there is none for misses if every set hits.
     ways: [Option<Way>; 3],
 }
 
-/// How sets with one aim are drawn.
+/// The algorithm for sets with one aim.
 enum Way {
     Small(Lanes),
     Large(Subset),
@@ -37,7 +37,7 @@ impl SetDrawer {
         SetDrawer { categories, size, ways: Aim::ALL.map(way) }
     }
 
-    /// Draws the sets of the records listed, all with one aim, each into its room.
+    /// Draws the sets of the listed records, all with one aim, each into its place in `room`.
     fn fill(
         &self,
         aim: Aim,
@@ -79,8 +79,9 @@ impl SetDrawer {
     }
 }
 
-/// Adds the sets of one attribute for a run of at most 65,536 records: `drawers` by channel, `channel`
-/// of each record.
+/// Adds the sets of one attribute for a run of at most 65,536 records.
+///
+/// `drawers` are by channel, and `channel` returns the channel of each record.
 pub(crate) fn fill_sets(
     attribute: usize,
     drawers: &[Arc<SetDrawer>],
@@ -93,7 +94,7 @@ pub(crate) fn fill_sets(
     let start = out.codes().len();
     let mut ends = Vec::with_capacity(truths.len());
     let room = out.extend((0..truths.len()).map(|record| drawers[channel(record)].size), &mut ends);
-    // By channel and aim: which aim a record has is not predictable, so it must not be branched on.
+    // Group by channel and aim: a record's aim is unpredictable, so branching on it would be slow.
     let mut alike = vec![Vec::new(); drawers.len() * Aim::ALL.len()];
     for record in 0..truths.len() {
         alike[channel(record) * Aim::ALL.len() + draws.of(record).aim(attribute) as usize].push(record as u16);

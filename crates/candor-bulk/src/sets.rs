@@ -1,4 +1,4 @@
-//! Sets of categories, one per record, in one buffer: a million sets cost two allocations.
+//! Sets of categories, one per record, in one buffer: a million sets take two allocations.
 
 /// Sets of categories, one per record, each in increasing order.
 ///
@@ -16,46 +16,46 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Sets that follow one another in `codes`, set `i` up to `ends[i]`.
+    /// Creates sets that follow one another in `codes`; set `i` ends at `ends[i]`.
     ///
     /// # Panics
-    /// If the ends do not rise to the number of codes.
+    /// Panics unless the ends rise to the number of codes.
     pub fn new(codes: Vec<u16>, ends: Vec<usize>) -> Sets {
         assert!(ends.is_sorted() && ends.last().copied().unwrap_or(0) == codes.len(), "ends of the sets");
         Sets { codes, ends }
     }
 
-    /// The number of sets.
+    /// Returns the number of sets.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no sets.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The set of one record.
+    /// Returns the set of one record.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there is no such record.
     pub fn get(&self, record: usize) -> &[u16] {
         let start = if record == 0 { 0 } else { self.ends[record - 1] };
         &self.codes[start..self.ends[record]]
     }
 
-    /// The sets, in order.
+    /// Iterates over the sets, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u16]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.codes[start..end])
     }
 
-    /// The categories of all sets, one set after the other.
+    /// Returns the categories of all sets, one set after the other.
     pub fn codes(&self) -> &[u16] {
         &self.codes
     }
 
-    /// Room for so many sets with so many categories together.
+    /// Creates an empty collection with capacity for this many sets and this many categories in total.
     pub fn with_capacity(sets: usize, codes: usize) -> Sets {
         Sets { codes: Vec::with_capacity(codes), ends: Vec::with_capacity(sets) }
     }
@@ -66,8 +66,9 @@ impl Sets {
         self.ends.push(self.codes.len());
     }
 
-    /// Adds a set for each size, with room for its categories; gives that room, and says where each set
-    /// ends among all codes.
+    /// Adds a set for each size, and returns the space for their categories.
+    ///
+    /// Appends to `ends` the position among all codes at which each set ends.
     pub(crate) fn extend(&mut self, sizes: impl Iterator<Item = usize>, ends: &mut Vec<usize>) -> &mut [u16] {
         let start = self.codes.len();
         let mut end = start;

@@ -1,14 +1,14 @@
-//! Strips: sets of cells, relabelled at random, one record after another.
+//! Strips: randomly relabeled sets of cells, drawn record by record.
 
 use crate::bytes::Bytes;
 use crate::die::Die;
 use candor_base::channel::Strip;
 
-/// A strip made ready to draw from: the law of the reference sampler, with other bytes.
+/// A strip that is prepared for drawing: the reference sampler's distribution, from different bytes.
 pub(crate) struct StripDrawer<'a> {
     pub(crate) strip: &'a Strip,
     parts: Die,
-    /// For each member and axis, its label there, counted on from the labels of the axes before.
+    /// For each member and axis, its label there, numbered after the labels of the axes before.
     labels: Vec<u32>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> StripDrawer<'a> {
         StripDrawer { strip, parts, labels }
     }
 
-    /// The answers of the records listed, each into the room that ends where `ends` says.
+    /// Draws the answers of the listed records, each into the part of `room` that ends at its entry in `ends`.
     pub(crate) fn fill(&self, records: &[u32], truths: &[&[u16]], ends: &[usize], room: &mut [u16], bytes: &mut Bytes) {
         let (shape, places) = (self.strip.table(), self.strip.places());
         let mut steps: Vec<u16> = vec![0; shape.sizes().iter().sum()];
@@ -34,7 +34,7 @@ impl<'a> StripDrawer<'a> {
                 let cell: u16 = labels.iter().map(|&label| steps[label as usize]).sum();
                 held[usize::from(cell) / 64] |= 1 << (cell % 64);
             }
-            // In increasing order: bits are faster than a sort.
+            // In increasing order: bits are faster than sorting.
             let mut cells = room[ends[record] - self.strip.members().len()..ends[record]].iter_mut();
             for (word, held) in held.iter_mut().enumerate() {
                 while *held != 0 {
@@ -46,7 +46,7 @@ impl<'a> StripDrawer<'a> {
         }
     }
 
-    /// For each label of each axis, what the category it stands for adds to the number of a cell.
+    /// Computes, for each label of each axis, what its category adds to the number of a cell.
     #[inline]
     fn relabel(&self, truth: impl Fn(usize) -> u16, steps: &mut [u16], bytes: &mut Bytes) {
         let (members, shape) = (self.strip.members(), self.strip.table());
@@ -59,7 +59,7 @@ impl<'a> StripDrawer<'a> {
             let (own, others) = rest.split_at_mut(size);
             rest = others;
             own.iter_mut().enumerate().for_each(|(category, step)| *step = (category * shape.stride(axis)) as u16);
-            // The truth at its label, which goes to the end; the others shuffled.
+            // The true category gets its label by moving to the end; the others are shuffled.
             let given = shape.code(label, axis);
             own.swap(truth(axis).into(), size - 1);
             for last in (1..size - 1).rev() {

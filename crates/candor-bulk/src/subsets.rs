@@ -1,22 +1,22 @@
-//! Uniformly random subsets of any size, exact: local l-diversity and subset selection (Nayak and Zhai 2019).
-//! Small ones have a faster way ([`crate::lanes`]).
+//! Exactly uniform random subsets of any size, for local l-diversity and subset selection (Nayak and Zhai 2019).
 //!
-//! Floyd's method (Bentley and Floyd 1987) takes one uniform number below each of
-//! `n - size + 1, ..., n`. Several of them come out of one random word: the word is multiplied by one
-//! bound after the other, the high half being the number and the low half what is left for the next
-//! (Brackett-Rozinsky and Lemire 2024). The numbers are the digits of `floor(word * B / 2^64)`, `B` the
-//! product of the bounds, so they are exactly uniform once the few words are drawn again whose last low half is
-//! below `2^64 mod B`.
+//! Small subsets have a faster algorithm ([`crate::lanes`]). Floyd's method (Bentley and Floyd 1987) takes one uniform
+//! number below each of `n - size + 1, ..., n`.
+//!
+//! Several of these numbers come from one random word, which is multiplied by one bound after the other. The high half
+//! is the number, and the low half remains for the next (Brackett-Rozinsky and Lemire 2024). The numbers are the digits
+//! of `floor(word * B / 2^64)`, with `B` the product of the bounds. They are exactly uniform once words whose last low
+//! half is below `2^64 mod B` are drawn again.
 
 use crate::bytes::Bytes;
 
-/// Products of bounds stay below this, so that one word in 2^12 at most is drawn again.
+/// Limit of products of bounds, so that at most one word in 2^12 is drawn again.
 const MAX_PRODUCT: u64 = 1 << 52;
 
 /// Draws subsets of a fixed size of `0..n`.
 pub(crate) struct Subset {
     n: usize,
-    /// Whether what is drawn is what the subset leaves out: less work if it is more than half.
+    /// Whether the complement is drawn, which is less work for subsets of more than half.
     left_out: bool,
     words: Vec<Word>,
 }
@@ -26,7 +26,7 @@ struct Word {
     first: u64,
     end: u64,
     product: u64,
-    /// `2^64 mod` the product.
+    /// `2^64` modulo the product.
     again: u64,
 }
 
@@ -60,7 +60,7 @@ impl Subset {
         Subset { n, left_out, words }
     }
 
-    /// Sets the bits of a subset in `chosen`, which comes in empty.
+    /// Sets the bits of a subset in `chosen`, which must be empty.
     fn draw(&self, chosen: &mut [u64], bytes: &mut Bytes) {
         for word in &self.words {
             let mut random = word.draw(bytes);
@@ -82,22 +82,24 @@ impl Subset {
     }
 }
 
-/// What the set has to do with the truth.
+/// The relation of a set to the true category.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// Nothing.
+    /// The set is independent of it.
     Free,
-    /// It contains it.
+    /// The set contains it.
     Hit,
-    /// It does not contain it.
+    /// The set does not contain it.
     Miss,
 }
 
 impl Aim {
     pub(crate) const ALL: [Aim; 3] = [Aim::Free, Aim::Hit, Aim::Miss];
 
-    /// `(n, size)` of the subset that is drawn for a set of `size` out of `categories`: with an eye
-    /// on the truth, of all the others, and one less if the truth is put in.
+    /// Returns `(n, size)` of the subset that is drawn for a set of `size` out of `categories`.
+    ///
+    /// Unless the set is independent of the true category, the subset is drawn from the other categories. It has one
+    /// less if the true category is added.
     pub(crate) fn of_others(self, categories: usize, size: usize) -> (usize, usize) {
         match self {
             Aim::Free => (categories, size),
@@ -108,8 +110,9 @@ impl Aim {
 }
 
 impl Subset {
-    /// Draws one set into `out`, in increasing order. `scratch` has a bit for each category, and is
-    /// empty before and after.
+    /// Draws one set into `out`, in increasing order.
+    ///
+    /// `scratch` has a bit for each category, and is empty before and after.
     pub(crate) fn fill(&self, aim: Aim, truth: u16, out: &mut [u16], scratch: &mut [u64], bytes: &mut Bytes) {
         self.draw(scratch, bytes);
         let mut others = 0;
@@ -123,7 +126,7 @@ impl Subset {
         if aim == Aim::Free {
             return;
         }
-        // The others are numbered without the truth: those from its place on move up by one.
+        // Other categories are numbered without the true one, so those from its place on move up by one.
         let before = out[..others].partition_point(|&other| other < truth);
         out[before..others].iter_mut().for_each(|other| *other += 1);
         if aim == Aim::Hit {
@@ -137,8 +140,8 @@ impl Subset {
 mod tests {
     use super::*;
 
-    /// The numbers that one word gives, for every word of ten bits: each combination as often as
-    /// any other once the leading ones are drawn again. (The same arithmetic as with 64.)
+    /// The numbers that one word of ten bits gives, over all words: every combination occurs equally often once the
+    /// leading ones are drawn again. (The arithmetic is the same as with 64 bits.)
     #[test]
     fn words_give_every_combination_equally_often() {
         for bounds in [&[5u64, 6, 7][..], &[3, 4], &[9, 10, 11], &[91], &[1, 2, 3, 4, 5]] {

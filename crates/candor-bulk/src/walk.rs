@@ -1,4 +1,4 @@
-//! Patterns of thresholds and bitmaps over many attributes: one attribute after the other.
+//! Patterns of thresholds and bitmaps over many attributes, drawn attribute by attribute.
 
 use num_bigint::BigUint;
 use num_traits::{CheckedDiv, ToPrimitive};
@@ -7,19 +7,21 @@ use crate::bytes::Bytes;
 use candor_base::channel::{Choices, PatternSet, State};
 use candor_base::randomness::below;
 
-/// So many sums times attributes, about, does a threshold have that is walked in rounded weights.
+/// Approximate number of sums times attributes of a threshold that is walked with rounded weights.
 const MAX_ROUNDED: u128 = 1 << 16;
 
-/// A set made ready to draw its patterns, each as often as it has answers.
+/// A set that is prepared for drawing patterns, each with probability proportional to its number of answers.
 ///
-/// From every state of the set's automaton, the next attribute hits in a share of the ways to go on. That share is
-/// known to 64 bits, of which 16 nearly always decide; where a random number agrees with all 64, the rest of the share
-/// is weighed exactly. A threshold may be walked in rounded weights, so that its automaton is small: then a pattern
-/// whose own weights are above the limit is drawn again.
+/// From every state of the set's automaton, the next attribute hits in some fraction of the ways to continue. That
+/// fraction is known to 64 bits, of which 16 nearly always decide. If a random number agrees with all 64, the remainder
+/// of the fraction is computed exactly.
+///
+/// A threshold may be walked with rounded weights, so that its automaton is small. Patterns whose exact weights exceed
+/// the limit are then drawn again.
 pub(crate) struct Walk {
-    /// What is walked: it has all patterns of the set.
+    /// The set that is walked, which contains all patterns of the given set.
     walked: PatternSet,
-    /// What each attribute weighs if it misses, and how much is within the set.
+    /// The exact weight of each attribute if it misses, and the exact limit.
     within: (Vec<u64>, u64),
     choices: Vec<Choices>,
     /// By state.
@@ -28,20 +30,20 @@ pub(crate) struct Walk {
 
 #[derive(Clone, Copy)]
 struct Step {
-    /// The share of hits, of `2^64`, rounded down.
+    /// The fraction of hits in units of `2^-64`, rounded down.
     hits: u64,
-    /// The states that a hit and a miss lead to.
+    /// The states after a hit and after a miss.
     next: [u32; 2],
 }
 
 impl Walk {
-    /// In the weights as they are, if the automaton is not too large, or in rounded ones.
+    /// Prepares a set, with exact weights if the automaton is small enough, otherwise with rounded ones.
     pub(crate) fn new(set: &PatternSet, choices: Vec<Choices>, is_rounded: bool) -> Walk {
         let (weights, limit) = match set {
             PatternSet::Threshold { weights, limit } => (weights.clone(), *limit),
             _ => (vec![0; choices.len()], 0),
         };
-        // What rounding adds to a sum grows with the number of attributes: few of them do with few sums.
+        // Rounding errors of a sum grow with the number of attributes, so few attributes need few distinct sums.
         let k = choices.len() as u128;
         let smallest = if is_rounded { 1 + u128::from(limit) * k / MAX_ROUNDED.min(k * k * k) } else { 1 };
         let counted = |unit: u128| {
@@ -52,8 +54,8 @@ impl Walk {
         let (walked, completions) = counted.expect("all sums are one in the end");
         let step = |(number, choice): (usize, &Choices)| {
             let State { ways, next } = &completions.states[number];
-            // None where there is no way on, which is never met. All of them if nothing can miss: then a number that
-            // agrees is weighed, and hits, too.
+            // Zero if there is no way to continue; such states are never reached. The maximum if nothing can miss; then
+            // a number that agrees is settled exactly, and hits, too.
             let hits = (completions.hits(number, choice) << 64u32).checked_div(ways).unwrap_or_default();
             Step { hits: hits.to_u64().unwrap_or(u64::MAX), next: next.map(Option::unwrap_or_default) }
         };
@@ -62,8 +64,9 @@ impl Walk {
         Walk { steps: steps.collect(), walked, within: (weights, limit), choices }
     }
 
-    /// Says of each attribute, in order, whether it misses; whether the pattern is in the set. If not, all is to be
-    /// said anew.
+    /// Reports for each attribute, in order, whether it misses; returns whether the pattern is in the set.
+    ///
+    /// If it is not, the caller must discard the pattern and draw again.
     #[inline]
     pub(crate) fn draw(&self, bytes: &mut Bytes, mut say: impl FnMut(usize, bool)) -> bool {
         let (weights, limit) = &self.within;
@@ -79,28 +82,29 @@ impl Walk {
         sum <= *limit
     }
 
-    /// Whether the attribute misses, where 16 bits do not decide.
+    /// Returns whether the attribute misses if 16 bits do not decide.
     #[cold]
     fn settle(&self, state: usize, attribute: usize, lead: u16, bytes: &mut Bytes) -> bool {
         let number = u64::from(lead) << 48 | u64::from_le_bytes(bytes.array()) >> 16;
         self.misses(state, attribute, number, |all| below(all, bytes).unwrap_or_else(|never| match never {}))
     }
 
-    /// Whether the attribute misses if the random number is this one; `below` gives a uniform integer below another.
+    /// Returns whether the attribute misses for this random number; `below` draws a uniform integer below another.
     fn misses(&self, state: usize, attribute: usize, number: u64, below: impl FnOnce(&BigUint) -> BigUint) -> bool {
         let hits = self.steps[state].hits;
         if number != hits {
             return number > hits;
         }
-        // Met once in 2^64 times: counted again, not kept.
+        // This happens once in 2^64 times, so the ways are counted again instead of stored.
         let completions = self.walked.completions(&self.choices).expect("counted before");
         let all = &completions.states[state].ways;
         below(all) >= (completions.hits(state, &self.choices[attribute]) << 64u32) - all * hits
     }
 }
 
-/// A threshold with each weight rounded to a multiple of the unit, and a limit that leaves no pattern of it out:
-/// rounding adds to none of them more than to all attributes that are rounded up. Other sets as they are.
+/// Returns a threshold with weights rounded to multiples of the unit, and a limit that excludes none of its patterns.
+///
+/// The limit grows by the sum of what rounding adds to each weight. Other sets are returned unchanged.
 fn rounded(set: &PatternSet, unit: u128) -> PatternSet {
     let PatternSet::Threshold { weights, limit } = set else { return set.clone() };
     let round = |&weight: &u64| (u128::from(weight) + unit / 2) / unit;
@@ -115,8 +119,8 @@ mod tests {
     use candor_base::channel::Bitmap;
     use candor_base::randomness::Source;
 
-    /// Of every state that is reached: the numbers below the share, and the part of the one that agrees with it, are
-    /// just the ways in which the attribute hits.
+    /// For every reachable state, the numbers below the fraction, and part of the one that agrees with it, are exactly
+    /// the ways in which the attribute hits.
     #[test]
     fn shares_are_exact() {
         let bitmap = Bitmap::new(4, |p| p % 3 == 1);
@@ -144,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Whatever the unit: all patterns of a threshold are walked, and in small units few others.
+    /// For any unit, all patterns of a threshold are walked; for small units, few others.
     #[test]
     fn rounding_leaves_no_pattern_out() {
         let weights: Vec<u64> = (0..10).map(|i| 1_000 + 137 * i * i % 900).collect();
@@ -168,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Rounded so much that other patterns are walked, too: those are told, and every pattern of the set is met.
+    /// With coarse rounding, other patterns are walked, too. They are recognized, and every pattern of the set occurs.
     #[test]
     fn what_rounding_lets_in_is_told() {
         let weights = vec![1_400, 2_700, 1_900, 3_300];

@@ -1,7 +1,7 @@
-//! Statistical proof of the samplers: for every family of channels, a million draws of the bulk
-//! sampler and of the single-record sampler against the law by definition.
+//! Statistical tests of the samplers: a million draws of each, compared with the exact distribution.
 //!
-//! Seeds are fixed; each test has a false-alarm rate of 1e-6 or less for a fresh seed.
+//! They cover every family of channels, the bulk sampler and the single-record sampler. Seeds are fixed; each test has
+//! a false-alarm rate of 1e-6 or less for a fresh seed.
 
 use std::collections::HashMap;
 
@@ -20,8 +20,9 @@ mod definition;
 const DRAWS: usize = 1_000_000;
 const ALPHA: f64 = 1e-6;
 
-/// A tag and, for each attribute, how many categories were answered, and which: in one list, because a million of them
-/// are counted.
+/// A tag and, for each attribute, the number of categories in the answer and the categories.
+///
+/// It is one list, because a million of them are counted.
 type Response = Vec<u16>;
 
 fn response(tag: usize, answers: &[Vec<usize>]) -> Response {
@@ -33,7 +34,7 @@ fn response(tag: usize, answers: &[Vec<usize>]) -> Response {
     response
 }
 
-/// Counts one more.
+/// Counts one more response.
 fn count(seen: &mut HashMap<Response, usize>, response: &[u16]) {
     match seen.get_mut(response) {
         Some(times) => *times += 1,
@@ -45,7 +46,7 @@ fn float(p: &Rational) -> f64 {
     p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap()
 }
 
-/// The law of the responses of one block to one truth.
+/// Returns the distribution of the responses of one block to one true record.
 fn law(block: &Block, truth: &[u16]) -> HashMap<Response, f64> {
     let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
     let mut law = HashMap::new();
@@ -114,7 +115,7 @@ fn one_by_one(plan: &Plan, truth: &[u16], seed: u64) -> HashMap<Response, usize>
     seen
 }
 
-/// Chi-square over all responses (rare ones together), and a Wilson interval for each.
+/// Checks counts by a chi-square test over all responses (rare ones together) and a Wilson interval for each.
 fn fits(seen: &HashMap<Response, usize>, law: &HashMap<Response, f64>, name: &str) {
     let impossible = seen.keys().find(|response| law.get(*response).is_none_or(|&p| p == 0.0));
     assert_eq!(impossible, None, "{name}: an answer that the channel cannot give");
@@ -147,8 +148,9 @@ fn fits(seen: &HashMap<Response, usize>, law: &HashMap<Response, f64>, name: &st
     }
 }
 
-/// From counts alone: `ln` of a lower bound on P(response | x) over an upper bound on
-/// P(response | y) (Clopper-Pearson), for a response chosen beforehand.
+/// Returns a lower bound on epsilon from counts alone, for a response chosen beforehand.
+///
+/// It is `ln` of a lower bound on P(response | x) over an upper bound on P(response | y) (Clopper-Pearson).
 fn epsilon_seen(response: &Response, x: &HashMap<Response, usize>, y: &HashMap<Response, usize>) -> f64 {
     let count = |seen: &HashMap<Response, usize>| seen.get(response).copied().unwrap_or(0) as f64;
     let (a, b, n) = (count(x), count(y), DRAWS as f64);
@@ -170,8 +172,9 @@ fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
     Matrix::rounded(sizes.to_vec(), labels, columns).unwrap().into()
 }
 
-/// Two truths that differ in every attribute are tried; `telling` is the response whose frequency
-/// under the first and the second bounds epsilon from below.
+/// Tests two true records that differ in every attribute.
+///
+/// The frequencies of the response `telling` under both bound epsilon from below.
 fn prove(name: &str, lottery: Vec<(u64, Channel)>, telling: Option<Response>) {
     prove_samplers(&[("bulk", bulk), ("one by one", one_by_one)], name, lottery, telling);
 }
@@ -196,7 +199,7 @@ fn prove_samplers(samplers: &[(&str, Draw)], name: &str, lottery: Vec<(u64, Chan
                 black_box <= certified,
                 "{name}, {sampler}: epsilon is at least {black_box}, certified {certified}"
             );
-            // The bound is no use unless it comes near.
+            // The bound is useless unless it is close.
             assert!(black_box >= 0.8 * certified, "{name}, {sampler}: only {black_box} of {certified} seen");
         }
     }
@@ -218,7 +221,7 @@ fn k_ary() {
 #[test]
 fn lying_more_often_than_not() {
     let channel = patterns(&[Axis::single(5)], &[(PatternSet::Only(vec![0]), 3), (PatternSet::All, 5)]);
-    // Under this channel it is the other's category that a truth makes likelier.
+    // Under this channel, a true category makes the other one likelier.
     prove("lies", alone(channel), Some(response(0, &[vec![4]])));
 }
 
@@ -237,7 +240,7 @@ fn matrices() {
     prove("lottery of matrices", two, Some(response(0, &[vec![0]])));
 }
 
-/// Columns that sum to the outcomes of a device.
+/// Columns that sum to the number of outcomes of a device.
 #[test]
 fn devices() {
     let device = |total: u128, columns: &[&[u64]]| -> Channel {
@@ -289,13 +292,13 @@ fn resampling() {
     prove("resampled sets", alone(sets.resampled(vec![1 << 63]).into()), None);
 }
 
-/// Too many attributes to list all answers: the law of the pattern over four of them.
+/// Too many attributes to list all answers: tests the distribution of the pattern over four of them.
 #[test]
 fn thresholds_over_many_attributes() {
     let k = 24;
     let axes: Vec<Axis> = (0..k).map(|i| Axis::single(2 + i % 3)).collect();
     let weights: Vec<u64> = (0..k as u64).map(|i| 1 + i * 7 % 5).collect();
-    // The first is drawn by rejection, the second is too rare for that.
+    // The first is drawn by rejection; the second is too rare for that.
     for (limit, likely) in [(30, true), (4, false)] {
         let set = PatternSet::Threshold { weights: weights.clone(), limit };
         let pattern = Pattern::new(axes.clone(), parts(&[(set.clone(), 1)])).unwrap();
@@ -321,7 +324,7 @@ fn thresholds_over_many_attributes() {
     }
 }
 
-/// Counts of patterns against their law.
+/// Compares counts of patterns with their distribution.
 fn follows(seen: &[f64], law: &[f64], name: &str) {
     let draws: f64 = seen.iter().sum();
     let cells = seen.iter().zip(law).filter(|(_, p)| **p * draws > 20.0);
@@ -331,9 +334,11 @@ fn follows(seen: &[f64], law: &[f64], name: &str) {
     assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{name}: {statistic} with {degrees}");
 }
 
-/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with
-/// resampling. Each with a common and a rare set, once in small weights and once in large ones, which are rounded while
-/// a pattern is drawn.
+/// The same in bulk, with masks of one word and of three, next to a part of one pattern and one of all, with
+/// resampling.
+///
+/// Each has a common and a rare set, with small weights and with large ones, which are rounded while a pattern is
+/// drawn.
 #[test]
 fn thresholds_over_many_attributes_in_bulk() {
     let small = [(16, 20), (16, 12), (24, 32), (24, 22), (130, 220), (130, 190)].map(|(k, limit)| (k, limit, 1));
@@ -396,8 +401,8 @@ fn sets() {
     prove("lottery of answer sizes", sizes, None);
 }
 
-/// Sets beyond the bulk sampler's kernel for small ones: many categories, and more than half of them. (One by one, all
-/// sizes are drawn alike, and large sets slowly.)
+/// Sets too large for the bulk sampler's kernel for small ones: many categories, and more than half of them. The
+/// single-record sampler draws all sizes alike, and large sets slowly.
 #[test]
 fn large_sets() {
     let prove = |name: &str, channel: Channel| prove_samplers(&[("bulk", bulk)], name, alone(channel), None);
@@ -408,8 +413,8 @@ fn large_sets() {
     prove("all but two, the truth left out", missing);
 }
 
-/// Half of ten thousand categories, where answers cannot be listed: every set holds the truth, and every
-/// other category is in as many sets as it should, alone and together with its neighbour.
+/// Half of ten thousand categories, where answers cannot be listed. Every set contains the true category. Every other
+/// category has the right frequency, alone and together with its neighbor.
 #[test]
 fn half_of_ten_thousand() {
     const CATEGORIES: usize = 10_000;
@@ -434,9 +439,9 @@ fn half_of_ten_thousand() {
     let z = Normal::standard().inverse_cdf(1.0 - ALPHA / 8.0 / CATEGORIES as f64);
     for code in 0..CATEGORIES - 1 {
         let n = others[code];
-        // Half a step of continuity, since counts are whole numbers.
+        // A continuity correction of half a step, since counts are integers.
         assert!((alone[code] - n * p).abs() <= z * (n * p * (1.0 - p)).sqrt() + 0.5, "{code}: {}", alone[code]);
-        // Sets in which the neighbour is the truth are left out above, at most one here.
+        // Sets in which the neighbor is the true category are left out above, at most one here.
         assert!((together[code] - n * q).abs() <= z * (n * q * (1.0 - q)).sqrt() + 1.5, "{code}: {}", together[code]);
     }
 }

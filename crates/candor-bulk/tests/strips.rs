@@ -1,4 +1,4 @@
-//! Both samplers of strips against the exact law, by counts of many draws.
+//! Both samplers of strips against the exact distribution, by counts of many draws.
 //!
 //! Seeds are fixed; each test has a false-alarm rate below 1e-6 for a fresh seed.
 
@@ -26,7 +26,7 @@ const ALPHA: f64 = 1e-8;
 /// The tag of a record and the cells of its strip.
 type Response = (usize, Vec<u16>);
 
-/// The law of what strips answer to one record of a block; other channels under their tag, with no cells.
+/// Returns the distribution of strip answers to one record of a block; other channels count by tag, with no cells.
 fn law(block: &Block, record: &[usize]) -> HashMap<Response, f64> {
     let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
     let mut law = HashMap::new();
@@ -91,7 +91,7 @@ fn p_value(seen: &HashMap<Response, usize>, law: &HashMap<Response, f64>) -> f64
     ChiSquared::new(law.len() as f64 - 1.0).unwrap().sf(law.iter().map(cell).sum())
 }
 
-/// Both samplers, for the first and the last record.
+/// Tests both samplers on the first and the last record.
 fn prove(name: &str, plan: &Plan) {
     let last: Vec<u16> = plan.schema().sizes().iter().map(|&size| size as u16 - 1).collect();
     for record in [vec![0; last.len()], last] {
@@ -115,7 +115,7 @@ fn one_strip_without_a_lottery() {
     prove("box", &plan(&[2, 3, 4], vec![Block::new(vec![0, 1, 2], boxed)]));
     prove("one attribute", &plan(&[6], vec![Block::new(vec![0], strip(&[0], &[6], 2, [2, 3]))]));
     prove("triple", &plan(&[2, 3, 4], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[2, 3, 4], 7, [1, 2]))]));
-    // All but one of the attributes of the block, in another order than the schema's.
+    // Only some attributes of the block, in an order that differs from the schema's.
     prove("some of them", &plan(&[4, 5, 3], vec![Block::new(vec![2, 1, 0], strip(&[0, 2], &[3, 4], 5, [1, 4]))]));
 }
 
@@ -137,7 +137,7 @@ fn lotteries_and_blocks_of_strips() {
     prove("strips only", &plan);
 }
 
-/// The checks can fail: weights that are off by one in six, and the law of another record.
+/// The checks can fail: they reject weights that are off by one in six, and the distribution of another record.
 #[test]
 fn a_wrong_sampler_is_found_out() {
     let of = |weights| plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, weights))]);
@@ -146,7 +146,7 @@ fn a_wrong_sampler_is_found_out() {
     assert!(p_value(&bulk(&of([30, 30]), 0, &[0, 1]), &claimed) < ALPHA);
 }
 
-/// A lottery of two strips, an ordinary pattern and one that answers with a set about the first attribute.
+/// Returns a lottery of two strips, a pattern with one category each, and one with a set for the first attribute.
 fn mixed() -> Plan {
     let pattern = |axes: Vec<Axis>| {
         let part = |set: PatternSet, weight: u64| Part { set, weight };
@@ -181,14 +181,14 @@ fn strips_beside_patterns() {
         assert!(strip || second[row] < 4 && third[row] < 2);
         kept[tag] += u64::from(!strip && first.get(row).contains(&2));
     }
-    // What patterns answer is still the truth's: kept with 1/2 + 1/2 * q/a.
+    // Pattern answers still depend on the true category: it is kept with probability 1/2 + 1/2 * q/a.
     for (tag, p) in [(1, 0.5 + 0.5 / 3.0), (3, 0.5 + 0.5 * 2.0 / 3.0)] {
         let draws = answers.tags.iter().filter(|&&drawn| usize::from(drawn) == tag).count() as u64;
         assert_probability(kept[tag], draws, p);
     }
 }
 
-/// A count against its binomial law, two-sided.
+/// Tests a count against its binomial distribution, two-sided.
 fn assert_probability(count: u64, draws: u64, p: f64) {
     let law = Binomial::new(p, draws).unwrap();
     let low = law.cdf(count);
@@ -196,8 +196,9 @@ fn assert_probability(count: u64, draws: u64, p: f64) {
     assert!(low > ALPHA && high > ALPHA, "{count} of {draws}, probability {p}");
 }
 
-/// Tables whose answers cannot be listed: the truth is inside as often as it should, a cell beside it and one apart
-/// from it as often as the second moments of the strip say, and every answer is a relabelling as far as its lines tell.
+/// Tables whose answers cannot be listed. The true cell, one that shares attributes with it and one that shares none
+/// are in the answer as often as the strip's second moments imply. Every answer is a relabeling, as far as its lines
+/// show.
 #[test]
 fn large_tables() {
     for (sizes, m, draws) in [(vec![256, 256], 1_000, 4_000), (vec![300, 200], 60, 20_000), (vec![2; 16], 1_000, 2_000)]
@@ -208,7 +209,7 @@ fn large_tables() {
         let plan = plan(&sizes, vec![Block::new(places, strip.clone())]);
         let truth = strip.table().cells() - 1;
         let beside = truth - 1;
-        // P(cell in A | truth) = p + F (P(both in a uniform answer) - p^2) / (1 + F p).
+        // P(cell in A | true cell) = p + F (P(both in a uniform answer) - p^2) / (1 + F p).
         let (p, excess) = (strip.subset_fraction(), strip.excess_ratio());
         let pairs = |cell: usize| both(&strip, truth, cell);
         let expected = |cell: usize| p + excess * (pairs(cell) - p * p) / (1.0 + excess * p);
@@ -240,7 +241,7 @@ fn large_tables() {
     }
 }
 
-/// The share of ordered pairs of cells that differ in the same attributes as these two and are both in the strip.
+/// Returns the fraction of ordered pairs of cells that differ like these two and are both in the strip.
 fn both(strip: &Strip, x: usize, y: usize) -> f64 {
     let shape = strip.table();
     let differs = |x: usize, y: usize, axis: usize| shape.code(x, axis) != shape.code(y, axis);

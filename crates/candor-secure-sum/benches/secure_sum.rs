@@ -1,6 +1,6 @@
-//! Secure sum in one process, on one core: all shares made, hashed, checked and added up.
+//! Secure sum in one process on one core: makes, hashes, checks and adds up all shares.
 //!
-//! Run with `cargo bench -p candor-secure-sum --bench secure_sum`; results are kept in benches/results/.
+//! Run with `cargo bench -p candor-secure-sum --bench secure_sum`; results are in benches/results/.
 
 use candor_base::randomness::Source;
 use candor_secure_sum::{Session, Traffic, run};
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// Every party is in one cell out of ten.
+/// Runs a round in which each party is in one cell out of ten.
 fn whole_round(bencher: Bencher, parties: u32, collectors: u32, counts: usize) {
     let session = Session::new([7; 16], parties, collectors, counts, 1).unwrap();
     let traffic = Traffic::new(&session);
@@ -24,13 +24,13 @@ fn whole_round(bencher: Bencher, parties: u32, collectors: u32, counts: usize) {
         .bench_local(|| run(session.clone(), (0..parties as usize).map(values), &Source::from_seed(1)).unwrap());
 }
 
-/// The protocol of the paper, every party a collector; items are shares.
+/// The paper's protocol, in which every party is a collector; items are shares.
 #[divan::bench(sample_count = 3)]
 fn thousand_parties_all_collect(bencher: Bencher) {
     whole_round(bencher, 1000, 1000, 1000);
 }
 
-/// All pairs of eight attributes of Adult, three collectors; items are shares.
+/// All pairs of eight attributes of Adult with three collectors; items are shares.
 #[divan::bench(sample_count = 3)]
 fn adult_pairs_three_collect(bencher: Bencher) {
     whole_round(bencher, 32_561, 3, 1582);

@@ -1,4 +1,4 @@
-//! A collector: adds up the shares it receives.
+//! Collectors, which add up the shares they receive.
 
 use super::message::{check_collector, check_party, check_residues};
 use super::{Digest, Fault, Kind, Partial, Session, Share};
@@ -13,21 +13,23 @@ pub struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// The collector of this number.
+    /// Creates the collector of this number.
     ///
     /// # Errors
-    /// If the session has no such collector.
+    /// Returns [`Fault::NotACollector`] if the session has no such collector.
     pub fn new(session: &'a Session, number: u32) -> Result<Collector<'a>, Fault> {
         check_collector(session, number)?;
         let (sums, received) = (vec![0; session.counts], vec![None; session.parties as usize]);
         Ok(Collector { session, number, sums, received })
     }
 
-    /// Takes in a share. One that is refused changes nothing. Cost: an addition per count.
+    /// Receives a share and adds its residues to the sums.
+    ///
+    /// A rejected share changes nothing. Cost: an addition per count.
     ///
     /// # Errors
-    /// If it belongs to another session or collector, comes from a stranger or for the second time, or does not
-    /// hold one residue per count.
+    /// Returns a [`Fault`] if the share belongs to another session or collector, is from an unknown party, is the
+    /// party's second one, or does not have one residue per count.
     pub fn receive(&mut self, share: Share) -> Result<(), Fault> {
         let (session, party) = (self.session, share.party);
         if share.tag != session.tag {
@@ -47,10 +49,10 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Ends the collection: what to publish.
+    /// Ends the collection and returns the message to publish.
     ///
     /// # Errors
-    /// If parties dropped out: names all whose share is missing.
+    /// Returns [`Fault::MissingShares`] with all parties whose share is missing.
     pub fn close(self) -> Result<Partial, Fault> {
         let missing: Vec<u32> = (0..).zip(&self.received).filter(|(_, held)| held.is_none()).map(|(i, _)| i).collect();
         if !missing.is_empty() {
@@ -60,7 +62,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Adds residues to sums, modulo.
+/// Adds residues to sums, modulo the session's modulus.
 pub(super) fn add_to(session: &Session, sums: &mut [u64], residues: &[u64]) {
     sums.iter_mut().zip(residues).for_each(|(sum, &residue)| *sum = session.add(*sum, residue));
 }

@@ -1,11 +1,11 @@
-//! What can go wrong in a round, and whose message it was.
+//! Faults of a round, with the parties whose messages caused them.
 
 use std::fmt;
 
 /// The kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// From a party to a collector.
+    /// A party's residues for one collector.
     Share,
     /// Digests that a party publishes.
     Announcement,
@@ -23,180 +23,180 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Why a round cannot go on. Parties, collectors and counts are numbered from 0.
+/// The reason why a round cannot continue. Parties, collectors and counts are numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Nobody to hide among.
+    /// There are fewer than two parties, so nothing would be hidden.
     #[error("a secure sum requires at least 2 parties, not {0}")]
     TooFewParties(u32),
-    /// A number of collectors that hides nothing or does not exist.
+    /// There are fewer than two collectors, or more collectors than parties.
     #[error("{collectors} collectors; expected 2 to {parties}, the number of parties")]
     Collectors {
-        /// How many were asked for.
+        /// Number of collectors requested.
         collectors: u32,
-        /// How many parties there are.
+        /// Number of parties.
         parties: u32,
     },
-    /// A vector without values, or a larger one than can be handled.
+    /// The vectors have no values, or more than [`MAX_COUNTS`](super::MAX_COUNTS).
     #[error("vectors of {0} values; they must have from 1 to {max}", max = super::MAX_COUNTS)]
     Counts(usize),
-    /// Totals that would be zero or not fit.
+    /// Totals would always be zero, or could exceed 63 bits.
     #[error("the largest value is {max_value}; it must be positive, and {parties} times it must be below 2^63")]
     MaxValue {
         /// The largest value.
         max_value: u64,
-        /// How many parties there are.
+        /// Number of parties.
         parties: u32,
     },
-    /// A party's number beyond those of the session: a stranger.
+    /// The party's number is not in the session.
     #[error("unknown party {party}; parties have the numbers 0 to {last}", last = .parties - 1)]
     Stranger {
         /// Its number.
         party: u32,
-        /// How many take part.
+        /// Number of parties in the session.
         parties: u32,
     },
-    /// A collector's number beyond those of the session.
+    /// The number is not that of a collector of the session.
     #[error("party {party} is not a collector; collectors have the numbers 0 to {last}", last = .collectors - 1)]
     NotACollector {
         /// Its number.
         party: u32,
-        /// How many collectors there are.
+        /// Number of collectors.
         collectors: u32,
     },
-    /// A vector of another length.
+    /// A vector has the wrong length.
     #[error("party {party} has {found} values; the session adds up {expected}")]
     Length {
-        /// Whose vector.
+        /// The party of the vector.
         party: u32,
-        /// How many values it has.
+        /// Number of values found.
         found: usize,
-        /// How many it should have.
+        /// Number of values expected.
         expected: usize,
     },
-    /// A value that is too large.
+    /// A value is too large.
     #[error("party {party}, count {count}: the value is {value}; the largest is {max_value}")]
     Value {
-        /// Whose value.
+        /// The party of the value.
         party: u32,
-        /// Which count.
+        /// The count.
         count: usize,
         /// The value.
         value: u64,
-        /// The largest that is allowed.
+        /// The largest allowed value.
         max_value: u64,
     },
-    /// Bytes that are not a message of that kind.
+    /// The bytes are not a message of the expected kind.
     #[error("these {length} bytes are not a {kind} message: {reason}")]
     Garbage {
-        /// What was expected.
+        /// The expected kind.
         kind: Kind,
-        /// How many bytes.
+        /// Number of bytes.
         length: usize,
-        /// What is wrong with them.
+        /// The problem with the bytes.
         reason: &'static str,
     },
-    /// A message of another session, or of other parameters.
+    /// The message is from another session, or from one with other parameters.
     #[error("the {kind} message of party {party} belongs to another session")]
     OtherSession {
-        /// What it is.
+        /// The kind of message.
         kind: Kind,
-        /// Who it says it is from.
+        /// The sender that the message states.
         party: u32,
     },
-    /// A message for somebody else.
+    /// A share reached the wrong collector.
     #[error("the share of party {party} is for collector {collector}, but collector {receiver} received it")]
     Misdirected {
-        /// Who sent it.
+        /// The sender.
         party: u32,
-        /// For whom.
+        /// The intended collector.
         collector: u32,
-        /// Who got it.
+        /// The collector that received it.
         receiver: u32,
     },
-    /// A number that is no residue.
+    /// A number in a message is not a residue.
     #[error("the {kind} message of party {party}, count {count}: {residue} is not below the modulus {modulus}")]
     Residue {
-        /// Of what kind of message.
+        /// The kind of message.
         kind: Kind,
-        /// Who sent it.
+        /// The sender.
         party: u32,
-        /// Which count.
+        /// The count.
         count: usize,
         /// The number.
         residue: u64,
         /// The modulus.
         modulus: u64,
     },
-    /// A second share of one party.
+    /// A collector received a second share from one party.
     #[error("collector {collector} received a second share from party {party}")]
     SecondShare {
-        /// Who sent it.
+        /// The sender.
         party: u32,
-        /// Who got it.
+        /// The collector.
         collector: u32,
     },
-    /// A second message of one party where one is published.
+    /// A party published a second message of the same kind.
     #[error("party {party} published a second {kind}")]
     Second {
-        /// What it is.
+        /// The kind of message.
         kind: Kind,
-        /// Who published it.
+        /// The party.
         party: u32,
     },
-    /// Parties dropped out before all their shares arrived.
+    /// Some parties sent no share to a collector.
     #[error("collector {collector} has no share from {}", listed(.parties))]
     MissingShares {
-        /// Who waits.
+        /// The collector that lacks the shares.
         collector: u32,
-        /// For whom.
+        /// The parties.
         parties: Vec<u32>,
     },
-    /// Parties dropped out before they published.
+    /// Some parties published no message of a kind.
     #[error("there is no {kind} from {}", listed(.parties))]
     Missing {
-        /// What is missing.
+        /// The kind of message.
         kind: Kind,
-        /// From whom.
+        /// The parties.
         parties: Vec<u32>,
     },
-    /// What was announced is not what was received.
+    /// The digest that a party announced differs from the digest that a collector received.
     #[error("party {party} announced another share for collector {collector} than collector {collector} received")]
     Disagreement {
-        /// Who sent it.
+        /// The sender.
         party: u32,
-        /// Who received it.
+        /// The collector.
         collector: u32,
     },
-    /// A message that is not the one that was announced.
+    /// A message differs from the one that was announced.
     #[error("this is not the message that party {party} sent to collector {collector}")]
     NotTheMessage {
-        /// Who sent it.
+        /// The sender.
         party: u32,
-        /// Who received it.
+        /// The collector.
         collector: u32,
     },
-    /// Sums that do not follow from the messages.
+    /// A collector's sum does not equal the sum of its messages.
     #[error("collector {collector} published a wrong sum for count {count}: {published} instead of {right}")]
     WrongSum {
-        /// Whose sum.
+        /// The collector.
         collector: u32,
-        /// Which count.
+        /// The count.
         count: usize,
-        /// What was published.
+        /// The published sum.
         published: u64,
-        /// What follows from the messages.
+        /// The sum of the messages.
         right: u64,
     },
-    /// A total that does not follow from the partial sums.
+    /// A total does not equal the sum of the partial sums.
     #[error("the total of count {count} is {stated}, but the partial sums give {right}")]
     WrongTotal {
-        /// Which count.
+        /// The count.
         count: usize,
-        /// What is stated.
+        /// The stated total.
         stated: u64,
-        /// What follows from the partial sums.
+        /// The sum of the partial sums.
         right: u64,
     },
 }

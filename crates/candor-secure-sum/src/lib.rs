@@ -1,40 +1,42 @@
 //! Secure sum: many parties learn the exact totals of their vectors, and nothing else.
 //!
-//! This is the protocol of Domingo-Ferrer and Soria-Comas 2020, section 4.2, as messages: additive secret sharing
-//! modulo `n v + 1`, where `n` is the number of parties and `v` the largest value (the paper: indicators, so `v = 1`
-//! and the modulus is `n + 1`). The first `m` of the parties are *collectors*; with `m = n` it is the paper's protocol,
-//! with `m` much smaller than `n` it is feasible for many thousand parties.
+//! This is the protocol of Domingo-Ferrer and Soria-Comas 2020, section 4.2, as messages. It is additive secret sharing
+//! modulo `n v + 1`, where `n` is the number of parties and `v` the largest value. The paper adds up indicators, so its
+//! `v` is 1 and its modulus `n + 1`. The first `m` of the parties are *collectors*. With `m = n` it is the paper's
+//! protocol; with `m` much smaller than `n` it is feasible for many thousand parties.
 //!
 //! 1. Each [`Party`] splits every count of its vector into `m` residues that sum to it, `m - 1` of them exactly
-//!    uniform, and sends one [`Share`] message to each collector. It publishes an [`Announcement`]: the
-//!    digests of what it sent.
-//! 2. Each [`Collector`] checks and adds up what it receives, and publishes a [`Partial`]: its sums, and the
-//!    digests of what it received.
-//! 3. The partial sums add up to the totals. [`Transcript::new`] makes sure that everything is there
-//!    and agrees, and [`Transcript::check`] lets anybody repeat that.
+//!    uniform, and sends one [`Share`] message to each collector. It publishes an [`Announcement`]: the digests of
+//!    these messages.
+//! 2. Each [`Collector`] checks and adds up the shares it receives. It publishes a [`Partial`]: its sums, and the
+//!    digests of the messages it received.
+//! 3. The partial sums add up to the totals. [`Transcript::new`] checks that all messages are present and agree, and
+//!    anyone can repeat this with [`Transcript::check`].
 //!
 //! # Threat model
 //!
-//! Parties are honest but curious: they follow the protocol and look at everything they see. Then the values
-//! of a party stay hidden, in the sense of information theory, from any set of parties that lacks one
-//! collector: `m - 1` shares are uniform and independent of the values. All `m` collectors together see
-//! everything. Messages must travel over channels that others cannot read.
+//! Parties are honest but curious: they follow the protocol and examine all messages they see. Then the values of a
+//! party stay hidden, in the sense of information theory, from any set of parties that lacks one collector, because
+//! `m - 1` shares are uniform and independent of the values. All `m` collectors together can reconstruct every value.
+//! Messages must travel over confidential channels.
 //!
-//! - **The totals are published exactly; they are not differentially private.** Whoever knows all values but one
-//!   knows the last one, and two sessions whose parties differ by one person give that person's values away. The
+//! - **The totals are published exactly; they are not differentially private.** An adversary who knows all values but
+//!   one can compute the last one. Two sessions whose parties differ by one person reveal that person's values. The
 //!   paper's section 4.3 randomizes first; do so where that matters.
-//! - A party can lie about its values (within the modulus, nobody can notice), and a collector about its sums, unless
-//!   it shows the messages it received ([`Transcript::check_collector`]). Showing those of `s` collectors leaves `m -
-//!   s` that would have to collude, so show them to somebody who is no collector, and publish at most those of `m - 2`.
-//! - Missing, repeated, damaged and foreign messages are noticed, and the round fails with a [`Fault`] that names who.
-//!   Then start again with a new session: values must never be shared twice under one.
+//! - A party can report false values, which nobody can notice within the modulus. A collector can publish false sums,
+//!   unless it shows the messages it received ([`Transcript::check_collector`]). Showing the messages of `s` collectors
+//!   leaves only `m - s` that would have to collude. So show them to someone who is not a collector, and publish those
+//!   of at most `m - 2` collectors.
+//! - Missing, repeated, damaged and foreign messages are detected, and the round fails with a [`Fault`] that names the
+//!   party. Then start again with a new session: the same values must never be shared twice under one session.
 //!
 //! # Why digests are salted
 //!
-//! Shares are uniform, but few counts have few possible messages: one count among 1,000 parties has 1,001, and
-//! whoever tries them all against the published digests finds every share. So each message carries 16 random bytes that
-//! only its sender and its collector know. With them, a digest says nothing about the message as long as SHA-256 hides
-//! 128 random bits. That part, unlike the shares themselves, is a computational assumption.
+//! Shares are uniform, but a share of few counts has few possible messages: one count among 1,000 parties has 1,001. By
+//! hashing all of them, an adversary could find every share from the published digests. So each message contains 16
+//! random bytes that only its sender and its collector know. With them, a digest reveals nothing about the message as
+//! long as SHA-256 hides 128 random bits. This part, unlike the secrecy of the shares themselves, is a computational
+//! assumption.
 //!
 //! # Example
 //!
@@ -75,16 +77,16 @@ pub use transcript::{Traffic, Transcript, run};
 
 use sha2::{Digest as _, Sha256};
 
-/// The largest modulus: sums of two residues must fit 64 bits.
+/// Limit of the modulus: sums of two residues must fit in 64 bits.
 const MAX_MODULUS: u64 = 1 << 63;
 
-/// The largest number of counts of one session.
+/// Maximum number of counts of one session.
 pub const MAX_COUNTS: usize = 1 << 28;
 
-/// What all parties agree on beforehand: who takes part, and what is added up.
+/// The parameters of a round, on which all parties agree beforehand.
 ///
-/// A session is for one round: every party contributes once. Messages carry a tag of 16 bytes that depends on the
-/// identifier and on every number here, so that nothing of another session can get in.
+/// A session is for one round, in which every party contributes once. Each message has a tag of 16 bytes that depends
+/// on the identifier and on every number here, so messages of other sessions are rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     parties: u32,
@@ -96,12 +98,18 @@ pub struct Session {
 }
 
 impl Session {
-    /// `parties` numbered from 0, the first `collectors` of which collect, add up vectors of `counts` values from 0 to
-    /// `max_value`. The identifier must be new, such as 16 random bytes.
+    /// Creates the session of `parties` parties, of which the first `collectors` are collectors.
+    ///
+    /// Parties are numbered from 0. The session adds up vectors of `counts` values from 0 to `max_value`. The
+    /// identifier must be new, such as 16 random bytes.
     ///
     /// # Errors
-    /// If there are fewer than two parties or collectors (a single one would see the values), more collectors than
-    /// parties, no counts or more than [`MAX_COUNTS`], a largest value of zero, or a total that would not fit 63 bits.
+    /// Returns a [`Fault`]:
+    /// - `TooFewParties` for fewer than two parties,
+    /// - `Collectors` for fewer than two collectors, because a single one would see the values, or for more collectors
+    ///   than parties,
+    /// - `Counts` for no counts or more than [`MAX_COUNTS`],
+    /// - `MaxValue` for a largest value of zero, or a total that could exceed 63 bits.
     pub fn new(
         identifier: [u8; 16],
         parties: u32,
@@ -131,11 +139,13 @@ impl Session {
         Ok(Session { parties, collectors, counts, max_value, modulus, tag })
     }
 
-    /// A session that is told by a text, such as the file that all parties hold: whoever holds another text has another
-    /// session, and no message of one gets into the other. The text must be new, for instance hold 16 random bytes.
+    /// Creates a session whose identifier is the hash of a text, such as a file that all parties have.
+    ///
+    /// Parties with different texts have different sessions, which reject each other's messages. The text must be new,
+    /// for example by containing 16 random bytes.
     ///
     /// # Errors
-    /// As [`Session::new`].
+    /// Returns the errors of [`Session::new`].
     pub fn described(
         text: &str,
         parties: u32,
@@ -149,49 +159,49 @@ impl Session {
         Session::new(identifier, parties, collectors, counts, max_value)
     }
 
-    /// What every message carries: it depends on the identifier and on all numbers of the session.
+    /// Returns the tag of every message, which depends on the identifier and on all numbers of the session.
     pub fn tag(&self) -> &[u8; 16] {
         &self.tag
     }
 
-    /// How many parties contribute.
+    /// Returns the number of parties that contribute.
     pub fn parties(&self) -> u32 {
         self.parties
     }
 
-    /// How many of them collect: all of these would have to collude to see anybody's values.
+    /// Returns the number of collectors, all of which would have to collude to see anyone's values.
     pub fn collectors(&self) -> u32 {
         self.collectors
     }
 
-    /// How many values each party contributes.
+    /// Returns the number of values that each party contributes.
     pub fn counts(&self) -> usize {
         self.counts
     }
 
-    /// The largest value.
+    /// Returns the largest value.
     pub fn max_value(&self) -> u64 {
         self.max_value
     }
 
-    /// One more than the largest possible total: shares are residues modulo this.
+    /// Returns the modulus of shares, which is one more than the largest possible total.
     pub fn modulus(&self) -> u64 {
         self.modulus
     }
 
-    /// How many bytes a residue takes in a message.
+    /// Returns the number of bytes of a residue in a message.
     fn width(&self) -> usize {
         let bits = u64::BITS - (self.modulus - 1).leading_zeros();
         bits.div_ceil(8) as usize
     }
 
-    /// `a + b` for two residues.
+    /// Returns `a + b` for two residues.
     fn add(&self, a: u64, b: u64) -> u64 {
         let sum = a + b;
         if sum >= self.modulus { sum - self.modulus } else { sum }
     }
 
-    /// `a - b` for two residues.
+    /// Returns `a - b` for two residues.
     fn subtract(&self, a: u64, b: u64) -> u64 {
         if a >= b { a - b } else { a + self.modulus - b }
     }

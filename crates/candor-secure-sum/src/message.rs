@@ -1,8 +1,8 @@
-//! The three messages and their bytes.
+//! The three kinds of messages and their encoding.
 //!
-//! A message is: its kind (one byte: 1, 2 or 3), the session's tag (16 bytes), the sender's number (4 bytes), the body,
-//! and the first 8 bytes of the SHA-256 of all that as a check against damage. Numbers are little-endian; a residue
-//! takes as many bytes as the largest one needs.
+//! A message consists of its kind (one byte: 1, 2 or 3), the session's tag (16 bytes), the sender's number (4 bytes),
+//! the body, and a check against damage: the first 8 bytes of the SHA-256 of everything before. Numbers are
+//! little-endian. A residue has as many bytes as the largest one needs.
 //!
 //! | kind | body |
 //! |---|---|
@@ -14,16 +14,17 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Fault, Kind, Session};
 
-/// SHA-256 of a share message, salt included and check excluded.
+/// SHA-256 of a share message, including the salt and excluding the check.
 pub type Digest = [u8; 32];
 
 const SALT: usize = 16;
 const CHECK: usize = 8;
-/// Kind, tag and sender.
+/// Length of kind, tag and sender.
 const HEADER: usize = 1 + 16 + 4;
 
-/// What one party sends to one collector: residues that, together with those for the other collectors, sum to its
-/// values.
+/// The message from one party to one collector: residues of its values.
+///
+/// The residues for all collectors together sum to the party's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub(super) tag: [u8; 16],
@@ -41,43 +42,43 @@ impl Share {
         share
     }
 
-    /// Who sends it.
+    /// Returns the number of the sender.
     pub fn party(&self) -> u32 {
         self.party
     }
 
-    /// For whom it is.
+    /// Returns the number of the collector it is for.
     pub fn collector(&self) -> u32 {
         self.collector
     }
 
-    /// The residues, one per count.
+    /// Returns the residues, one per count.
     pub fn residues(&self) -> &[u64] {
         &self.residues
     }
 
-    /// What is published of it.
+    /// Returns its digest, which is published.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// The length of an encoded share of this session, in bytes.
+    /// Returns the length of an encoded share of this session, in bytes.
     pub fn bytes(session: &Session) -> usize {
         HEADER + 4 + SALT + session.counts * session.width() + CHECK
     }
 
-    /// The message as bytes.
+    /// Encodes the message.
     pub fn encode(&self, session: &Session) -> Vec<u8> {
         let mut bytes = self.unchecked_bytes(session);
         bytes.extend_from_slice(&self.digest[..CHECK]);
         bytes
     }
 
-    /// A message from bytes.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// If the bytes are not a share, are damaged, belong to another session, name somebody who does not take part, or
-    /// hold a number that is no residue.
+    /// Returns [`Fault::Garbage`] if the bytes are damaged or not a share, and another [`Fault`] if they belong to
+    /// another session, name an unknown party or collector, or contain a number that is not a residue.
     pub fn decode(session: &Session, bytes: &[u8]) -> Result<Share, Fault> {
         let (mut reader, digest) = Reader::open(session, Kind::Share, bytes, Share::bytes(session))?;
         let (party, collector) = (reader.sender, reader.number());
@@ -97,7 +98,7 @@ impl Share {
     }
 }
 
-/// What a party publishes: the digests of the shares it sent, one per collector.
+/// The message that a party publishes: the digests of the shares it sent, one per collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announcement {
     pub(super) party: u32,
@@ -105,32 +106,32 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Who publishes it.
+    /// Returns the number of the party that publishes it.
     pub fn party(&self) -> u32 {
         self.party
     }
 
-    /// The digests, one per collector.
+    /// Returns the digests, one per collector.
     pub fn digests(&self) -> &[Digest] {
         &self.digests
     }
 
-    /// The length of an encoded announcement of this session, in bytes.
+    /// Returns the length of an encoded announcement of this session, in bytes.
     pub fn bytes(session: &Session) -> usize {
         HEADER + 32 * session.collectors as usize + CHECK
     }
 
-    /// The message as bytes.
+    /// Encodes the message.
     pub fn encode(&self, session: &Session) -> Vec<u8> {
         let mut bytes = header(Kind::Announcement, &session.tag, self.party, Announcement::bytes(session));
         self.digests.iter().for_each(|digest| bytes.extend_from_slice(digest));
         sealed(bytes)
     }
 
-    /// A message from bytes.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// As [`Share::decode`].
+    /// Returns the errors of [`Share::decode`].
     pub fn decode(session: &Session, bytes: &[u8]) -> Result<Announcement, Fault> {
         let (mut reader, _) = Reader::open(session, Kind::Announcement, bytes, Announcement::bytes(session))?;
         check_party(session, reader.sender)?;
@@ -139,8 +140,9 @@ impl Announcement {
     }
 }
 
-/// What a collector publishes: the sums of the residues it received, and the digests of the messages they came in, one
-/// per party.
+/// The message that a collector publishes: the sums of the residues it received, and digests, one per party.
+///
+/// The digests are those of the messages with the residues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partial {
     pub(super) collector: u32,
@@ -149,27 +151,27 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Who publishes it.
+    /// Returns the number of the collector that publishes it.
     pub fn collector(&self) -> u32 {
         self.collector
     }
 
-    /// The sums, one per count.
+    /// Returns the sums, one per count.
     pub fn sums(&self) -> &[u64] {
         &self.sums
     }
 
-    /// The digests of what was received, one per party.
+    /// Returns the digests of the messages received, one per party.
     pub fn received(&self) -> &[Digest] {
         &self.received
     }
 
-    /// The length of an encoded partial of this session, in bytes.
+    /// Returns the length of an encoded partial of this session, in bytes.
     pub fn bytes(session: &Session) -> usize {
         HEADER + session.counts * session.width() + 32 * session.parties as usize + CHECK
     }
 
-    /// The message as bytes.
+    /// Encodes the message.
     pub fn encode(&self, session: &Session) -> Vec<u8> {
         let mut bytes = header(Kind::Partial, &session.tag, self.collector, Partial::bytes(session));
         push_residues(&mut bytes, &self.sums, session.width());
@@ -177,10 +179,10 @@ impl Partial {
         sealed(bytes)
     }
 
-    /// A message from bytes.
+    /// Decodes a message.
     ///
     /// # Errors
-    /// As [`Share::decode`].
+    /// Returns the errors of [`Share::decode`].
     pub fn decode(session: &Session, bytes: &[u8]) -> Result<Partial, Fault> {
         let (mut reader, _) = Reader::open(session, Kind::Partial, bytes, Partial::bytes(session))?;
         check_collector(session, reader.sender)?;
@@ -236,7 +238,7 @@ fn push_residues(bytes: &mut Vec<u8>, residues: &[u64], width: usize) {
     let start = bytes.len();
     bytes.resize(start + residues.len() * width, 0);
     let places = &mut bytes[start..];
-    // A width that the compiler knows is copied without a loop.
+    // Copies of a width known at compile time need no loop.
     match width {
         2 => {
             let places = places.as_chunks_mut::<2>().0;
@@ -249,7 +251,7 @@ fn push_residues(bytes: &mut Vec<u8>, residues: &[u64], width: usize) {
     }
 }
 
-/// The body of a message whose length, kind, check and session are right.
+/// The body of a message whose length, kind, check and session were verified.
 struct Reader<'a> {
     kind: Kind,
     sender: u32,

@@ -1,11 +1,11 @@
-//! A party: splits its values into shares.
+//! Parties, which split their values into shares.
 
 use rand_core::CryptoRng;
 
 use super::message::check_party;
 use super::{Announcement, Fault, Session, Share};
 
-/// Somebody who contributes a vector of values.
+/// A participant that contributes a vector of values.
 pub struct Party<'a> {
     session: &'a Session,
     number: u32,
@@ -13,10 +13,11 @@ pub struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    /// The party of this number, with its values.
+    /// Creates the party of this number, with its values.
     ///
     /// # Errors
-    /// If the number is not one of the session, there are too few or too many values, or one is too large.
+    /// Returns [`Fault::Stranger`] if the number is not in the session, [`Fault::Length`] if the number of values is
+    /// wrong, and [`Fault::Value`] if a value is too large.
     pub fn new(session: &'a Session, number: u32, values: Vec<u64>) -> Result<Party<'a>, Fault> {
         check_party(session, number)?;
         if values.len() != session.counts {
@@ -29,14 +30,16 @@ impl<'a> Party<'a> {
         Ok(Party { session, number, values })
     }
 
-    /// Makes the shares, one per collector in order, and hands each to `send`; what to publish comes back. All but the
-    /// last are exactly uniform, the last one is what is missing to the values. Cost: a random residue per count and
-    /// collector, and the hash of every message; one share in memory at a time.
+    /// Makes the shares, passes each to `send`, and returns the announcement to publish.
     ///
-    /// The party is used up: shares of the same values under the same session must not be made twice.
+    /// There is one share per collector, in order. All but the last are exactly uniform; the last is the difference to
+    /// the values. Cost: a random residue per count and collector, and the hash of every message. Only one share is in
+    /// memory at a time.
+    ///
+    /// This consumes the party, because shares of the same values must not be made twice under one session.
     ///
     /// # Errors
-    /// Whatever `send` fails with.
+    /// Returns the error of `send` if it fails.
     pub fn contribute<R: CryptoRng + ?Sized, E>(
         self,
         rng: &mut R,
@@ -63,8 +66,9 @@ impl<'a> Party<'a> {
     }
 }
 
-/// Exactly uniform residues: random bits, as many as the largest residue has, again and again until they are below the
-/// modulus.
+/// Draws exactly uniform residues.
+///
+/// Each attempt draws as many random bits as the largest residue has, until the number is below the modulus.
 fn uniform<R: CryptoRng + ?Sized>(modulus: u64, count: usize, bytes: &mut Vec<u8>, rng: &mut R) -> Vec<u64> {
     match u64::BITS - (modulus - 1).leading_zeros() {
         0..=8 => uniform_from::<1, R>(modulus, count, bytes, rng),
@@ -74,7 +78,7 @@ fn uniform<R: CryptoRng + ?Sized>(modulus: u64, count: usize, bytes: &mut Vec<u8
     }
 }
 
-/// The same from `W` bytes each.
+/// Draws residues from `W` bytes each.
 fn uniform_from<const W: usize, R: CryptoRng + ?Sized>(
     modulus: u64,
     count: usize,
@@ -91,8 +95,8 @@ fn uniform_from<const W: usize, R: CryptoRng + ?Sized>(
             let mut word = [0; 8];
             word[..W].copy_from_slice(chunk);
             let candidate = u64::from_le_bytes(word) & mask;
-            // Written in any case, kept only if it is a residue: no branch to mispredict. There are as
-            // many candidates as places left, so the place exists.
+            // Always written, but counted only if it is a residue: no branch to mispredict. There are as many
+            // candidates as free places, so the place exists.
             residues[filled] = candidate;
             filled += usize::from(candidate < modulus);
         }

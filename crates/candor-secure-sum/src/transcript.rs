@@ -1,12 +1,13 @@
-//! The end of a round: totals, and what anybody can check about them.
+//! The end of a round: totals, and public checks of them.
 
 use super::collector::add_to;
 use super::message::{check_collector, check_party, check_residues};
 use super::{Announcement, Collector, Digest, Fault, Kind, Partial, Party, Session, Share};
 use candor_base::randomness::Source;
 
-/// Everything that was published in a round, and the totals that follow from it; everybody can
-/// check it.
+/// Everything that was published in a round, and the totals that follow from it.
+///
+/// Anyone can check it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     session: Session,
@@ -16,11 +17,11 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Puts the published messages together, in whatever order they came, and adds up the partial sums.
+    /// Collects the published messages, in any order, and adds up the partial sums.
     ///
     /// # Errors
-    /// If a message is missing, comes twice or from a stranger, or a collector received something else than a party
-    /// announced.
+    /// Returns a [`Fault`] if a message is missing, occurs twice or is from an unknown party, or if a collector
+    /// received a message other than the announced one.
     pub fn new(
         session: Session,
         announcements: Vec<Announcement>,
@@ -37,33 +38,34 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// The exact totals, one per count.
+    /// Returns the exact totals, one per count.
     pub fn totals(&self) -> &[u64] {
         &self.totals
     }
 
-    /// The session they are of.
+    /// Returns the session.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// What the parties published, in order.
+    /// Returns the announcements of the parties, in order.
     pub fn announcements(&self) -> &[Announcement] {
         &self.announcements
     }
 
-    /// What the collectors published, in order.
+    /// Returns the partial sums of the collectors, in order.
     pub fn partials(&self) -> &[Partial] {
         &self.partials
     }
 
-    /// Recomputes whatever can be recomputed from public messages: every collector received from every party what that
-    /// party announced, partial sums are residues, and the totals are their sum.
+    /// Recomputes everything that follows from public messages.
     ///
-    /// That a partial sum is the sum of the messages takes the messages: [`Transcript::check_collector`].
+    /// Every collector received from every party the message that the party announced, partial sums are residues, and
+    /// the totals are their sum. Checking that a partial sum is the sum of its messages requires these messages: see
+    /// [`Transcript::check_collector`].
     ///
     /// # Errors
-    /// The first thing that does not agree, and between whom.
+    /// Returns the [`Fault`] of the first disagreement, with the parties concerned.
     pub fn check(&self) -> Result<(), Fault> {
         let session = &self.session;
         for partial in &self.partials {
@@ -88,10 +90,11 @@ impl Transcript {
         }
     }
 
-    /// Checks a message that a collector shows against what was published.
+    /// Checks a message that a collector shows against the published digests.
     ///
     /// # Errors
-    /// If it is not the message of that party to that collector.
+    /// Returns [`Fault::NotTheMessage`] if it is not the message of that party to that collector, and other faults if
+    /// one of them is unknown.
     pub fn check_message(&self, share: &Share) -> Result<(), Fault> {
         let (party, collector) = (share.party, share.collector);
         check_party(&self.session, party)?;
@@ -100,11 +103,14 @@ impl Transcript {
         if share.digest == *announced { Ok(()) } else { Err(Fault::NotTheMessage { party, collector }) }
     }
 
-    /// Checks the sums of a collector that shows all messages it received, in any order. Whoever sees them is as good
-    /// as that collector: see the [threat model](super) before asking several.
+    /// Checks the sums of a collector that shows all messages it received, in any order.
+    ///
+    /// Anyone who sees these messages knows as much as that collector: see the [threat model](super) before asking
+    /// several.
     ///
     /// # Errors
-    /// If a message is missing, comes twice, is not what was published, or the sums are not theirs.
+    /// Returns a [`Fault`] if a message is missing, occurs twice or differs from the published digest, or if the sums
+    /// are wrong.
     pub fn check_collector(&self, number: u32, shares: impl IntoIterator<Item = Share>) -> Result<(), Fault> {
         let mut again = Collector::new(&self.session, number)?;
         for share in shares {
@@ -127,7 +133,7 @@ fn totals(session: &Session, partials: &[Partial]) -> Vec<u64> {
     totals
 }
 
-/// One message of each, in order.
+/// Returns one message of each sender, in order.
 fn in_order<T>(kind: Kind, expected: u32, messages: Vec<T>, sender: impl Fn(&T) -> u32) -> Result<Vec<T>, Fault> {
     let mut places: Vec<Option<T>> = (0..expected).map(|_| None).collect();
     for message in messages {
@@ -144,17 +150,17 @@ fn in_order<T>(kind: Kind, expected: u32, messages: Vec<T>, sender: impl Fn(&T) 
     }
 }
 
-/// How many bytes a round sends, in the encoding of the messages.
+/// The number of bytes that a round sends, in the encoding of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
-    /// From parties to collectors, a collector's own share included.
+    /// Bytes from parties to collectors, including each collector's own share.
     pub shares: u64,
-    /// Published, counted once each.
+    /// Published bytes, each message counted once.
     pub published: u64,
 }
 
 impl Traffic {
-    /// Of a whole round of this session.
+    /// Computes the traffic of a complete round of this session.
     pub fn new(session: &Session) -> Traffic {
         let (parties, collectors) = (u64::from(session.parties), u64::from(session.collectors));
         let bytes = |one: usize| one as u64;
@@ -165,12 +171,13 @@ impl Traffic {
     }
 }
 
-/// A whole round in one process: for simulations, and where one organisation runs it for its own data. Parties come one
-/// after another, with stream `i` of the source for party `i`; memory is that of the digests and sums, never of all
-/// shares.
+/// Runs a complete round in one process, for simulations and for one organization's own data.
+///
+/// Parties contribute one after another, with stream `i` of the source for party `i`. Only digests and sums are kept in
+/// memory, never all shares.
 ///
 /// # Errors
-/// If there are too few or too many parties, or values do not fit the session.
+/// Returns a [`Fault`] if there are too few or too many parties, or if values do not fit the session.
 pub fn run(session: Session, values: impl IntoIterator<Item = Vec<u64>>, source: &Source) -> Result<Transcript, Fault> {
     let mut collectors: Vec<Collector<'_>> =
         (0..session.collectors).map(|number| Collector::new(&session, number)).collect::<Result<_, _>>()?;

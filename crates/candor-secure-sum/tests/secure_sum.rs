@@ -1,4 +1,4 @@
-//! Secure sum: totals are exact, fewer than all collectors learn nothing, and every fault is noticed.
+//! Secure sum: totals are exact, fewer than all collectors learn nothing, and every fault is detected.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ fn session(parties: u32, collectors: u32, counts: usize, max_value: u64) -> Sess
     Session::new(ID, parties, collectors, counts, max_value).unwrap()
 }
 
-/// All shares of one party.
+/// Returns all shares of one party.
 fn shares(session: &Session, number: u32, values: &[u64], seed: u64) -> (Vec<Share>, Announcement) {
     let mut sent = Vec::new();
     let party = Party::new(session, number, values.to_vec()).unwrap();
@@ -28,7 +28,7 @@ fn shares(session: &Session, number: u32, values: &[u64], seed: u64) -> (Vec<Sha
     (sent, announcement.unwrap())
 }
 
-/// A generator that gives the bytes it is told, and zeros for salts.
+/// A generator that returns given bytes, and zeros for salts.
 struct Scripted {
     script: Vec<u8>,
     used: usize,
@@ -59,7 +59,7 @@ impl TryRng for Scripted {
 
 impl TryCryptoRng for Scripted {}
 
-/// How often each choice of shares occurs, for one secret, over all random bytes that are used without a second draw.
+/// Counts each choice of shares for one secret, over all random bytes that need no second draw.
 fn enumerated(session: &Session, secret: u64, left_out: usize) -> BTreeMap<Vec<u64>, u64> {
     let mut seen = BTreeMap::new();
     for first in 0..=255 {
@@ -84,7 +84,7 @@ fn enumerated(session: &Session, secret: u64, left_out: usize) -> BTreeMap<Vec<u
 
 #[test]
 fn all_but_one_share_are_exactly_uniform_whatever_the_secret() {
-    // Moduli 4, 7, 11 and 5: with and without draws that are thrown away.
+    // Moduli 4, 7, 11 and 5: with and without rejected draws.
     for (parties, max_value) in [(3, 1), (3, 2), (5, 2), (4, 1)] {
         let session = session(parties, 3, 1, max_value);
         let modulus = session.modulus();
@@ -98,7 +98,7 @@ fn all_but_one_share_are_exactly_uniform_whatever_the_secret() {
     }
 }
 
-/// The p-value of uniform counts.
+/// Returns the p-value of a test that counts are uniform.
 fn uniform_p(counts: &[u64]) -> f64 {
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
     let statistic: f64 = counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
@@ -124,7 +124,8 @@ fn shares_of_many_counts_are_uniform_and_independent() {
                     cells[bin(a) * 10 + bin(b)] += 1;
                     skewed[wrong(a) * 10 + bin(b)] += 1;
                 }
-                // With nine parties the ten bins are the ten residues; else bins differ by less than the test can see.
+                // With nine parties the ten bins are the ten residues; otherwise bins differ by less than the test can
+                // detect.
                 assert!(uniform_p(&cells) > 1e-8, "modulus {modulus}, shares {a} and {b}, secret {secret}");
                 if modulus == 10 {
                     assert!(uniform_p(&skewed) < 1e-12, "squares of residues are noticed");
@@ -249,7 +250,7 @@ fn every_wrong_share_is_refused_and_changes_nothing() {
     let mut refused = |share: Share| collector.receive(share).unwrap_err();
     assert_eq!(refused(all[0].0[0].clone()), Fault::SecondShare { party: 0, collector: 0 });
     assert_eq!(refused(all[1].0[1].clone()), Fault::Misdirected { party: 1, collector: 1, receiver: 0 });
-    // The same numbers under another name, other numbers under the same name: other sessions.
+    // The same numbers under another name, or other numbers under the same name, are other sessions.
     let others = [
         Session::new(*b"another session.", 3, 2, 2, 1).unwrap(),
         self::session(4, 2, 2, 1),
@@ -275,8 +276,7 @@ fn every_wrong_share_is_refused_and_changes_nothing() {
     assert_eq!(collector.close().unwrap().sums(), sums);
 }
 
-/// A message with another sender, collector or residue and a check that fits: what a stranger or a broken client might
-/// send.
+/// Returns a message with another sender, collector or residue and a matching check, as an attacker might send.
 fn forged(bytes: &[u8], at: usize, byte: u8) -> Vec<u8> {
     use sha2::Digest;
     let mut forged = bytes[..bytes.len() - 8].to_vec();
@@ -306,7 +306,7 @@ fn strangers_and_numbers_that_are_no_residues_are_named() {
     }
 }
 
-/// A whole round with everything at hand.
+/// Returns the session and all messages of a complete round.
 fn round() -> (Session, Vec<Share>, Vec<Announcement>, Vec<Partial>) {
     let session = session(3, 2, 2, 1);
     let (mut sent, mut announcements) = (Vec::new(), Vec::new());
@@ -337,11 +337,11 @@ fn a_round_with_missing_repeated_or_disagreeing_messages_fails() {
     assert_eq!(end(&twice, &partials).unwrap_err(), Fault::Second { kind: Kind::Announcement, party: 2 });
     let twice = [&partials[..], &partials[..1]].concat();
     assert_eq!(end(&announcements, &twice).unwrap_err(), Fault::Second { kind: Kind::Partial, party: 0 });
-    // Another share to a collector than announced: made with other randomness.
+    // A share for a collector that differs from the announced one, because it was made with other random bytes.
     let (_, other) = shares(&session, 1, &[1, 0], 4);
     let lied = [announcements[0].clone(), other, announcements[2].clone()];
     assert_eq!(end(&lied, &partials).unwrap_err(), Fault::Disagreement { party: 1, collector: 0 });
-    // A collector that publishes another sum is found out when it shows what it received.
+    // A collector that publishes a wrong sum is detected when it shows the messages it received.
     let bytes = partials[1].encode(&session);
     let wrong = Partial::decode(&session, &forged(&bytes, 21, (partials[1].sums()[0] as u8 + 1) % 4)).unwrap();
     let transcript = end(&announcements, &[partials[0].clone(), wrong]).unwrap();
@@ -368,7 +368,7 @@ fn messages_can_be_shown_against_their_digests() {
 
 #[test]
 fn equal_shares_have_different_digests() {
-    // One count modulo 3 has three messages; their digests would be known to everybody without salt.
+    // One count modulo 3 has three messages, whose digests would be predictable without salt.
     let session = session(2, 2, 1, 1);
     let mut digests: Vec<_> = (0..500).flat_map(|seed| shares(&session, 0, &[1], seed).1.digests().to_vec()).collect();
     digests.sort();
