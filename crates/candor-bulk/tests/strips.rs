@@ -18,7 +18,7 @@ mod strip_definition;
 #[path = "../../candor-base/tests/strips/make.rs"]
 mod make;
 
-use make::{plan, sides, strip, ticket};
+use make::{plan, sides, strip, weighted};
 
 const DRAWS: usize = 60_000;
 const ALPHA: f64 = 1e-8;
@@ -124,11 +124,11 @@ fn lotteries_and_blocks_of_strips() {
     let blocks = vec![
         Block::lottery(
             vec![3, 1],
-            vec![ticket(3, strip(&[0, 1], &[2, 4], 3, [1, 1])), ticket(1, strip(&[1], &[4], 1, [3, 1]))],
+            vec![weighted(3, strip(&[0, 1], &[2, 4], 3, [1, 1])), weighted(1, strip(&[1], &[4], 1, [3, 1]))],
         ),
         Block::lottery(
             vec![0, 2],
-            [2, 3, 7, 11].map(|m| ticket(m as u64, strip(&[0, 1], &[3, 4], m, [2, 3]))).to_vec(),
+            [2, 3, 7, 11].map(|m| weighted(m as u64, strip(&[0, 1], &[3, 4], m, [2, 3]))).to_vec(),
         ),
     ];
     let plan = plan(&[3, 4, 4, 2], blocks);
@@ -153,10 +153,10 @@ fn mixed() -> Plan {
         Pattern::new(axes, vec![part(PatternSet::no_miss(), 1), part(PatternSet::All, 1)]).unwrap()
     };
     let lottery = vec![
-        ticket(2, strip(&[0, 1], &[3, 4], 5, [1, 2])),
-        ticket(3, pattern(vec![Axis::single(3), Axis::single(4), Axis::single(2)])),
-        ticket(1, strip(&[2], &[2], 1, [1, 1])),
-        ticket(2, pattern(vec![Axis::set(3, 2), Axis::single(4), Axis::single(2)])),
+        weighted(2, strip(&[0, 1], &[3, 4], 5, [1, 2])),
+        weighted(3, pattern(vec![Axis::single(3), Axis::single(4), Axis::single(2)])),
+        weighted(1, strip(&[2], &[2], 1, [1, 1])),
+        weighted(2, pattern(vec![Axis::set(3, 2), Axis::single(4), Axis::single(2)])),
     ];
     plan(&[4, 3, 2], vec![Block::lottery(vec![1, 0, 2], lottery)])
 }
