@@ -396,7 +396,7 @@ def hold(attack, note, plan):
     true = truth.epsilon()
     attack.count("numbers")
     if exceeds(true, stated["epsilon"]):
-        attack.fail(f"record epsilon {stated['epsilon']} but ratio {true}: {note}")
+        attack.fail(f"record-level epsilon {stated['epsilon']} but ratio {true}: {note}")
     details = {
         (of["name"], detail["about"]): detail["value"] for of in stated["criteria"] for detail in of["details"]
     }

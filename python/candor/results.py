@@ -291,7 +291,7 @@ class Devices(Result):
 class Combination(Result):
     """Plans over disjoint attributes as one."""
 
-    #: Its record epsilon; None if unbounded.
+    #: Its record-level epsilon; None if unbounded.
     epsilon: float | None
     attributes: list[CertifiedAttribute]
     #: The plans: each with ``method``, ``attributes``, ``epsilon``, ``fingerprint``.

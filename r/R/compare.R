@@ -3,7 +3,7 @@
 #' Runs `candor compare`: every method at the same certified epsilon, by the error that it is predicted to have.
 #'
 #' @param schema A schema of [candor_schema()], or the path of one (TOML).
-#' @param epsilon The record epsilon at which methods are compared.
+#' @param epsilon The record-level epsilon at which methods are compared.
 #' @param tables For which tables the best is sought; as in [candor_design()].
 #' @param respondents How many people will answer.
 #' @param ... Further options of the command.

@@ -40,7 +40,7 @@ fn the_demo_tells_its_commands_and_they_can_be_repeated() {
         sandbox.run_words(&words).fine();
     }
     assert_eq!(sandbox.read("candor-demo/report.html"), report, "it again");
-    assert!(said.out.contains("record epsilon 4.0000 (certified)"), "{}", said.out);
+    assert!(said.out.contains("record-level epsilon 4.0000 (certified)"), "{}", said.out);
     // 1,644 intervals that are not independent of each other: within three percentage points.
     let covered = said.out.split("% cover").next().unwrap().rsplit(", ").next().unwrap().trim().to_owned();
     let covered: f64 = covered.rsplit(' ').next().unwrap().parse().unwrap();
@@ -251,7 +251,7 @@ fn a_plan_on_standard_output_is_only_the_plan() {
     let sandbox = Sandbox::new();
     let said = sandbox.run("design --categories 3,4 --method independent --epsilon 1 -o -").fine();
     assert!(said.out.starts_with("{\n  \"format\": \"candor plan\""));
-    assert!(said.err.contains("record epsilon 1.0000"));
+    assert!(said.err.contains("record-level epsilon 1.0000"));
     let audited = sandbox.run_with("audit -", &said.out).fine();
     assert!(audited.out.contains("2 randomized attributes in 2 blocks"));
 }

@@ -147,7 +147,7 @@ pub enum DesignError {
     )]
     Infeasible,
     /// The heuristic alters what is asked for so much that it cannot keep within a total.
-    #[error("the heuristic finds no attribute epsilons, however small, with a record epsilon of {0}; use optimal")]
+    #[error("the heuristic finds no attribute epsilons with a record-level epsilon of {0}; use optimal")]
     NoHeuristic(f64),
     /// More attributes than a method lists all patterns of.
     #[error(

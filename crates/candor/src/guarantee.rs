@@ -100,7 +100,7 @@ pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
 pub const ATTRIBUTE_HEADER: [&str; 9] = [
     "attribute",
     "categories",
-    "truth kept",
+    "retention",
     "worst guess",
     "average",
     "by luck",
@@ -121,7 +121,7 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
             format!("{:.4}", 1.0 / plan.schema().size(a.attribute) as f64),
             a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
             a.conditional.to_string(),
-            times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),
+            times(a.conditional).unwrap_or_else(|| "unbounded".to_owned()),
         ]
     };
     plan.guarantee().attributes().iter().zip(guesses(plan)).map(row).collect()

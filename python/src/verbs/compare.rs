@@ -19,7 +19,7 @@ use crate::work::run;
 const REPEATS: u64 = 10;
 const SEED: u64 = 1;
 
-/// Every method at the same record epsilon; with `simulate`, on true records, too, with `shares`, for what is
+/// Every method at the same record-level epsilon; with `simulate`, on true records, too, with `shares`, for what is
 /// anticipated.
 #[pyfunction]
 pub fn compare_methods(

@@ -220,7 +220,7 @@ fn describe_together(plans: &[(&str, &Plan)], audit: &AuditTogether) -> String {
     let mut rows: Vec<Vec<String>> = plans.iter().map(one).collect();
     rows.push(vec!["all of them".to_owned(), audit.composition.epsilon.to_string()]);
     let mut text = format!("{} answered by the same people\n\n", plural(plans.len(), "plan"));
-    text += &table(&["plan", "record epsilon"], &rows);
+    text += &table(&["plan", "record-level epsilon"], &rows);
     text.push('\n');
     let row =
         |(name, epsilon, plans): &(String, Epsilon, usize)| vec![name.clone(), plans.to_string(), epsilon.to_string()];

@@ -52,7 +52,8 @@ pub fn run(args: CombineArgs) -> Result<(), Failure> {
     let row = |part: &CombinedPart| {
         vec![part.method.clone(), part.attributes.join(", "), part.epsilon.map_or("unbounded".to_owned(), rounded_up)]
     };
-    text += &table(&["method", "attributes", "record epsilon"], &combined.parts.iter().map(row).collect::<Vec<_>>());
+    text +=
+        &table(&["method", "attributes", "record-level epsilon"], &combined.parts.iter().map(row).collect::<Vec<_>>());
     combined.notes.iter().for_each(|note| text += &paragraph(&with_flags(note)));
     match args.output.as_deref() {
         Some("-") => {

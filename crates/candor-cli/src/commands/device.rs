@@ -112,7 +112,7 @@ fn describe(found: &Devices, args: &DeviceArgs) -> String {
     }
     if found.questions.len() > 1 {
         let together =
-            found.record_epsilon.map_or("no bound".to_owned(), |epsilon| format!("epsilon {}", rounded_up(epsilon)));
+            found.record_epsilon.map_or("unbounded".to_owned(), |epsilon| format!("epsilon {}", rounded_up(epsilon)));
         text +=
             &paragraph(&format!("All answers of a person together: {together}; each question takes its own throw."));
     }
@@ -129,8 +129,8 @@ fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
         let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.3}"));
         vec![
             format!("{}{}", if place == question.chosen { "* " } else { "  " }, listed.device),
-            listed.ratio.clone().unwrap_or_else(|| "no bound".to_owned()),
-            listed.epsilon.map_or("no bound".to_owned(), rounded_up),
+            listed.ratio.clone().unwrap_or_else(|| "unbounded".to_owned()),
+            listed.epsilon.map_or("unbounded".to_owned(), rounded_up),
             share(listed.slope),
             share(listed.efficiency),
             listed.respondents.map_or("-".to_owned(), |n| count(n as u64)),

@@ -148,19 +148,19 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, \
-         within groups of average size (the last attribute given the others), {}with constrained estimates, and \
-         whatever the truth is",
+        "Respondents for a margin of {} ({each} with confidence {}): in every cell of a uniform population, within \
+         groups of average size (the last attribute given the others), {}with constrained estimates, and in the worst \
+         case",
         margin,
         args.confidence,
-        if args.shares.is_some() { "if it is as anticipated, " } else { "" }
+        if args.shares.is_some() { "for the expected shares, " } else { "" }
     );
-    let anticipated = args.shares.as_ref().map(|_| "as anticipated");
-    let header: Vec<&str> = ["table", "uniform truth", "within groups"].into_iter().chain(anticipated).collect();
-    let header = [&header[..], &["constrained", "any truth"]].concat();
-    let note = "Constrained: until constrained estimates (candor estimate --method constrained) have the root mean \
-                square error that unbiased ones have with the respondents of the other columns: as anticipated, or \
-                else uniform. Their intervals are those of unbiased estimates.";
+    let anticipated = args.shares.as_ref().map(|_| "expected");
+    let header: Vec<&str> = ["table", "uniform", "within groups"].into_iter().chain(anticipated).collect();
+    let header = [&header[..], &["constrained", "worst case"]].concat();
+    let note = "Constrained: respondents for constrained estimates (candor estimate --method constrained) to have the \
+                root mean square error of unbiased ones, in the expected or else a uniform population. Their \
+                intervals are those of unbiased estimates.";
     let heading = lead(&sizes.verdict.text) + lead(&heading).trim_end() + "\n";
     emit(&(heading + &short_table(&header, &rows) + &paragraph(note)))
 }

@@ -67,9 +67,9 @@ fn random_design(numbers: &mut Numbers) -> (Vec<usize>, String) {
     (sizes, words)
 }
 
-/// The record epsilon is bounded by what is said to bound it.
+/// The record-level epsilon is bounded by what is said to bound it.
 fn check_bound(text: &str, said: &Value, words: &str) {
-    let Some(bound) = number(text, "has a record epsilon below ", ":") else { return };
+    let Some(bound) = number(text, "has a record-level epsilon below ", ":") else { return };
     let within = number(text, "this plan is within ", " of the best").unwrap();
     let certified = said["epsilon"]["certified"].as_f64().unwrap();
     assert!(bound <= said["epsilon"]["lower_bound"].as_f64().unwrap() + ROUNDING, "{words}: {text}");

@@ -22,7 +22,7 @@ fn an_optimal_plan_tells_its_bound_and_what_else_it_would_have_cost() {
         )
         .fine();
     for part in [
-        "record epsilon 3.1183 (certified)",
+        "record-level epsilon 3.1183 (certified)",
         "No channel with these marginal",
         "independent (Kronecker)          7.6000",
         "joint (RR-Joint)",
@@ -133,7 +133,7 @@ fn workload_plans_say_what_they_buy() {
         .run("design --categories 4,5,3 --method workload --epsilon 2 --respondents 20000 -o plan.json --verbose")
         .fine();
     for part in [
-        "workload of 3 attributes: record epsilon 2.0000",
+        "workload of 3 attributes: record-level epsilon 2.0000",
         "sampling one table per respondent",
         "independent",
         "No method of this epsilon (delta 0) with unbiased estimates has a squared error",

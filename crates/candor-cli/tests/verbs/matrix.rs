@@ -62,7 +62,7 @@ fn several_attributes_are_a_kronecker_product() {
 }
 
 /// x_20, x_21 and x_22 are the likelihoods of the matrix over that of an answer that misses both; at a thousand
-/// attributes the largest is the record epsilon.
+/// attributes the largest is the record-level epsilon.
 #[test]
 fn likelihoods_by_misses() {
     let sandbox = Sandbox::new();

@@ -49,7 +49,7 @@ fn check_rows(text: &str, json: &Value, about: &str) {
         let row = text.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         let fields = ["worst_posterior", "guess_probability", "", "marginal_epsilon", "conditional_epsilon"];
-        let first = if text.contains("truth kept") { 3 } else { 2 };
+        let first = if text.contains("retention") { 3 } else { 2 };
         let has = |field: &&str| *field != "marginal_epsilon" || text.contains("marginal epsilon  conditional");
         for (at, field) in fields.into_iter().filter(has).enumerate() {
             if let (Some(shown), Some(actual)) = (number(cells[first + at]), attribute[field].as_f64()) {

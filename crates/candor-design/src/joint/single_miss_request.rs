@@ -129,7 +129,7 @@ impl Design for HeuristicRequest {
             let (epsilon, n) = (other.plan.guarantee().epsilon(), other.altered.len());
             let epsilons = if n == 1 { "attribute epsilon" } else { "attribute epsilons" };
             note +=
-                &format!(": in the schema's order the record epsilon would be {epsilon}, with {n} {epsilons} altered");
+                &format!(": in the schema's order the record-level epsilon is {epsilon}, with {n} {epsilons} altered");
         }
         Ok(DesignOutcome { altered, notes: vec![note + "."], ..DesignOutcome::from(found.plan) })
     }

@@ -1,4 +1,4 @@
-//! Every method at the same record epsilon, by the errors to expect.
+//! Every method at the same record-level epsilon, by the errors to expect.
 
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ fn made(comparison: &MethodComparison) -> impl Iterator<Item = &ComparedMethod> 
 fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, comparison: &MethodComparison) -> String {
     let mut text = lead(&comparison.verdict.text);
     text += &format!(
-        "{} at record epsilon {} (certified); {} respondents\n\n",
+        "{} at record-level epsilon {} (certified); {} respondents\n\n",
         plural(schema.randomized().len(), "randomized attribute"),
         comparison.epsilon,
         count(comparison.respondents as u64)
@@ -127,7 +127,7 @@ fn remarks(options: &CompareOptions<'_>, comparison: &MethodComparison) -> Strin
     }
     if has(Method::Optimal) {
         text += &paragraph(
-            "optimal has its name from the largest attribute epsilons at this record epsilon: it is not made for \
+            "optimal has its name from the largest attribute epsilons at this record-level epsilon: it is not made for \
              tables, and can be the worst for them.",
         );
     }
@@ -189,14 +189,14 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
     columns.push(column("× least", |method| method.times_the_bound.map_or("-".to_owned(), times_the_least)));
     if verbose() {
         let number = |n: Option<usize>| n.unwrap_or_default().to_string();
-        columns.push(column("any truth", |method| other(method.worst_error)));
+        columns.push(column("worst case", |method| other(method.worst_error)));
         columns.push(Column { name: "columns".to_owned(), cell: Box::new(move |method| number(method.columns)) });
         columns.push(Column { name: "categories".to_owned(), cell: Box::new(move |method| number(method.categories)) });
         columns.push(column("bits", |method| format!("{:.1}", method.bits.unwrap_or_default())));
     }
     columns.push(column("ratio", |method| {
         let conditional = method.plan.as_ref().map(|plan| plan.guarantee().conditional());
-        conditional.and_then(times).unwrap_or_else(|| "no bound".to_owned())
+        conditional.and_then(times).unwrap_or_else(|| "unbounded".to_owned())
     }));
     columns
 }
@@ -240,9 +240,9 @@ fn simulated(args: &CompareArgs, comparison: &MethodComparison) -> String {
         false => "; those above are for a population and another number of respondents",
     };
     text + &paragraph(&format!(
-        "These are errors against the truth in this very table: only the randomization is uncertain{smaller}. \
-         Predicted is for a uniform truth; the table's own may have other errors, under a lottery (sampling, workload) \
-         mostly smaller ones."
+        "These are errors relative to these records: only the randomization is uncertain{smaller}. Predicted errors \
+         are for a uniform population; under randomly assigned channels (sampling, workload), those of these records \
+         are mostly smaller."
     ))
 }
 

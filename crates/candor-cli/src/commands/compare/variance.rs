@@ -48,7 +48,7 @@ fn describe(comparison: &VarianceComparison) -> String {
     text.push('\n');
     text + &paragraph(
         "Guessing is the probability that somebody without prior knowledge guesses the truth from an answer; the \
-         standard error is that of an estimated share, if the truth is uniform. l-diversity reports whole numbers of \
+         standard error is that of an estimated share, for a uniform population. l-diversity reports whole numbers of \
          categories: the nearest below and above are shown. It has no epsilon: its answers rule out the categories \
          that are not reported. RAPPOR is a formula for comparison; candor does not randomize with it.",
     )

@@ -21,7 +21,7 @@ const USELESS: f64 = 0.5;
 pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     let guarantee = plan.guarantee();
     let mut text = format!(
-        "{} of {}: record epsilon {} (certified)\n",
+        "{} of {}: record-level epsilon {} (certified)\n",
         plan.origin().method,
         plural(guarantee.attributes().len(), "attribute"),
         guarantee.epsilon()

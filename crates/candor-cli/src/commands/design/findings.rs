@@ -18,8 +18,8 @@ pub fn findings(designed: &Design) -> String {
         let bound = (bound * 1e4).floor() / 1e4;
         let gap = ((certified - bound).max(0.0) * 1e4).ceil() / 1e4;
         text += &paragraph(&format!(
-            "No channel with these marginal attribute epsilons has a record epsilon below {bound:.4}: this plan is \
-             within {gap:.4} of the best possible."
+            "No channel with these marginal attribute epsilons has a record-level epsilon below {bound:.4}: this plan \
+             is within {gap:.4} of the best possible."
         ));
     }
     if designed.out_of_time {
@@ -37,7 +37,8 @@ pub fn findings(designed: &Design) -> String {
             };
             vec![a.method.to_owned(), rounded_up(a.epsilon), remark]
         };
-        text += &table(&["method", "record epsilon", ""], &designed.alternatives.iter().map(row).collect::<Vec<_>>());
+        text +=
+            &table(&["method", "record-level epsilon", ""], &designed.alternatives.iter().map(row).collect::<Vec<_>>());
     }
     if !designed.altered.is_empty() {
         text += "\nAttribute epsilons that are not the ones asked for\n";

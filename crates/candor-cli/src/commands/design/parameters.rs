@@ -159,7 +159,7 @@ impl Parameters {
         LearningLimit::named(rho.as_deref(), self.beta.map(|beta| beta.0))
     }
 
-    /// The record epsilon.
+    /// The record-level epsilon.
     pub(super) fn epsilon(&self) -> Option<f64> {
         self.epsilon.map(|epsilon| epsilon.0)
     }
