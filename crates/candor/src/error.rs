@@ -85,8 +85,8 @@ pub enum StudyError {
     Unbounded,
     /// A plan whose epsilon is too large to protect anybody.
     #[error(
-        "the record-level epsilon is {epsilon:.4}, beyond `max_epsilon {limit}`: an answer could be e^{epsilon:.0} times \
-         as likely under one record as under another, which protects nobody"
+        "the record-level epsilon is {epsilon:.4}, beyond `max_epsilon {limit}`: an answer could be e^{epsilon:.0} \
+         times as likely under one record as under another, which protects nobody"
     )]
     ProtectsNobody {
         /// Certified epsilon.
