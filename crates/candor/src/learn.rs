@@ -225,12 +225,12 @@ impl Learned {
     pub fn summary(&self) -> String {
         let records = count(self.records);
         match self.protocol {
-            Protocol::Truth => format!("Dependences of {records} true records"),
+            Protocol::Truth => format!("Associations of {records} true records"),
             Protocol::Attribute if self.attenuated => {
-                format!("Dependences of {records} responses taken for the truth: too weak, and in another order")
+                format!("Associations of {records} responses taken as true values: too weak, and in another order")
             }
             Protocol::Attribute => format!("Dependences of the population, estimated from {records} responses"),
-            Protocol::SecureSum => format!("Dependences of {records} parties, from exact totals by secret sharing"),
+            Protocol::SecureSum => format!("Associations of {records} parties, from exact totals by secret sharing"),
             Protocol::RandomizedPairs => format!(
                 "Dependences of the population, estimated from totals of the randomized pairs of {records} parties"
             ),
@@ -249,7 +249,7 @@ impl Learned {
     pub fn cost(&self) -> Option<String> {
         self.epsilon.map(|epsilon| {
             format!(
-                "This is phase 1: learning the dependences cost respondents epsilon {:.4}. If the same people answer \
+                "This is phase 1: learning the associations cost respondents epsilon {:.4}. If the same people answer \
                  again under a plan for these clusters, its epsilon comes on top.",
                 // Rounded up, like every epsilon.
                 (epsilon * 1e4).ceil() / 1e4

@@ -265,7 +265,7 @@ fn cell(plan: &Plan, table: &[usize], cell: usize) -> String {
 /// Why the weights are not converged, if they are not.
 fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
     let error = raked.largest_margin_error;
-    let sweeps = plural(raked.iterations, "sweep");
+    let sweeps = plural(raked.iterations, "iteration");
     match raked.distance {
         _ if raked.converged => None,
         Some(distance) if distance <= tolerance => Some(format!(
@@ -295,7 +295,7 @@ impl Adjustment {
             };
             return format!(
                 "Converged after {}: margins are within {} of {of}, and any share is within about {} of its limit.",
-                plural(self.iterations, "sweep"),
+                plural(self.iterations, "iteration"),
                 small(self.largest_margin_error),
                 small(self.distance.unwrap_or_default())
             );

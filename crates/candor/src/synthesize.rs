@@ -299,16 +299,15 @@ impl Synthesis {
         let mut said = Vec::new();
         match self.method {
             "tree" | "entropy" if self.links.is_empty() => said.push(
-                "No dependence of a pair stands out from noise: what is randomized has the estimated shares, and is \
-                 independent of everything else. Public attributes, if there are any, stand together as in the \
-                 responses."
+                "No association of a pair stands out from noise: randomized attributes have the estimated shares and \
+                 are independent of all others. Public attributes keep their joint distribution in the responses."
                     .to_owned(),
             ),
             "tree" => said.push(format!(
-                "They keep {} of pairs that stand out from noise, the strongest that close no circle{}: the tables of \
-                 these pairs, and the shares of every attribute, are the estimated ones, up to rounding. Public \
-                 attributes stand together as in the responses.",
-                plural(self.links.len(), "dependence"),
+                "They keep {} of pairs that stand out from noise, the strongest ones that form a tree{}: the tables of \
+                 these pairs, and the shares of every attribute, equal the estimates, up to rounding. Public \
+                 attributes keep their joint distribution in the responses.",
+                plural(self.links.len(), "association"),
                 named(self.links.iter().map(|link| &link.attributes))
             )),
             "entropy" => {
@@ -322,14 +321,14 @@ impl Synthesis {
                 };
                 said.push(format!(
                     "They keep {} of pairs that stand out from noise{}: the tables of these pairs are {met}. Public \
-                     attributes stand together as in the responses.",
-                    plural(self.links.len(), "dependence"),
+                     attributes keep their joint distribution in the responses.",
+                    plural(self.links.len(), "association"),
                     named(self.links.iter().map(|link| &link.attributes))
                 ));
             }
             "clusters" => said.push(
                 "Blocks of the plan, and the public attributes together, are independent of each other; `method tree` \
-                 keeps dependences between them."
+                 keeps associations between them."
                     .to_owned(),
             ),
             _ => {}
@@ -340,13 +339,13 @@ impl Synthesis {
                 "tree" => "`method entropy` keeps more of them".to_owned(),
                 _ => format!("tables of more than {} combinations would be needed", count(MAX_CLIQUE_CELLS as u64)),
             };
-            let number = plural(self.left_out.len(), "more dependence");
-            said.push(format!("Left out, but for what the others imply: {number}{pairs}; {why}."));
+            let number = plural(self.left_out.len(), "more association");
+            said.push(format!("Left out, except as implied by the others: {number}{pairs}; {why}."));
         }
         if !self.untold.is_empty() {
             let number = plural(self.untold.len(), "pair");
             said.push(format!(
-                "The responses tell nothing of {number}{}: independent but for what the others imply.",
+                "The responses have no information on {number}{}: independent, except as implied by the others.",
                 named(self.untold.iter())
             ));
         }
@@ -355,8 +354,8 @@ impl Synthesis {
 
     /// Describes the value and the limits of such records.
     pub fn caution(&self) -> &'static str {
-        "They carry the noise of the estimates they are made from: a table of them is no more certain than its \
-         estimate. They are made from the responses alone, so nobody loses any further privacy by them."
+        "They carry the noise of the estimates: a table of them is no more precise than its estimate. They are \
+         computed from the responses alone, so they cost no further privacy."
     }
 }
 

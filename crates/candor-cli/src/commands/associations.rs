@@ -219,8 +219,7 @@ fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> Strin
 /// The clusters, and why.
 pub fn cluster_table(clusters: &Clusters, max_cells: u64, min_dependence: f64) -> String {
     let mut text = format!(
-        "\nClusters: attributes that depend at least {min_dependence} on each other are put together, up to {} \
-         combinations\n",
+        "\nClusters: attributes with an association of at least {min_dependence} are merged, up to {} combinations\n",
         count(max_cells)
     );
     let row = |(cluster, &cells): (&Vec<String>, &u64)| vec![cluster.join(", "), count(cells)];
@@ -246,7 +245,7 @@ pub fn dependence_table(clusters: &Clusters) -> String {
         }
         row
     };
-    let header = ["attributes", "measure", "dependence", "standard error"];
+    let header = ["attributes", "measure", "association", "standard error"];
     let width = if certain { 3 } else { 4 };
     table(&header[..width], &sorted.iter().map(row).collect::<Vec<_>>())
 }

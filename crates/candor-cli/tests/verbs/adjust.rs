@@ -73,7 +73,7 @@ fn margins_that_cannot_be_met_and_slow_convergence_are_told() {
     let sandbox = adult();
     let pairs = "adjust plan.json responses.csv --margins pairs --max-iterations 5 -o weighted.csv --force";
     let said = sandbox.run(pairs).fine();
-    assert!(said.out.contains("NOT CONVERGED: after 5 sweeps margins are up to"), "{}", said.out);
+    assert!(said.out.contains("NOT CONVERGED: after 5 iterations margins are up to"), "{}", said.out);
     let said = json(&sandbox.run(&format!("{pairs} --json")).fine().out);
     assert_eq!((said["converged"].as_bool(), said["iterations"].as_u64()), (Some(false), Some(5)));
     assert!(said["reason"].as_str().unwrap().contains("--max-iterations"));

@@ -236,7 +236,7 @@ fn records_without_dependences_say_so() {
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
     for method in ["tree", "entropy"] {
         let said = sandbox.run(&format!("synthesize plan.json responses.csv --method {method} -o {method}.csv")).fine();
-        assert!(said.out.contains("No dependence of a pair stands out from noise"), "{}", said.out);
+        assert!(said.out.contains("No association of a pair stands out from noise"), "{}", said.out);
         assert!(!said.out.contains("0 dependences"), "{}", said.out);
     }
 }

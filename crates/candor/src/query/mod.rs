@@ -251,9 +251,9 @@ impl<'a> ShareQuery<'a> {
             _ => "clusters takes attributes of different blocks of the plan for independent",
         };
         Some(format!(
-            "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what \
-             randomization left of the dependences; naive takes the answers for the truth. What has no standard error \
-             is biased by as much as nobody can tell from the responses."
+            "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps the \
+             associations that are left in the responses; naive takes answers as true values. Estimates without a \
+             standard error have an unknown bias."
         ))
     }
 

@@ -34,7 +34,7 @@ fn what_stands_against_weights_is_told() {
     let tables = margins(&survey.plan, Some("pairs")).unwrap();
     let options = Options { max_iterations: 1, ..Options::default() };
     let slow = adjust(&survey.plan, &survey.records(), &margins(&survey.plan, None).unwrap(), &options).unwrap();
-    assert!(!slow.converged && slow.summary().starts_with("NOT CONVERGED: after 1 sweep margins are"));
+    assert!(!slow.converged && slow.summary().starts_with("NOT CONVERGED: after 1 iteration margins are"));
     assert!(slow.reason.unwrap().ends_with("allow more `max_iterations`, a larger `tolerance`, or fewer `margins`."));
     // Answers of two kinds only: the other cells have nobody to stand for them.
     let mut few = DistinctRecords::new(3);
