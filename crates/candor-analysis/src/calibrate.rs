@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use candor_runtime::progress::ProgressSink;
 use nalgebra::DMatrix;
 
 use crate::adjust::{Margin, Options, rake_weights};
@@ -152,8 +153,9 @@ pub(crate) fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>
         shares: shares.clone(),
     };
     let margins: Vec<Margin> = margins.iter().enumerate().map(margin).collect();
-    let options = Options { tolerance: NEAR, max_iterations: MAX_ROUNDS };
-    let raked = rake_weights(sums.to_vec(), &margins, &options).ok().filter(|raked| raked.converged);
+    let options = Options::default().tolerance(NEAR).max_iterations(MAX_ROUNDS);
+    let raked = rake_weights(sums.to_vec(), &margins, &options, ProgressSink::none());
+    let raked = raked.ok().filter(|raked| raked.converged);
     let raked = raked.ok_or(CalibrateError::NotConverged)?;
     let total: f64 = sums.iter().sum();
     let factor = |(weight, sum): (f64, &f64)| if *sum > 0.0 { weight * total / sum } else { 1.0 };

@@ -29,7 +29,7 @@ pub struct AuditOptions {
 }
 
 impl AuditOptions {
-    options! {
+    candor_runtime::options! {
         priors: Vec<(String, Vec<f64>)>,
         requirements: Vec<Requirement>,
         shuffle: impl Into<Option<ShuffleOptions>>,

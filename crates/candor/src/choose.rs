@@ -38,7 +38,7 @@ pub struct ChooseOptions {
 }
 
 impl ChooseOptions {
-    options! {
+    candor_runtime::options! {
         respondents: f64,
         tables: impl Into<Option<String>>,
         margin: f64,

@@ -17,7 +17,7 @@ pub struct CombineOptions {
 }
 
 impl CombineOptions {
-    options! {
+    candor_runtime::options! {
         max_epsilon: f64,
     }
 }

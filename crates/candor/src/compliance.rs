@@ -42,7 +42,7 @@ pub struct ComplianceOptions<'a> {
 }
 
 impl<'a> ComplianceOptions<'a> {
-    options! {
+    candor_runtime::options! {
         says: impl Into<Option<&'a str>>,
         anchor: impl Into<Option<(&'a str, &'a str)>>,
         ignoring: f64,

@@ -47,7 +47,7 @@ pub struct DesignOptions {
 }
 
 impl DesignOptions {
-    options! {
+    candor_runtime::options! {
         max_epsilon: f64,
         allow_unbounded: bool,
         tables: impl Into<Option<String>>,

@@ -26,7 +26,7 @@ pub struct DeviceOptions<'a> {
 }
 
 impl<'a> DeviceOptions<'a> {
-    options! {
+    candor_runtime::options! {
         epsilon: impl Into<Option<f64>>,
         device: impl Into<Option<&'a str>>,
         margin: f64,

@@ -1,6 +1,6 @@
 //! Errors of the facade.
 
-use candor_analysis::adjust::AdjustError;
+use candor_analysis::adjust::{AdjustError, RakeError};
 use candor_analysis::association::ProtocolError;
 use candor_analysis::condition::ConditionError;
 use candor_analysis::estimate::EstimateError;
@@ -157,7 +157,16 @@ pub enum StudyError {
     Draws(#[from] DrawsError),
     /// Failure of raking.
     #[error(transparent)]
-    Adjust(#[from] AdjustError),
+    Adjust(AdjustError),
+}
+
+impl From<AdjustError> for StudyError {
+    fn from(error: AdjustError) -> StudyError {
+        match error {
+            AdjustError::Rake(RakeError::Cancelled(cancelled)) => StudyError::Cancelled(cancelled),
+            other => StudyError::Adjust(other),
+        }
+    }
 }
 
 impl From<RegressError> for StudyError {

@@ -3,19 +3,6 @@
 // What only pages and tables use.
 #![cfg_attr(not(feature = "pages"), allow(dead_code))]
 
-/// Options that are put in one by one: `EstimateOptions::default().confidence(0.9)`.
-macro_rules! options {
-    ($($name:ident: $type:ty),+ $(,)?) => {$(
-        #[doc = concat!("The same with this `", stringify!($name), "`.")]
-        #[must_use]
-        #[allow(clippy::useless_conversion, reason = "some are optional")]
-        pub fn $name(mut self, $name: $type) -> Self {
-            self.$name = $name.into();
-            self
-        }
-    )+};
-}
-
 pub mod format;
 
 pub mod shell;
@@ -258,7 +245,7 @@ pub mod prelude {
     pub use crate::power::{PowerOptions, Powers, powers};
     pub use crate::query::{Answers, QueryOptions, ShareQuery, query, query_groups};
     pub use crate::query_spec::TableQuery;
-    pub use crate::rake::{Adjustment, adjust};
+    pub use crate::rake::{Adjustment, DistinctRecords, RakeOptions, margins, rake};
     #[cfg(feature = "tables")]
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize, randomize_reader};
     pub use crate::refine::{RefineOptions, Refinement, refine};

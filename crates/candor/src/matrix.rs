@@ -31,7 +31,7 @@ pub struct MatrixOptions {
 }
 
 impl MatrixOptions {
-    options! {
+    candor_runtime::options! {
         attribute: impl Into<Option<String>>,
         exact: bool,
         misses: bool,

@@ -24,7 +24,7 @@ pub struct MechanismOptions {
 }
 
 impl MechanismOptions {
-    options! {
+    candor_runtime::options! {
         draws: u64,
         confidence: f64,
         claimed: impl Into<Option<f64>>,

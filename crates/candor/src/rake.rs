@@ -1,11 +1,11 @@
 //! Weights for answer records that agree with the estimated tables.
 
-use candor_analysis::adjust::{self, AdjustError, DistinctRecords, Margin, Options, RakeError, Raked, check_plan};
-use candor_analysis::estimate::simplex::clip;
-use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::adjust::{self, KnownMargin, Raked, adjust, check_plan};
+pub use candor_analysis::adjust::{DistinctRecords, Options, Targets};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
 use crate::choice::Choice;
@@ -74,27 +74,24 @@ pub fn margins(plan: &Plan, named: Option<&str>) -> Result<TableList, StudyError
     tables.map_err(|error| StudyError::Tables { parameter: "margins", error })
 }
 
-/// Gives answer records, whose columns are the plan's, weights that agree with the estimates of these margins.
-///
-/// # Errors
-/// If the plan's answers are no records, a margin cannot be estimated, or there is nothing to weigh.
-pub fn adjust(
-    plan: &Plan,
-    records: &DistinctRecords,
-    margins: &TableList,
-    options: &Options,
-) -> Result<Adjustment, StudyError> {
-    adjust_to(plan, records, margins, &[], Targets::default(), options)
+/// Options of raking.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RakeOptions {
+    /// Shares that are known of the population; those of an attribute replace its estimates.
+    pub benchmarks: Vec<KnownShare>,
+    /// How estimated margins become distributions.
+    pub targets: Targets,
+    /// When to stop.
+    pub stop: Options,
 }
 
-/// How an estimated margin, which can have negative shares, becomes a distribution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Targets {
-    /// The closest one.
-    #[default]
-    Projected,
-    /// Negative shares become 0 and the others are rescaled (Domingo-Ferrer and Soria-Comas 2020, section 6.4).
-    Clipped,
+impl RakeOptions {
+    candor_runtime::options! {
+        benchmarks: Vec<KnownShare>,
+        targets: Targets,
+        stop: Options,
+    }
 }
 
 impl Choice for Targets {
@@ -116,57 +113,44 @@ pub struct KnownShare {
     pub share: f64,
 }
 
-/// As [`adjust()`], with margins that are known: each takes the place of its attribute's estimate.
+/// Gives answer records, whose columns are the plan's, weights that agree with the estimates of these margins, or with
+/// the benchmarks. Every sweep over the margins is reported to `progress`.
 ///
 /// # Errors
-/// As [`adjust()`]; if there is no such attribute or category, one comes twice, or the shares of an attribute are all
-/// 0.
-pub fn adjust_to(
+/// Returns an error if the plan's answers are no records, a margin cannot be estimated, there is nothing to weigh, an
+/// option is out of range, a benchmark names an unknown attribute or category or one twice, all shares of an attribute
+/// are 0, or `progress` cancels.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3])?;
+/// let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// let truths = [(0..900).map(|i| i % 2).collect(), (0..900).map(|i| i % 3).collect()];
+/// let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+///
+/// let records = DistinctRecords::from_codes(&plan, &answer_codes(&plan, &responses))?;
+/// let margins = margins(&plan, None)?;
+/// let found = rake(&plan, &records, &margins, &RakeOptions::default(), ProgressSink::none())?;
+/// assert!(found.converged && found.weights.len() == records.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn rake(
     plan: &Plan,
     records: &DistinctRecords,
     margins: &TableList,
-    known: &[KnownShare],
-    targets: Targets,
-    options: &Options,
+    options: &RakeOptions,
+    progress: ProgressSink<'_>,
 ) -> Result<Adjustment, StudyError> {
-    check_options(options)?;
-    check_records(plan, records)?;
-    if records.is_empty() {
-        return Err(AdjustError::from(RakeError::NoRecords).into());
-    }
-    let known = known_margins(plan.schema(), known)?;
-    let columns = records.columns();
-    let cells = |table: &[usize]| -> Vec<u32> {
-        let cell = |record: usize| {
-            let code = |cell: u32, &a: &usize| cell * plan.schema().size(a) as u32 + u32::from(columns[a][record]);
-            table.iter().fold(0, code)
-        };
-        (0..records.len()).map(cell).collect()
-    };
-    let (mut tables, mut aims) = (Vec::new(), Vec::new());
-    for (table, tally) in margins.lists().iter().zip(records.tallies(plan, margins)) {
-        if matches!(table[..], [only] if known.iter().any(|(attribute, _)| *attribute == only)) {
-            continue;
-        }
-        let estimator = TableEstimator::new(plan, table)?;
-        let estimate = estimator.estimate(&tally, Target::Population)?;
-        let shares = match targets {
-            Targets::Projected => estimate.distribution(),
-            Targets::Clipped => clip(&estimate.shares),
-        };
-        aims.push(Margin { cells: cells(table), shares });
-        tables.push(table.clone());
-    }
-    for (attribute, shares) in known {
-        aims.push(Margin { cells: cells(&[attribute]), shares });
-        tables.push(vec![attribute]);
-    }
-    let raked = adjust::rake(records.counts(), &aims, options).map_err(adjust::AdjustError::from)?;
-    Ok(adjustment(plan, "answers", records, raked, &tables, options))
+    let RakeOptions { benchmarks, targets, stop } = options;
+    check_options(stop)?;
+    let known = known_margins(plan.schema(), benchmarks)?;
+    let found = adjust(plan, records, margins, &known, *targets, stop, progress)?;
+    Ok(adjustment(plan, "answers", records, found.raked, &found.tables, stop))
 }
 
 /// Known shares by attribute, each attribute's summing to 1; categories that are not named have none.
-fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
+fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<KnownMargin>, StudyError> {
     let refused = |why: String| StudyError::Refused(format!("`benchmarks`: {why}"));
     let mut found: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
     for KnownShare { attribute, category, share } in known {
@@ -185,12 +169,12 @@ fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<(usize, Ve
             return Err(refused(format!("{attribute} = {category} is there twice")));
         }
     }
-    let distribution = |(place, shares): (usize, Vec<Option<f64>>)| {
+    let distribution = |(attribute, shares): (usize, Vec<Option<f64>>)| {
         let shares: Vec<f64> = shares.into_iter().map(Option::unwrap_or_default).collect();
         let sum: f64 = shares.iter().sum();
         match sum > 0.0 {
-            true => Ok((place, shares.iter().map(|share| share / sum).collect())),
-            false => Err(refused(format!("all shares of \"{}\" are 0", schema.name(place)))),
+            true => Ok(KnownMargin { attribute, shares: shares.iter().map(|share| share / sum).collect() }),
+            false => Err(refused(format!("all shares of \"{}\" are 0", schema.name(attribute)))),
         }
     };
     found.into_iter().map(distribution).collect()
@@ -235,20 +219,6 @@ pub(crate) fn check_options(options: &Options) -> Result<(), StudyError> {
         false => Err(StudyError::Needs(
             "`tolerance` must be at least 1e-12 and below 1, such as 1e-6, and `max_iterations` at least 1",
         )),
-    }
-}
-
-/// Whether the records are answers under the plan.
-fn check_records(plan: &Plan, records: &DistinctRecords) -> Result<(), StudyError> {
-    check_plan(plan)?;
-    let columns = records.columns();
-    let fits = |(attribute, codes): (usize, &Vec<u16>)| {
-        let size = plan.schema().size(attribute);
-        codes.iter().all(|&code| usize::from(code) < size)
-    };
-    match columns.len() == plan.schema().attributes().len() && columns.iter().enumerate().all(fits) {
-        true => Ok(()),
-        false => Err(StudyError::Counts("the records are not answers under the plan")),
     }
 }
 

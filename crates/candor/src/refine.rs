@@ -23,7 +23,7 @@ pub struct RefineOptions {
 }
 
 impl RefineOptions {
-    options! {
+    candor_runtime::options! {
         posterior_bound: impl Into<Option<f64>>,
         allow_unbounded: bool,
         respondents: f64,

@@ -58,7 +58,7 @@ pub struct RegressOptions {
 }
 
 impl RegressOptions {
-    options! {
+    candor_runtime::options! {
         family: impl Into<Option<Family>>,
         method: impl Into<Option<Method>>,
         references: Vec<(String, String)>,

@@ -62,7 +62,7 @@ pub struct ReportOptions {
 }
 
 impl ReportOptions {
-    options! {
+    candor_runtime::options! {
         confidence: f64,
         standard: Standard,
         title: impl Into<Option<String>>,

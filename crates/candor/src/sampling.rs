@@ -58,7 +58,7 @@ pub struct SamplingOptions {
 }
 
 impl SamplingOptions {
-    options! {
+    candor_runtime::options! {
         by: Vec<String>,
         condition: impl Into<Option<String>>,
         weights: impl Into<Option<String>>,

@@ -27,7 +27,7 @@ pub struct ShuffleOptions {
 }
 
 impl ShuffleOptions {
-    options! {
+    candor_runtime::options! {
         respondents: u64,
         delta: impl Into<Option<f64>>,
         colluding: u64,

@@ -1,6 +1,6 @@
 //! Generates synthetic records from estimates.
 
-use candor_analysis::adjust::{AdjustError, DistinctRecords, Options};
+use candor_analysis::adjust::AdjustError;
 use candor_analysis::synthesize::{
     MAX_CELLS, MAX_CLIQUE_CELLS, MAX_RECORDS, PairTables, Recipe, entropy, estimated_tables, from_tables, from_weights,
     pair_tables, tree,
@@ -8,16 +8,19 @@ use candor_analysis::synthesize::{
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
+use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
 use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::format::{count, plural};
-use crate::rake::{Adjustment, adjustment, check_options};
+use crate::rake::{Adjustment, DistinctRecords, Options, RakeOptions, Targets, adjustment, check_options};
 
 /// Convergence criterion of maximum entropy: one-way shares of pair tables agree to a tenth of the tolerance.
-const FITTING: Options = Options { tolerance: 1e-5, max_iterations: 1000 };
+fn fitting() -> Options {
+    Options::default().tolerance(1e-5)
+}
 
 /// Maximum number of pairs named in a sentence.
 const MAX_NAMED: usize = 6;
@@ -66,7 +69,6 @@ pub struct Synthesis {
     /// Pairs that are not identifiable.
     pub untold: Vec<[String; 2]>,
     /// Largest difference of a share of a preserved table from its estimate, before rounding to whole records; only
-    /// maximum entropy can differ.
     /// maximum entropy can differ.
     pub largest_margin_error: Option<f64>,
     /// Seed for the order of the records. The caller sets it.
@@ -158,20 +160,22 @@ pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
 /// Generates records from the counts of these [`tables`]; by default as many as responses.
 ///
 /// # Errors
-/// Returns an error if a table was not counted or cannot be estimated, or if the number of records is 0 or too large.
+/// Returns an error if a table was not counted or cannot be estimated, the number of records is 0 or too large, or
+/// `progress` cancels.
 pub fn synthesize(
     plan: &Plan,
     counts: &Counts,
     parts: Parts,
     records: Option<u64>,
     source: &Source,
+    progress: ProgressSink<'_>,
 ) -> Result<Synthesis, StudyError> {
     let records = check_records(records.unwrap_or(counts.responses()))?;
     let wanted = tables(plan, parts)?;
     let tallies: Option<Vec<_>> = wanted.lists().iter().map(|table| counts.table(table)).collect();
     let tallies = tallies.ok_or(StudyError::Counts("the tables that records are made from must be counted"))?;
     if let Parts::Tree | Parts::Entropy = parts {
-        let (pairs, recipe) = recipe(plan, parts, counts)?;
+        let (pairs, recipe) = recipe(plan, counts, parts, progress)?;
         let columns = recipe.draw(plan.schema(), records, &mut source.stream(0));
         return Ok(by_recipe(plan, &pairs, &recipe, made(plan, parts.name(), counts.responses(), columns)));
     }
@@ -181,10 +185,15 @@ pub fn synthesize(
 }
 
 /// Estimates pair tables, and decides how to draw records from them.
-fn recipe(plan: &Plan, parts: Parts, counts: &Counts) -> Result<(PairTables, Recipe), StudyError> {
+fn recipe(
+    plan: &Plan,
+    counts: &Counts,
+    parts: Parts,
+    progress: ProgressSink<'_>,
+) -> Result<(PairTables, Recipe), StudyError> {
     let pairs = PairTables::estimate(plan, |table| counts.table(table)).map_err(|error| parts.refuse(plan, error))?;
     let recipe = match parts {
-        Parts::Entropy => entropy(plan.schema(), &pairs, &FITTING).map_err(AdjustError::from)?,
+        Parts::Entropy => entropy(plan.schema(), &pairs, &fitting(), progress).map_err(AdjustError::from)?,
         _ => tree(plan.schema(), &pairs),
     };
     Ok((pairs, recipe))
@@ -213,25 +222,29 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
 /// same records.
 ///
 /// # Errors
-/// Returns the errors of [`synthesize`], or an error if `parts` is neither `tree` nor `entropy`, or an option is out
-/// of range.
+/// Returns the errors of [`synthesize`], or an error if `parts` is neither `tree` nor `entropy`, an option is out of
+/// range, or one is only for answers (`benchmarks`, `targets`).
 pub fn weigh(
     plan: &Plan,
     counts: &Counts,
     parts: Parts,
-    options: &Options,
+    options: &RakeOptions,
+    progress: ProgressSink<'_>,
 ) -> Result<(DistinctRecords, Adjustment), StudyError> {
-    check_options(options)?;
+    check_options(&options.stop)?;
+    if !options.benchmarks.is_empty() || options.targets != Targets::default() {
+        return Err(StudyError::Needs("`benchmarks` and `targets` require `method answers`"));
+    }
     if !matches!(parts, Parts::Tree | Parts::Entropy) {
         return Err(StudyError::Needs("the weights must belong to answers, or to records of `method tree` or entropy"));
     }
     let records = check_records(counts.responses())?;
-    let (_, recipe) = recipe(plan, parts, counts)?;
+    let (_, recipe) = recipe(plan, counts, parts, progress)?;
     // It decides about rounding alone, and hides nothing.
     let columns = recipe.draw(plan.schema(), records, &mut Source::from_seed(0).stream(0));
-    let (distinct, raked) = recipe.weigh(plan.schema(), &columns, options).map_err(AdjustError::from)?;
+    let (distinct, raked) = recipe.weigh(plan.schema(), &columns, &options.stop, progress).map_err(AdjustError::from)?;
     let tables = recipe.tables.iter().chain(&recipe.public).map(|part| part.attributes.clone());
-    let mut adjustment = adjustment(plan, parts.name(), &distinct, raked, &tables.collect::<Vec<_>>(), options);
+    let mut adjustment = adjustment(plan, parts.name(), &distinct, raked, &tables.collect::<Vec<_>>(), &options.stop);
     adjustment.reason = adjustment.reason.map(|_| {
         format!(
             "the records that were drawn lack combinations with small shares: tables of the weights stay up to {:.1e} \
@@ -242,7 +255,7 @@ pub fn weigh(
     Ok((distinct, adjustment))
 }
 
-/// Generates records from answer records with the weights of [`rake`](crate::rake::adjust), which preserve every
+/// Generates records from answer records with the weights of [`rake`](crate::rake::rake()), which preserve every
 /// association of the answers.
 ///
 /// # Errors

@@ -2,9 +2,8 @@
 
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Provenance};
-use candor::rake::{Adjustment, KnownShare, Targets, adjust_to, margins};
+use candor::rake::{Adjustment, DistinctRecords, KnownShare, Options as Stop, RakeOptions, Targets, margins, rake};
 use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
-use candor_analysis::adjust::{DistinctRecords, Options as Raking};
 use candor_base::randomness::Source;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::distinct::distinct_responses;
@@ -31,23 +30,20 @@ type Made = (Option<Table>, String, Vec<String>);
 /// How weights are found.
 struct Asked {
     margins: Option<String>,
-    known: Vec<KnownShare>,
-    targets: Targets,
-    raking: Raking,
+    raking: RakeOptions,
 }
 
 impl Asked {
     fn take(options: &mut Options) -> Result<Asked, Failure> {
-        let default = Raking::default();
-        let raking = Raking {
-            tolerance: options.or("tolerance", default.tolerance)?,
-            max_iterations: options.or("max_iterations", default.max_iterations)?,
-        };
+        let default = Stop::default();
+        let tolerance = options.or("tolerance", default.tolerance)?;
+        let stop = default.tolerance(tolerance).max_iterations(options.or("max_iterations", default.max_iterations)?);
         let known = |MarginRow { attribute, category, share }| KnownShare { attribute, category, share };
         let given = options.take::<Value>("benchmarks")?.map(known_margins).transpose()?;
-        let known = given.unwrap_or_default().into_iter().map(known).collect();
+        let known: Vec<KnownShare> = given.unwrap_or_default().into_iter().map(known).collect();
         let targets = options.choice(Targets::default())?;
-        Ok(Asked { margins: options.take("margins")?, known, targets, raking })
+        let raking = RakeOptions::default().benchmarks(known).targets(targets).stop(stop);
+        Ok(Asked { margins: options.take("margins")?, raking })
     }
 
     fn weigh(
@@ -58,7 +54,7 @@ impl Asked {
     ) -> Result<(DistinctRecords, Adjustment, Vec<String>), Failure> {
         let margins = margins(plan, self.margins.as_deref())?;
         let (records, read) = distinct_responses(plan, responses.inputs()?, progress)?;
-        let mut adjustment = adjust_to(plan, &records, &margins, &self.known, self.targets, &self.raking)?;
+        let mut adjustment = rake(plan, &records, &margins, &self.raking, progress)?;
         adjustment.simulation = read.simulation;
         Ok((records, adjustment, Provenance::new(&read).notes(str::to_owned)))
     }
@@ -84,8 +80,8 @@ pub fn adjust_weights(
         .transpose()
         .map_err(Failure::from)?;
     let asked = Asked::take(&mut options)?;
-    if parts.is_some() && (asked.margins.is_some() || !asked.known.is_empty() || asked.targets != Targets::default()) {
-        return Err(parameter("`margins`, `benchmarks` and `targets` belong to `method answers`").into());
+    if parts.is_some() && asked.margins.is_some() {
+        return Err(parameter("`margins` requires `method answers`").into());
     }
     let target = output.as_deref().map(Target::new);
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
@@ -97,7 +93,7 @@ pub fn adjust_weights(
             None => asked.weigh(&plan.0, responses, progress)?,
             Some(parts) => {
                 let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
-                let (records, mut adjustment) = weigh(&plan.0, &counts, parts, &asked.raking)?;
+                let (records, mut adjustment) = weigh(&plan.0, &counts, parts, &asked.raking, progress)?;
                 adjustment.simulation = counts.provenance().simulation;
                 (records, adjustment, notes(&counts))
             }
@@ -151,7 +147,7 @@ pub fn synthesize_records(
             None => {
                 let parts = method.as_deref().map_or(Ok(Parts::default()), Parts::of_name)?;
                 let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
-                (synthesize(&plan.0, &counts, parts, number, &source)?, notes(&counts))
+                (synthesize(&plan.0, &counts, parts, number, &source, progress)?, notes(&counts))
             }
         };
         made.seed = seed;

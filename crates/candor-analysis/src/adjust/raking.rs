@@ -5,6 +5,8 @@
 //! multiplied by, in the same pass that sums them for the next table. This is the algorithm as printed, with fewer
 //! passes: eight attributes of 9, 16, 7, 15, 6, 5, 2 and 2 categories take two passes instead of sixteen.
 
+use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
+
 use crate::estimate::fitting::Axis;
 use crate::estimate::simplex;
 
@@ -25,11 +27,19 @@ pub struct Margin {
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Options {
     /// How far margins may be from their targets, and any set of records from its share in the limit.
     pub tolerance: f64,
     /// The most sweeps over all margins.
     pub max_iterations: usize,
+}
+
+impl Options {
+    candor_runtime::options! {
+        tolerance: f64,
+        max_iterations: usize,
+    }
 }
 
 impl Default for Options {
@@ -127,6 +137,9 @@ pub enum RakeError {
         /// Which margin.
         margin: usize,
     },
+    /// Cancelled by the caller.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
 }
 
 /// Weights for distinct records, `counts` times each to begin with, that agree with all margins; see [`Raked`].
@@ -148,37 +161,55 @@ pub enum RakeError {
 /// # Errors
 /// If there is nothing to weigh or to agree with, or a margin does not fit the records.
 pub fn rake(counts: &[u64], margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
-    rake_weights(counts.iter().map(|&count| count as f64).collect(), margins, options)
+    rake_with_progress(counts, margins, options, ProgressSink::none())
+}
+
+/// As [`rake`], and reports every sweep to `progress`.
+///
+/// # Errors
+/// As [`rake`]; returns [`RakeError::Cancelled`] if `progress` cancels.
+pub fn rake_with_progress(
+    counts: &[u64],
+    margins: &[Margin],
+    options: &Options,
+    progress: ProgressSink<'_>,
+) -> Result<Raked, RakeError> {
+    rake_weights(counts.iter().map(|&count| count as f64).collect(), margins, options, progress)
 }
 
 /// The same from any weights, none below 0, to begin with.
-pub(crate) fn rake_weights(mut weights: Vec<f64>, margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
+pub(crate) fn rake_weights(
+    mut weights: Vec<f64>,
+    margins: &[Margin],
+    options: &Options,
+    progress: ProgressSink<'_>,
+) -> Result<Raked, RakeError> {
     check(&weights, margins)?;
     let total: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight /= total);
     let mut tables = tables(margins);
     tables[0].sum(&weights);
-    let mut progress = Progress::new(&weights);
+    let mut course = Course::new(&weights);
     loop {
         for at in 0..tables.len() {
-            tables[at].adjust(&mut progress.error)?;
+            tables[at].adjust(&mut course.error)?;
             pass(&mut weights, &mut tables, at);
         }
-        progress.end_of_sweep(&weights);
-        let distance = progress.distance();
+        course.end_of_sweep(&weights);
+        let distance = course.distance();
         let settled = distance.is_some_and(|distance| distance <= options.tolerance);
         // Weights that stand still will not do better either.
-        let last = progress.sweeps >= options.max_iterations.max(1) || progress.changes[0] <= ROUNDING;
-        if last || settled && progress.error <= options.tolerance {
+        let last = course.sweeps >= options.max_iterations.max(1) || course.changes[0] <= ROUNDING;
+        if last || settled && course.error <= options.tolerance {
             let largest_margin_error = largest_error(&mut tables, &weights);
             let converged = settled && largest_margin_error <= options.tolerance;
             if last || converged {
-                let largest_weight_change = progress.largest_weight_change(&weights);
+                let largest_weight_change = course.largest_weight_change(&weights);
                 let sum: f64 = weights.iter().sum();
                 weights.iter_mut().for_each(|weight| *weight /= sum);
                 return Ok(Raked {
                     weights,
-                    iterations: progress.sweeps,
+                    iterations: course.sweeps,
                     converged,
                     largest_margin_error,
                     largest_weight_change,
@@ -188,7 +219,8 @@ pub(crate) fn rake_weights(mut weights: Vec<f64>, margins: &[Margin], options: &
             }
             tables[0].sum(&weights);
         }
-        progress.next_sweep(&weights);
+        progress.report(Progress::new("sweeps", course.sweeps as u64, Some(options.max_iterations as u64)))?;
+        course.next_sweep(&weights);
     }
 }
 
@@ -226,7 +258,7 @@ struct Table {
 }
 
 /// How it goes, by sweeps.
-struct Progress {
+struct Course {
     sweeps: usize,
     /// The weights before the last sweep.
     before: Vec<f64>,
@@ -236,9 +268,9 @@ struct Progress {
     error: f64,
 }
 
-impl Progress {
-    fn new(weights: &[f64]) -> Progress {
-        Progress { sweeps: 0, before: weights.to_vec(), changes: [f64::INFINITY; 3], error: 0.0 }
+impl Course {
+    fn new(weights: &[f64]) -> Course {
+        Course { sweeps: 0, before: weights.to_vec(), changes: [f64::INFINITY; 3], error: 0.0 }
     }
 
     fn end_of_sweep(&mut self, weights: &[f64]) {

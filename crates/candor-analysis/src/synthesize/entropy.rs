@@ -2,6 +2,7 @@
 
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use super::graph::{Clique, cliques, junction_tree};
 use super::links::PairTables;
@@ -34,8 +35,13 @@ const SWEEPS_WITHIN: usize = 5;
 /// Public attributes stay as they are in any case.
 ///
 /// # Errors
-/// If tables exclude each other altogether.
-pub fn entropy(schema: &Schema, pairs: &PairTables, options: &Options) -> Result<Recipe, RakeError> {
+/// If tables exclude each other altogether, or `progress` cancels.
+pub fn entropy(
+    schema: &Schema,
+    pairs: &PairTables,
+    options: &Options,
+    progress: ProgressSink<'_>,
+) -> Result<Recipe, RakeError> {
     let (kept, found) = choose(schema, pairs);
     let public = linked_public(pairs, &kept);
     let mut tree: Vec<Table> =
@@ -48,7 +54,7 @@ pub fn entropy(schema: &Schema, pairs: &PairTables, options: &Options) -> Result
     if let (false, Some(root)) = (public.is_empty(), tree.first_mut()) {
         root.add(None, &public, public_shares(schema, pairs, &public));
     }
-    let fit = fit(&mut tree, options)?;
+    let fit = fit(&mut tree, options, progress)?;
     Ok(recipe(pairs, kept, &tree, &public, fit))
 }
 
@@ -173,7 +179,7 @@ impl Table {
     fn fit(&mut self, options: &Options) -> Result<(), RakeError> {
         if !self.margins.is_empty() {
             let within = Options { max_iterations: SWEEPS_WITHIN, ..*options };
-            self.shares = rake_weights(std::mem::take(&mut self.shares), &self.margins, &within)?.weights;
+            self.shares = rake_weights(std::mem::take(&mut self.shares), &self.margins, &within, ProgressSink::none())?.weights;
         }
         Ok(())
     }
@@ -190,7 +196,7 @@ impl Table {
 }
 
 /// Visits the cliques along the tree until all have their tables.
-fn fit(tree: &mut [Table], options: &Options) -> Result<Fit, RakeError> {
+fn fit(tree: &mut [Table], options: &Options, progress: ProgressSink<'_>) -> Result<Fit, RakeError> {
     let (mut sweeps, mut least, mut since) = (0, f64::INFINITY, 0);
     loop {
         sweeps += 1;
@@ -205,6 +211,7 @@ fn fit(tree: &mut [Table], options: &Options) -> Result<Fit, RakeError> {
         if converged || sweeps >= options.max_iterations.max(1) || since >= PATIENCE {
             return Ok(Fit { sweeps, largest_margin_error, converged });
         }
+        progress.report(Progress::new("sweeps", sweeps as u64, Some(options.max_iterations as u64)))?;
     }
 }
 

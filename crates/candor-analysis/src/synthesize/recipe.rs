@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
+use candor_runtime::progress::ProgressSink;
 use rand_core::CryptoRng;
 
 use super::rounding::{counts_from, shuffled, systematic_counts, uniform};
 use super::tables::Part;
-use crate::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, rake};
+use crate::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, rake_with_progress};
 
 /// Some attributes, drawn given others.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,12 +85,13 @@ impl Recipe {
     /// records: of all such weights those closest to the records.
     ///
     /// # Errors
-    /// If there are no records, or none that a table gives a share.
+    /// If there are no records, none that a table gives a share, or `progress` cancels.
     pub fn weigh(
         &self,
         schema: &Schema,
         columns: &[Vec<u16>],
         options: &Options,
+        progress: ProgressSink<'_>,
     ) -> Result<(DistinctRecords, Raked), RakeError> {
         let mut records = DistinctRecords::new(columns.len());
         records.add_rows(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -100,7 +102,7 @@ impl Recipe {
         };
         let mut margins: Vec<Margin> = self.tables.iter().map(margin).collect();
         margins.extend(self.public.as_ref().map(|public| occurring(schema, public, &distinct)));
-        let raked = rake(records.counts(), &margins, options)?;
+        let raked = rake_with_progress(records.counts(), &margins, options, progress)?;
         Ok((records, raked))
     }
 }

@@ -1,6 +1,7 @@
 //! Adjustment: the algorithm as printed, its limit, and what is said about convergence.
 
-use candor_analysis::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, Unattainable, adjust, rake};
+use candor_analysis::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, Targets, Unattainable, adjust, rake};
+use candor_runtime::progress::ProgressSink;
 use candor_analysis::estimate::simplex;
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Pattern};
@@ -21,7 +22,7 @@ fn example(options: Options) -> Raked {
 }
 
 fn sweeps(max_iterations: usize) -> Options {
-    Options { tolerance: 1e-12, max_iterations }
+    Options::default().tolerance(1e-12).max_iterations(max_iterations)
 }
 
 #[test]
@@ -47,11 +48,11 @@ fn example_one_is_not_called_converged_before_it_is() {
         assert!(!raked.converged);
     }
     // A rule on changes of weights would stop here, 3.5e-4 from the limit.
-    let early = example(Options { tolerance: 1e-6, max_iterations: 351 });
+    let early = example(Options::default().tolerance(1e-6).max_iterations(351));
     let change = (early.weights[1] - example(sweeps(350)).weights[1]).abs() / 2.0;
     assert!(change < 1.1e-6 && early.weights[1] / 2.0 > 3.5e-4 && !early.converged, "{change}");
     assert!(!example(Options::default()).converged);
-    let patient = example(Options { tolerance: 1e-4, max_iterations: 100_000 });
+    let patient = example(Options::default().tolerance(1e-4).max_iterations(100_000));
     assert!(patient.converged && distance(&patient) <= 1e-4 && patient.largest_margin_error <= 1e-4, "{patient:?}");
 }
 
@@ -103,7 +104,7 @@ fn margins_of(distinct: &DistinctRecords, shares: &[Vec<f64>]) -> Vec<Margin> {
 fn agrees_with_printed(records: &[Vec<u32>], shares: &[Vec<f64>], sweeps: usize) -> Result<(), TestCaseError> {
     let distinct = distinct(records);
     let raked =
-        rake(distinct.counts(), &margins_of(&distinct, shares), &Options { tolerance: 0.0, max_iterations: sweeps })
+        rake(distinct.counts(), &margins_of(&distinct, shares), &Options::default().tolerance(0.0).max_iterations(sweeps))
             .unwrap();
     let mut expected = vec![0.0; distinct.len()];
     for (record, weight) in records.iter().zip(printed(records, shares, sweeps)) {
@@ -137,8 +138,8 @@ proptest! {
     ) {
         let distinct = distinct(&records);
         let margins = margins_of(&distinct, &shares);
-        let raked = rake(distinct.counts(), &margins, &Options { tolerance: 1e-3, max_iterations: 10_000 }).unwrap();
-        let limit = rake(distinct.counts(), &margins, &Options { tolerance: 1e-11, max_iterations: 100_000 }).unwrap();
+        let raked = rake(distinct.counts(), &margins, &Options::default().tolerance(1e-3).max_iterations(10_000)).unwrap();
+        let limit = rake(distinct.counts(), &margins, &Options::default().tolerance(1e-11).max_iterations(100_000)).unwrap();
         if raked.converged && limit.converged {
             let distance: f64 = raked.weights.iter().zip(&limit.weights).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0;
             prop_assert!(distance <= 1e-3, "{distance}, told {:?}", raked.distance);
@@ -162,7 +163,7 @@ proptest! {
         // Weights are counts times a factor for each category: of all that agree with the margins the closest to the
         // counts.
         let margins = [margin(&[0, 0, 1, 1], &[p, 1.0 - p]), margin(&[0, 1, 0, 1], &[q, 1.0 - q])];
-        let raked = rake(&counts, &margins, &Options { tolerance: 1e-11, max_iterations: 100_000 }).unwrap();
+        let raked = rake(&counts, &margins, &Options::default().tolerance(1e-11).max_iterations(100_000)).unwrap();
         prop_assert!(raked.converged);
         let ratio = |v: [f64; 4]| v[0] * v[3] / (v[1] * v[2]);
         let weights: [f64; 4] = raked.weights.clone().try_into().unwrap();
@@ -248,7 +249,7 @@ fn answers_are_adjusted_to_the_estimates_of_their_blocks() {
     let (plan, answers, _) = responses(2.0, 50_000);
     let tables = TableList::of_blocks(&plan).unwrap();
     assert_eq!(tables.lists(), [vec![0, 1], vec![2]]);
-    let adjusted = adjust(&plan, &answers, &tables, &Options::default()).unwrap();
+    let adjusted = adjust(&plan, &answers, &tables, &[], Targets::default(), &Options::default(), ProgressSink::none()).unwrap();
     assert!(adjusted.raked.converged, "{:?}", adjusted.raked);
     for (table, targets) in adjusted.tables.iter().zip(&adjusted.targets) {
         assert_eq!(simplex::project(targets).len(), targets.len());
@@ -266,7 +267,7 @@ fn answers_that_are_the_truth_keep_their_shares() {
     let (plan, answers, truths) = responses(40.0, 10_000);
     assert_eq!(answers.total(), truths.total());
     let tables = TableList::parse("marginals", plan.schema()).unwrap();
-    let adjusted = adjust(&plan, &answers, &tables, &Options::default()).unwrap();
+    let adjusted = adjust(&plan, &answers, &tables, &[], Targets::default(), &Options::default(), ProgressSink::none()).unwrap();
     let shares = answers.counts().iter().map(|&count| count as f64 / 10_000.0);
     assert!(adjusted.raked.weights.iter().zip(shares).all(|(w, s)| (w - s).abs() < 1e-9));
 }

@@ -7,6 +7,7 @@ use candor_analysis::synthesize::{Link, PairTables, Part, Recipe, entropy, syste
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
+use candor_runtime::progress::ProgressSink;
 
 const SIZES: [usize; 5] = [2, 3, 2, 4, 3];
 
@@ -110,8 +111,8 @@ fn maximum_entropy_is_that_of_all_cells_written_out() {
     let joint = joint();
     let cases: [&[[usize; 2]]; 3] = [&[[1, 4], [1, 2], [2, 4], [0, 1], [3, 2]], &[[1, 4], [3, 1], [0, 2]], &[[1, 2]]];
     for links in cases {
-        let options = Options { tolerance: 1e-11, max_iterations: 10_000 };
-        let recipe = entropy(&schema(), &pair_tables(&joint, links), &options).unwrap();
+        let options = Options::default().tolerance(1e-11).max_iterations(10_000);
+        let recipe = entropy(&schema(), &pair_tables(&joint, links), &options, ProgressSink::none()).unwrap();
         assert!(recipe.fit.unwrap().converged && recipe.kept.len() == links.len());
         let mut tables: Vec<&[usize]> = links.iter().map(|link| &link[..]).collect();
         tables.extend([&[0usize, 3][..], &[1], &[2], &[4]]);
@@ -135,7 +136,7 @@ fn tables_that_contradict_each_other_are_told() {
         links: [[0, 1], [1, 2], [0, 2]].map(link).to_vec(),
         untold: Vec::new(),
     };
-    let fit = entropy(&schema, &pairs, &Options::default()).unwrap().fit.unwrap();
+    let fit = entropy(&schema, &pairs, &Options::default(), ProgressSink::none()).unwrap().fit.unwrap();
     assert!(!fit.converged && fit.sweeps < 1000, "{fit:?}");
     assert!((0.05..0.5).contains(&fit.largest_margin_error), "{fit:?}");
 }
@@ -152,7 +153,7 @@ fn links_beyond_the_bound_are_left_out() {
         links: all.map(link).to_vec(),
         untold: Vec::new(),
     };
-    let recipe = entropy(&schema, &pairs, &Options::default()).unwrap();
+    let recipe = entropy(&schema, &pairs, &Options::default(), ProgressSink::none()).unwrap();
     assert_eq!(recipe.kept, [0, 1, 2, 3, 4]);
     assert!(recipe.steps.iter().all(|step| step.shares.len() == 64_000));
 }
@@ -167,7 +168,7 @@ fn drawn_records_have_the_shares_and_public_attributes_stay() {
     let whole = |(share, cell): (&f64, usize)| share * people[cell] as f64 / records as f64 / shares[cell];
     let joint: Vec<f64> = joint().iter().zip(Shape::new(SIZES.to_vec()).project_all(&[0, 3])).map(whole).collect();
     let pairs = pair_tables(&joint, &[[1, 4], [3, 1], [0, 2], [2, 4]]);
-    for recipe in [tree(&schema, &pairs), entropy(&schema, &pairs, &Options::default()).unwrap()] {
+    for recipe in [tree(&schema, &pairs), entropy(&schema, &pairs, &Options::default(), ProgressSink::none()).unwrap()] {
         let columns = recipe.draw(&schema, records, &mut Source::from_seed(1).stream(0));
         let shape = Shape::new(SIZES.to_vec());
         let mut found = vec![0.0; joint.len()];
@@ -182,7 +183,7 @@ fn drawn_records_have_the_shares_and_public_attributes_stay() {
                 largest_difference(&margin(&found, &[a, b]), &wanted.iter().map(|s| s * 2e4).collect::<Vec<_>>());
             assert!(apart < 24.0, "{a}, {b}: {apart}");
         }
-        let (distinct, raked) = recipe.weigh(&schema, &columns, &Options::default()).unwrap();
+        let (distinct, raked) = recipe.weigh(&schema, &columns, &Options::default(), ProgressSink::none()).unwrap();
         assert!(raked.converged && raked.unattainable.is_empty(), "{}", raked.largest_margin_error);
         assert_eq!(distinct.total(), records);
     }

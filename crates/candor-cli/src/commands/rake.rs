@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use candor::counts::Provenance;
-use candor::rake::{Adjustment, KnownShare, Targets, Unattainable, adjust_to, margins};
+use candor::rake::{
+    Adjustment, DistinctRecords, KnownShare, Options, RakeOptions, Targets, Unattainable, margins, rake,
+};
 use candor::synthesize::{self, Parts, tables};
-use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::existing::check_records;
@@ -24,7 +25,7 @@ use super::{
 };
 use crate::failure::Failure;
 use crate::flags::{choice, with_flags};
-use crate::progress::{watched, working};
+use crate::progress::watched;
 use crate::show::{count, emit, emit_json, plural, remark, table};
 
 #[derive(Args)]
@@ -109,10 +110,12 @@ impl RakingArgs {
         Ok(read_margins(Inputs::new([path], None)?)?.into_iter().map(known).collect())
     }
 
-    fn options(&self) -> Options {
+    fn options(&self) -> Result<RakeOptions, Failure> {
         let default = Options::default();
         let most = self.max_iterations.map_or(default.max_iterations, |most| most as usize);
-        Options { tolerance: self.tolerance.unwrap_or(default.tolerance), max_iterations: most }
+        let stop = default.tolerance(self.tolerance.unwrap_or(default.tolerance)).max_iterations(most);
+        let targets = self.targets.unwrap_or_default();
+        Ok(RakeOptions::default().benchmarks(self.known()?).targets(targets).stop(stop))
     }
 }
 
@@ -122,9 +125,6 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
         _ => Err("a tolerance must be at least 1e-12 and below 1, such as 1e-6".to_owned()),
     }
 }
-
-/// What takes the time.
-const WHAT: &str = "finding weights";
 
 /// How many categories without answers are listed for people.
 const MAX_SHOWN: usize = 10;
@@ -142,9 +142,8 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
     let (records, read) = watched(|progress| distinct_responses(plan, inputs, progress))?;
     let simulation = read.simulation;
     tell_provenance(&Provenance::new(&read));
-    let (known, targets) = (raking.known()?, raking.targets.unwrap_or_default());
-    let weigh = || adjust_to(plan, &records, &tables, &known, targets, &raking.options());
-    let mut adjustment = working(WHAT, weigh)?;
+    let options = raking.options()?;
+    let mut adjustment = watched(|progress| rake(plan, &records, &tables, &options, progress))?;
     adjustment.simulation = simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })
@@ -157,8 +156,9 @@ fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted,
         return Err(Failure::Usage("--margins, --benchmarks and --targets require --method answers".to_owned()));
     }
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    let weigh = || synthesize::weigh(plan, &counts, parts, &args.raking.options());
-    let (records, mut adjustment) = working(WHAT, weigh)?;
+    let options = args.raking.options()?;
+    let (records, mut adjustment) =
+        watched(|progress| synthesize::weigh(plan, &counts, parts, &options, progress))?;
     adjustment.simulation = counts.provenance().simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })

@@ -118,9 +118,6 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What takes the time.
-const WHAT: &str = "making records";
-
 /// The records and, if they are made from weights, what these are like.
 fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
     let parts = match args.method {
@@ -130,10 +127,10 @@ fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesi
         MethodArg::Joint => Parts::Joint,
         MethodArg::Adjusted => {
             let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
-            let made = working(WHAT, || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
+            let made = working("making records", || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
             return Ok((made, Some(describe(&adjustment))));
         }
     };
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    Ok((working(WHAT, || synthesize(plan, &counts, parts, args.records, source))?, None))
+    Ok((watched(|progress| synthesize(plan, &counts, parts, args.records, source, progress))?, None))
 }

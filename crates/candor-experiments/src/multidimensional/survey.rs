@@ -281,7 +281,7 @@ impl Survey<'_> {
             Margin { cells: (0..records.len()).map(cell).collect(), shares }
         };
         let margins: Vec<Margin> = blocks.iter().zip(tables(blocks, answered)).map(margin).collect();
-        let options = Options { tolerance: 1e-5, max_iterations: 200 };
+        let options = Options::default().tolerance(1e-5).max_iterations(200);
         let weights = rake(records.counts(), &margins, &options).expect("margins of these records").weights;
         let share = |(Question { attributes, holds }, _): &(Question, f64)| {
             let inside =

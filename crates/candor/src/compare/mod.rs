@@ -54,7 +54,7 @@ pub struct CompareOptions<'a> {
 }
 
 impl<'a> CompareOptions<'a> {
-    options! {
+    candor_runtime::options! {
         respondents: impl Into<Option<f64>>,
         tables: impl Into<Option<String>>,
         clusters: impl Into<Option<Vec<Vec<String>>>>,

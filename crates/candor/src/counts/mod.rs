@@ -78,7 +78,7 @@ pub struct CountOptions<'a> {
 }
 
 impl<'a> CountOptions<'a> {
-    options! {
+    candor_runtime::options! {
         by: &'a [usize],
         weights: impl Into<Option<&'a str>>,
         keep_sets: bool,

@@ -51,7 +51,7 @@ pub struct EstimateOptions {
 }
 
 impl EstimateOptions {
-    options! {
+    candor_runtime::options! {
         method: Method,
         target: Target,
         interval: Interval,

@@ -84,7 +84,7 @@ pub struct FrontOptions {
 }
 
 impl FrontOptions {
-    options! {
+    candor_runtime::options! {
         respondents: f64,
         posterior_bound: f64,
         points: usize,

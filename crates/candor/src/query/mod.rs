@@ -5,7 +5,7 @@ mod method;
 
 pub use method::{QueryMethod, QueryMethods};
 
-use candor_analysis::adjust::{DistinctRecords, Options, check_plan};
+use candor_analysis::adjust::check_plan;
 use candor_analysis::condition::Condition;
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::difference::RatioOfTwo;
@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::group_comparison::{Interval, Ratio};
-use crate::rake::{adjust, margins};
+use crate::rake::{DistinctRecords, RakeOptions, margins, rake};
 use crate::verdict::{self, Verdict};
 
 /// Options of a query.
@@ -46,7 +46,7 @@ pub struct QueryOptions {
 }
 
 impl QueryOptions {
-    options! {
+    candor_runtime::options! {
         methods: QueryMethods,
         confidence: f64,
         target: Target,
@@ -287,7 +287,8 @@ impl<'a> ShareQuery<'a> {
     fn adjusted(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
         let margins = margins(self.plan, None).map_err(|error| error.to_string())?;
         let records = records.ok_or("the answer records were not kept")?;
-        let found = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
+        let found = rake(self.plan, records, &margins, &RakeOptions::default(), ProgressSink::none());
+        let found = found.map_err(|error| error.to_string())?;
         if !found.converged {
             return Err("the weights did not converge; candor rake reports the reason".to_owned());
         }

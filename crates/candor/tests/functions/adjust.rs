@@ -3,16 +3,28 @@
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
 use candor::estimate::{EstimateOptions, estimate};
-use candor::rake::{adjust, margins};
-use candor_analysis::adjust::{AdjustError, DistinctRecords, Options, check_plan};
+use candor::prelude::ProgressSink;
+use candor::rake::{Adjustment, DistinctRecords, Options, RakeOptions, margins};
+use candor_analysis::adjust::{AdjustError, check_plan};
+use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
+
+/// Rakes without benchmarks, and nobody waits.
+fn rake(
+    plan: &Plan,
+    records: &DistinctRecords,
+    margins: &TableList,
+    stop: &Options,
+) -> Result<Adjustment, StudyError> {
+    candor::rake::rake(plan, records, margins, &RakeOptions::default().stop(*stop), ProgressSink::none())
+}
 
 #[test]
 fn weights_agree_with_estimates() {
     let survey = Survey::independent();
     let records = survey.records();
     let tables = margins(&survey.plan, None).unwrap();
-    let found = adjust(&survey.plan, &records, &tables, &Options::default()).unwrap();
+    let found = rake(&survey.plan, &records, &tables, &Options::default()).unwrap();
     assert_eq!((found.respondents, found.records, found.weights.len()), (PEOPLE, records.len(), records.len()));
     assert_eq!(found.margins, [["smokes"], ["school"], ["region"]]);
     assert!(found.converged && found.reason.is_none() && found.unattainable.is_empty());
@@ -32,8 +44,8 @@ fn weights_agree_with_estimates() {
 fn what_stands_against_weights_is_told() {
     let survey = Survey::independent();
     let tables = margins(&survey.plan, Some("pairs")).unwrap();
-    let options = Options { max_iterations: 1, ..Options::default() };
-    let slow = adjust(&survey.plan, &survey.records(), &margins(&survey.plan, None).unwrap(), &options).unwrap();
+    let options = Options::default().max_iterations(1);
+    let slow = rake(&survey.plan, &survey.records(), &margins(&survey.plan, None).unwrap(), &options).unwrap();
     assert!(!slow.converged && slow.summary().starts_with("NOT CONVERGED: after 1 iteration margins are"));
     assert!(slow.reason.unwrap().ends_with("allow more `max_iterations`, a larger `tolerance`, or fewer `margins`."));
     // Answers of two kinds only: the other cells have nobody to stand for them.
@@ -41,7 +53,7 @@ fn what_stands_against_weights_is_told() {
     few.add(&[0, 0, 0], 300);
     few.add(&[1, 1, 0], 500);
     few.add(&[1, 2, 0], 40);
-    let found = adjust(&survey.plan, &few, &tables, &Options::default()).unwrap();
+    let found = rake(&survey.plan, &few, &tables, &Options::default()).unwrap();
     let missing = found.missing();
     assert!(!missing.is_empty() && missing.windows(2).all(|two| two[0].share >= two[1].share));
     assert!(
@@ -55,15 +67,15 @@ fn what_is_no_answer_is_refused() {
     let survey = Survey::independent();
     let tables = margins(&survey.plan, None).unwrap();
     let refused =
-        |records: &DistinctRecords, options: &Options| adjust(&survey.plan, records, &tables, options).unwrap_err();
+        |records: &DistinctRecords, options: &Options| rake(&survey.plan, records, &tables, options).unwrap_err();
     for record in [&[0, 0][..], &[0, 3, 0]] {
         let mut wrong = DistinctRecords::new(record.len());
         wrong.add(record, 1);
-        assert!(matches!(refused(&wrong, &Options::default()), StudyError::Counts(_)));
+        assert!(matches!(refused(&wrong, &Options::default()), StudyError::Adjust(AdjustError::NotAnswers)));
     }
     let records = survey.records();
     for (tolerance, max_iterations) in [(0.0, 10), (f64::NAN, 10), (1e-6, 0)] {
-        assert!(matches!(refused(&records, &Options { tolerance, max_iterations }), StudyError::Needs(_)));
+        assert!(matches!(refused(&records, &Options::default().tolerance(tolerance).max_iterations(max_iterations)), StudyError::Needs(_)));
     }
     let nobody = refused(&DistinctRecords::new(3), &Options::default());
     assert!(matches!(nobody, StudyError::Adjust(_)), "{nobody:?}");

@@ -22,7 +22,7 @@ use candor::pareto::{FrontOptions, front};
 use candor::power::{Alternative, PowerOptions, powers};
 use candor::query::{QueryOptions, ShareQuery, query};
 use candor::query_spec::TableQuery;
-use candor::rake::{adjust, margins};
+use candor::rake::{RakeOptions, margins, rake};
 use candor::refine::{RefineOptions, refine};
 use candor::report::{ReportOptions, report, tables};
 use candor::sample_size::size;
@@ -31,7 +31,7 @@ use candor::shares::Shares;
 use candor::shuffled::ShuffleOptions;
 use candor::synthesize::{Parts, synthesize};
 use candor::test::test;
-use candor_analysis::adjust::{DistinctRecords, Options};
+use candor_analysis::adjust::DistinctRecords;
 use candor_analysis::association::Limits;
 use candor_analysis::estimate::Interval;
 use candor_analysis::reliability::Standard;
@@ -147,7 +147,7 @@ fn adjustments() {
     records.add(&[0, 0, 0], 3);
     records.add(&[1, 1, 0], 5);
     let margins = margins(&survey.plan, Some("smokes,school")).unwrap();
-    let found = adjust(&survey.plan, &records, &margins, &Options::default()).unwrap();
+    let found = rake(&survey.plan, &records, &margins, &RakeOptions::default(), ProgressSink::none()).unwrap();
     assert!(!found.unattainable.is_empty());
     is_documented("rake", &found, &[]);
 }
@@ -164,7 +164,7 @@ fn clusters() {
 fn syntheses() {
     let survey = Survey::independent();
     let counts = survey.counts("smokes;school;region", &[]);
-    let found = synthesize(&survey.plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1)).unwrap();
+    let found = synthesize(&survey.plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1), ProgressSink::none()).unwrap();
     is_documented("synthesize", &found, &[]);
 }
 
