@@ -134,7 +134,7 @@ fn dependences(bencher: Bencher) {
 /// All twenty-eight pairs from responses by strips of pairs, in batches of 65,536; items are responses.
 #[divan::bench(args = [1.0, 2.0, 4.0])]
 fn count_strips(bencher: Bencher, epsilon: f64) {
-    const BATCH: usize = 1 << 16;
+    const BATCH_ROWS: usize = 1 << 16;
     let pairs: Vec<Vec<usize>> = (0..8).flat_map(|a| (a + 1..8).map(move |b| vec![a, b])).collect();
     let strip = |pair: &Vec<usize>| {
         let sizes: Vec<usize> = pair.iter().map(|&a| ADULT[a]).collect();
@@ -144,11 +144,11 @@ fn count_strips(bencher: Bencher, epsilon: f64) {
     let block = Block::lottery((0..8).collect(), pairs.iter().map(strip).collect());
     let plan = Plan::new(Schema::with_sizes(&ADULT).unwrap(), vec![block]).unwrap();
     let truths: Vec<Vec<u16>> =
-        ADULT.iter().map(|&size| (0..BATCH).map(|i| (i * 7919 % size) as u16).collect()).collect();
+        ADULT.iter().map(|&size| (0..BATCH_ROWS).map(|i| (i * 7919 % size) as u16).collect()).collect();
     let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0)).unwrap();
     let codes = answer_codes(&plan, &answers);
     let layouts: Vec<CountLayout> = pairs.iter().map(|pair| CountLayout::new(&plan, pair)).collect();
     bencher
-        .counter(ItemsCount::new(BATCH))
+        .counter(ItemsCount::new(BATCH_ROWS))
         .bench_local(|| count_tables(&plan, &layouts, divan::black_box(&codes), Rows::Single));
 }

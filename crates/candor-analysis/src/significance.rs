@@ -17,11 +17,11 @@ pub struct ZeroTest {
 }
 
 /// Beyond so many degrees Student's law is the normal one to more than four digits.
-const MANY: f64 = 1e5;
+const MIN_NORMAL_DEGREES: f64 = 1e5;
 
 /// The degrees of freedom of the errors of a table: those of how respondents were drawn, if that tells them.
 pub fn degrees(tally: &TableCounts) -> Option<f64> {
-    tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < MANY)
+    tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < MIN_NORMAL_DEGREES)
 }
 
 /// Tests whether a number is zero; `None` if its standard error is not known, or none.

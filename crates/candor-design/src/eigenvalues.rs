@@ -8,7 +8,7 @@ use serde::Serialize;
 const MAX_SIZE: usize = 256;
 
 /// Entries with a smaller difference are equal.
-const EQUAL: f64 = 1e-13;
+const EQUALITY_TOLERANCE: f64 = 1e-13;
 
 /// Eigenvalues smaller than this times the largest count as 0.
 const NOTHING: f64 = 1e-13;
@@ -48,7 +48,7 @@ pub fn eigenvalues(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
         None if n > MAX_SIZE => return None,
         None => {
             let matrix = DMatrix::from_fn(n, n, |row, column| columns[column][row]);
-            let symmetric = (0..n).all(|i| (0..i).all(|j| (columns[i][j] - columns[j][i]).abs() < EQUAL));
+            let symmetric = (0..n).all(|i| (0..i).all(|j| (columns[i][j] - columns[j][i]).abs() < EQUALITY_TOLERANCE));
             match symmetric {
                 true => matrix.symmetric_eigenvalues().iter().map(|&value| Eigenvalue::real(value)).collect(),
                 false => {
@@ -67,7 +67,7 @@ fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     let (kept, other) = (columns[0][0], columns[0].get(1).copied().unwrap_or(0.0));
     let is = |(input, column): (usize, &Vec<f64>)| {
-        let near = |(output, p): (usize, &f64)| (p - if output == input { kept } else { other }).abs() < EQUAL;
+        let near = |(output, p): (usize, &f64)| (p - if output == input { kept } else { other }).abs() < EQUALITY_TOLERANCE;
         column.iter().enumerate().all(near)
     };
     let values = || (1..n).map(|_| kept - other).chain([kept + (n - 1) as f64 * other]).map(Eigenvalue::real).collect();

@@ -27,7 +27,7 @@ type Failure = Box<dyn std::error::Error>;
 const LONG_ENOUGH: f64 = 0.05;
 
 /// Records are randomized and counted so many at a time.
-const BATCH: usize = 65_536;
+const BATCH_ROWS: usize = 65_536;
 
 /// What takes how long, over one of the four.
 struct Growth {
@@ -245,7 +245,7 @@ fn by_records() -> Result<Growth, Failure> {
 fn streamed(plan: &Plan, sizes: &[usize], records: usize) -> Result<(Vec<TableCounts>, [f64; 2]), Failure> {
     let (randomizer, tables, source) =
         (Randomizer::new(plan), TableList::marginals(plan.schema()), Source::from_seed(1));
-    let batches: Vec<usize> = (0..records).step_by(BATCH).map(|start| BATCH.min(records - start)).collect();
+    let batches: Vec<usize> = (0..records).step_by(BATCH_ROWS).map(|start| BATCH_ROWS.min(records - start)).collect();
     let of_length: BTreeMap<usize, Vec<Vec<u16>>> = batches.iter().map(|&rows| (rows, truths(sizes, rows))).collect();
     let (mut spent, mut runs) = ([0.0; 2], 0.0);
     loop {

@@ -16,7 +16,7 @@ use crate::error::StudyError;
 pub const MAX_ENTRIES: usize = 1 << 18;
 
 /// Resampling probability that is too small to show.
-const UNSEEN: f64 = 1e-9;
+const MIN_SHOWN_PROBABILITY: f64 = 1e-9;
 
 /// Options of a transition matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,7 +156,7 @@ fn inputs(plan: &Plan, places: &[usize]) -> Vec<String> {
 fn misses(plan: &Plan) -> Option<Misses> {
     let [block] = plan.blocks() else { return None };
     let [(_, Channel::Pattern(pattern))] = block.channels() else { return None };
-    let seen = pattern.resampling().iter().any(|&weight| weight as f64 > UNSEEN * 2f64.powi(64));
+    let seen = pattern.resampling().iter().any(|&weight| weight as f64 > MIN_SHOWN_PROBABILITY * 2f64.powi(64));
     let single = pattern.axes().iter().all(|axis| axis.answer == 1);
     if seen || !single || pattern.axes().len() < 2 {
         return None;

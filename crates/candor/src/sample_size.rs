@@ -101,7 +101,7 @@ fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, neede
     // The error of constrained estimates falls with the number of respondents, but is never far above that of unbiased
     // ones.
     const HALVINGS: usize = 20;
-    const MOST: f64 = 4.0;
+    const MAX_RATIO: f64 = 4.0;
     let (tables, truth, nobody) = ([table.to_vec()], truth.map(|truth| [truth]), ProgressSink::none());
     let errors = ConstrainedErrors::expected(plan, &tables, truth.as_ref().map(|truth| &truth[..]), nobody).ok()?;
     let over_unbiased = |respondents: f64| match truth {
@@ -112,7 +112,7 @@ fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, neede
     if over_unbiased(needed)? >= 1.0 - 1e-9 && over_unbiased(needed)? <= 1.0 + 1e-9 {
         return Some(needed);
     }
-    let (mut low, mut high) = (0.0f64, (MOST * needed.max(1.0)).ln());
+    let (mut low, mut high) = (0.0f64, (MAX_RATIO * needed.max(1.0)).ln());
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;
         let enough = over_unbiased(middle.exp())?.powi(2) * needed <= middle.exp();

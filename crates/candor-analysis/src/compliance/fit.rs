@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// Expected shares are kept above this: signs of the truth are free, those of answers are not.
-const LEAST: f64 = 1e-9;
+const MIN_EXPECTED_SHARE: f64 = 1e-9;
 
 /// More steps than any fit takes.
 const MAX_STEPS: usize = 200;
@@ -44,7 +44,7 @@ pub fn fit(channels: &[&DMatrix<f64>], counts: &[Vec<f64>]) -> Option<Fit> {
         let mut right = DVector::zeros(cells - 1);
         information.fill(0.0);
         for ((channel, counts), &total) in channels.iter().zip(counts).zip(&totals).filter(|(_, total)| **total > 0.0) {
-            let weights = (*channel * &shares).map(|q| total / q.max(LEAST));
+            let weights = (*channel * &shares).map(|q| total / q.max(MIN_EXPECTED_SHARE));
             let last = channel.column(cells - 1);
             let free = DMatrix::from_fn(channel.nrows(), cells - 1, |z, t| channel[(z, t)] - last[z]);
             let weighted = DMatrix::from_fn(cells - 1, channel.nrows(), |t, z| free[(z, t)] * weights[z]);
@@ -69,12 +69,12 @@ pub fn fit(channels: &[&DMatrix<f64>], counts: &[Vec<f64>]) -> Option<Fit> {
 fn pearson(channels: &[&DMatrix<f64>], counts: &[Vec<f64>], totals: &[f64], shares: &DVector<f64>) -> f64 {
     let of_tag = |((channel, counts), &total): ((&&DMatrix<f64>, &Vec<f64>), &f64)| -> f64 {
         let expected = (*channel * shares).map(|q| total * q);
-        let cell = |(count, &expected): (&f64, &f64)| match expected > total * LEAST {
+        let cell = |(count, &expected): (&f64, &f64)| match expected > total * MIN_EXPECTED_SHARE {
             true => (count - expected).powi(2) / expected,
             // An answer that cannot occur, or is not expected at all.
             false => {
                 if *count > 0.0 {
-                    count * count / (total * LEAST)
+                    count * count / (total * MIN_EXPECTED_SHARE)
                 } else {
                     0.0
                 }

@@ -257,7 +257,7 @@ fn rows_of(block: &Block, table: &[usize]) -> Option<(Vec<usize>, usize)> {
 /// What a matrix over several attributes is for some of them, if their answers depend on their truth alone.
 fn part_of(matrix: &Matrix, block: &Block, table: &[usize], places: &[usize]) -> Option<DMatrix<f64>> {
     /// Integers are rounded; what they stand for is as good as equal.
-    const EQUAL: f64 = 1e-6;
+    const EQUALITY_TOLERANCE: f64 = 1e-6;
     let (rows, count) = rows_of(block, table)?;
     let truths = matrix.shape().project(places);
     let mut found: Vec<Option<Vec<f64>>> = vec![None; truths.cells()];
@@ -265,7 +265,7 @@ fn part_of(matrix: &Matrix, block: &Block, table: &[usize], places: &[usize]) ->
         let mut column = vec![0.0; count];
         rows.iter().enumerate().for_each(|(output, &row)| column[row] += matrix.probability(output, input));
         let known = found[matrix.shape().project_cell(input, places)].get_or_insert_with(|| column.clone());
-        if known.iter().zip(&column).any(|(a, b)| (a - b).abs() > EQUAL) {
+        if known.iter().zip(&column).any(|(a, b)| (a - b).abs() > EQUALITY_TOLERANCE) {
             return None;
         }
     }

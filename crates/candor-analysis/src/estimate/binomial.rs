@@ -22,11 +22,11 @@ use super::{Cell, Estimate, EstimateError, Interval, MAX_DENSE, Options, TableEs
 use crate::tally::TableCounts;
 
 /// From so many of either kind on, the normal law stands for the binomial one.
-const MANY: f64 = 500.0;
+const MIN_SCORE_COUNT: f64 = 500.0;
 
 /// The interval of a binomial share of which `share` was seen in `trials`, which need not be whole.
 ///
-/// Clopper and Pearson's, which covers at least as often as it says; from [`MANY`] of either kind on the score interval
+/// Clopper and Pearson's, which covers at least as often as it says; from [`MIN_SCORE_COUNT`] of either kind on the score interval
 /// with correction for continuity, because the beta law of statrs is not exact for large numbers. Of that one, 95%
 /// intervals miss with at most 2.63% on one side and 2.58% on the other, so they cover at least 94.79%; those of 90% at
 /// least 89.78%, of 99% 98.89%, of 99.9% 99.87% (sums of the binomial law at the ends of intervals, where the tails are
@@ -34,7 +34,7 @@ const MANY: f64 = 500.0;
 pub(crate) fn binomial_interval(share: f64, trials: f64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let (hits, misses) = (trials * share, trials * (1.0 - share));
-    if hits.min(misses) >= MANY {
+    if hits.min(misses) >= MIN_SCORE_COUNT {
         let reach = -Normal::standard().inverse_cdf(tail);
         return (score_end(share, trials, -reach), score_end(share, trials, reach));
     }
@@ -57,7 +57,7 @@ fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
 fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
     let tail = (1.0 - options.confidence) / 2.0;
     let (hits, misses) = (trials * seen, trials * (1.0 - seen));
-    if hits.min(misses) >= MANY {
+    if hits.min(misses) >= MIN_SCORE_COUNT {
         let reach = -Normal::standard().inverse_cdf(tail);
         let off = ((seen - mean).abs() - 0.5 / trials).max(0.0);
         return off * off <= reach * reach * mean * (1.0 - mean) / trials;
@@ -403,7 +403,7 @@ mod tests {
         ];
         for (hits, trials, low, high) in golden {
             let found = binomial_interval(hits / trials, trials, 0.95);
-            let near = if hits < MANY { 1e-12 } else { 1e-4 };
+            let near = if hits < MIN_SCORE_COUNT { 1e-12 } else { 1e-4 };
             assert!((found.0 - low).abs() < near && (found.1 - high).abs() < near, "{hits} of {trials}: {found:?}");
         }
     }

@@ -6,7 +6,7 @@
 //! unbiased. Plain steps can take thousands; they are extrapolated (SQUAREM, scheme 3 of Varadhan and
 //! Roland 2008) and a step that loses likelihood is taken back.
 
-use super::likelihood::{LEAST, proper};
+use super::likelihood::{MIN_PROBABILITY, proper};
 use super::sets;
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::structural_zeros::possible;
@@ -93,7 +93,7 @@ impl TableEstimator<'_> {
             let mut ratio = self.expected(&self.forward(shares), law);
             for (expected, count) in ratio.iter_mut().zip(&group.counts) {
                 // Rounding can leave a vanishing expectation just below zero.
-                let positive = expected.max(LEAST);
+                let positive = expected.max(MIN_PROBABILITY);
                 if *count > 0.0 {
                     likelihood += count * positive.ln();
                 }

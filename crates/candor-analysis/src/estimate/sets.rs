@@ -5,7 +5,7 @@
 //! set, the likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
 
 use super::TableEstimator;
-use super::likelihood::{LEAST, proper};
+use super::likelihood::{MIN_PROBABILITY, proper};
 use crate::tally::{SetCounts, TableCounts};
 
 /// The sets of the responses with the same tags, and what they say.
@@ -64,7 +64,7 @@ pub(super) fn update(groups: &[SetGroup<'_>], shares: &[f64]) -> (Vec<f64>, f64)
     for SetGroup { counts, inside, outside } in groups {
         for (set, count) in counts.iter() {
             let held: f64 = set.iter().map(|&category| shares[usize::from(category)]).sum();
-            let seen = (outside + (inside - outside) * held).max(LEAST);
+            let seen = (outside + (inside - outside) * held).max(MIN_PROBABILITY);
             let ratio = count / seen;
             set.iter().for_each(|&category| next[usize::from(category)] += (inside - outside) * ratio);
             everywhere += outside * ratio;

@@ -141,7 +141,7 @@ fn make(
 }
 
 /// Errors with a smaller relative difference are equal.
-pub const EQUAL: f64 = 1e-6;
+pub const TIE_TOLERANCE: f64 = 1e-6;
 
 /// Returns the method with the least error of the requested tables among those with a finite epsilon; of equal ones
 /// the simplest. `None` if no method can estimate them.
@@ -151,5 +151,5 @@ pub fn recommended(candidates: &[Candidate]) -> Option<&Candidate> {
         made.plan.guarantee().epsilon().finite().and(made.asked)
     };
     let least = candidates.iter().filter_map(|c| error(&c)).min_by(f64::total_cmp)?;
-    candidates.iter().find(|candidate| error(candidate).is_some_and(|error| error <= least * (1.0 + EQUAL)))
+    candidates.iter().find(|candidate| error(candidate).is_some_and(|error| error <= least * (1.0 + TIE_TOLERANCE)))
 }

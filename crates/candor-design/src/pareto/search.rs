@@ -15,7 +15,7 @@ use super::{FrontError, FrontProblem};
 const BETWEEN: usize = 3;
 
 /// Privacies that differ by less are equal.
-const EQUAL: f64 = 1e-12;
+const TIE_TOLERANCE: f64 = 1e-12;
 
 /// What is asked of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +92,7 @@ pub fn search(
     }
     // What is at least as private serves as well.
     let serving = |&privacy: &f64| {
-        let serves = kept.iter().filter(|found| found.measures.privacy >= privacy - EQUAL);
+        let serves = kept.iter().filter(|found| found.measures.privacy >= privacy - TIE_TOLERANCE);
         serves.min_by(|a, b| a.measures.variance.total_cmp(&b.measures.variance)).cloned()
     };
     let at = privacies.iter().map(serving).collect();

@@ -37,7 +37,7 @@ impl Default for Multidimensional {
 }
 
 /// The largest table of a cluster: an answer is a number below it.
-const MOST_CELLS: f64 = 1e6;
+const MAX_CELLS: f64 = 1e6;
 
 /// A clustering, and the thresholds that lead to it.
 struct Clustered {
@@ -48,7 +48,7 @@ struct Clustered {
 pub(crate) fn experiment(data: Dataset, asked: &Multidimensional, settings: &Settings) -> Result<Outcome, Unfit> {
     check("p", &asked.p, 0.001..=0.999)?;
     let cells: Vec<f64> = asked.max_cells.iter().map(|&cells| cells as f64).collect();
-    check("max_cells", &cells, 1.0..=MOST_CELLS)?;
+    check("max_cells", &cells, 1.0..=MAX_CELLS)?;
     check("min_dependence", &asked.min_dependence, 0.0..=1.0)?;
     check("coverage", &asked.coverage, 0.0..=1.0)?;
     let data = randomized_only(data)?;

@@ -19,7 +19,7 @@ use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_design::compare::{Alone, Candidate, CandidatePlan, ComparisonTarget, NotApplicable, Simulation};
-use candor_design::compare::{EQUAL, alone, compare_with_progress, recommended, simulated_errors};
+use candor_design::compare::{TIE_TOLERANCE, alone, compare_with_progress, recommended, simulated_errors};
 use candor_design::expectation::{ErrorScenarios, expectations};
 use candor_design::predict::predicted_error;
 use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
@@ -374,7 +374,7 @@ fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<ErrorSc
     };
     let known: Vec<(&Candidate, f64)> = candidates.iter().zip(others).filter_map(error).collect();
     let least = known.iter().map(|(_, error)| *error).min_by(f64::total_cmp);
-    let best = least.and_then(|least| known.iter().find(|(_, error)| *error <= least * (1.0 + EQUAL)));
+    let best = least.and_then(|least| known.iter().find(|(_, error)| *error <= least * (1.0 + TIE_TOLERANCE)));
     best.map_or_else(|| recommended(candidates), |(best, _)| Some(best))
 }
 

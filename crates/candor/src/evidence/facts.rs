@@ -18,7 +18,7 @@ use crate::texts::Language;
 /// The margin of error that respondents are counted for.
 const MARGIN: f64 = 0.03;
 /// How many responses a survey stores together if it does not say.
-const BATCH: i64 = 20;
+const DEFAULT_BATCH: i64 = 20;
 
 /// A fact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,7 +121,7 @@ impl Facts {
         };
         values.insert("admission", say(who));
         values.insert("tokens_until", survey.text("tokens_until").unwrap_or_else(|| say("nothing")));
-        let batch = survey.number("batch").unwrap_or(BATCH).unsigned_abs();
+        let batch = survey.number("batch").unwrap_or(DEFAULT_BATCH).unsigned_abs();
         let without = admission == Admission::Nothing;
         values.insert("batch", if without { say("no_survey") } else { language.whole(batch) });
         let published = survey.number("public_results").map(i64::unsigned_abs);

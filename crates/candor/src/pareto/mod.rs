@@ -24,7 +24,7 @@ mod figure;
 pub use figure::front_plot;
 
 /// Privacy levels closer than this are equal.
-const EQUAL: f64 = 1e-12;
+const TIE_TOLERANCE: f64 = 1e-12;
 
 /// Maximum number of privacy levels.
 const MAX_POINTS: usize = 10_000;
@@ -364,7 +364,7 @@ impl Found {
         let evolved = self.searched.as_ref().and_then(|searched| searched.at[i].as_ref()).map(|found| found.measures);
         let exact = self.exact.as_ref().and_then(|exact| exact[i].as_ref());
         let worst = exact.map(|point| point.measures.worst_posterior).or(evolved.map(|m| m.worst_posterior));
-        let serving = self.warner.iter().filter(|point| point.measures.privacy >= privacy - EQUAL);
+        let serving = self.warner.iter().filter(|point| point.measures.privacy >= privacy - TIE_TOLERANCE);
         FrontRow {
             privacy,
             warner: serving.map(|point| self.utility(&point.measures)).min_by(f64::total_cmp),

@@ -144,7 +144,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     }
     text += &recommendation(&designed);
     let seconds = started.elapsed().as_secs_f64();
-    if schema.randomized().len() >= MANY && seconds > LONG {
+    if schema.randomized().len() >= MIN_SLOW_ATTRIBUTES && seconds > LONG_SEARCH_SECS {
         let _ = writeln!(text, "\nThis took {seconds:.0} s; --time-limit ends the search earlier.");
     }
     match args.output.as_deref() {
@@ -161,10 +161,10 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
 }
 
 /// A design for many attributes that takes more seconds says so.
-const LONG: f64 = 5.0;
+const LONG_SEARCH_SECS: f64 = 5.0;
 
 /// From so many randomized attributes on, searches take long.
-const MANY: usize = 20;
+const MIN_SLOW_ATTRIBUTES: usize = 20;
 
 impl DesignArgs {
     /// The schema, or the part of it that is asked for.

@@ -77,7 +77,7 @@ const COARSE: f64 = 1e-3;
 const WORTH_A_LIST: f64 = 5e-3;
 
 /// With more components than this a lottery has strips of one size for each table.
-const MANY: usize = 1_000;
+const MAX_COMPONENTS_WITH_SIZES: usize = 1_000;
 
 /// A public lottery of strips, boxes and two-level pattern channels that minimises the expected error of the tables.
 ///
@@ -159,7 +159,7 @@ impl Found {
             let writable = |strip: &strips::SubsetCandidate| !setting.unnamed.iter().any(|&at| strip.table == [at]);
             strips::strips(costs, epsilon).into_iter().filter(writable).for_each(|strip| pool.add_strip(strip));
         }
-        if with_strips && costs.components.len() > MANY {
+        if with_strips && costs.components.len() > MAX_COMPONENTS_WITH_SIZES {
             pool.balance(balance::LOTTERY, COARSE);
             pool.keep_one_strip_of_each_table();
         }
