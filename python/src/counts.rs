@@ -115,7 +115,7 @@ impl Responses {
             Responses::Read(inputs) => Ok(counts::Counts::read(plan, inputs, tables, options, progress)?),
             Responses::Elsewhere(inputs) => Ok(counts::Counts::from_precomputed(plan, inputs, tables)?),
             Responses::Counted(counts) => match options == CountOptions::default() {
-                true => Ok(counts.only(tables)?),
+                true => Ok(counts.select(tables)?),
                 false => {
                     Err(parameter("`by`, `weights` and sets of answers are for who counts; these are counted already"))
                 }

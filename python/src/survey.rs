@@ -71,16 +71,16 @@ impl SurveyWords {
         match responses {
             Responses::Read(inputs) => {
                 let counts = survey.read(plan, inputs, tables, keep_sets, progress)?;
-                Ok(survey.weighed(plan, counts)?)
+                Ok(survey.calibrated(plan, counts)?)
             }
             Responses::Elsewhere(inputs) => {
                 let tables = survey.required_tables(plan.schema(), tables)?;
-                Ok(survey.weighed(plan, Counts::from_precomputed(plan, inputs, &tables)?)?)
+                Ok(survey.calibrated(plan, Counts::from_precomputed(plan, inputs, &tables)?)?)
             }
-            Responses::Counted(counts) if self.is_plain() => Ok(counts.only(tables)?),
+            Responses::Counted(counts) if self.is_plain() => Ok(counts.select(tables)?),
             Responses::Counted(counts) => {
                 let tables = survey.required_tables(plan.schema(), tables)?;
-                Ok(survey.weighed(plan, counts.only(&tables)?)?)
+                Ok(survey.calibrated(plan, counts.select(&tables)?)?)
             }
         }
     }

@@ -15,7 +15,7 @@ use std::thread;
 
 use candor_analysis::regress::{
     Anticipated, Batch, Effect, Family, Fitting, Formula, INTERCEPT, Layout, Model, ModelOptions, ModelRows, Profile,
-    Questions, Sample, anticipate, regress_asking,
+    Questions, Sample, anticipate, regress_with_progress,
 };
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
@@ -379,7 +379,8 @@ impl Setting {
             let sample = Sample { clusters, ..Sample::default() };
             let numbers = if counts.is_empty() { Vec::new() } else { vec![counts] };
             rows.add(&Batch { columns: &columns, numbers: &numbers, weights, sample, rows: self.respondents });
-            let fit = regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap();
+            let fit =
+                regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap();
             let is = |category: &Option<String>| self.category.is_none_or(|own| category.as_deref() == Some(own));
             let own = fit.coefficients.iter().find(|one| one.term == self.term && is(&one.category)).unwrap();
             let inside = |low: Option<f64>, high: Option<f64>, value: f64| {

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use candor_analysis::regress::{
-    Batch, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, Questions, Sample, regress_asking,
+    Batch, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, Questions, Sample, regress_with_progress,
 };
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
@@ -65,7 +65,8 @@ fn main() {
         let sample = Sample::default();
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample, rows: people });
         let questions = Questions { contrasts: Vec::new(), profiles: (0..profiles).map(profile).collect() };
-        let fit = regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).expect("a fit");
+        let fit =
+            regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).expect("a fit");
         println!(
             "{people} respondents, {} different rows, {} coefficients with limits, {profiles} profiles: {:.1} s",
             rows.distinct(),

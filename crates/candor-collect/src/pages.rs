@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use candor::explain::explain;
 use candor::format::capital;
 use candor::guarantee::{CertifiedAttribute, certified};
-use candor::texts::{Language, OwnTexts, languages, sheet_texts, texts};
+use candor::locale::{Language, OwnTexts, languages, sheet_texts, texts};
 use candor_base::channel::Channel;
 use serde_json::{Value, json};
 

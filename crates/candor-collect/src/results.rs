@@ -6,14 +6,13 @@ use candor::StudyError;
 use candor::counts::Counts;
 use candor::estimate::{EstimateOptions, estimate};
 use candor::format::{capital, count};
+use candor::locale::{Language, OwnTexts};
 use candor::moments::MomentQuery;
 use candor::query_spec::TableQuery;
 use candor::report::{ReportOptions, report};
-use candor::sample_size::size;
+use candor::sample_size::{SampleSizeOptions, sample_size};
 use candor::shuffled::{ShuffleOptions, shuffled};
 use candor::test::test;
-use candor::texts::{Language, OwnTexts};
-use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_privacy::times;
@@ -60,7 +59,8 @@ pub fn results(
         )
     }));
     shown["privacy"] = json!(privacy);
-    let needed = size(plan, &TableList::marginals(plan.schema()), survey.wording.margin, CONFIDENCE, Interval::Wald)?;
+    let asked = SampleSizeOptions::new(survey.wording.margin).confidence(CONFIDENCE);
+    let needed = sample_size(plan, &TableList::marginals(plan.schema()), &asked)?;
     shown["margin"] = json!(survey.wording.margin);
     shown["needed"] = json!(needed.tables);
     Ok(shown)

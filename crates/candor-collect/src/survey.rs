@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-pub use candor::texts::QuestionText;
-use candor::texts::{Texts, texts};
+pub use candor::locale::QuestionText;
+use candor::locale::{Texts, texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use candor::texts::{QuestionText, names, texts};
+use candor::locale::{QuestionText, names, texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
 use serde::{Deserialize, Serialize};

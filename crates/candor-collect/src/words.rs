@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use candor::texts::{QuestionText, Texts};
+use candor::locale::{QuestionText, Texts};
 use serde::{Deserialize, Serialize};
 
 /// What is written on the page in one language.

@@ -67,7 +67,8 @@ fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     let (kept, other) = (columns[0][0], columns[0].get(1).copied().unwrap_or(0.0));
     let is = |(input, column): (usize, &Vec<f64>)| {
-        let near = |(output, p): (usize, &f64)| (p - if output == input { kept } else { other }).abs() < EQUALITY_TOLERANCE;
+        let near =
+            |(output, p): (usize, &f64)| (p - if output == input { kept } else { other }).abs() < EQUALITY_TOLERANCE;
         column.iter().enumerate().all(near)
     };
     let values = || (1..n).map(|_| kept - other).chain([kept + (n - 1) as f64 * other]).map(Eigenvalue::real).collect();

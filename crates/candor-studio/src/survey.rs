@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::PoisonError;
 
+use candor::locale::QuestionText;
 use candor::shell::program_file;
-use candor::texts::QuestionText;
 use serde_json::{Value, json};
 
 use crate::open::Open;

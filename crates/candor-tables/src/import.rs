@@ -58,7 +58,7 @@ fn tag_of(written: &str) -> String {
 /// # Errors
 /// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
 /// an answer or a card, or something cannot be read or written.
-pub fn enter_to(
+pub fn import_to(
     entry: &Entry<'_>,
     inputs: Inputs,
     (output, format, existing): (&Target, Format, Existing),

@@ -12,7 +12,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{} of {:?} {}", step.done, step.total, step.what);
         true
     };
-    let fronts = front(prior, &options, ProgressSink::new(&goes_on))?;
+    let fronts = pareto(prior, &options, ProgressSink::new(&goes_on))?;
     for point in fronts.points.iter().flatten() {
         let gap = point.lower_bound.map_or(1.0, |bound| 1.0 - bound / point.utility);
         println!("privacy {:.3}, error {:.2e}, at most {gap:.1e} from the best", point.privacy, point.utility);

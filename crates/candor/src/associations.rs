@@ -9,10 +9,10 @@ use crate::error::StudyError;
 use crate::format::count;
 use crate::learn::Learned;
 
-/// Clusters of attributes, from the dependences that were learned.
+/// Associations of attributes, from the dependences that were learned.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Clusters {
+pub struct Associations {
     /// How dependences were learned.
     pub protocol: &'static str,
     /// How many records, responses or parties they were learned from.
@@ -84,7 +84,7 @@ pub struct Step {
 /// # Errors
 /// If the least dependence is not a number from 0 to 1 (for covariances, from 0), or a dependence is of attributes that
 /// there are not.
-pub fn cluster(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Clusters, StudyError> {
+pub fn associations(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Associations, StudyError> {
     let unbounded = learned.dependences.iter().all(|d| d.measure == Measure::Covariance);
     let largest = if unbounded { f64::MAX } else { 1.0 };
     if !(0.0..=largest).contains(&limits.dependence) {
@@ -106,7 +106,7 @@ pub fn cluster(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Clu
         value: d.value,
         standard_error: d.standard_error,
     };
-    Ok(Clusters {
+    Ok(Associations {
         protocol: learned.protocol.name(),
         records: learned.records,
         epsilon: learned.epsilon,
@@ -163,7 +163,7 @@ fn reason(schema: &Schema, step: &association::Step, limits: Limits) -> String {
     }
 }
 
-impl Clusters {
+impl Associations {
     /// The dependences, the strongest first.
     pub fn strongest(&self) -> Vec<&Dependence> {
         let mut sorted: Vec<&Dependence> = self.dependences.iter().collect();

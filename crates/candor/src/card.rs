@@ -7,7 +7,7 @@ use candor_tables::import::card_letter;
 
 use crate::error::StudyError;
 use crate::html_escape::{attribute, escaped, name};
-use crate::texts::{Direction, Language, Texts};
+use crate::locale::{Direction, Language, Texts};
 
 /// Large print, two cards on a page of A4, each to be cut out.
 const STYLE: &str = "\

@@ -190,7 +190,7 @@ pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are sy
 ///
 /// # Errors
 /// If the options are out of range, or name an answer or a question that there is not.
-pub fn comply(plan: &Plan, counts: &Counts, options: &ComplianceOptions<'_>) -> Result<Compliance, StudyError> {
+pub fn compliance(plan: &Plan, counts: &Counts, options: &ComplianceOptions<'_>) -> Result<Compliance, StudyError> {
     check(options)?;
     let attended = options.anchor.map(|(name, truth)| anchor(plan, counts, name, truth)).transpose()?;
     let mut questions = Vec::new();
@@ -232,7 +232,7 @@ fn judged(questions: &[QuestionCompliance], options: &ComplianceOptions<'_>) -> 
     Some(verdict::compliance(p_value, options.alpha, power.map(|power| (options.ignoring, power))))
 }
 
-/// The tables that [`comply`] needs: every question by itself, and with the anchor, if there is one.
+/// The tables that [`compliance()`] needs: every question by itself, and with the anchor, if there is one.
 ///
 /// # Errors
 /// If there is no such anchor.

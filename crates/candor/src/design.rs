@@ -9,7 +9,7 @@ use candor_design::expectation::{ErrorScenarios, Expectation, expectations};
 use candor_design::joint::workload::asked_tables;
 use candor_design::outcome::{AdjustedEpsilon, AlternativeMethod, Choice, GapReport};
 use candor_design::pairs::Pairs;
-use candor_design::request::design_watched;
+use candor_design::request;
 use candor_design::{DEFAULT_RESPONDENTS, DesignError, DesignOutcome, Method, Request, budget};
 use candor_runtime::progress::{Deadline, ProgressSink, Stopped};
 use serde::Serialize;
@@ -156,7 +156,7 @@ pub fn design_with_progress(
         let (name, range) = ("max_epsilon", "it is a number, 0 or more");
         return Err(StudyError::Parameter { name, value: options.max_epsilon, range });
     }
-    let mut designed = design_watched(schema, request, progress)?;
+    let mut designed = request::design_with_progress(schema, request, progress)?;
     refuse_what_protects_nobody(&designed.plan, request, options)?;
     let (tables, weights) = told_tables(designed.plan.schema(), request, options)?;
     if options.tables.is_some() || is_for_tables(request) {

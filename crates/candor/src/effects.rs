@@ -1,16 +1,18 @@
 //! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
 
-use candor_analysis::regress::{Anticipated, Anticipation, Effect, Family, INTERCEPT, Profile, anticipate};
+use candor_analysis::regress::{Anticipated, Anticipation, Effect, Family, INTERCEPT, Missing, Profile, anticipate};
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema, nearest};
 use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
-use crate::regress::Asked;
+use crate::power::{DEFAULT_ALPHA, DEFAULT_POWER};
+use crate::regress::{Asked, RegressOptions};
 use crate::shares::{Kind, Shares};
 
 /// How effects are to be found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct EffectOptions {
     /// Coefficients as they are anticipated; all others are zero, and the constants give the response its shares unless
     /// they are named.
@@ -24,6 +26,32 @@ pub struct EffectOptions {
     pub power: f64,
     /// Instead: tell the power of so many respondents.
     pub respondents: Option<f64>,
+}
+
+impl Default for EffectOptions {
+    fn default() -> EffectOptions {
+        let (effects, numbers) = (Vec::new(), Vec::new());
+        EffectOptions { effects, numbers, alpha: DEFAULT_ALPHA, power: DEFAULT_POWER, respondents: None }
+    }
+}
+
+impl EffectOptions {
+    candor_runtime::options! {
+        effects: Vec<Effect>,
+        numbers: Vec<String>,
+        alpha: f64,
+        power: f64,
+        respondents: impl Into<Option<f64>>,
+    }
+}
+
+/// Returns what a model asks of responses that are yet to come, for [`effects()`]. Missing values are a category, because
+/// expected shares have them as one.
+///
+/// # Errors
+/// Returns the errors of [`regress::model`](crate::regress::model).
+pub fn model(plan: &Plan, text: &str, options: RegressOptions) -> Result<Asked, StudyError> {
+    crate::regress::model(plan, text, &options.missing(Missing::Category))
 }
 
 /// How many respondents the effects of a model take.

@@ -5,7 +5,7 @@ use candor_base::plan::Plan;
 use candor_privacy::guess::{of_channel, posteriors};
 use serde::Serialize;
 
-use crate::texts::Language;
+use crate::locale::Language;
 
 /// A possible response, and the probability of the best guess about one attribute given it and a uniform prior.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::example::{Example, example};
 use crate::guarantee::{CertifiedAttribute, certified};
+use crate::locale::Language;
 use crate::page::{Page, Part, Picture};
-use crate::texts::Language;
 
 /// Maximum number of questions listed by name in a sentence.
 const NAMED: usize = 3;

@@ -3,7 +3,7 @@
 use candor_base::plan::{Content, Plan};
 use candor_tables::TableError;
 pub use candor_tables::import::Columns;
-use candor_tables::import::{Entry, enter_to};
+use candor_tables::import::{Entry, import_to};
 use candor_tables::input::Inputs;
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
@@ -14,7 +14,7 @@ use crate::error::StudyError;
 /// What was entered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Entered {
+pub struct Imported {
     /// How many answers.
     pub records: u64,
     /// The plan's fingerprint, which the responses carry.
@@ -55,12 +55,12 @@ pub fn check_columns(plan: &Plan, columns: &Columns) -> Result<(), StudyError> {
 /// # Errors
 /// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
 /// an answer or a card, or something cannot be read or written.
-pub fn enter(
+pub fn import(
     plan: &Plan,
     inputs: Inputs,
     columns: &Columns,
     to: (&Target, Format, Existing),
-) -> Result<Entered, TableError> {
-    let records = enter_to(&Entry { plan, columns }, inputs, to)?;
-    Ok(Entered { records, fingerprint: plan.fingerprint().as_str().to_owned() })
+) -> Result<Imported, TableError> {
+    let records = import_to(&Entry { plan, columns }, inputs, to)?;
+    Ok(Imported { records, fingerprint: plan.fingerprint().as_str().to_owned() })
 }

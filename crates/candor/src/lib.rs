@@ -13,9 +13,7 @@ mod hex;
 
 mod error;
 
-mod own_texts;
-
-pub mod texts;
+pub mod locale;
 
 mod margins;
 
@@ -33,8 +31,6 @@ pub mod counts;
 
 #[cfg(feature = "tables")]
 pub mod sampling;
-
-mod partial;
 
 pub mod guarantee;
 
@@ -107,10 +103,6 @@ pub mod differences;
 pub mod scan;
 
 #[cfg(feature = "tables")]
-mod regress_notes;
-#[cfg(feature = "tables")]
-mod regression;
-#[cfg(feature = "tables")]
 pub mod regress;
 
 pub mod rake;
@@ -153,33 +145,10 @@ pub mod pareto;
 pub mod refine;
 
 #[cfg(feature = "pages")]
-mod title;
-
-#[cfg(feature = "pages")]
-mod caution;
-
-#[cfg(feature = "pages")]
-mod cross_table;
-
-#[cfg(feature = "pages")]
-mod found;
-
-#[cfg(feature = "pages")]
-mod relation;
-
-#[cfg(feature = "pages")]
-mod assurance;
-
-#[cfg(feature = "pages")]
-mod wave;
-
-#[cfg(feature = "pages")]
 pub mod report;
 
 #[cfg(feature = "pages")]
 pub mod evidence;
-
-mod program;
 
 pub mod mechanism;
 
@@ -211,12 +180,12 @@ pub mod prelude {
     pub use candor_tables::input::{Input, Inputs};
 
     pub use crate::StudyError;
-    pub use crate::associations::{Clusters, cluster};
+    pub use crate::associations::{Associations, associations};
     pub use crate::audit::{Audit, AuditOptions, audit, audit_composition, compare_plans};
     pub use crate::choose::{ChooseOptions, EpsilonChoice, choose};
     pub use crate::combine::{Combination, CombineOptions, combine};
     pub use crate::compare::{CompareOptions, MethodComparison, compare, compare_at_variance};
-    pub use crate::compliance::{Compliance, ComplianceOptions, comply};
+    pub use crate::compliance::{Compliance, ComplianceOptions, compliance};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};
@@ -231,13 +200,14 @@ pub mod prelude {
     #[cfg(feature = "pages")]
     pub use crate::explain::{Sheet, explain};
     #[cfg(feature = "tables")]
-    pub use crate::import::{Entered, enter};
+    pub use crate::import::{Imported, import};
+    pub use crate::locale::{Language, OwnTexts};
     pub use crate::matrix::{MatrixOptions, TransitionMatrix, matrix};
     pub use crate::mechanism::{MechanismAudit, MechanismOptions, audit_draws, audit_program};
     pub use crate::moments::MomentQuery;
     #[cfg(feature = "pages")]
     pub use crate::page::Page;
-    pub use crate::pareto::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::pareto::{FrontMethod, FrontOptions, Fronts, pareto};
     #[cfg(feature = "tables")]
     pub use crate::party::{PartyMessage, PartySession, PartyTotals};
     #[cfg(feature = "plot")]
@@ -253,7 +223,7 @@ pub mod prelude {
     pub use crate::regress::{RegressOptions, Regression, regress};
     #[cfg(feature = "pages")]
     pub use crate::report::{Report, ReportOptions, report};
-    pub use crate::sample_size::{Sizes, size};
+    pub use crate::sample_size::{SampleSizeOptions, SampleSizes, sample_size};
     #[cfg(feature = "tables")]
     pub use crate::sampling::{SamplingDesign, SamplingOptions};
     pub use crate::scan::{Adjust, Scan, scan};
@@ -264,5 +234,4 @@ pub mod prelude {
     pub use crate::sql::{Dialect, sql};
     pub use crate::synthesize::{Synthesis, synthesize};
     pub use crate::test::{Independence, test, test_groups};
-    pub use crate::texts::{Language, OwnTexts};
 }

@@ -36,6 +36,7 @@ pub enum Alternative {
 
 /// Options of the power analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PowerOptions {
     /// The effect to detect.
     pub finding: Alternative,
@@ -45,6 +46,45 @@ pub struct PowerOptions {
     pub power: f64,
     /// Sample size whose power is reported instead; with two groups, in each.
     pub respondents: Option<f64>,
+}
+
+/// Significance level of tests by default.
+pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
+
+/// Required power by default.
+pub(crate) const DEFAULT_POWER: f64 = 0.8;
+
+impl PowerOptions {
+    /// Creates options with a significance level of 5% and a power of 80%.
+    pub fn new(finding: Alternative) -> PowerOptions {
+        PowerOptions { finding, alpha: DEFAULT_ALPHA, power: DEFAULT_POWER, respondents: None }
+    }
+
+    candor_runtime::options! {
+        alpha: f64,
+        power: f64,
+        respondents: impl Into<Option<f64>>,
+    }
+}
+
+impl Alternative {
+    /// Creates the alternative that these numbers describe: the shares of two groups, or one share (0.5 by default for
+    /// noncompliance) with a null share or a share of noncompliance.
+    ///
+    /// # Errors
+    /// Returns an error if they describe none.
+    pub fn new(shares: &[f64], null_share: Option<f64>, noncompliance: Option<f64>) -> Result<Alternative, StudyError> {
+        match (noncompliance, null_share, shares) {
+            (Some(ignoring), None, []) => Ok(Alternative::Ignoring { ignoring, share: 0.5 }),
+            (Some(ignoring), None, &[share]) => Ok(Alternative::Ignoring { ignoring, share }),
+            (None, Some(null), &[share]) => Ok(Alternative::Null { null, share }),
+            (None, None, &[first, second]) => Ok(Alternative::Groups { first, second }),
+            _ => Err(StudyError::Needs(
+                "`detect_difference`: expected the shares of two groups, such as 0.1,0.2; or one share with \
+                 `null_share` or `noncompliance`",
+            )),
+        }
+    }
 }
 
 /// Sample sizes of the questions of a plan.

@@ -14,7 +14,7 @@ use crate::verdict::{self, Verdict};
 /// Sample sizes of tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Sizes {
+pub struct SampleSizes {
     /// Whether some sample size suffices.
     #[serde(flatten)]
     pub verdict: Verdict,
@@ -23,13 +23,13 @@ pub struct Sizes {
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// Result for each table.
-    pub tables: Vec<Size>,
+    pub tables: Vec<TableSampleSize>,
 }
 
 /// Sample size for one table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Size {
+pub struct TableSampleSize {
     /// Names of the attributes.
     pub attributes: Vec<String>,
     /// Sample size in a uniform population.
@@ -49,19 +49,53 @@ pub struct Size {
     pub reason: Option<String>,
 }
 
-/// Computes the sample size at which every interval of these tables has at most the given margin, in a uniform
-/// population and in the worst case; `interval` decides whether the confidence level holds for each or all intervals
-/// of a table.
+/// Options of the sample size.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SampleSizeOptions {
+    /// Target margin of error, as a share.
+    pub margin: f64,
+    /// Confidence level of the intervals.
+    pub confidence: f64,
+    /// Whether the confidence level holds for each interval or for all intervals of a table.
+    pub interval: Interval,
+    /// Expected shares, for which the sample size is computed as well.
+    pub expected: Option<Shares>,
+}
+
+impl SampleSizeOptions {
+    /// Creates options for a margin of error, with 95% confidence for each interval.
+    pub fn new(margin: f64) -> SampleSizeOptions {
+        SampleSizeOptions { margin, confidence: 0.95, interval: Interval::Wald, expected: None }
+    }
+
+    candor_runtime::options! {
+        confidence: f64,
+        interval: Interval,
+        expected: impl Into<Option<Shares>>,
+    }
+}
+
+/// Computes the sample size at which every interval of these tables has at most the given margin: in a uniform
+/// population, in the worst case and, if there are some, for the expected shares.
 ///
 /// # Errors
-/// Returns an error if the margin is not above 0 and below 1, or the confidence level is invalid.
-pub fn size(
-    plan: &Plan,
-    tables: &TableList,
-    margin: f64,
-    confidence: f64,
-    interval: Interval,
-) -> Result<Sizes, StudyError> {
+/// Returns an error if the margin is not above 0 and below 1, the confidence level is invalid, or too many combinations
+/// of expected values must be distinguished.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3])?;
+/// let plan = design(&schema, &Independent::new(2.0).into(), &DesignOptions::default())?.plan;
+/// let tables = TableList::parse("marginals", &schema)?;
+/// let two_points = sample_size(&plan, &tables, &SampleSizeOptions::new(0.02))?;
+/// let four_points = sample_size(&plan, &tables, &SampleSizeOptions::new(0.04))?;
+/// assert!(two_points.tables[0].respondents > four_points.tables[0].respondents);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn sample_size(plan: &Plan, tables: &TableList, options: &SampleSizeOptions) -> Result<SampleSizes, StudyError> {
+    let SampleSizeOptions { margin, confidence, interval, ref expected } = *options;
     check_confidence(confidence)?;
     if !(margin > 0.0 && margin < 1.0) {
         return Err(StudyError::Needs("`margin` must be above 0 and below 1, such as 0.02"));
@@ -81,7 +115,7 @@ pub fn size(
                 within,
             )
         });
-        Size {
+        TableSampleSize {
             attributes: table.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
             respondents: needed.as_ref().ok().map(|(uniform, ..)| *uniform),
             constrained: needed.as_ref().ok().and_then(|(uniform, ..)| with_constraints(plan, table, None, *uniform)),
@@ -91,8 +125,13 @@ pub fn size(
             reason: needed.err().map(|error| error.to_string()),
         }
     };
-    let tables: Vec<Size> = tables.lists().iter().map(one).collect();
-    Ok(Sizes { verdict: takes(&tables, margin), margin, confidence, tables })
+    let mut sizes: Vec<TableSampleSize> = tables.lists().iter().map(one).collect();
+    if let Some(expected) = expected {
+        for (size, table) in sizes.iter_mut().zip(tables.lists()) {
+            add_expected(plan, table, size, expected, options)?;
+        }
+    }
+    Ok(SampleSizes { verdict: takes(&sizes, margin), margin, confidence, tables: sizes })
 }
 
 /// Computes the sample size at which constrained estimates of a table have the largest root mean square error that
@@ -122,33 +161,26 @@ fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, neede
 }
 
 /// Returns the verdict on the most demanding table.
-fn takes(tables: &[Size], margin: f64) -> Verdict {
+fn takes(tables: &[TableSampleSize], margin: f64) -> Verdict {
     let silent = tables.iter().filter(|table| table.respondents.is_none()).map(|table| table.attributes.join(","));
-    let most = |number: fn(&Size) -> Option<f64>| tables.iter().filter_map(number).fold(0.0, f64::max);
+    let most = |number: fn(&TableSampleSize) -> Option<f64>| tables.iter().filter_map(number).fold(0.0, f64::max);
     let within =
         tables.iter().any(|table| table.conditional.is_some()).then(|| most(|t| t.conditional.or(t.respondents)));
     verdict::size(&silent.collect::<Vec<_>>(), margin, most(|table| table.respondents), within)
 }
 
-/// Computes the sample size as well for the expected shares.
-///
-/// # Errors
-/// Returns the errors of [`size`], or an error if too many combinations of values must be distinguished.
-pub fn size_anticipated(
+/// Computes the sample size of a table as well for the expected shares.
+fn add_expected(
     plan: &Plan,
-    tables: &TableList,
-    margin: f64,
-    confidence: f64,
-    interval: Interval,
-    shares: &Shares,
-) -> Result<Sizes, StudyError> {
-    let mut sizes = size(plan, tables, margin, confidence, interval)?;
-    for (one, table) in sizes.tables.iter_mut().zip(tables.lists()) {
-        let truth = shares.table(plan.schema(), table)?;
-        let reach = interval.reach(confidence, truth.len());
-        let predicted = TableEstimator::new(plan, table).and_then(|estimator| estimator.predict_at(1.0, &truth));
-        one.anticipated = predicted.ok().flatten().map(|estimate| estimate.respondents_for(margin, reach));
-        one.constrained = one.anticipated.and_then(|needed| with_constraints(plan, table, Some(truth), needed));
-    }
-    Ok(sizes)
+    table: &[usize],
+    size: &mut TableSampleSize,
+    expected: &Shares,
+    options: &SampleSizeOptions,
+) -> Result<(), StudyError> {
+    let truth = expected.table(plan.schema(), table)?;
+    let reach = options.interval.reach(options.confidence, truth.len());
+    let predicted = TableEstimator::new(plan, table).and_then(|estimator| estimator.predict_at(1.0, &truth));
+    size.anticipated = predicted.ok().flatten().map(|estimate| estimate.respondents_for(options.margin, reach));
+    size.constrained = size.anticipated.and_then(|needed| with_constraints(plan, table, Some(truth), needed));
+    Ok(())
 }

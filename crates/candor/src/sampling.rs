@@ -223,9 +223,9 @@ impl SamplingDesign {
     ///
     /// # Errors
     /// Returns an error if no weights reproduce the benchmarks, or if the subpopulation is empty.
-    pub fn weighed(&self, plan: &Plan, counts: Counts) -> Result<Counts, StudyError> {
+    pub fn calibrated(&self, plan: &Plan, counts: Counts) -> Result<Counts, StudyError> {
         let all = self.counted_by();
-        let counts = if counts.by() == all { counts } else { counts.in_groups(plan, &all)? };
+        let counts = if counts.by() == all { counts } else { counts.group_by(plan, &all)? };
         let place = |attribute: usize| all.iter().position(|&a| a == attribute).unwrap_or(0);
         let mut groups = counts.groups().clone();
         if !self.margins.is_empty() {

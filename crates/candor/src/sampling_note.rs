@@ -1,7 +1,7 @@
 //! Describes the subpopulation and the sampling design behind results, in any language.
 
 use crate::html_escape::{isolated, unmarked};
-use crate::texts::Language;
+use crate::locale::Language;
 
 /// One fact about the sampling design.
 #[derive(Clone, Debug, PartialEq)]

@@ -242,7 +242,8 @@ pub fn weigh(
     let (_, recipe) = recipe(plan, counts, parts, progress)?;
     // It decides about rounding alone, and hides nothing.
     let columns = recipe.draw(plan.schema(), records, &mut Source::from_seed(0).stream(0));
-    let (distinct, raked) = recipe.weigh(plan.schema(), &columns, &options.stop, progress).map_err(AdjustError::from)?;
+    let (distinct, raked) =
+        recipe.weigh(plan.schema(), &columns, &options.stop, progress).map_err(AdjustError::from)?;
     let tables = recipe.tables.iter().chain(&recipe.public).map(|part| part.attributes.clone());
     let mut adjustment = adjustment(plan, parts.name(), &distinct, raked, &tables.collect::<Vec<_>>(), &options.stop);
     adjustment.reason = adjustment.reason.map(|_| {

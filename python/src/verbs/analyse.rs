@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use candor::associations::cluster;
+use candor::associations::associations;
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Counts, Provenance};
 use candor::effects::{self, EffectOptions, parse_effect};
@@ -12,9 +12,10 @@ use candor::power::{Alternative, PowerOptions, powers};
 use candor::query::{QueryOptions, ShareQuery, query_groups_with_progress, query_with_progress};
 use candor::regress::{self, RegressOptions, Rows};
 use candor::report::{self, ReportOptions};
+use candor::sample_size::{SampleSizeOptions, sample_size};
 use candor::scan::{self, Adjust};
 use candor::shares::Shares;
-use candor::texts::{Language, OwnTexts};
+use candor::locale::{Language, OwnTexts};
 use candor::{StudyError, test};
 use candor_analysis::association::{Limits, Measure, Parties};
 use candor_analysis::estimate::Interval;
@@ -239,7 +240,7 @@ fn clustered(
     limits: Limits,
     seed: Option<u64>,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let mut clusters = cluster(schema, learned, limits).map_err(Failure::from)?;
+    let mut clusters = associations(schema, learned, limits).map_err(Failure::from)?;
     clusters.simulation = seed;
     let sentences = [learned.disclosure().map(str::to_owned), learned.cost()].into_iter().flatten();
     let summary = [learned.summary()].into_iter().chain(sentences).collect::<Vec<_>>().join("\n");
@@ -331,59 +332,43 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
     let simultaneous = options.or("simultaneous", false)?;
     options.finish()?;
     let interval = if simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = match shares {
-        Some(table) => {
-            let shares = Shares::read(plan.0.schema(), &[], one_input(table, None)?).map_err(Failure::from)?;
-            candor::sample_size::size_anticipated(&plan.0, &tables, margin, confidence, interval, &shares)
-        }
-        None => candor::sample_size::size(&plan.0, &tables, margin, confidence, interval),
-    };
-    Ok(json(&sizes.map_err(|error: StudyError| Failure::from(error))?))
+    let read = |table| Shares::read(plan.0.schema(), &[], one_input(table, None)?).map_err(Failure::from);
+    let expected = shares.map(read).transpose()?;
+    let asked = SampleSizeOptions::new(margin).confidence(confidence).interval(interval).expected(expected);
+    Ok(json(&sample_size(&plan.0, &tables, &asked).map_err(Failure::from)?))
 }
-
-/// The power and level of a test unless they are said, as the command has them.
-const POWER: f64 = 0.8;
-const ALPHA: f64 = 0.05;
 
 fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut options: Options) -> PyResult<String> {
     let fitting = RegressOptions::default().family(options.chosen()?).references(options.or("reference", Vec::new())?);
     let texts: Vec<String> = options.or("effect", Vec::new())?;
-    let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
+    let default = EffectOptions::default();
+    let (alpha, power) = (options.or("alpha", default.alpha)?, options.or("power", default.power)?);
     let (respondents, numbers) = (options.take("respondents")?, options.or("numeric_columns", Vec::new())?);
     options.finish()?;
     let effects = texts.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>().map_err(Failure::from)?;
-    let asked = regress::model(&plan.0, model, &fitting).map_err(Failure::from)?;
+    let asked = effects::model(&plan.0, model, fitting).map_err(Failure::from)?;
     let shares = match shares {
         Some(table) => {
             Shares::read(plan.0.schema(), asked.numbers(), one_input(table, None)?).map_err(Failure::from)?
         }
         None => Shares::uniform(),
     };
-    let found =
-        effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, numbers, alpha, power, respondents });
-    Ok(json(&found.map_err(Failure::from)?))
+    let options = default.effects(effects).numbers(numbers).alpha(alpha).power(power).respondents(respondents);
+    Ok(json(&effects::effects(&plan.0, &asked, &shares, &options).map_err(Failure::from)?))
 }
 
 fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
     let (detect, null): (Vec<f64>, Option<f64>) =
         (options.or("detect_difference", Vec::new())?, options.take("null_share")?);
-    let finding = match (options.take("noncompliance")?, null, &detect[..]) {
-        (Some(ignoring), None, []) => Alternative::Ignoring { ignoring, share: 0.5 },
-        (Some(ignoring), None, &[share]) => Alternative::Ignoring { ignoring, share },
-        (None, Some(null), &[share]) => Alternative::Null { null, share },
-        (None, None, &[first, second]) => Alternative::Groups { first, second },
-        (None, None, []) => {
-            return Err(parameter("this needs `margin`, `detect_difference`, `noncompliance` or `model`").into());
-        }
-        _ => {
-            let problem = "`detect_difference` takes the shares of two groups, such as 0.1,0.2; or one share beside \
-                           `null_share` or `noncompliance`";
-            return Err(parameter(problem).into());
-        }
-    };
-    let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
+    let noncompliance = options.take("noncompliance")?;
+    if detect.is_empty() && null.is_none() && noncompliance.is_none() {
+        return Err(parameter("this needs `margin`, `detect_difference`, `noncompliance` or `model`").into());
+    }
+    let finding = Alternative::new(&detect, null, noncompliance).map_err(Failure::from)?;
+    let default = PowerOptions::new(finding);
+    let (alpha, power) = (options.or("alpha", default.alpha)?, options.or("power", default.power)?);
     let respondents = options.take("respondents")?;
     options.finish()?;
-    let found = powers(&plan.0, &PowerOptions { finding, alpha, power, respondents });
-    Ok(json(&found.map_err(|error: StudyError| Failure::from(error))?))
+    let options = default.alpha(alpha).power(power).respondents(respondents);
+    Ok(json(&powers(&plan.0, &options).map_err(Failure::from)?))
 }

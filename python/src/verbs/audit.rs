@@ -6,7 +6,7 @@ use candor::audit::{self as study, AuditOptions};
 use candor::evidence;
 use candor::explain;
 use candor::shuffled::ShuffleOptions;
-use candor::texts::{Language, OwnTexts};
+use candor::locale::{Language, OwnTexts};
 use candor_privacy::Requirement;
 use pyo3::prelude::*;
 

@@ -6,8 +6,8 @@ use candor::card::cards;
 use candor::compliance::{self, ComplianceOptions};
 use candor::counts::CountOptions;
 use candor::device::{DeviceOptions, devices};
-use candor::import::{Columns, check_columns, enter, lotteries};
-use candor::texts::{Language, OwnTexts};
+use candor::import::{Columns, check_columns, import, lotteries};
+use candor::locale::{Language, OwnTexts};
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use pyo3::prelude::*;
@@ -76,7 +76,7 @@ pub fn enter_answers(
     }
     check_columns(&plan.0, &columns).map_err(|error: StudyError| Failure::from(error))?;
     let target = Target::new(output);
-    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &columns, (&target, Format::for_target(&target), existing))?)))
+    run(py, None, |_| Ok(json(&import(&plan.0, tables, &columns, (&target, Format::for_target(&target), existing))?)))
 }
 
 /// Whether people followed their cards, as far as the answers tell.
@@ -107,6 +107,6 @@ pub fn comply_with(
     run(py, progress, |progress| {
         let counts =
             responses.counts(&plan.0, &compliance::tables(&plan.0, &asked)?, CountOptions::default(), progress)?;
-        Ok((json(&compliance::comply(&plan.0, &counts, &asked)?), notes(&counts)))
+        Ok((json(&compliance::compliance(&plan.0, &counts, &asked)?), notes(&counts)))
     })
 }

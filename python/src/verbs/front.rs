@@ -1,7 +1,7 @@
 //! One attribute: every trade-off of privacy and utility, and a better plan at equal privacy.
 
 use candor::StudyError;
-use candor::pareto::{FrontOptions, front};
+use candor::pareto::{FrontOptions, pareto};
 use candor::refine::{RefineOptions, refine};
 use candor_base::schema::Attribute;
 use candor_design::pareto::plan::unrefined;
@@ -33,7 +33,7 @@ pub fn front_of(
     let left_out = prior.left_out();
     let note = format!("categories with share 0, which never occur, are left out: {left_out}");
     let notes = if left_out > 0 { vec![note] } else { Vec::new() };
-    let fronts = run(py, progress, |progress| Ok(front(prior, &asked, progress)?))?;
+    let fronts = run(py, progress, |progress| Ok(pareto(prior, &asked, progress)?))?;
     Ok((json(&fronts), fronts.csv(), fronts.matrices(), notes))
 }
 

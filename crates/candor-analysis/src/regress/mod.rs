@@ -62,8 +62,8 @@ pub use model::{MAX_HIDDEN_CELLS, Model};
 pub use options::{Family, IgnoringOptions, Missing, ModelOptions};
 pub use questions::Questions;
 pub use rare::Rare;
-pub use regression::{DegreesOfFreedom, Fitting, regress, regress_asking, regress_with};
-pub use replicated::{regress_replicated, regress_replicated_asking, regress_replicated_with};
+pub use regression::{DegreesOfFreedom, Fitting, regress, regress_with, regress_with_progress};
+pub use replicated::{regress_replicated, regress_replicated_with, regress_replicated_with_progress};
 pub use result::{
     Coefficient, EstimateKind, IgnoringShare, JointTest, Method, Prediction, Regression, THRESHOLD, Test,
 };

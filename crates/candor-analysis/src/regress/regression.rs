@@ -82,7 +82,7 @@ pub fn regress(
 /// # Errors
 /// If there are no responses, columns tell one another, or the method does not go with the model.
 pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Result<Regression, RegressError> {
-    regress_asking(model, rows, &Questions::default(), fitting, ProgressSink::none())
+    regress_with_progress(model, rows, &Questions::default(), fitting, ProgressSink::none())
 }
 
 /// The same with contrasts of coefficients, and predictions for kinds of people; `progress` is told the steps of the
@@ -90,7 +90,7 @@ pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Resul
 ///
 /// # Errors
 /// As [`regress_with`], or if a question does not go with the model, or whoever watches ends it.
-pub fn regress_asking(
+pub fn regress_with_progress(
     model: &Model,
     rows: &ModelRows,
     questions: &Questions,

@@ -38,14 +38,14 @@ pub fn regress_replicated_with(
     fitting: &Fitting,
     how: &Replication,
 ) -> Result<Regression, RegressError> {
-    regress_replicated_asking(model, rows, &Questions::default(), fitting, how, ProgressSink::none())
+    regress_replicated_with_progress(model, rows, &Questions::default(), fitting, how, ProgressSink::none())
 }
 
 /// The same with contrasts and predictions; `progress` is told the steps of the fits.
 ///
 /// # Errors
 /// As [`regress_replicated`], or if a question does not go with the model, or whoever watches ends it.
-pub fn regress_replicated_asking(
+pub fn regress_replicated_with_progress(
     model: &Model,
     rows: &ModelRows,
     questions: &Questions,

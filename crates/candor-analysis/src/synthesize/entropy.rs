@@ -179,7 +179,8 @@ impl Table {
     fn fit(&mut self, options: &Options) -> Result<(), RakeError> {
         if !self.margins.is_empty() {
             let within = Options { max_iterations: SWEEPS_WITHIN, ..*options };
-            self.shares = rake_weights(std::mem::take(&mut self.shares), &self.margins, &within, ProgressSink::none())?.weights;
+            self.shares =
+                rake_weights(std::mem::take(&mut self.shares), &self.margins, &within, ProgressSink::none())?.weights;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Adjustment: the algorithm as printed, its limit, and what is said about convergence.
 
-use candor_analysis::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, Targets, Unattainable, adjust, rake};
-use candor_runtime::progress::ProgressSink;
+use candor_analysis::adjust::{
+    DistinctRecords, Margin, Options, RakeError, Raked, Targets, Unattainable, adjust, rake,
+};
 use candor_analysis::estimate::simplex;
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Pattern};
@@ -9,6 +10,7 @@ use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_bulk::{AnswerColumn, Randomizer};
+use candor_runtime::progress::ProgressSink;
 use proptest::prelude::*;
 
 fn margin(cells: &[u32], shares: &[f64]) -> Margin {
@@ -103,9 +105,12 @@ fn margins_of(distinct: &DistinctRecords, shares: &[Vec<f64>]) -> Vec<Margin> {
 
 fn agrees_with_printed(records: &[Vec<u32>], shares: &[Vec<f64>], sweeps: usize) -> Result<(), TestCaseError> {
     let distinct = distinct(records);
-    let raked =
-        rake(distinct.counts(), &margins_of(&distinct, shares), &Options::default().tolerance(0.0).max_iterations(sweeps))
-            .unwrap();
+    let raked = rake(
+        distinct.counts(),
+        &margins_of(&distinct, shares),
+        &Options::default().tolerance(0.0).max_iterations(sweeps),
+    )
+    .unwrap();
     let mut expected = vec![0.0; distinct.len()];
     for (record, weight) in records.iter().zip(printed(records, shares, sweeps)) {
         let codes: Vec<u16> = record.iter().map(|&code| code as u16).collect();
@@ -249,7 +254,8 @@ fn answers_are_adjusted_to_the_estimates_of_their_blocks() {
     let (plan, answers, _) = responses(2.0, 50_000);
     let tables = TableList::of_blocks(&plan).unwrap();
     assert_eq!(tables.lists(), [vec![0, 1], vec![2]]);
-    let adjusted = adjust(&plan, &answers, &tables, &[], Targets::default(), &Options::default(), ProgressSink::none()).unwrap();
+    let adjusted =
+        adjust(&plan, &answers, &tables, &[], Targets::default(), &Options::default(), ProgressSink::none()).unwrap();
     assert!(adjusted.raked.converged, "{:?}", adjusted.raked);
     for (table, targets) in adjusted.tables.iter().zip(&adjusted.targets) {
         assert_eq!(simplex::project(targets).len(), targets.len());
@@ -267,7 +273,8 @@ fn answers_that_are_the_truth_keep_their_shares() {
     let (plan, answers, truths) = responses(40.0, 10_000);
     assert_eq!(answers.total(), truths.total());
     let tables = TableList::parse("marginals", plan.schema()).unwrap();
-    let adjusted = adjust(&plan, &answers, &tables, &[], Targets::default(), &Options::default(), ProgressSink::none()).unwrap();
+    let adjusted =
+        adjust(&plan, &answers, &tables, &[], Targets::default(), &Options::default(), ProgressSink::none()).unwrap();
     let shares = answers.counts().iter().map(|&count| count as f64 / 10_000.0);
     assert!(adjusted.raked.weights.iter().zip(shares).all(|(w, s)| (w - s).abs() < 1e-9));
 }

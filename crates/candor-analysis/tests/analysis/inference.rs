@@ -3,7 +3,7 @@
 
 use candor_analysis::regress::{
     Batch, Coefficient, EstimateKind, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows,
-    Questions, RegressError, Regression, Sample, Test, regress, regress_asking,
+    Questions, RegressError, Regression, Sample, Test, regress, regress_with_progress,
 };
 use candor_analysis::tally::Codes;
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
@@ -277,7 +277,7 @@ fn ask(
         contrasts: contrasts.iter().map(|&text| text.to_owned()).collect(),
         profiles: profiles.iter().map(|profile| profile.iter().map(own).collect()).collect(),
     };
-    regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none())
+    regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none())
 }
 
 /// A contrast with the reference is the coefficient; where a group seems empty, its prediction reaches 0.

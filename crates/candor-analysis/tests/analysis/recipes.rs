@@ -168,7 +168,8 @@ fn drawn_records_have_the_shares_and_public_attributes_stay() {
     let whole = |(share, cell): (&f64, usize)| share * people[cell] as f64 / records as f64 / shares[cell];
     let joint: Vec<f64> = joint().iter().zip(Shape::new(SIZES.to_vec()).project_all(&[0, 3])).map(whole).collect();
     let pairs = pair_tables(&joint, &[[1, 4], [3, 1], [0, 2], [2, 4]]);
-    for recipe in [tree(&schema, &pairs), entropy(&schema, &pairs, &Options::default(), ProgressSink::none()).unwrap()] {
+    for recipe in [tree(&schema, &pairs), entropy(&schema, &pairs, &Options::default(), ProgressSink::none()).unwrap()]
+    {
         let columns = recipe.draw(&schema, records, &mut Source::from_seed(1).stream(0));
         let shape = Shape::new(SIZES.to_vec());
         let mut found = vec![0.0; joint.len()];

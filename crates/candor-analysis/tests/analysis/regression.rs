@@ -2,7 +2,8 @@
 
 use candor_analysis::regress::{
     Batch, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
-    Questions, RegressError, Regression, Sample, Test, regress, regress_asking, regress_replicated, regress_with,
+    Questions, RegressError, Regression, Sample, Test, regress, regress_replicated, regress_with,
+    regress_with_progress,
 };
 use candor_analysis::tally::{Codes, LonelyPsu, ReplicateMethod, Replication};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
@@ -289,7 +290,7 @@ fn ignored(
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers), AnswerColumn::One(tags)], &[numbers]);
     let profile = vec![("x".to_owned(), "0".to_owned())];
     let questions = Questions { contrasts: vec!["x".to_owned()], profiles: vec![profile] };
-    regress_asking(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap()
+    regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap()
 }
 
 /// A contrast of one coefficient is that coefficient, and a prediction at 0 the intercept.

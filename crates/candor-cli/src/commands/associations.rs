@@ -1,7 +1,7 @@
 //! `candor associations`: which attributes belong together, from true records or without anybody disclosing one.
 
 use candor::StudyError;
-use candor::associations::{Clusters, Dependence, cluster};
+use candor::associations::{Associations, Dependence, associations};
 use candor::choice::Choice;
 use candor::learn::{Learned, Protocol, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor::shell;
@@ -156,7 +156,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     };
     learned.notes.iter().for_each(|note| remark(note));
     let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
-    let mut clusters = cluster(&schema, &learned, limits)?;
+    let mut clusters = associations(&schema, &learned, limits)?;
     clusters.simulation = args.seed;
     if let Some(path) = &args.output {
         write_document(&Target::new(path), format!("{:#}\n", json_value(&clusters)).as_bytes())?;
@@ -209,7 +209,7 @@ fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Fail
     Ok(working("estimating pairs", || from_responses(plan, &counts, args.measure.measure(), args.attenuated))?)
 }
 
-fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> String {
+fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> String {
     let text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
     text + &cluster_table(clusters, args.max_cells, args.min_dependence)
         + &what_it_took(args, learned, clusters)
@@ -217,7 +217,7 @@ fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> Strin
 }
 
 /// The clusters, and why.
-pub fn cluster_table(clusters: &Clusters, max_cells: u64, min_dependence: f64) -> String {
+pub fn cluster_table(clusters: &Associations, max_cells: u64, min_dependence: f64) -> String {
     let mut text = format!(
         "\nClusters: attributes with an association of at least {min_dependence} are merged, up to {} combinations\n",
         count(max_cells)
@@ -235,7 +235,7 @@ pub fn cluster_table(clusters: &Clusters, max_cells: u64, min_dependence: f64) -
     text
 }
 
-pub fn dependence_table(clusters: &Clusters) -> String {
+pub fn dependence_table(clusters: &Associations) -> String {
     let sorted = clusters.strongest();
     let certain = sorted.iter().all(|d| d.standard_error.is_none());
     let row = |d: &&Dependence| {
@@ -250,7 +250,7 @@ pub fn dependence_table(clusters: &Clusters) -> String {
     table(&header[..width], &sorted.iter().map(row).collect::<Vec<_>>())
 }
 
-fn what_it_took(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> String {
+fn what_it_took(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> String {
     let mut text = String::new();
     if let Some(bytes) = clusters.bytes {
         text += "\n";

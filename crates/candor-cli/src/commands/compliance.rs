@@ -1,6 +1,6 @@
 //! `candor compliance`: did people follow their cards?
 
-use candor::compliance::{Compliance, ComplianceOptions, QuestionCompliance, UNDETECTABLE, comply, tables};
+use candor::compliance::{Compliance, ComplianceOptions, QuestionCompliance, UNDETECTABLE, compliance, tables};
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
@@ -64,7 +64,7 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         .alpha(args.alpha)
         .confidence(args.confidence);
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &options)?)?;
-    let found = comply(&plan, &counts, &options)?;
+    let found = compliance(&plan, &counts, &options)?;
     match args.json {
         true => emit_json(&found),
         false => emit(&describe(&found)),

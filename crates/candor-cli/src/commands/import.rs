@@ -1,6 +1,6 @@
 //! `candor import`: what interviewers wrote down -> responses.
 
-use candor::import::{Columns, check_columns, enter, lotteries};
+use candor::import::{Columns, check_columns, import, lotteries};
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
@@ -68,7 +68,7 @@ pub fn run(args: EnterArgs) -> Result<(), Failure> {
     check_columns(&plan, &columns)?;
     let target = Target::new(&args.output);
     let tables = Inputs::new(&args.answers, args.delimiter)?;
-    let enter = || enter(&plan, tables, &columns, (&target, Format::for_target(&target), args.existing.rule()));
+    let enter = || import(&plan, tables, &columns, (&target, Format::for_target(&target), args.existing.rule()));
     let entered = working("entering answers", enter)?;
     if args.json {
         return emit_json(&entered);

@@ -48,9 +48,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor::StudyError;
 use candor::counts::Provenance;
+use candor::locale::{Language, OwnTexts};
 use candor::shares::Shares;
 use candor::shell;
-use candor::texts::{Language, OwnTexts};
 use candor_base::plan::{MAX_COST, Plan, PlanError};
 use candor_base::schema::Schema;
 use candor_tables::existing::write_plan;

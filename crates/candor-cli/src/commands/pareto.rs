@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use candor::choice::Choice;
-use candor::pareto::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
+use candor::pareto::{FrontMethod, FrontOptions, FrontRow, Fronts, pareto};
 use candor_design::pareto::evolve::Parameters;
 use candor_design::pareto::search::Search;
 use candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS;
@@ -179,7 +179,7 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
     if prior.left_out() > 0 {
         remark(&format!("note: categories with share 0, which never occur, are left out: {}", prior.left_out()));
     }
-    let fronts = watched(|progress| front(prior, &args.options(), progress))?;
+    let fronts = watched(|progress| pareto(prior, &args.options(), progress))?;
     plots::write(&args.plot, || fronts.plot().svg(), || fronts.plot().png())?;
     if let Some(path) = &args.output {
         write_document(&Target::new(path), fronts.csv().as_bytes())?;

@@ -157,8 +157,7 @@ fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted,
     }
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
     let options = args.raking.options()?;
-    let (records, mut adjustment) =
-        watched(|progress| synthesize::weigh(plan, &counts, parts, &options, progress))?;
+    let (records, mut adjustment) = watched(|progress| synthesize::weigh(plan, &counts, parts, &options, progress))?;
     adjustment.simulation = counts.provenance().simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })

@@ -4,11 +4,11 @@
 use candor::effects::{self, EffectOptions, EffectPower};
 use candor::estimate::EstimateOptions;
 use candor::power::{Alternative, PowerOptions, Powers, QuestionPower, powers};
-use candor::regress::{RegressOptions, model};
-use candor::sample_size::{Size, size, size_anticipated};
+use candor::regress::RegressOptions;
+use candor::sample_size::{SampleSizeOptions, TableSampleSize, sample_size};
 use candor::shares::Shares;
 use candor_analysis::estimate::Interval;
-use candor_analysis::regress::{Effect, Family, Missing};
+use candor_analysis::regress::{Effect, Family};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_runtime::names;
@@ -91,10 +91,10 @@ pub struct SizeArgs {
     #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference, requires = "model")]
     reference: Vec<(String, String)>,
     /// Power: probability of detecting the effect, between 0 and 1
-    #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = EffectOptions::default().power, allow_negative_numbers = true)]
     power: f64,
     /// Significance level of the test, between 0 and 1
-    #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = EffectOptions::default().alpha, allow_negative_numbers = true)]
     alpha: f64,
     /// Sample size whose power is reported instead; of two groups, in each
     #[arg(long, value_name = "N", value_parser = parse_respondents, conflicts_with = "margin")]
@@ -131,14 +131,13 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let Some(margin) = args.margin else { return run_power(&plan, &args) };
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = match read_shares(args.shares.as_deref(), plan.schema())? {
-        Some(shares) => working(WHAT, || size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares))?,
-        None => working(WHAT, || size(&plan, &tables, margin, args.confidence, interval))?,
-    };
+    let expected = read_shares(args.shares.as_deref(), plan.schema())?;
+    let options = SampleSizeOptions::new(margin).confidence(args.confidence).interval(interval).expected(expected);
+    let sizes = working(WHAT, || sample_size(&plan, &tables, &options))?;
     if args.json {
         return emit_json(&sizes);
     }
-    let row = |one: &Size| {
+    let row = |one: &TableSampleSize| {
         let needed = one.respondents.map_or("not identifiable".to_owned(), |needed| count(needed as u64));
         let shown = |needed: Option<f64>| needed.map_or("-".to_owned(), |needed| count(needed as u64));
         let anticipated = args.shares.as_ref().map(|_| shown(one.anticipated));
@@ -167,17 +166,8 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
 
 /// What is to be found, as the flags say it.
 fn finding(args: &SizeArgs) -> Result<Alternative, Failure> {
-    match (args.ignoring, args.null, &args.detect[..]) {
-        (Some(ignoring), _, []) => Ok(Alternative::Ignoring { ignoring, share: 0.5 }),
-        (Some(ignoring), _, &[share]) => Ok(Alternative::Ignoring { ignoring, share }),
-        (None, Some(null), &[share]) => Ok(Alternative::Null { null, share }),
-        (None, None, &[first, second]) => Ok(Alternative::Groups { first, second }),
-        _ => Err(Failure::Usage(
-            "--detect-difference: expected the shares of two groups, such as 0.1,0.2; or one share with --null-share \
-             or --noncompliance"
-                .to_owned(),
-        )),
-    }
+    let found = Alternative::new(&args.detect, args.null, args.ignoring);
+    found.map_err(|error| Failure::Usage(with_flags(&error.to_string())))
 }
 
 fn parse_effect(text: &str) -> Result<Effect, String> {
@@ -186,9 +176,8 @@ fn parse_effect(text: &str) -> Result<Effect, String> {
 
 /// How many respondents the effects of a model take.
 fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
-    let (references, missing) = (args.reference.clone(), Missing::Category);
-    let asked =
-        model(plan, text, &RegressOptions::default().family(args.family).references(references).missing(missing))?;
+    let fitting = RegressOptions::default().family(args.family).references(args.reference.clone());
+    let asked = effects::model(plan, text, fitting)?;
     let shares = match &args.shares {
         Some(file) => Shares::read(plan.schema(), asked.numbers(), Input::open(&Location::new(file), None)?)?,
         None => Shares::uniform(),
@@ -196,7 +185,8 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
     let numbers = args.numbers.as_deref().map_or(Ok(Vec::new()), names::list);
     let numbers = numbers.map_err(|error| Failure::about("--numeric-columns", error))?;
-    let options = EffectOptions { effects: args.effect.clone(), numbers, alpha, power, respondents };
+    let options = EffectOptions::default().effects(args.effect.clone()).numbers(numbers);
+    let options = options.alpha(alpha).power(power).respondents(respondents);
     let found = working(WHAT, || effects::effects(plan, &asked, &shares, &options))?;
     if args.json {
         return emit_json(&found);
@@ -224,7 +214,8 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
 
 fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {
     let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
-    let found = powers(plan, &PowerOptions { finding: finding(args)?, alpha, power, respondents })?;
+    let options = PowerOptions::new(finding(args)?).alpha(alpha).power(power).respondents(respondents);
+    let found = powers(plan, &options)?;
     if args.json {
         return emit_json(&found);
     }

@@ -170,5 +170,5 @@ pub fn count(
             Counts::from_precomputed(plan, response_files(files, delimiter)?, &tables)?
         }
     };
-    Ok(survey.weighed(plan, counts)?)
+    Ok(survey.calibrated(plan, counts)?)
 }

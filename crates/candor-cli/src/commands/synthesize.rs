@@ -17,7 +17,7 @@ use super::rake::{RakingArgs, Weighted, describe, weigh};
 use super::{CellArgs, ForceArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::working;
+use crate::progress::{watched, working};
 use crate::show::{count, emit, emit_json, paragraph, remark};
 
 #[derive(Args)]
@@ -127,7 +127,8 @@ fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesi
         MethodArg::Joint => Parts::Joint,
         MethodArg::Adjusted => {
             let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
-            let made = working("making records", || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
+            let made =
+                working("making records", || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
             return Ok((made, Some(describe(&adjustment))));
         }
     };

@@ -1,7 +1,7 @@
 //! The evidence for approvals: every number in it is a fact with a source, in every language.
 
 use crate::sandbox::Sandbox;
-use candor::texts::evidence_texts;
+use candor::locale::evidence_texts;
 use serde_json::Value;
 
 const SURVEY: &str = "languages = [\"en\"]\ntitle = \"<b>Health</b> | 2026\"\nintroduction = \"x\"\ncontact \

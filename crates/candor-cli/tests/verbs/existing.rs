@@ -192,7 +192,7 @@ fn imported_responses_and_schemas_replace_nothing_and_documents_only_documents()
         }
         let _ = std::fs::remove_file(sandbox.path("new.csv.candor.json"));
     }
-    // Entered responses that were moved away are still known by their sidecar file.
+    // Imported responses that were moved away are still known by their sidecar file.
     std::fs::remove_file(sandbox.path("new.csv")).unwrap();
     sandbox.run("enter plan.json written.csv -o new.csv").fine();
     std::fs::rename(sandbox.path("new.csv"), sandbox.path("moved.csv")).unwrap();

@@ -1,7 +1,7 @@
 //! What the command prints as JSON is what the functions of candor give.
 
 use crate::sandbox::Sandbox;
-use candor::associations::cluster;
+use candor::associations::associations;
 use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
 use candor::compliance::{self, ComplianceOptions};
@@ -12,7 +12,7 @@ use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::{EstimateOptions, estimate};
 use candor::learn::{from_truth, pair_tables};
 use candor::moments::MomentQuery;
-use candor::pareto::{FrontOptions, front};
+use candor::pareto::{FrontOptions, pareto};
 use candor::power::{Alternative, PowerOptions, powers};
 use candor::query::{QueryOptions, ShareQuery, query};
 use candor::query_spec::TableQuery;
@@ -21,13 +21,12 @@ use candor::randomize::{RandomizeOptions, randomize};
 use candor::refine::{RefineOptions, refine};
 use candor::regress::{self, RegressOptions};
 use candor::report::{self, ReportOptions, report};
-use candor::sample_size::size;
+use candor::sample_size::{SampleSizeOptions, sample_size};
 use candor::schema::{check, infer};
 use candor::shares::Shares;
 use candor::synthesize::{self, Parts, synthesize};
 use candor::test::{self as independence, test};
 use candor_analysis::association::Limits;
-use candor_analysis::estimate::Interval;
 use candor_analysis::regress::Family;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -118,22 +117,11 @@ fn before_anybody_answers() {
     let request = r#"{"method": "workload", "epsilon": 2, "tables": "pairs"}"#.parse().unwrap();
     let designed = design(schema, &request, &DesignOptions::default().tables(Some("pairs".to_owned())));
     study.says("design schema.toml --method workload --epsilon 2 --tables pairs", &designed.unwrap());
-    let sizes = size(plan, &study.tables("marginals"), 0.05, 0.95, Interval::Wald).unwrap();
+    let sizes = sample_size(plan, &study.tables("marginals"), &SampleSizeOptions::new(0.05)).unwrap();
     study.says("size plan.json --margin 0.05", &sizes);
-    let options = PowerOptions {
-        finding: Alternative::Groups { first: 0.1, second: 0.2 },
-        alpha: 0.05,
-        power: 0.8,
-        respondents: None,
-    };
+    let options = PowerOptions::new(Alternative::Groups { first: 0.1, second: 0.2 });
     study.says("size plan.json --detect-difference 0.1,0.2", &powers(plan, &options).unwrap());
-    let options = EffectOptions {
-        effects: vec![parse_effect("region=south=0.3").unwrap()],
-        numbers: Vec::new(),
-        alpha: 0.05,
-        power: 0.8,
-        respondents: None,
-    };
+    let options = EffectOptions::default().effects(vec![parse_effect("region=south=0.3").unwrap()]);
     let response = schema.name(schema.randomized()[0]);
     let fitting = RegressOptions::default().family(Some(Family::Ordinal));
     let asked = regress::model(plan, &format!("{response}~region"), &fitting).unwrap();
@@ -144,7 +132,7 @@ fn before_anybody_answers() {
     let counts = study.counts(&compliance::tables(plan, &ComplianceOptions::default()).unwrap());
     study.says(
         "comply plan.json responses.csv",
-        &compliance::comply(plan, &counts, &ComplianceOptions::default()).unwrap(),
+        &compliance::compliance(plan, &counts, &ComplianceOptions::default()).unwrap(),
     );
     let truths = Records { schema, inputs: study.inputs("people.csv") }.read().unwrap();
     let simulate = Some(Simulate { truths: &truths, repeats: 2, seed: 3 });
@@ -169,7 +157,7 @@ fn one_attribute() {
     let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
     let parameters = Parameters { generations: 50, ..Parameters::default() };
     let options = FrontOptions::default().points(3).search(Search { parameters, ..Search::default() });
-    let fronts = front(prior(), &options, ProgressSink::none()).unwrap();
+    let fronts = pareto(prior(), &options, ProgressSink::none()).unwrap();
     study.says("front --prior 0.5,0.3,0.2 --points 3 --generations 50", &fronts);
     let one = Plan::from_json(&study.sandbox.read("one.json")).unwrap();
     let options = RefineOptions::default().allow_unbounded(true);
@@ -194,11 +182,13 @@ fn after_everybody_answered() {
     let answers = query(&question, &study.counts(&question.tables().unwrap()), None);
     study.says("query plan.json responses.csv --where smokes=yes --method joint", &answers);
     let (records, read) = distinct_responses(plan, study.inputs("responses.csv"), ProgressSink::none()).unwrap();
-    let mut adjusted = rake(plan, &records, &margins(plan, None).unwrap(), &RakeOptions::default(), ProgressSink::none()).unwrap();
+    let mut adjusted =
+        rake(plan, &records, &margins(plan, None).unwrap(), &RakeOptions::default(), ProgressSink::none()).unwrap();
     adjusted.simulation = read.simulation;
     study.says("adjust plan.json responses.csv -o weighted.csv", &adjusted);
     let counts = study.counts(&synthesize::tables(plan, Parts::Clusters).unwrap());
-    let mut made = synthesize(plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1), ProgressSink::none()).unwrap();
+    let mut made =
+        synthesize(plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1), ProgressSink::none()).unwrap();
     made.seed = Some(1);
     let words = "synthesize plan.json responses.csv --method clusters --records 10 --seed 1 -o synthetic.csv";
     study.says(words, &made);
@@ -213,5 +203,5 @@ fn after_everybody_answered() {
     let records = Records { schema, inputs: study.inputs("people.csv") };
     let counted = records.count(&pair_tables(schema).unwrap(), ProgressSink::none()).unwrap();
     let learned = from_truth(schema, &counted.counts, counted.records, None).unwrap();
-    study.says("cluster schema.toml people.csv", &cluster(schema, &learned, Limits::default()).unwrap());
+    study.says("cluster schema.toml people.csv", &associations(schema, &learned, Limits::default()).unwrap());
 }

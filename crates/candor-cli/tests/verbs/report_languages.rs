@@ -1,7 +1,7 @@
 //! The report in every language: each sentence comes from the tables of texts, and no place is left open.
 
 use crate::sandbox::Sandbox;
-use candor::texts::{Texts, report_texts, sheet_texts};
+use candor::locale::{Texts, report_texts, sheet_texts};
 
 /// Names and labels without a letter of English, so that any other word on a page is ours.
 const SCHEMA: &str = "[[attribute]]\nname = \"Ω\"\npublic = true\ncategories = [\"1\", \"2\"]\n\n\

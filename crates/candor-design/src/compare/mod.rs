@@ -23,7 +23,7 @@ use candor_runtime::progress::{Deadline, Progress, ProgressSink, Stopped};
 use crate::bound::{Bound, Costs};
 pub use crate::method::{ComparisonTarget, NotApplicable};
 use crate::predict::errors_within;
-use crate::request::{Method, Request, design_watched};
+use crate::request::{Method, Request, design_with_progress};
 use crate::{DesignError, budget, randomized_attributes};
 
 /// A method with its plan, or the reason why it does not apply.
@@ -110,7 +110,7 @@ fn make(
     bound: Option<&Bound>,
     progress: ProgressSink<'_>,
 ) -> Result<CandidatePlan, NotApplicable> {
-    let designed = design_watched(schema, &request, progress)?;
+    let designed = design_with_progress(schema, &request, progress)?;
     let (plan, stopped) = (designed.plan, designed.stopped);
     let certified = plan.guarantee().epsilon().finite();
     if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {

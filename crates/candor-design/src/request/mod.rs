@@ -142,14 +142,14 @@ macro_rules! methods {
         /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of
         /// range, or the method does not apply to the schema.
         pub fn design(schema: &Schema, request: &Request) -> Result<DesignOutcome, DesignError> {
-            design_watched(schema, request, ProgressSink::none())
+            design_with_progress(schema, request, ProgressSink::none())
         }
 
         /// The same for somebody who waits: `progress` is told how long a search takes, and may end it.
         ///
         /// # Errors
         /// As [`design`], and if whoever watches ends it.
-        pub fn design_watched(
+        pub fn design_with_progress(
             schema: &Schema, request: &Request, progress: ProgressSink<'_>,
         ) -> Result<DesignOutcome, DesignError> {
             let designed = match request { $(Request::$variant(asked) => asked.design(schema, progress)?,)+ };

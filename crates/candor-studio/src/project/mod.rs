@@ -10,8 +10,8 @@ pub mod edit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use candor::locale::{Language, OwnTexts};
 use candor::made_by::made_by;
-use candor::texts::{Language, OwnTexts};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_tables::existing::write_plan;

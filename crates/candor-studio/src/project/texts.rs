@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor::texts::{OwnTexts, QuestionText, Texts};
+use candor::locale::{OwnTexts, QuestionText, Texts};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;

@@ -6,7 +6,7 @@ use candor::card::cards;
 use candor::composition::compose;
 use candor::device::{DeviceOptions, devices};
 use candor::guarantee::likelihood_ratio;
-use candor::import::{Columns, enter};
+use candor::import::{self, Columns};
 use candor::randomize::{RandomizeOptions, randomize_to};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
@@ -138,7 +138,7 @@ pub fn import(project: &Project, path: &Path) -> Result<(), Problem> {
     let target = Target::File(project.folder.join(RESPONSES));
     let inputs = Inputs::new([Location::File(path.to_owned())], None)?;
     let columns = Columns::default();
-    let done = enter(plan, inputs, &columns, (&target, Format::for_target(&target), Existing::Keep))?;
+    let done = import::import(plan, inputs, &columns, (&target, Format::for_target(&target), Existing::Keep))?;
     let draw = Draw {
         time: now(),
         data_sha256: None,

@@ -1,7 +1,7 @@
 //! The page for respondents, in the languages of the study.
 
 use candor::explain::explain;
-use candor::texts::{filled, languages, sheet_texts};
+use candor::locale::{filled, languages, sheet_texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
 use serde_json::{Value, json};

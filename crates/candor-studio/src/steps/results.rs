@@ -47,7 +47,7 @@ pub fn count(
     let design = sampling(project, plan)?;
     let inputs = project.responses()?;
     let counts = open.task.run(|progress| design.read(plan, inputs, tables, false, progress))?;
-    Ok(design.weighed(plan, counts)?)
+    Ok(design.calibrated(plan, counts)?)
 }
 
 /// Estimates every chosen table and mean.

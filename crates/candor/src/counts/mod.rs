@@ -9,11 +9,12 @@ use candor_base::schema::Schema;
 use candor_bulk::UNANSWERED;
 
 use crate::error::StudyError;
+use crate::locale::Language;
 use crate::sampling_note::Circumstances;
-use crate::texts::Language;
 
 #[cfg(feature = "tables")]
 mod read;
+mod serialize;
 
 /// Counts of several tables, in groups: the same tables in the same order for each combination of categories of the
 /// `by` attributes.
@@ -200,7 +201,7 @@ impl Counts {
     ///
     /// # Errors
     /// Returns an error if one of the attributes is randomized, or a table does not begin with them.
-    pub fn in_groups(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
+    pub fn group_by(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
         check_public(plan.schema(), by)?;
         let Some(tallies) = self.groups.get(&Vec::new()).filter(|_| !by.is_empty()) else { return Ok(self) };
         if !tallies.iter().all(|tally| tally.layout().attributes.starts_with(by)) {
@@ -320,7 +321,7 @@ impl Counts {
     ///
     /// # Errors
     /// Returns an error if one of them was not counted.
-    pub fn only(&self, tables: &TableList) -> Result<Counts, StudyError> {
+    pub fn select(&self, tables: &TableList) -> Result<Counts, StudyError> {
         let mut counts = self.clone();
         for tallies in counts.groups.values_mut() {
             let own = |table: &Vec<usize>| tallies.iter().find(|tally| tally.layout().attributes == *table).cloned();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_privacy::{at_most, times};
@@ -11,9 +10,9 @@ use toml::{Table, Value};
 
 use crate::error::StudyError;
 use crate::guarantee::certified;
+use crate::locale::Language;
 use crate::made_by::made_by;
-use crate::sample_size::size;
-use crate::texts::Language;
+use crate::sample_size::{SampleSizeOptions, sample_size};
 
 /// The margin of error that respondents are counted for.
 const MARGIN: f64 = 0.03;
@@ -160,7 +159,8 @@ fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str,
 
 /// How many people it takes for the margin in every table of one attribute; `None` if no number would do.
 fn respondents(plan: &Plan) -> Option<u64> {
-    let sizes = size(plan, &TableList::marginals(plan.schema()), MARGIN, 0.95, Interval::default()).ok()?;
+    let tables = TableList::marginals(plan.schema());
+    let sizes = sample_size(plan, &tables, &SampleSizeOptions::new(MARGIN)).ok()?;
     let each: Option<Vec<f64>> = sizes.tables.iter().map(|table| table.respondents).collect();
     each?.into_iter().reduce(f64::max).filter(|n| *n < 1e15).map(|n| n.ceil() as u64)
 }

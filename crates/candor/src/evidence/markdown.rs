@@ -64,7 +64,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::texts::Language;
+    use crate::locale::Language;
 
     #[test]
     fn names_cannot_be_read_as_markdown() {

@@ -15,8 +15,8 @@ use serde::Serialize;
 use crate::error::StudyError;
 use crate::explain::explain;
 use crate::html_escape::{isolated, unmarked};
+use crate::locale::Language;
 use crate::page::{Page, Part};
-use crate::texts::Language;
 
 pub use facts::Fact;
 use facts::{Admission, Facts};

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::table::{Scrolling, row_heading};
 use crate::format::{paragraph, table};
 use crate::html_escape::{escaped, isolated, unmarked};
-use crate::texts::Language;
+use crate::locale::Language;
 
 /// What share of each row is in each column, with the shares of rows and columns of everybody.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,9 +8,9 @@ use super::cross::class;
 use super::table::{Scrolling, row_heading};
 use super::{Direction, EstimateKind, EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::html_escape::{attribute, escaped, isolated, name};
+use crate::locale::Language;
 use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
-use crate::texts::Language;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -17,8 +17,8 @@ pub use trend::{TrendRow, TrendTable};
 use crate::format::{paragraph, table};
 pub use crate::html_escape::isolated;
 use crate::html_escape::unmarked;
-pub use crate::texts::Direction;
-use crate::texts::Language;
+pub use crate::locale::Direction;
+use crate::locale::Language;
 
 /// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and
 /// columns are isolated by the page.

@@ -1,7 +1,7 @@
 //! Tables of a page as HTML.
 
 use crate::html_escape::{attribute, escaped, name};
-use crate::texts::Language;
+use crate::locale::Language;
 
 /// Renders a row heading. The empty label stands for missing values.
 pub(super) fn row_heading(label: &str, language: &Language) -> String {

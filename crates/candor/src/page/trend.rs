@@ -7,8 +7,8 @@ use super::table::{Scrolling, row_heading};
 use super::within;
 use crate::format::{paragraph, table};
 use crate::html_escape::{escaped, unmarked};
+use crate::locale::Language;
 use crate::plot::trend;
-use crate::texts::Language;
 
 /// The shares of one attribute in every wave.
 #[derive(Clone, Debug, PartialEq, Serialize)]

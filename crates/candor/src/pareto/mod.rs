@@ -202,7 +202,7 @@ pub struct FrontRow {
 ///
 /// # Errors
 /// Returns an error if a parameter is out of range, or if a privacy level cannot be reached.
-pub fn front(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
+pub fn pareto(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
     check(options)?;
     let goal = FrontProblem::new(prior, options.posterior_bound)?;
     let privacies = options.privacy.clone().unwrap_or_else(|| goal.spread(options.points));

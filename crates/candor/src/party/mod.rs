@@ -21,7 +21,7 @@ use candor_base::randomness::Source;
 use candor_secure_sum::{Announcement, Collector, Fault, Partial, Party, Share, Traffic, Transcript};
 use serde::Serialize;
 
-use crate::associations::{Clusters, cluster};
+use crate::associations::{Associations, associations};
 use crate::error::StudyError;
 use crate::learn::Learned;
 use message::{Content, told};
@@ -40,7 +40,7 @@ pub struct PartyTotals {
     pub totals: Vec<PairTotals>,
     /// The dependences and clusters that follow.
     #[serde(flatten)]
-    pub clusters: Clusters,
+    pub clusters: Associations,
     /// What learning them gave away without an epsilon. Not in JSON.
     #[serde(skip)]
     pub disclosure: Option<&'static str>,
@@ -176,7 +176,7 @@ pub fn finish(
         parties: session.parties().to_vec(),
         collectors: session.collectors().to_vec(),
         totals,
-        clusters: cluster(schema, &learned, limits)?,
+        clusters: associations(schema, &learned, limits)?,
         disclosure: learned.disclosure(),
         cost: learned.cost(),
     })

@@ -10,12 +10,7 @@ use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 
 /// Rakes without benchmarks, and nobody waits.
-fn rake(
-    plan: &Plan,
-    records: &DistinctRecords,
-    margins: &TableList,
-    stop: &Options,
-) -> Result<Adjustment, StudyError> {
+fn rake(plan: &Plan, records: &DistinctRecords, margins: &TableList, stop: &Options) -> Result<Adjustment, StudyError> {
     candor::rake::rake(plan, records, margins, &RakeOptions::default().stop(*stop), ProgressSink::none())
 }
 
@@ -75,7 +70,10 @@ fn what_is_no_answer_is_refused() {
     }
     let records = survey.records();
     for (tolerance, max_iterations) in [(0.0, 10), (f64::NAN, 10), (1e-6, 0)] {
-        assert!(matches!(refused(&records, &Options::default().tolerance(tolerance).max_iterations(max_iterations)), StudyError::Needs(_)));
+        assert!(matches!(
+            refused(&records, &Options::default().tolerance(tolerance).max_iterations(max_iterations)),
+            StudyError::Needs(_)
+        ));
     }
     let nobody = refused(&DistinctRecords::new(3), &Options::default());
     assert!(matches!(nobody, StudyError::Adjust(_)), "{nobody:?}");

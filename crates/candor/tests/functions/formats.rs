@@ -5,11 +5,11 @@ use crate::survey;
 use std::collections::BTreeSet;
 
 use crate::survey::Survey;
-use candor::associations::cluster;
+use candor::associations::associations;
 use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
 use candor::choose::{ChooseOptions, choose};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
-use candor::compliance::{ComplianceOptions, comply};
+use candor::compliance::{ComplianceOptions, compliance};
 use candor::counts::Counts;
 use candor::design::{DesignOptions, design};
 use candor::device::{DeviceOptions, devices};
@@ -18,14 +18,14 @@ use candor::effects::{EffectOptions, parse_effect};
 use candor::estimate::{EstimateOptions, estimate, estimate_query};
 use candor::learn::from_responses;
 use candor::moments::MomentQuery;
-use candor::pareto::{FrontOptions, front};
+use candor::pareto::{FrontOptions, pareto};
 use candor::power::{Alternative, PowerOptions, powers};
 use candor::query::{QueryOptions, ShareQuery, query};
 use candor::query_spec::TableQuery;
 use candor::rake::{RakeOptions, margins, rake};
 use candor::refine::{RefineOptions, refine};
 use candor::report::{ReportOptions, report, tables};
-use candor::sample_size::size;
+use candor::sample_size::{SampleSizeOptions, sample_size};
 use candor::schema::{check, infer};
 use candor::shares::Shares;
 use candor::shuffled::ShuffleOptions;
@@ -33,7 +33,6 @@ use candor::synthesize::{Parts, synthesize};
 use candor::test::test;
 use candor_analysis::adjust::DistinctRecords;
 use candor_analysis::association::Limits;
-use candor_analysis::estimate::Interval;
 use candor_analysis::reliability::Standard;
 use candor_analysis::table_list::TableList;
 use candor_base::randomness::Source;
@@ -156,7 +155,7 @@ fn adjustments() {
 fn clusters() {
     let survey = Survey::independent();
     let learned = from_responses(&survey.plan, &survey.counts("marginals;pairs", &[]), None, false).unwrap();
-    let found = cluster(survey.plan.schema(), &learned, Limits::default()).unwrap();
+    let found = associations(survey.plan.schema(), &learned, Limits::default()).unwrap();
     is_documented("associations", &found, &[]);
 }
 
@@ -164,7 +163,9 @@ fn clusters() {
 fn syntheses() {
     let survey = Survey::independent();
     let counts = survey.counts("smokes;school;region", &[]);
-    let found = synthesize(&survey.plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1), ProgressSink::none()).unwrap();
+    let found =
+        synthesize(&survey.plan, &counts, Parts::Clusters, Some(10), &Source::from_seed(1), ProgressSink::none())
+            .unwrap();
     is_documented("synthesize", &found, &[]);
 }
 
@@ -172,7 +173,7 @@ fn syntheses() {
 fn sizes() {
     let survey = Survey::independent();
     let tables = TableList::marginals(survey.plan.schema());
-    is_documented("sample-size", &size(&survey.plan, &tables, 0.02, 0.95, Interval::Wald).unwrap(), &[]);
+    is_documented("sample-size", &sample_size(&survey.plan, &tables, &SampleSizeOptions::new(0.02)).unwrap(), &[]);
 }
 
 #[test]
@@ -184,17 +185,17 @@ fn devices_and_compliance() {
     // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
     let anchored = |truth| {
         let options = ComplianceOptions::default().anchor(Some(("smokes", truth)));
-        comply(&survey.plan, &counts, &options)
+        compliance(&survey.plan, &counts, &options)
     };
     is_documented("compliance", &anchored("yes").or_else(|_| anchored("no")).unwrap(), &[]);
     let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
     assert_eq!(found.compliance.len(), 2);
     let finding = Alternative::Groups { first: 0.1, second: 0.2 };
-    let options = PowerOptions { finding, alpha: 0.05, power: 0.8, respondents: None };
+    let options = PowerOptions::new(finding);
     is_documented("sample-size --detect-difference`, `--noncompliance", &powers(&survey.plan, &options).unwrap(), &[]);
     let asked = candor::regress::model(&survey.plan, "smokes ~ region", &Default::default()).unwrap();
     let effects = vec![parse_effect("region=south=0.7").unwrap()];
-    let options = EffectOptions { effects, numbers: Vec::new(), alpha: 0.05, power: 0.8, respondents: None };
+    let options = EffectOptions::default().effects(effects);
     let found = candor::effects::effects(&survey.plan, &asked, &Shares::uniform(), &options).unwrap();
     is_documented("sample-size --model", &found, &[]);
 }
@@ -295,7 +296,7 @@ fn fronts_and_refinements() {
     let search = Search { parameters, polish: false, rounds: 0 };
     let options = FrontOptions::default().points(2).search(search);
     let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
-    is_documented("pareto", &front(prior(), &options, ProgressSink::none()).unwrap(), &[]);
+    is_documented("pareto", &pareto(prior(), &options, ProgressSink::none()).unwrap(), &[]);
     let schema = candor_base::schema::Schema::with_sizes(&[3]).unwrap();
     let request = r#"{"method": "warner", "p": 0.6}"#.parse().unwrap();
     let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;

@@ -2,7 +2,7 @@
 
 use crate::sent::{all_sent, posterior};
 use candor::explain::explain;
-use candor::texts::{Language, sheet_texts};
+use candor::locale::{Language, sheet_texts};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::Schema;

@@ -8,7 +8,7 @@ use candor::audit::{AuditOptions, audit, audit_composition};
 use candor::compare::{CompareOptions, compare};
 use candor::counts::{CountOptions, Counts};
 use candor::design::{Design, DesignOptions, design, design_with_progress};
-use candor::pareto::{FrontMethod, FrontOptions, front};
+use candor::pareto::{FrontMethod, FrontOptions, pareto};
 use candor::prior::{Stated, counted, shares};
 use candor::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
 use candor_analysis::table_list::TableList;
@@ -58,9 +58,9 @@ fn numbers_that_are_none_are_refused_by_name() {
     }
     let prior = || Prior::uniform(3).unwrap();
     let both = FrontOptions::default().method(FrontMethod::Evolve).outputs(Some(3));
-    assert!(front(prior(), &both, ProgressSink::none()).unwrap_err().to_string().contains("`outputs`"));
+    assert!(pareto(prior(), &both, ProgressSink::none()).unwrap_err().to_string().contains("`outputs`"));
     let far = FrontOptions::default().privacy(Some(vec![0.9]));
-    assert!(front(prior(), &far, ProgressSink::none()).unwrap_err().to_string().contains("cannot be reached"));
+    assert!(pareto(prior(), &far, ProgressSink::none()).unwrap_err().to_string().contains("cannot be reached"));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn whoever_waits_may_end_it() {
         let options = FrontOptions::default().method(method).points(3);
         let prior = Prior::uniform(3).unwrap();
         after(2, |progress| {
-            front(prior, &options, progress).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time)
+            pareto(prior, &options, progress).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time)
         });
     }
     let tables = TableList::marginals(schema);
@@ -178,14 +178,14 @@ fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
 #[test]
 fn a_front_out_of_time_has_the_points_there_was_time_for() {
     let options = FrontOptions::default().points(9).time_limit(Some(0.0));
-    let found = front(Prior::uniform(3).unwrap(), &options, ProgressSink::none()).unwrap();
+    let found = pareto(Prior::uniform(3).unwrap(), &options, ProgressSink::none()).unwrap();
     assert!(found.out_of_time && !found.interrupted);
     assert!(found.points.unwrap().is_empty() && !found.warner.is_empty() && found.rows.len() == 9);
     // Three exact points, and nothing after them: spread over the privacies, not the first ones.
     let told = AtomicUsize::new(0);
     let goes_on = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) < 3;
     let options = FrontOptions::default().points(9).method(FrontMethod::Exact);
-    let found = front(Prior::uniform(3).unwrap(), &options, ProgressSink::new(&goes_on)).unwrap();
+    let found = pareto(Prior::uniform(3).unwrap(), &options, ProgressSink::new(&goes_on)).unwrap();
     let places: Vec<usize> = (0..9).filter(|&i| found.rows[i].exact.is_some()).collect();
     assert!(places.len() == 3 && places.contains(&0) && places.contains(&8), "{places:?}");
     assert!(

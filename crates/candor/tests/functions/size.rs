@@ -8,7 +8,7 @@ use candor::arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use candor::compare::{CompareOptions, compare};
 use candor::effects::{EffectOptions, EffectPowers, effects, parse_effect};
 use candor::regress::{RegressOptions, model};
-use candor::sample_size::{size, size_anticipated};
+use candor::sample_size::{SampleSizeOptions, sample_size};
 use candor::shares::Shares;
 use candor_analysis::estimate::{Interval, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -22,7 +22,7 @@ use candor_tables::input::Input;
 fn so_many_respondents_reach_the_margin_and_one_fewer_do_not() {
     let plan = Survey::independent().plan;
     let tables = TableList::parse("smokes;pairs", plan.schema()).unwrap();
-    let found = size(&plan, &tables, 0.02, 0.95, Interval::Wald).unwrap();
+    let found = sample_size(&plan, &tables, &SampleSizeOptions::new(0.02)).unwrap();
     assert_eq!(found.tables[1].attributes, ["smokes", "school"]);
     for (one, table) in found.tables.iter().zip(tables.lists()) {
         let needed = one.respondents.unwrap();
@@ -32,7 +32,7 @@ fn so_many_respondents_reach_the_margin_and_one_fewer_do_not() {
         };
         assert!(error(needed) <= 0.02 * (1.0 + 1e-12) && error(needed - 1.0) > 0.02, "{one:?}");
     }
-    let all = size(&plan, &tables, 0.02, 0.95, Interval::Simultaneous).unwrap();
+    let all = sample_size(&plan, &tables, &SampleSizeOptions::new(0.02).interval(Interval::Simultaneous)).unwrap();
     assert!(all.tables[1].respondents > found.tables[1].respondents);
 }
 
@@ -42,7 +42,9 @@ fn so_many_respondents_reach_the_margin_and_one_fewer_do_not() {
 fn anticipated_shares_give_sizes_between() {
     let plan = Survey::independent().plan;
     let tables = TableList::parse("smokes;school;pairs", plan.schema()).unwrap();
-    let sized = |shares: &Shares| size_anticipated(&plan, &tables, 0.02, 0.95, Interval::Wald, shares).unwrap().tables;
+    let sized = |shares: &Shares| {
+        sample_size(&plan, &tables, &SampleSizeOptions::new(0.02).expected(shares.clone())).unwrap().tables
+    };
     for one in sized(&Shares::uniform()) {
         assert!((one.anticipated.unwrap() - one.respondents.unwrap()).abs() <= 1.0, "{one:?}");
     }
@@ -69,7 +71,7 @@ fn constrained_estimates_take_no_more_respondents() {
     let method = found.methods.iter().find(|method| method.asks() == Some(Method::Joint)).unwrap();
     let plan = method.plan.as_ref().unwrap();
     let tables = TableList::parse("pairs", plan.schema()).unwrap();
-    let sized = |margin| size(plan, &tables, margin, 0.95, Interval::Wald).unwrap().tables.remove(0);
+    let sized = |margin| sample_size(plan, &tables, &SampleSizeOptions::new(margin)).unwrap().tables.remove(0);
     let [coarse, fine] = [sized(0.2), sized(0.002)];
     assert!(coarse.constrained.unwrap() < 0.5 * coarse.respondents.unwrap(), "{coarse:?}");
     assert_eq!(fine.constrained, fine.respondents, "{fine:?}");
@@ -88,13 +90,16 @@ fn constrained_estimates_take_no_more_respondents() {
 fn what_no_number_tells_says_why() {
     let silent = Survey::new(r#"{"method": "independent", "epsilon": 0}"#).plan;
     let tables = TableList::parse("smokes", silent.schema()).unwrap();
-    let found = size(&silent, &tables, 0.02, 0.95, Interval::Wald).unwrap();
+    let found = sample_size(&silent, &tables, &SampleSizeOptions::new(0.02)).unwrap();
     assert_eq!(found.tables[0].respondents, None);
     assert!(found.tables[0].reason.as_ref().unwrap().starts_with("not identifiable"));
     for margin in [0.0, 1.0, f64::NAN] {
-        assert!(matches!(size(&silent, &tables, margin, 0.95, Interval::Wald), Err(StudyError::Needs(_))));
+        assert!(matches!(sample_size(&silent, &tables, &SampleSizeOptions::new(margin)), Err(StudyError::Needs(_))));
     }
-    assert_eq!(size(&silent, &tables, 0.02, 1.5, Interval::Wald), Err(StudyError::Confidence(1.5)));
+    assert_eq!(
+        sample_size(&silent, &tables, &SampleSizeOptions::new(0.02).confidence(1.5)),
+        Err(StudyError::Confidence(1.5))
+    );
 }
 
 /// No truth needs more than the worst case, and some need more than the uniform one.
@@ -103,7 +108,7 @@ fn the_worst_case_holds_for_every_truth() {
     for request in [r#"{"method": "independent", "epsilon": 6}"#, r#"{"method": "workload", "epsilon": 3}"#] {
         let plan = Survey::new(request).plan;
         let tables = TableList::parse("smokes;school;pairs", plan.schema()).unwrap();
-        let found = size(&plan, &tables, 0.02, 0.95, Interval::Wald).unwrap();
+        let found = sample_size(&plan, &tables, &SampleSizeOptions::new(0.02)).unwrap();
         for (one, table) in found.tables.iter().zip(tables.lists()) {
             let (uniform, worst) = (one.respondents.unwrap(), one.worst_case.unwrap());
             assert!(worst >= uniform, "{one:?}");
@@ -208,7 +213,7 @@ fn found(
     let asked = model(plan, text, &RegressOptions::default())?;
     let read = effect.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>()?;
     let numbers = asked.numbers().iter().filter(|name| *name == "age").cloned().collect();
-    effects(plan, &asked, shares, &EffectOptions { effects: read, numbers, alpha: 0.05, power: 0.8, respondents: None })
+    effects(plan, &asked, shares, &EffectOptions::default().effects(read).numbers(numbers))
 }
 
 #[test]

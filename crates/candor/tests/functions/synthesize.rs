@@ -15,9 +15,17 @@ fn records_have_the_estimated_shares() {
     let source = Source::from_seed(3);
     let shares = estimate(&survey.plan, &survey.counts("school", &[]), &EstimateOptions::default()).unwrap();
     let joint = synthesize(&survey.plan, &counts, Parts::Joint, None, &source, ProgressSink::none()).unwrap();
-    let clusters = synthesize(&survey.plan, &counts, Parts::Clusters, Some(60_000), &source, ProgressSink::none()).unwrap();
+    let clusters =
+        synthesize(&survey.plan, &counts, Parts::Clusters, Some(60_000), &source, ProgressSink::none()).unwrap();
     let records = survey.records();
-    let weights = rake(&survey.plan, &records, &margins(&survey.plan, None).unwrap(), &RakeOptions::default(), ProgressSink::none()).unwrap();
+    let weights = rake(
+        &survey.plan,
+        &records,
+        &margins(&survey.plan, None).unwrap(),
+        &RakeOptions::default(),
+        ProgressSink::none(),
+    )
+    .unwrap();
     let adjusted = synthesize_weighted(&survey.plan, &records, &weights, None, &source).unwrap();
     assert_eq!([&joint, &clusters, &adjusted].map(|made| made.method), ["joint", "clusters", "adjusted"]);
     assert_eq!([&joint, &clusters, &adjusted].map(|made| made.records), [PEOPLE, 60_000, PEOPLE]);
@@ -44,11 +52,14 @@ fn what_cannot_be_made_is_refused_with_what_to_use_instead() {
     let counts = survey.counts("smokes", &[]);
     let missing = synthesize(&survey.plan, &counts, Parts::Clusters, None, &source, ProgressSink::none());
     assert!(matches!(missing, Err(StudyError::Counts(_))));
-    let many = synthesize(&survey.plan, &counts, Parts::Clusters, Some(100_000_001), &source, ProgressSink::none()).unwrap_err().to_string();
+    let many = synthesize(&survey.plan, &counts, Parts::Clusters, Some(100_000_001), &source, ProgressSink::none())
+        .unwrap_err()
+        .to_string();
     assert!(many.contains("at most 100,000,000 synthetic records can be made; specify `records`"), "{many}");
     let silent = Survey::new(r#"{"method": "independent", "epsilon": 0}"#);
     let counts = silent.counts("smokes;school;region;smokes,school,region", &[]);
-    let refused = |parts| synthesize(&silent.plan, &counts, parts, None, &source, ProgressSink::none()).unwrap_err().to_string();
+    let refused =
+        |parts| synthesize(&silent.plan, &counts, parts, None, &source, ProgressSink::none()).unwrap_err().to_string();
     assert!(refused(Parts::Joint).starts_with("not identifiable: "));
     assert!(refused(Parts::Joint).ends_with("; use `method clusters` or adjusted"));
     assert!(refused(Parts::Clusters).ends_with("; use `method adjusted`, or a plan with smaller blocks"));
@@ -71,7 +82,8 @@ fn pair_tables_make_records_and_weights() {
         // A third of all have much school and do not smoke; the standard error is below 0.012.
         let both = (0..PEOPLE as usize).filter(|&row| made.columns[0][row] == 0 && made.columns[1][row] == 2).count();
         assert!((both as f64 / PEOPLE as f64 - 1.0 / 3.0).abs() < 0.06, "{both}");
-        let (records, weights) = weigh(&survey.plan, &counts, parts, &RakeOptions::default(), ProgressSink::none()).unwrap();
+        let (records, weights) =
+            weigh(&survey.plan, &counts, parts, &RakeOptions::default(), ProgressSink::none()).unwrap();
         assert!(weights.converged && weights.weights.len() == records.len() && weights.respondents == PEOPLE);
         assert!((weights.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
@@ -83,7 +95,14 @@ fn pair_tables_make_records_and_weights() {
 fn weights_belong_to_records() {
     let survey = Survey::independent();
     let records = survey.records();
-    let found = rake(&survey.plan, &records, &margins(&survey.plan, None).unwrap(), &RakeOptions::default(), ProgressSink::none()).unwrap();
+    let found = rake(
+        &survey.plan,
+        &records,
+        &margins(&survey.plan, None).unwrap(),
+        &RakeOptions::default(),
+        ProgressSink::none(),
+    )
+    .unwrap();
     let wrong = [Vec::new(), vec![0.0; records.len()], vec![-1.0; records.len()], vec![f64::NAN; records.len()]];
     for weights in wrong {
         let mut edited = found.clone();

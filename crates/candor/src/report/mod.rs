@@ -1,5 +1,18 @@
 //! What responses tell and what was guaranteed, as one page that can be published.
 
+mod title;
+mod warnings;
+
+mod cross_table;
+
+mod results;
+
+mod associations;
+
+mod guarantee;
+
+mod wave;
+
 use std::collections::BTreeSet;
 
 use candor_analysis::association::{Measure, estimated};
@@ -10,28 +23,27 @@ use candor_base::plan::Plan;
 use candor_tables::estimates::{Layout, estimates_csv};
 use serde::Serialize;
 
-use crate::assurance::{epsilon, what_is_guaranteed, what_was_asked};
-pub use crate::caution::file_name;
-use crate::caution::warnings;
+pub use self::associations::PairDependence;
+use self::associations::{what_depends_on_what, what_predicts};
+use self::guarantee::{epsilon, what_is_guaranteed, what_was_asked};
+use self::results::{headline, what_was_found};
+pub use self::warnings::file_name;
+use self::warnings::warnings;
+pub use self::wave::WaveEstimates;
+use self::wave::{changes, what_changed};
 use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::estimate::{EstimateOptions, Estimates, estimate_query};
-use crate::found::{headline, what_was_found};
 use crate::group_comparison::GroupComparison;
 use crate::guarantee::{CertifiedAttribute, certified};
 use crate::html_escape::{isolated, unmarked};
+use crate::locale::{FACTS, Language};
 use crate::moments::MomentQuery;
-use crate::own_texts::FACTS;
 use crate::page::{Page, Part};
 use crate::query_spec::TableQuery;
 use crate::regress::Regression;
-pub use crate::relation::PairDependence;
-use crate::relation::{what_depends_on_what, what_predicts};
 use crate::rows::rows;
-use crate::texts::Language;
 use crate::verdict::{by_luck, most_told, of_hundred, points};
-pub use crate::wave::WaveEstimates;
-use crate::wave::{changes, what_changed};
 
 /// With more attributes than this, their dependences are not shown.
 const MAX_ATTRIBUTES: usize = 20;
@@ -178,7 +190,7 @@ pub fn report(
     let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let shown =
         TableList::new(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-    let estimates = estimate_query(plan, &counts.only(&shown)?, asked, wanted, &options.estimates())?;
+    let estimates = estimate_query(plan, &counts.select(&shown)?, asked, wanted, &options.estimates())?;
     let called = options.wave.clone().unwrap_or_else(|| language.report("now", &[]));
     let changes = changes(&estimates, &called, &options.waves)?;
     let mut warnings = warnings(plan, counts, &estimates, language);

@@ -2,7 +2,7 @@
 
 use crate::estimate::Table;
 use crate::html_escape::isolated;
-use crate::texts::Language;
+use crate::locale::Language;
 
 /// What categories are called, one for each attribute.
 pub(crate) fn labels<'a>(

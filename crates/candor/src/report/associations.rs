@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::format::{p_is, p_rounded, p_value};
 use crate::html_escape::isolated;
+use crate::locale::Language;
 use crate::page::{EstimateKind, EstimateRow, EstimateTable, MatrixTable, Part};
+use crate::regress::notes::FINDING;
 use crate::regress::{Coefficient, Regression};
-use crate::regress_notes::FINDING;
-use crate::texts::Language;
 
 /// Pairs with a larger p-value may well depend by chance.
 const SURPRISING: f64 = 0.05;

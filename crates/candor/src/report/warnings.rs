@@ -3,11 +3,11 @@
 use candor_analysis::estimate::{EstimateError, EstimateUnavailable};
 use candor_base::plan::Plan;
 
+use super::title::title;
 use crate::counts::{Counts, Provenance};
 use crate::estimate::{Estimates, ILL_CONDITIONED};
 use crate::html_escape::isolated;
-use crate::texts::Language;
-use crate::title::title;
+use crate::locale::Language;
 
 /// Intervals take estimates for normal; below this many responses that is doubtful.
 const FEW: u64 = 200;

@@ -1,13 +1,15 @@
 //! Audits any mechanism: computes a lower bound on its epsilon from its answers.
 
+mod program;
+
 use candor_analysis::mechanism::{Draws, Found, lower_bound};
 use candor_privacy::at_least;
 use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
+use self::program::draws_of;
 use crate::error::{StudyError, check_confidence};
 use crate::format::{count, probability};
-use crate::program::draws_of;
 
 /// Options of an audit of a mechanism.
 #[derive(Clone, Debug, PartialEq)]

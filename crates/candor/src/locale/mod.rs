@@ -3,15 +3,18 @@
 //! A table has one section per page: survey, instruction cards, page for respondents, report, evidence. Custom texts
 //! can replace them, for another language or wording, with questions and category labels.
 
+mod overrides;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use candor_base::schema::{NOT_ASKED, Schema};
 use serde::Deserialize;
 
+pub(crate) use self::overrides::FACTS;
+pub use self::overrides::{Direction, OwnTexts, QuestionText, Texts};
 use crate::error::StudyError;
 use crate::html_escape::isolated;
-pub use crate::own_texts::{Direction, OwnTexts, QuestionText, Texts};
 
 /// All texts in one language.
 #[derive(Deserialize)]
@@ -26,10 +29,10 @@ struct Table {
 
 /// The built-in languages by code; English is always complete.
 const WRITTEN: [(&str, &str); 4] = [
-    ("en", include_str!("../texts/en.toml")),
-    ("de", include_str!("../texts/de.toml")),
-    ("es", include_str!("../texts/es.toml")),
-    ("fr", include_str!("../texts/fr.toml")),
+    ("en", include_str!("../../texts/en.toml")),
+    ("de", include_str!("../../texts/de.toml")),
+    ("es", include_str!("../../texts/es.toml")),
+    ("fr", include_str!("../../texts/fr.toml")),
 ];
 
 static TABLES: LazyLock<BTreeMap<&'static str, Table>> = LazyLock::new(|| {
@@ -226,7 +229,7 @@ impl Language {
         self.questions.get(attribute).map_or(attribute, |question| question.text.as_str())
     }
 
-    /// Returns a fact about the survey: one of [`crate::own_texts::FACTS`].
+    /// Returns a fact about the survey: one of `FACTS`.
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         self.about.get(name).map(String::as_str)
     }

@@ -8,9 +8,9 @@ use candor_privacy::{AuditRequest, audit, times};
 use crate::format::probability;
 use crate::guarantee::{CertifiedAttribute, certified, for_prior, has_ties};
 use crate::html_escape::isolated;
+use crate::locale::Language;
 use crate::page::Part;
 use crate::shuffled::{ShuffleOptions, shuffled, up};
-use crate::texts::Language;
 use crate::verdict::{by_luck, of_hundred};
 
 /// What stands where there is no number.

@@ -248,9 +248,9 @@ mod tests {
         let groups = counted(&plan, &[0], &[1], &[0]);
         assert!(counts.clone().merge(groups).unwrap_err().to_string().contains("cannot be added"));
         let margin = TableList::parse("smokes", plan.schema()).unwrap();
-        assert_eq!(counts.only(&margin).unwrap().groups()[&Vec::new()].len(), 1);
+        assert_eq!(counts.select(&margin).unwrap().groups()[&Vec::new()].len(), 1);
         let never = TableList::parse("region", plan.schema()).unwrap();
-        assert!(counts.only(&never).unwrap_err().to_string().contains("was not counted"));
+        assert!(counts.select(&never).unwrap_err().to_string().contains("was not counted"));
     }
 
     #[test]

@@ -3,18 +3,18 @@
 use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::plan::Plan;
 
-use crate::caution::reason;
+use super::cross_table::cross_table;
+use super::title::{in_group, labels, named, title};
+use super::warnings::reason;
 use crate::compliance::{ComplianceOptions, Followed, asked_by_device};
 use crate::counts::Counts;
-use crate::cross_table::cross_table;
 use crate::estimate::{Cell, Estimates, QuestionTest, Table};
 use crate::format::{capital, p_is};
 use crate::group_comparison::{ComparedCell, GroupComparison};
 use crate::html_escape::isolated;
+use crate::locale::Language;
 use crate::moments::NumberRow;
 use crate::page::{EstimateKind, EstimateRow, EstimateTable, Part};
-use crate::texts::Language;
-use crate::title::{in_group, labels, named, title};
 
 /// With more cells than this, a table is not shown.
 const MAX_CELLS: usize = 2_000;

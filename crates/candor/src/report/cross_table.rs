@@ -6,8 +6,8 @@ use candor_base::plan::Plan;
 
 use crate::counts::Counts;
 use crate::estimate::{Basis, Cell, EstimateOptions, Estimates, Table, estimate};
+use crate::locale::Language;
 use crate::page::{CrossTable, Share};
-use crate::texts::Language;
 
 /// Maximum number of columns that fit a page.
 const MAX_COLUMNS: usize = 12;

@@ -1,12 +1,15 @@
 //! Regression on randomized answers: coefficients, errors and tests, and what they say about people.
 
+pub(crate) mod notes;
+mod result;
+
 use std::borrow::Cow;
 
 use candor_analysis::condition::Condition;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
     self, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions,
-    ModelRows, Questions, regress_asking, regress_replicated_asking,
+    ModelRows, Questions, regress_replicated_with_progress,
 };
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
@@ -15,16 +18,14 @@ use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::model::{model_rows, texts};
 
+use self::notes::notes;
+pub use self::result::{
+    Coefficient, Effect, GroupRegression, Hausman, Ignoring, JointTest, Prediction, Regression, Share, Standardized,
+};
+use self::result::{coefficients, effect, hausman, ignoring, joint_test, modeled, predictions, rows_of, share, terms};
 use crate::choice::Choice;
 use crate::counts::{Provenance, public_attributes};
 use crate::error::{StudyError, check_confidence};
-use crate::regress_notes::notes;
-use crate::regression::{
-    self, coefficients, effect, hausman, ignoring, joint_test, modeled, predictions, rows_of, share, terms,
-};
-pub use crate::regression::{
-    Coefficient, Effect, GroupRegression, Hausman, Ignoring, JointTest, Prediction, Regression, Share, Standardized,
-};
 use crate::sampling::SamplingDesign;
 
 /// How a model is fitted.
@@ -367,7 +368,7 @@ fn described(
     let notes = notes(model.response(), &found, options.confidence, options.show_naive);
     let family = model.family();
     let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, family));
-    let contrasts = regression::coefficients(&found, &found.contrasts, family);
+    let contrasts = result::coefficients(&found, &found.contrasts, family);
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
     let predictions = predictions(&found, &options.questions, &modeled, family);
@@ -426,7 +427,7 @@ fn fitted(
     let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
     let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
     Ok(match rows.survey.replicates() {
-        Some(how) => regress_replicated_asking(model, own, &options.questions, &fitting, how, progress)?,
-        None => regress_asking(model, own, &options.questions, &fitting, progress)?,
+        Some(how) => regress_replicated_with_progress(model, own, &options.questions, &fitting, how, progress)?,
+        None => regress::regress_with_progress(model, own, &options.questions, &fitting, progress)?,
     })
 }

@@ -3,19 +3,19 @@
 use candor_base::plan::Plan;
 use serde::Serialize;
 
-use crate::caution::of_responses;
+use super::cross_table::known;
+use super::results::what_differs;
+use super::title::title;
+use super::warnings::of_responses;
 use crate::counts::{Counts, Provenance};
-use crate::cross_table::known;
 use crate::error::StudyError;
 use crate::estimate::{EstimateOptions, Estimates, Table, estimate_query};
-use crate::found::what_differs;
 use crate::group_comparison::{ComparedCell, GroupComparison};
 use crate::html_escape::isolated;
+use crate::locale::Language;
 use crate::moments::MomentQuery;
 use crate::page::{Part, TrendRow, TrendTable};
 use crate::query_spec::TableQuery;
-use crate::texts::Language;
-use crate::title::title;
 
 /// An earlier wave: the same tables, possibly from responses to another plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
