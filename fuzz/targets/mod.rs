@@ -115,21 +115,14 @@ pub fn table(data: &[u8]) {
     std::io::Write::write_all(&mut file, data).expect("a temporary file");
     let location = Location::File(file.path().to_owned());
     let open = || Input::open(&location, None);
-    let wishes = InferOptions {
-        bins: Vec::new(),
-        bins_elsewhere: Some(Bins::Quantile(3)),
-        public: Vec::new(),
-        drop: Vec::new(),
-        known: Vec::new(),
-        max_categories: 20,
-    };
-    if let Ok(found) = open().and_then(|input| infer(input, &wishes)) {
+    let wishes = InferOptions::default().bins_elsewhere(Bins::Quantile(3)).max_categories(20);
+    if let Ok(found) = open().and_then(|input| infer(input, &wishes, ProgressSink::none())) {
         let mut bad = 0;
-        let checked = open().and_then(|input| check::check(&found.schema, input, |_| bad += 1));
+        let checked = open().and_then(|input| check::check(&found.schema, input, ProgressSink::none(), |_| bad += 1));
         assert_eq!((checked.ok(), bad), (Some(found.records), 0), "a table fits the schema inferred from it");
     }
     let plans = PLANS.get_or_init(sample_plans);
-    let _ = open().and_then(|input| check::check(plans[0].schema(), input, |_| {}));
+    let _ = open().and_then(|input| check::check(plans[0].schema(), input, ProgressSink::none(), |_| {}));
     for plan in plans {
         let tables = TableList::marginals(plan.schema());
         let public = |content: &Content| matches!(content, Content::Public { .. });

@@ -83,7 +83,7 @@ fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> O
     let table: Vec<usize> = (0..sizes.len()).collect();
     let shares = population(sizes.iter().product());
     let randomizer = Randomizer::new(plan);
-    let options = Options { interval, target, ..Options::default() };
+    let options = Options::default().interval(interval).target(target);
     let (mut held, mut all_held, mut cells_seen, mut surveys) = (0, 0, 0, 0);
     for survey in 0..SURVEYS {
         let columns = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
@@ -166,7 +166,7 @@ fn interval_of(epsilon: f64, seen: u32, people: u32, interval: Interval) -> (f64
     let answers: Vec<u16> = (0..people).map(|row| u16::from(row >= seen)).collect();
     let mut tally = TableCounts::new(CountLayout::new(&plan, &[0]));
     tally.add(&plan, &[Codes::One(&answers)], Rows::Single, |_| true);
-    let options = Options { interval, ..Options::default() };
+    let options = Options::default().interval(interval);
     match analyse(&plan, &tally, &options).cells {
         Ok(cells) => cells[0].uncertainty.map_or((0.0, 1.0), |u| (u.low, u.high)),
         Err(_) => (0.0, 1.0),
@@ -331,7 +331,7 @@ fn constrained_held(plan: &Plan, tables: &[Vec<usize>], skewed: bool, people: us
         let columns = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
         let answers = randomizer.batch(&columns, &mut Source::from_seed(2).stream(survey)).expect("records");
         let tallies = count_tables(plan, &layouts, &answer_codes(plan, &answers), Rows::Single);
-        let of = |method| analyse_all(plan, &tallies, &Options { method, ..Options::default() });
+        let of = |method| analyse_all(plan, &tallies, &Options::default().method(method));
         for (number, (own, unbiased)) in of(Method::Constrained).into_iter().zip(of(Method::Unbiased)).enumerate() {
             let (Ok(own), Ok(unbiased)) = (own.cells, unbiased.cells) else { continue };
             for (at, (own, unbiased)) in own.iter().zip(&unbiased).enumerate() {

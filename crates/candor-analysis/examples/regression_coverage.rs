@@ -348,16 +348,13 @@ impl Setting {
 
     fn run(&self, surveys: Range<u32>) -> Found {
         let plan = self.plan();
-        let options = ModelOptions { family: self.family, ..ModelOptions::default() };
+        let options = ModelOptions::default().family(self.family);
         let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
         let layout = Layout::new(&plan, &model).unwrap();
         let names: Vec<&str> = ["x", "w", "z"].into_iter().filter(|name| self.formula.contains(name)).collect();
         // People with the highest category of every predictor.
         let profile: BTreeMap<&str, String> = names.iter().map(|&name| (name, "1".to_owned())).collect();
-        let questions = Questions {
-            contrasts: Vec::new(),
-            profiles: vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()],
-        };
+        let questions = Questions::default().profiles(vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()]);
         let in_profile = |name: &str| u16::from(names.contains(&name));
         let hidden = self.hidden_predictors().len();
         let codes: Vec<u16> = ["x", "w"][..hidden].iter().copied().chain(["z"]).map(in_profile).collect();
@@ -426,7 +423,7 @@ impl Setting {
             return None;
         }
         let plan = self.plan();
-        let options = ModelOptions { family: self.family, ..ModelOptions::default() };
+        let options = ModelOptions::default().family(self.family);
         let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
         let layout = Layout::new(&plan, &model).unwrap();
         let (mut response, mut profiles) = (vec![0.0; self.hidden[0]], Vec::new());

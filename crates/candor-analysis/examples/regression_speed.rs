@@ -64,7 +64,7 @@ fn main() {
         let mut rows = ModelRows::new(Layout::new(&plan, &model).expect("an identifiable model"));
         let sample = Sample::default();
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample, rows: people });
-        let questions = Questions { contrasts: Vec::new(), profiles: (0..profiles).map(profile).collect() };
+        let questions = Questions::default().profiles((0..profiles).map(profile).collect());
         let fit =
             regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).expect("a fit");
         println!(

@@ -120,7 +120,7 @@ impl Setting<'_> {
             let alone = self.counted(&plan, &[1], survey);
             // A table without numbers says that everything is possible.
             let share = |interval| {
-                let options = Options { interval, ..Options::default() };
+                let options = Options::default().interval(interval);
                 u32::from(analyse(&plan, &alone, &options).cells.map_or(true, |cells| holds(&cells[1])))
             };
             found.share += share(Interval::Binomial);

@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn curve_fills_behind_the_page_and_follows_the_slider() {
         let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
-        let options = TradeOffOptions { respondents: 5000.0, tables: "a1,a2;a3".to_owned() };
+        let options = TradeOffOptions::new(5000.0, "a1,a2;a3");
         let curve = Curve::start(schema.clone(), options.clone(), 2.0);
         assert!(curve.is_of(&schema, &options));
         let began = Instant::now();
@@ -221,7 +221,7 @@ mod tests {
         let found = look(2.2);
         assert_eq!(found["positions"].as_array().unwrap().len(), STOPS.len() + 1);
         assert_eq!(found["problem"], Value::Null);
-        let wrong = Curve::start(schema, TradeOffOptions { tables: "none".to_owned(), ..options }, 2.0);
+        let wrong = Curve::start(schema, TradeOffOptions::new(options.respondents, "none"), 2.0);
         let found = loop {
             let found = wrong.look(2.0);
             if found["problem"].is_string() {

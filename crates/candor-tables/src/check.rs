@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use candor_base::schema::Schema;
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use crate::TableError;
 use crate::codes::codes;
@@ -15,14 +16,20 @@ use crate::stochastic_rounding::fixed;
 /// category; returns the number of records.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, if a column is missing, or if a column has an unsupported type.
-pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(InvalidValue)) -> Result<u64, TableError> {
+/// Returns an error if the file cannot be read, a column is missing or has an unsupported type, or `progress` cancels.
+pub fn check(
+    schema: &Schema,
+    input: Input,
+    progress: ProgressSink<'_>,
+    mut bad: impl FnMut(InvalidValue),
+) -> Result<u64, TableError> {
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;
     let mut suggested = vec![false; names.len()];
     for batch in input.batches_with_crosses(&names, &[])? {
         let batch: Batch = batch?;
         records += batch.columns.num_rows() as u64;
+        progress.report(Progress::new("records", records, None))?;
         let (mut found, mut coded) = (Vec::new(), Vec::with_capacity(names.len()));
         for (column, attribute) in schema.attributes().iter().enumerate() {
             // Whether a value fits does not depend on how it is rounded.

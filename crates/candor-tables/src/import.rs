@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor_base::plan::{Content, Plan};
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use crate::existing::check_new;
 use crate::input::{Batch, Inputs};
@@ -62,6 +63,7 @@ pub fn import_to(
     entry: &Entry<'_>,
     inputs: Inputs,
     (output, format, existing): (&Target, Format, Existing),
+    progress: ProgressSink<'_>,
 ) -> Result<u64, TableError> {
     check_new(output, existing)?;
     passthrough::check_names(entry.plan, &entry.columns.keep)?;
@@ -88,6 +90,7 @@ pub fn import_to(
             };
             writer.write(&entry.encoded(&decoder, layout, &batch)?, output)?;
             records += batch.columns.num_rows() as u64;
+            progress.report(Progress::new("records", records, None))?;
         }
     }
     let Some((_, writer)) = begun.filter(|_| records > 0) else { return Err(TableError::NoRecords { file: first }) };

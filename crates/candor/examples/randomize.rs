@@ -12,7 +12,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let table = || Input::from_batches("people", people.schema(), [Ok(people.clone())]);
 
     // A schema of what occurs; for a real survey, write down what could be answered.
-    let schema = infer(table()?, &InferOptions::default())?.schema;
+    let schema = infer(table()?, &InferOptions::default(), ProgressSink::none())?.schema;
     let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
 
     let responses = randomize_reader(&plan, table()?.into(), &[], Source::from_os()?)?;

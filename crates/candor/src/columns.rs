@@ -89,7 +89,7 @@ impl Overview {
     /// # Errors
     /// Returns the errors of [`infer`], or an error if no column can be used.
     pub fn infer(&self, input: Input) -> Result<InferredSchema, TableError> {
-        infer(input, &InferOptions { drop: self.left_out(), ..InferOptions::default() })
+        infer(input, &InferOptions::default().drop(self.left_out()), ProgressSink::none())
     }
 
     /// Returns the columns that cannot be used as they are.
@@ -149,7 +149,7 @@ mod tests {
         for left_out in overview.left_out() {
             let others = overview.summaries().into_iter().map(|one| one.name).filter(|name| *name != left_out);
             // Row numbers are numbers like others once they are asked for.
-            let only = InferOptions { drop: others.collect(), ..InferOptions::default() };
+            let only = InferOptions::default().drop(others.collect());
             assert!(infer(open(&text), &only).is_err(), "{left_out}");
         }
         let number = &overview.summaries()[2];

@@ -166,7 +166,7 @@ pub fn differences(
     confidence: f64,
 ) -> Result<Differences, StudyError> {
     check_confidence(confidence)?;
-    let how = Options { confidence, ..Options::default() };
+    let how = Options::default().confidence(confidence);
     let Some(compare) = asked.compare else {
         return Err(StudyError::Needs("a test of one wave requires `compare_groups`"));
     };

@@ -1,6 +1,7 @@
 //! Answers that people gave by a device, entered as responses.
 
 use candor_base::plan::{Content, Plan};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 pub use candor_tables::import::Columns;
 use candor_tables::import::{Entry, import_to};
@@ -60,7 +61,8 @@ pub fn import(
     inputs: Inputs,
     columns: &Columns,
     to: (&Target, Format, Existing),
+    progress: ProgressSink<'_>,
 ) -> Result<Imported, TableError> {
-    let records = import_to(&Entry { plan, columns }, inputs, to)?;
+    let records = import_to(&Entry { plan, columns }, inputs, to, progress)?;
     Ok(Imported { records, fingerprint: plan.fingerprint().as_str().to_owned() })
 }

@@ -2,6 +2,7 @@
 
 use candor_base::schema::Attribute;
 use candor_design::pareto::prior::Prior;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::codes::{UncodableRow, codes};
 use candor_tables::infer::{Bins, InferOptions, infer};
@@ -55,8 +56,8 @@ pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute,
     input.position(name)?;
     let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
     let bins = bins.map(|bins| (name.to_owned(), bins)).into_iter().collect();
-    let wishes = InferOptions { bins, drop, max_categories: MAX_CATEGORIES, ..InferOptions::default() };
-    Ok(infer(input, &wishes)?.schema.attributes()[0].clone())
+    let wishes = InferOptions::default().bins(bins).drop(drop).max_categories(MAX_CATEGORIES);
+    Ok(infer(input, &wishes, ProgressSink::none())?.schema.attributes()[0].clone())
 }
 
 /// Counts the categories of an attribute in true records.

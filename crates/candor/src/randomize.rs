@@ -29,11 +29,23 @@ use crate::verdict::{self, Verdict};
 
 /// Options of randomization.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct RandomizeOptions<'a> {
     /// Columns to copy unchanged, none of which the plan may randomize; all others are dropped.
     pub keep: &'a [String],
     /// Source of randomness: the operating system or, for simulations only, a seed.
     pub source: &'a Source,
+}
+
+impl<'a> RandomizeOptions<'a> {
+    /// Creates options that copy no column.
+    pub fn new(source: &'a Source) -> RandomizeOptions<'a> {
+        RandomizeOptions { keep: &[], source }
+    }
+
+    candor_runtime::options! {
+        keep: &'a [String],
+    }
 }
 
 /// Summary of a randomization.
@@ -109,7 +121,7 @@ pub fn randomize_reader(
     thread::spawn(move || {
         // Where nobody reads on, the work ends.
         let handed_on = |batch| give.send(Ok(batch)).map_err(|_| TableError::from(Cancelled));
-        if let Err(error) = randomize(&plan, inputs, &RandomizeOptions { keep: &keep, source: &source }, handed_on) {
+        if let Err(error) = randomize(&plan, inputs, &RandomizeOptions::new(&source).keep(&keep), handed_on) {
             drop(give.send(Err(error)));
         }
     });

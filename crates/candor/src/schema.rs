@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_base::schema::{Attribute, Kind, Schema};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::check;
 use candor_tables::error::{InvalidValue, shown};
@@ -105,12 +106,17 @@ pub struct InferredSchema {
 /// that somebody is in each of them.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, or one that lists all unusable columns with remedies.
-pub fn infer(input: Input, wishes: &InferOptions) -> Result<InferredSchema, TableError> {
-    let infer::Inferred { schema, records, notes } = infer::infer(input, wishes)?;
+/// Returns an error if the file cannot be read or `progress` cancels, or one that lists all unusable columns with
+/// remedies.
+pub fn infer(
+    input: Input,
+    options: &InferOptions,
+    progress: ProgressSink<'_>,
+) -> Result<InferredSchema, TableError> {
+    let infer::Inferred { schema, records, notes } = infer::infer(input, options, progress)?;
     let cut = |a: &&Attribute| {
-        let named = wishes.bins.iter().find(|(name, _)| name == a.name()).map(|(_, bins)| bins);
-        a.edges().next().is_some() && matches!(named.or(wishes.bins_elsewhere.as_ref()), Some(Bins::Quantile(_)))
+        let named = options.bins.iter().find(|(name, _)| name == a.name()).map(|(_, bins)| bins);
+        a.edges().next().is_some() && matches!(named.or(options.bins_elsewhere.as_ref()), Some(Bins::Quantile(_)))
     };
     let cut: Vec<String> = schema.attributes().iter().filter(cut).map(|a| a.name().to_owned()).collect();
     Ok(InferredSchema { verdict: verdict::leaks(&cut), attributes: described(&schema), records, schema, notes })
@@ -233,9 +239,9 @@ const MAX_LABELS: usize = 20;
 
 /// Checks files against a schema, one after another, and collects every value that does not fit. Stops at a file that
 /// cannot be read.
-pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
+pub fn check(schema: &Schema, inputs: Inputs, progress: ProgressSink<'_>) -> Checked {
     let mut problems = Vec::new();
-    let (records, unreadable) = match each_problem(schema, inputs, |problem| problems.push(problem)) {
+    let (records, unreadable) = match each_problem(schema, inputs, progress, |problem| problems.push(problem)) {
         (records, Ok(())) => (records, None),
         (records, Err(error)) => (records, Some(error)),
     };
@@ -245,10 +251,15 @@ pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
 
 /// Checks files with more problems than memory, and passes each on. Returns the number of records read, and the error
 /// that stopped reading, if any.
-pub fn each_problem(schema: &Schema, inputs: Inputs, mut tell: impl FnMut(Problem)) -> (u64, Result<(), TableError>) {
+pub fn each_problem(
+    schema: &Schema,
+    inputs: Inputs,
+    progress: ProgressSink<'_>,
+    mut tell: impl FnMut(Problem),
+) -> (u64, Result<(), TableError>) {
     let mut records = 0;
     for table in inputs {
-        match table.open().and_then(|input| check::check(schema, input, |bad| tell(bad.into()))) {
+        match table.open().and_then(|input| check::check(schema, input, progress, |bad| tell(bad.into()))) {
             Ok(read) => records += read,
             Err(error) => return (records, Err(error)),
         }

@@ -25,6 +25,7 @@ pub const MARGIN_LIMITS: [f64; 2] = [GOOD, ROUGH];
 
 /// Which plan is asked for, but for its epsilon.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TradeOffOptions {
     /// How many people will respond.
     pub respondents: f64,
@@ -33,6 +34,11 @@ pub struct TradeOffOptions {
 }
 
 impl TradeOffOptions {
+    /// Creates options for so many respondents and these tables, such as `pairs` or `a,b;c`.
+    pub fn new(respondents: f64, tables: impl Into<String>) -> TradeOffOptions {
+        TradeOffOptions { respondents, tables: tables.into() }
+    }
+
     fn chosen(&self) -> ChooseOptions {
         ChooseOptions { respondents: self.respondents, tables: Some(self.tables.clone()), ..ChooseOptions::default() }
     }
@@ -157,7 +163,7 @@ const FIGURE: f64 = 20.0;
 /// use candor::prelude::*;
 /// use candor::trade_off::{Grade, TradeOffOptions, position};
 ///
-/// let asked = TradeOffOptions { respondents: 5000.0, tables: "marginals".to_owned() };
+/// let asked = TradeOffOptions::new(5000.0, "marginals");
 /// let (found, design) = position(&Schema::with_sizes(&[2])?, 1.0, &asked, ProgressSink::none())?;
 /// assert_eq!(found.grade, Grade::Good);
 /// assert_eq!(found.fingerprint, design.fingerprint);
@@ -298,7 +304,7 @@ mod tests {
     use super::*;
 
     fn asked(tables: &str) -> TradeOffOptions {
-        TradeOffOptions { respondents: 10_000.0, tables: tables.to_owned() }
+        TradeOffOptions::new(10_000.0, tables)
     }
 
     fn at(schema: &Schema, epsilon: f64, tables: &str) -> Position {

@@ -228,10 +228,7 @@ pub(super) fn measure(options: &mut Options) -> Result<Option<Measure>, Failure>
 
 pub(super) fn limits(options: &mut Options) -> Result<Limits, Failure> {
     let default = Limits::default();
-    Ok(Limits {
-        cells: options.or("max_cells", default.cells)?,
-        dependence: options.or("min_dependence", default.dependence)?,
-    })
+    Ok(Limits::default().cells(options.or("max_cells", default.cells)?).dependence(options.or("min_dependence", default.dependence)?))
 }
 
 fn clustered(
@@ -308,7 +305,7 @@ pub fn report_page(
             told.extend(notes(&counts));
             about.waves.push(report::WaveEstimates::new(&name, &other, &counts, &asked, &about.estimates())?);
         }
-        let report = report::report(&plan.0, &counts, &asked, &wanted, &about)?;
+        let report = report::report(&plan.0, &counts, &asked, &wanted, &about, progress)?;
         Ok((json(&report), report.page.html(), told))
     })
 }

@@ -76,7 +76,8 @@ pub fn enter_answers(
     }
     check_columns(&plan.0, &columns).map_err(|error: StudyError| Failure::from(error))?;
     let target = Target::new(output);
-    run(py, None, |_| Ok(json(&import(&plan.0, tables, &columns, (&target, Format::for_target(&target), existing))?)))
+    let to = (&target, Format::for_target(&target), existing);
+    run(py, None, |progress| Ok(json(&import(&plan.0, tables, &columns, to, progress)?)))
 }
 
 /// Whether people followed their cards, as far as the answers tell.

@@ -29,7 +29,7 @@ impl Asked {
     }
 
     fn options(&self) -> RandomizeOptions<'_> {
-        RandomizeOptions { keep: &self.keep, source: &self.source }
+        RandomizeOptions::new(&self.source).keep(&self.keep)
     }
 }
 

@@ -55,10 +55,10 @@ fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
         .standardize(options.or("standardize", default.standardize)?)
         .confidence(options.or("confidence", default.confidence)?)
         .show_naive(options.or("show_uncorrected", default.show_naive)?)
-        .ignoring(says.map(|says| IgnoringOptions { says, only }))
+        .ignoring(says.map(|says| IgnoringOptions::new(says).only(only)))
         .missing(options.chosen()?.unwrap_or(default.missing))
         .condition(options.take::<String>("where")?)
         .by(options.or("by", default.by)?)
         .df(options.chosen()?.unwrap_or(default.df))
-        .questions(Questions { contrasts: options.or("contrast", Vec::new())?, profiles: Vec::new() }))
+        .questions(Questions::default().contrasts(options.or("contrast", Vec::new())?)))
 }

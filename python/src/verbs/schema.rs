@@ -40,7 +40,7 @@ pub fn infer_schema(
     let input = one_input(given, options.take("delimiter")?)?.with_missing(missing(&mut options)?);
     let wishes = wishes(&mut options)?;
     options.finish()?;
-    let inferred = run(py, None, |_| Ok(infer(input, &wishes)?))?;
+    let inferred = run(py, None, |progress| Ok(infer(input, &wishes, progress)?))?;
     let described = json(&inferred);
     Ok((Schema(Arc::new(inferred.schema)), described, inferred.notes))
 }
@@ -69,8 +69,8 @@ pub fn check_schema(py: Python<'_>, schema: &Schema, given: &Bound<'_, PyList>, 
     let mut options = Options::read(options)?;
     let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
     options.finish()?;
-    run(py, None, |_| {
-        let checked = check(&schema.0, inputs);
+    run(py, None, |progress| {
+        let checked = check(&schema.0, inputs, progress);
         let found = json(&checked);
         match checked.unreadable {
             Some(error) => Err(error.into()),

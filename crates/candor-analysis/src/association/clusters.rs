@@ -4,11 +4,19 @@ use super::Dependence;
 
 /// Limits of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximum number of category combinations (the paper's `T_v`).
     pub cells: u64,
     /// Minimum association for merging clusters (the paper's `T_d`).
     pub dependence: f64,
+}
+
+impl Limits {
+    candor_runtime::options! {
+        cells: u64,
+        dependence: f64,
+    }
 }
 
 impl Default for Limits {
@@ -68,7 +76,7 @@ pub struct Clustering {
 ///     Dependence { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
 /// };
 /// let dependences = [dependence(0, 1, 0.7), dependence(1, 2, 0.5), dependence(0, 2, 0.1)];
-/// let found = cluster(&[(0, 4), (1, 3), (2, 5)], &dependences, Limits { cells: 20, dependence: 0.2 });
+/// let found = cluster(&[(0, 4), (1, 3), (2, 5)], &dependences, Limits::default().cells(20));
 /// assert_eq!(found.clusters, [vec![0, 1], vec![2]]); // with the third there would be 60 combinations
 /// ```
 pub fn cluster(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Clustering {
@@ -181,7 +189,7 @@ mod tests {
             // Few different values, so that there are ties.
             let dependences: Vec<Dependence> =
                 pairs.zip(&values).map(|(pair, &value)| dependence(pair, f64::from(value) / 5.0)).collect();
-            let limits = Limits { cells, dependence: f64::from(least) / 5.0 };
+            let limits = Limits::default().cells(cells).dependence(f64::from(least) / 5.0);
             let found = cluster(&attributes, &dependences, limits);
             prop_assert_eq!(&found.clusters, &as_printed(&attributes, &dependences, limits));
             let merged = found.steps.iter().filter(|step| step.outcome == Outcome::Merged).count();
@@ -197,7 +205,7 @@ mod tests {
     fn reasons_are_told() {
         let dependences =
             [dependence([2, 1], 0.5), dependence([0, 1], 0.7), dependence([2, 0], 0.1), dependence([0, 3], 0.05)];
-        let found = cluster(&[(0, 4), (1, 3), (2, 5), (3, 2)], &dependences, Limits { cells: 20, dependence: 0.2 });
+        let found = cluster(&[(0, 4), (1, 3), (2, 5), (3, 2)], &dependences, Limits::default().cells(20).dependence(0.2));
         let outcomes: Vec<Outcome> = found.steps.iter().map(|step| step.outcome).collect();
         assert_eq!(outcomes, [Outcome::Merged, Outcome::TooManyCells, Outcome::TooLittleDependence]);
         assert_eq!(found.steps[1].clusters, [vec![0, 1], vec![2]]);
@@ -208,8 +216,8 @@ mod tests {
     fn sizes_do_not_overflow() {
         let attributes: Vec<(usize, usize)> = (0..40).map(|a| (a, 65_535)).collect();
         let dependences: Vec<Dependence> = (1..40).map(|b| dependence([0, b], 0.9)).collect();
-        let found = cluster(&attributes, &dependences, Limits { cells: u64::MAX, dependence: 0.0 });
+        let found = cluster(&attributes, &dependences, Limits::default().cells(u64::MAX).dependence(0.0));
         assert!(found.steps.iter().any(|step| step.cells == u64::MAX));
-        assert_eq!(cluster(&[], &[], Limits { cells: 9, dependence: 0.0 }).clusters, Vec::<Vec<usize>>::new());
+        assert_eq!(cluster(&[], &[], Limits::default().cells(9).dependence(0.0)).clusters, Vec::<Vec<usize>>::new());
     }
 }

@@ -28,6 +28,7 @@ pub enum Method {
 
 /// How tables are to be estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Options {
     /// Which estimate.
     pub method: Method,
@@ -37,6 +38,15 @@ pub struct Options {
     pub interval: Interval,
     /// With which confidence, above 0 and below 1.
     pub confidence: f64,
+}
+
+impl Options {
+    candor_runtime::options! {
+        method: Method,
+        target: Target,
+        interval: Interval,
+        confidence: f64,
+    }
 }
 
 impl Default for Options {

@@ -45,6 +45,7 @@ impl Family {
 
 /// What a model is asked for beside its formula.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct ModelOptions {
     /// The kind of response; by default what the schema says of it.
     pub family: Option<Family>,
@@ -60,6 +61,17 @@ pub struct ModelOptions {
     pub domain: Option<Condition>,
 }
 
+impl ModelOptions {
+    candor_runtime::options! {
+        family: impl Into<Option<Family>>,
+        references: Vec<(String, String)>,
+        standardize: bool,
+        ignoring: impl Into<Option<IgnoringOptions>>,
+        missing: Missing,
+        domain: impl Into<Option<Condition>>,
+    }
+}
+
 /// What becomes of people whose value is missing, or who were not asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
@@ -72,9 +84,21 @@ pub enum Missing {
 
 /// People who ignore the device and say the same whatever it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IgnoringOptions {
     /// The category that they say.
     pub says: String,
     /// The true category of all who would; by default who does so does not depend on the truth.
     pub only: Option<String>,
+}
+
+impl IgnoringOptions {
+    /// People who all say this category.
+    pub fn new(says: impl Into<String>) -> IgnoringOptions {
+        IgnoringOptions { says: says.into(), only: None }
+    }
+
+    candor_runtime::options! {
+        only: impl Into<Option<String>>,
+    }
 }

@@ -6,12 +6,20 @@ use super::{Model, RegressError};
 
 /// Contrasts and predictions that are wanted.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Questions {
     /// Sums of coefficients, such as `Education=bachelor - Education=primary`.
     pub contrasts: Vec<String>,
     /// Kinds of people: by predictor its category or number. Predictors that are not named are as they are among the
     /// respondents.
     pub profiles: Vec<Vec<(String, String)>>,
+}
+
+impl Questions {
+    candor_runtime::options! {
+        contrasts: Vec<String>,
+        profiles: Vec<Vec<(String, String)>>,
+    }
 }
 
 /// A contrast as the design has it.

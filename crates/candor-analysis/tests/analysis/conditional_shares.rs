@@ -258,7 +258,7 @@ fn intervals_of_this_table_hold() {
                 let group = Group { total: n as f64, squares: n as f64, counts, square_counts: Vec::new() };
                 let groups = BTreeMap::from([(Vec::new(), group)]);
                 let tally = TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
-                let options = Options { target: Target::Table, ..Options::default() };
+                let options = Options::default().target(Target::Table);
                 match analyse(&plan, &tally, &options).cells {
                     Ok(cells) => cells[0].uncertainty.map(|u| (u.low, u.high)).unwrap(),
                     Err(_) => (0.0, 1.0),

@@ -172,7 +172,7 @@ fn matrices_are_refused() {
 }
 
 fn with_errors(plan: &Plan, tallies: &[TableCounts], options: Options) -> Vec<Analysis> {
-    analyse_all(plan, tallies, &Options { method: Method::Constrained, ..options })
+    analyse_all(plan, tallies, &options.method(Method::Constrained))
 }
 
 /// The shares of the records.
@@ -199,7 +199,7 @@ fn constrained_intervals_cover_and_errors_are_those_stated() {
         let (mut cells, mut covered, mut stated, mut seen) = (0u32, 0u32, 0.0, 0.0);
         for seed in 0..40 {
             let tallies = tallies(&plan, &columns, &tables, 500 + seed);
-            let options = Options { target: Target::Table, ..Options::default() };
+            let options = Options::default().target(Target::Table);
             for (found, truth) in with_errors(&plan, &tallies, options).iter().zip(&truth) {
                 let Ok(found) = &found.cells else { continue };
                 for (cell, truth) in found.iter().zip(truth) {
@@ -226,11 +226,11 @@ fn errors_repeat_and_can_be_cancelled() {
     let once = with_errors(&plan, &tallies, Options::default());
     assert_eq!(once, with_errors(&plan, &tallies, Options::default()));
     let stops = |step: &Progress| step.done < 3;
-    let options = Options { method: Method::Constrained, ..Options::default() };
+    let options = Options::default().method(Method::Constrained);
     let ended = analyse_all_with_progress(&plan, &tallies, &options, ProgressSink::new(&stops));
     assert_eq!(ended, Err(Cancelled));
     // Only the randomization is uncertain: the same estimates, smaller errors.
-    let records = with_errors(&plan, &tallies, Options { target: Target::Table, ..Options::default() });
+    let records = with_errors(&plan, &tallies, Options::default().target(Target::Table));
     let sum = |found: &[Analysis]| -> f64 {
         let cells = found.iter().flat_map(|one| one.cells.as_ref().unwrap());
         cells.map(|cell| cell.uncertainty.unwrap().standard_error.powi(2)).sum()
@@ -271,7 +271,7 @@ fn other_intervals_hold_the_estimate_too() {
     let columns = vec![(0..2000).map(|row| u16::from(row % 10 == 0)).collect::<Vec<u16>>()];
     let tallies = tallies(&plan, &columns, &[vec![0]], 3);
     for interval in [Interval::Binomial, Interval::Wald, Interval::Simultaneous, Interval::Bootstrap] {
-        let found = with_errors(&plan, &tallies, Options { interval, ..Options::default() }).remove(0);
+        let found = with_errors(&plan, &tallies, Options::default().interval(interval)).remove(0);
         for cell in found.cells.unwrap() {
             let told = cell.uncertainty.unwrap();
             assert!(0.0 <= told.low && told.low <= cell.estimate && cell.estimate <= told.high && told.high <= 1.0);

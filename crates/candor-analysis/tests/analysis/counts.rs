@@ -31,7 +31,7 @@ fn k_ary(size: usize, only: u64, all: u64) -> Channel {
 }
 
 fn model_of(plan: &Plan, formula: &str, family: Family) -> Result<Model, String> {
-    let options = ModelOptions { family: Some(family), ..ModelOptions::default() };
+    let options = ModelOptions::default().family(Some(family));
     Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).map_err(|error| error.to_string())
 }
 

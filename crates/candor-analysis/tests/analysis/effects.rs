@@ -32,7 +32,7 @@ fn plan(y: usize, lottery: Vec<(u64, Channel)>, hidden: Vec<usize>) -> Plan {
 }
 
 fn model(plan: &Plan, formula: &str, family: Option<Family>) -> (Model, Layout) {
-    let options = ModelOptions { family, ..ModelOptions::default() };
+    let options = ModelOptions::default().family(family);
     let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap();
     let layout = Layout::new(plan, &model).unwrap();
     (model, layout)

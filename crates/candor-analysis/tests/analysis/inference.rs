@@ -62,7 +62,7 @@ fn fit_family(
     numeric: &[Vec<f64>],
     method: Option<Method>,
 ) -> Regression {
-    let options = ModelOptions { family, ..ModelOptions::default() };
+    let options = ModelOptions::default().family(family);
     let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap();
     let mut rows = ModelRows::new(Layout::new(plan, &model).unwrap());
     let codes: Vec<AnswerColumn> = columns.iter().map(|column| AnswerColumn::One(column.clone())).collect();
@@ -273,10 +273,7 @@ fn ask(
     let (n, sample) = (columns[0].len(), Sample::default());
     rows.add(&Batch { columns: &codes, numbers: &[], weights: None, sample, rows: n });
     let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    let questions = Questions {
-        contrasts: contrasts.iter().map(|&text| text.to_owned()).collect(),
-        profiles: profiles.iter().map(|profile| profile.iter().map(own).collect()).collect(),
-    };
+    let questions = Questions::default().contrasts(contrasts.iter().map(|&text| text.to_owned()).collect()).profiles(profiles.iter().map(|profile| profile.iter().map(own).collect()).collect());
     regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none())
 }
 

@@ -31,7 +31,7 @@ fn plan(categories: usize) -> Plan {
 
 fn fitted(records: &[Record], categories: usize, formula: &str, family: Option<Family>, method: Method) -> Regression {
     let plan = plan(categories);
-    let options = ModelOptions { family, ..ModelOptions::default() };
+    let options = ModelOptions::default().family(family);
     let model = Model::new(&plan, &formula.parse::<Formula>().unwrap(), &options).unwrap();
     let mut rows = ModelRows::new(Layout::new(&plan, &model).unwrap());
     let y: Vec<u16> = records.iter().map(|record| record.0).collect();

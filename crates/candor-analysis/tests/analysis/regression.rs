@@ -54,7 +54,7 @@ fn rows_of(plan: &Plan, model: &Model, columns: &[AnswerColumn], numbers: &[Vec<
 }
 
 fn model(plan: &Plan, formula: &str, family: Option<Family>) -> Model {
-    let options = ModelOptions { family, ..ModelOptions::default() };
+    let options = ModelOptions::default().family(family);
     Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap()
 }
 
@@ -277,8 +277,8 @@ fn ignored(
     let schema = Schema::new(vec![Attribute::new("y", labels(2)).unwrap()]).unwrap();
     let lottery = channels.map(|channel| (1, channel)).to_vec();
     let plan = Plan::new(schema, vec![Block::lottery(vec![0], lottery)]).unwrap();
-    let says = IgnoringOptions { says: "0".to_owned(), only: only.map(str::to_owned) };
-    let options = ModelOptions { ignoring: Some(says), ..ModelOptions::default() };
+    let says = IgnoringOptions::new("0").only(only.map(str::to_owned));
+    let options = ModelOptions::default().ignoring(Some(says));
     let model = Model::new(&plan, &"y ~ x".parse::<Formula>().unwrap(), &options).unwrap();
     let (mut answers, mut tags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     for (tag, x, counts) in counted {
@@ -289,7 +289,7 @@ fn ignored(
     }
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers), AnswerColumn::One(tags)], &[numbers]);
     let profile = vec![("x".to_owned(), "0".to_owned())];
-    let questions = Questions { contrasts: vec!["x".to_owned()], profiles: vec![profile] };
+    let questions = Questions::default().contrasts(vec!["x".to_owned()]).profiles(vec![profile]);
     regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap()
 }
 
@@ -355,16 +355,13 @@ fn refusals_say_what_would_be_right() {
     let plain = ModelOptions::default();
     assert!(told("y ~ y", &plain).contains("cannot predict itself"));
     assert!(told("a ~ b", &plain).contains("none of its variables is randomized"));
-    let with = |family| ModelOptions { family: Some(family), ..ModelOptions::default() };
+    let with = |family| ModelOptions::default().family(Some(family));
     assert!(told("y ~ x", &with(Family::Binary)).contains("has 3 categories"));
     assert!(told("y ~ x", &with(Family::Poisson)).contains("numeric kept column"));
     assert!(told("y + x ~ 1", &plain).contains("\"x\" is no randomized attribute"));
     assert!(Model::new(&plan, &"y ~ x".parse::<Formula>().unwrap(), &with(Family::Linear)).unwrap().is_score());
     assert!(told("x ~ y", &with(Family::Ordinal)).contains("not an attribute of the plan"));
-    let reference = |name: &str, label: &str| ModelOptions {
-        references: vec![(name.to_owned(), label.to_owned())],
-        ..ModelOptions::default()
-    };
+    let reference = |name: &str, label: &str| ModelOptions::default().references(vec![(name.to_owned(), label.to_owned())]);
     assert!(told("y ~ x", &reference("y", "9")).contains("\"9\" is no category of \"y\""));
     assert!(told("x ~ y", &reference("z", "0")).contains("z"));
     // Columns that tell nothing, or nothing new.

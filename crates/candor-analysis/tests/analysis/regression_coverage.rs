@@ -72,7 +72,7 @@ fn coverage(
     naive: bool,
     people: impl Fn(&mut ChaCha20Rng) -> People,
 ) -> (Vec<usize>, usize) {
-    let options = ModelOptions { family, ..ModelOptions::default() };
+    let options = ModelOptions::default().family(family);
     let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap();
     let layout = Layout::new(plan, &model).unwrap();
     let (mut held, mut failed) = (vec![0; true_values.len()], 0);

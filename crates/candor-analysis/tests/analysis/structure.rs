@@ -90,7 +90,7 @@ const IMPOSSIBLE: [usize; 4] = [0, 1, 5, 8];
 /// told.
 #[test]
 fn estimates_are_unbiased_and_errors_exact() {
-    let options = Options { interval: Interval::Wald, ..Options::default() };
+    let options = Options::default().interval(Interval::Wald);
     for epsilon in [0.5, 1.5, 4.0] {
         for (name, plan, law) in plans(&schema(), epsilon) {
             let estimator = TableEstimator::new(&plan, &[0, 1]).unwrap();
@@ -226,7 +226,7 @@ fn surveys_with_lotteries() {
             let codes = answer_codes(&plan, &answers);
             let mut tally = TableCounts::new(CountLayout::new(&plan, &table));
             tally.add(&plan, &codes, Rows::Single, |_| true);
-            let options = Options { target: Target::Table, interval: Interval::Wald, ..Options::default() };
+            let options = Options::default().target(Target::Table).interval(Interval::Wald);
             let cells = analyse(&plan, &tally, &options).cells.unwrap();
             for (cell, found) in cells.iter().enumerate() {
                 sums[cell] += found.estimate - truth[cell];
@@ -295,7 +295,7 @@ fn everything_else_knows_it() {
     }
     let now = count(&plan, 0);
     for method in [Method::Projected, Method::Clipped, Method::Constrained] {
-        let cells = analyse(&plan, &now, &Options { method, ..Options::default() }).cells.unwrap();
+        let cells = analyse(&plan, &now, &Options::default().method(method)).cells.unwrap();
         let total: f64 = cells.iter().map(|cell| cell.estimate).sum();
         assert!(
             (total - 1.0).abs() < 1e-6 && IMPOSSIBLE.iter().all(|&cell| cells[cell].estimate.abs() < 1e-6),
@@ -304,10 +304,10 @@ fn everything_else_knows_it() {
     }
     let (_, own, _) = plans(&schema(), 1.0).remove(1);
     let tally = tally(&own, vec![400.0, 300.0, 900.0, 800.0, 700.0, 300.0, 500.0, 400.0, 300.0]);
-    let cells = analyse(&own, &tally, &Options { method: Method::Iterative, ..Options::default() }).cells.unwrap();
+    let cells = analyse(&own, &tally, &Options::default().method(Method::Iterative)).cells.unwrap();
     assert!(IMPOSSIBLE.iter().all(|&cell| cells[cell].estimate == 0.0), "{cells:?}");
     let intervals =
-        analyse(&own, &tally, &Options { interval: Interval::Bootstrap, ..Options::default() }).cells.unwrap();
+        analyse(&own, &tally, &Options::default().interval(Interval::Bootstrap)).cells.unwrap();
     for (cell, found) in intervals.iter().enumerate() {
         let told = found.uncertainty.unwrap();
         assert_eq!(told.high - told.low == 0.0, IMPOSSIBLE.contains(&cell), "{cell}");
@@ -319,7 +319,7 @@ fn everything_else_knows_it() {
 fn plug_in_errors_do_not_grow() {
     with_and_without(|Both { name, epsilon, plan, before, truth, counts }| {
         let cells = |plan: &Plan| {
-            let options = Options { method: Method::PlugIn, ..Options::default() };
+            let options = Options::default().method(Method::PlugIn);
             analyse(plan, &tally(plan, counts.to_vec()), &options).cells.unwrap()
         };
         for (cell, (now, then)) in cells(plan).iter().zip(cells(before)).enumerate() {

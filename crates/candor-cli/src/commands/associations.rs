@@ -155,7 +155,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         }
     };
     learned.notes.iter().for_each(|note| remark(note));
-    let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
+    let limits = Limits::default().cells(args.max_cells).dependence(args.min_dependence);
     let mut clusters = associations(&schema, &learned, limits)?;
     clusters.simulation = args.seed;
     if let Some(path) = &args.output {

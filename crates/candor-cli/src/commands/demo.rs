@@ -203,7 +203,7 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
     let truth = Records { schema, inputs }.count(&tables, ProgressSink::none())?;
     let inputs = Inputs::new([responses], None)?;
     let counts = Counts::read(&plan, inputs, &tables, CountOptions::default(), ProgressSink::none())?;
-    let options = Options { target: EstimateTarget::Table, ..Options::default() };
+    let options = Options::default().target(EstimateTarget::Table);
     let (mut covered, mut all, mut rows) = (0, 0, Vec::new());
     for (tally, counts) in counts.groups().values().flatten().zip(&truth.counts) {
         let Ok(cells) = analyse(&plan, tally, &options).cells else { continue };

@@ -16,7 +16,7 @@ use super::reproduce::{Kept, shown};
 use super::{MissingArgs, parse_delimiter, read_schema};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::working;
+use crate::progress::{watched, working};
 use crate::show::emit;
 
 #[derive(Args)]
@@ -198,9 +198,9 @@ fn read(args: &DataArgs) -> Result<Dataset, Failure> {
             if args.tables[0] == "-" {
                 return Err(Failure::Usage("standard input needs --schema".to_owned()));
             }
-            let wishes = InferOptions { drop: args.drop.clone(), ..InferOptions::default() };
+            let wishes = InferOptions::default().drop(args.drop.clone());
             let input = Input::open(&Location::new(&args.tables[0]), args.delimiter)?;
-            working("reading the table", || infer(input.with_missing(args.missing.words()), &wishes))?.schema
+            watched(|progress| infer(input.with_missing(args.missing.words()), &wishes, progress))?.schema
         }
     };
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{ForceArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
-use crate::progress::working;
+use crate::progress::watched;
 use crate::show::{count, emit_json, remark};
 
 #[derive(Args)]
@@ -68,8 +68,8 @@ pub fn run(args: EnterArgs) -> Result<(), Failure> {
     check_columns(&plan, &columns)?;
     let target = Target::new(&args.output);
     let tables = Inputs::new(&args.answers, args.delimiter)?;
-    let enter = || import(&plan, tables, &columns, (&target, Format::for_target(&target), args.existing.rule()));
-    let entered = working("entering answers", enter)?;
+    let to = (&target, Format::for_target(&target), args.existing.rule());
+    let entered = watched(|progress| import(&plan, tables, &columns, to, progress))?;
     if args.json {
         return emit_json(&entered);
     }

@@ -328,7 +328,7 @@ fn run_finish(args: &FinishArgs) -> Result<(), Failure> {
         let inputs: Vec<&str> = args.messages.iter().chain([&args.session]).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
     }
-    let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
+    let limits = Limits::default().cells(args.max_cells).dependence(args.min_dependence);
     let totals = finish(&session, &messages, args.measure.measure(), limits)?;
     if let Some(path) = &args.output {
         write_document(&Target::new(path), format!("{:#}\n", json_value(&totals.clusters)).as_bytes())?;

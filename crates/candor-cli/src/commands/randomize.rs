@@ -91,7 +91,7 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     let target = Target::new(output);
     let format = format(&args, &target)?;
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
-    let options = RandomizeOptions { keep: &args.keep, source: &source };
+    let options = RandomizeOptions::new(&source).keep(&args.keep);
     let to = (&target, format, Existing::forced(args.force));
     let mut done = watched(|progress| randomize_to(&plan, inputs, &options, to, progress))?;
     let seconds = started.elapsed().as_secs_f64();

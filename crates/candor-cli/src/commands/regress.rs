@@ -125,7 +125,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
 fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
     let read = |file: &String| Ok::<_, Failure>(profiles(Input::open(&Location::new(file), None)?)?);
     let profiles = args.predict.as_ref().map_or(Ok(Vec::new()), read)?;
-    let questions = Questions { contrasts: args.contrast.clone(), profiles };
+    let questions = Questions::default().contrasts(args.contrast.clone()).profiles(profiles);
     let by = args.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
     Ok(RegressOptions::default()
         .family(args.family)
@@ -134,7 +134,7 @@ fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
         .standardize(args.standardize)
         .confidence(args.confidence)
         .show_naive(args.show_naive)
-        .ignoring(args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }))
+        .ignoring(args.says.clone().map(|says| IgnoringOptions::new(says).only(args.only_if.clone())))
         .missing(args.missing.unwrap_or_default())
         .condition(args.condition.clone())
         .by(by)

@@ -19,7 +19,7 @@ use super::wave::{Earlier, WaveArgs};
 use super::{MarkArgs, parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting, response_files};
 use crate::failure::Failure;
 use crate::flags::choice;
-use crate::progress::{watched, working};
+use crate::progress::watched;
 use crate::show::{emit, emit_data, emit_json};
 
 #[derive(Args)]
@@ -120,7 +120,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
         .language(language)
         .waves(waves(&plan, &args)?)
         .wave(args.waves.wave.clone());
-    let report = working("writing the report", || report(&plan, &counts, &asked, &wanted, &options))?;
+    let report = watched(|progress| report(&plan, &counts, &asked, &wanted, &options, progress))?;
     let html = report.page.html();
     let target = Target::new(&args.output);
     match target {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::working;
+use crate::progress::watched;
 use crate::show::{count, emit, emit_json, plural, remark};
 
 #[derive(Args)]
@@ -108,7 +108,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     }
     refuse_overwriting(&args.output, &[&args.table])?;
     let (public, drop, max_categories) = (args.public, args.drop, args.max_categories);
-    let mut wishes = InferOptions { public, drop, max_categories, ..InferOptions::default() };
+    let mut wishes = InferOptions::default().public(public).drop(drop).max_categories(max_categories);
     for text in &args.bins {
         let parse = |bins: &str| Bins::parse(bins).map_err(Failure::Usage);
         match text.rsplit_once('=') {
@@ -117,7 +117,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
         }
     }
     let input = true_records(&args.table, args.delimiter)?.with_missing(Missing::named(args.missing));
-    let inferred = working("reading the table", || infer(input, &wishes))?;
+    let inferred = watched(|progress| infer(input, &wishes, progress))?;
     let target = Target::new(&args.output);
     write_schema(&target, &to_toml(&inferred.schema), args.existing.rule())?;
     inferred.verdict.iter().for_each(|verdict| remark(&verdict.text));
@@ -153,9 +153,6 @@ fn true_records(path: &str, delimiter: Option<u8>) -> Result<Input, Failure> {
     }
 }
 
-/// What takes the time.
-const CHECKING: &str = "checking the tables";
-
 fn run_check(args: CheckArgs) -> Result<(), Failure> {
     if let Some(swapped) = args.tables.iter().find(|path| names_table(&args.schema) && is_schema(path)) {
         let advice = format!("this is a table; the schema comes first: candor schema check {}", shell::file(swapped));
@@ -164,12 +161,12 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
     let schema = read_schema(&args.schema)?;
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let (records, found, read) = if args.json {
-        let checked = working(CHECKING, || check(&schema, inputs));
+        let checked = watched(|progress| check(&schema, inputs, progress));
         emit_json(&checked)?;
         (checked.records, checked.problems.len() as u64, checked.unreadable.map_or(Ok(()), Err))
     } else {
         let mut problems = Grouped::default();
-        let (records, read) = working(CHECKING, || each_problem(&schema, inputs, |problem| problems.add(problem)));
+        let (records, read) = watched(|progress| each_problem(&schema, inputs, progress, |problem| problems.add(problem)));
         problems.lines(&schema).iter().try_for_each(|line| emit(&format!("{line}\n")))?;
         (records, problems.count(), read)
     };

@@ -110,10 +110,11 @@ fn before_anybody_answers() {
     let Study { schema, plan, .. } = &study;
     let inferred = infer(
         study.input("people.csv"),
-        &InferOptions { drop: ["id", "age"].map(str::to_owned).into(), ..InferOptions::default() },
+        &InferOptions::default().drop(["id", "age"].map(str::to_owned).into()),
+        ProgressSink::none(),
     );
     study.says("schema infer people.csv --drop id,age -o inferred.toml", &inferred.unwrap());
-    study.says("schema check schema.toml people.csv", &check(schema, study.inputs("people.csv")));
+    study.says("schema check schema.toml people.csv", &check(schema, study.inputs("people.csv"), ProgressSink::none()));
     let request = r#"{"method": "workload", "epsilon": 2, "tables": "pairs"}"#.parse().unwrap();
     let designed = design(schema, &request, &DesignOptions::default().tables(Some("pairs".to_owned())));
     study.says("design schema.toml --method workload --epsilon 2 --tables pairs", &designed.unwrap());
@@ -169,7 +170,7 @@ fn after_everybody_answered() {
     let study = Study::new();
     let (plan, marginals) = (&study.plan, study.tables("marginals"));
     let source = Source::from_seed(5);
-    let options = RandomizeOptions { keep: &[], source: &source };
+    let options = RandomizeOptions::new(&source);
     let done = randomize(plan, study.inputs("people.csv"), &options, |_| Ok::<(), TableError>(()));
     study.says("randomize plan.json people.csv --seed 5 -o again.csv", &done.unwrap());
     let estimates = estimate(plan, &study.counts(&marginals), &EstimateOptions::default()).unwrap();

@@ -126,7 +126,7 @@ fn alone(schema: &Schema) -> Vec<Vec<usize>> {
 
 /// The clusters of Algorithm 1 for a `T_v`; they are the same for all three `T_d` (see the dependences).
 fn clusters_for(adult: &Dataset, cells: u64) -> Vec<Vec<usize>> {
-    clusters_of(adult, Limits { cells, dependence: MIN_DEPENDENCE[1] })
+    clusters_of(adult, Limits::default().cells(cells).dependence(MIN_DEPENDENCE[1]))
 }
 
 /// The least error of all pairs at the total epsilon of RR-Independent, read as keep with p, else uniform.
@@ -170,7 +170,7 @@ fn dependences(_: &Settings) -> Outcome {
     let rows = found.iter().map(|d| vec![name(d.attributes[0]), name(d.attributes[1]), format!("{:.6}", d.value)]);
     let (mut clustered, mut same) = (Vec::new(), true);
     for cells in MAX_CELLS {
-        let found = MIN_DEPENDENCE.map(|dependence| clusters_of(&adult, Limits { cells, dependence }));
+        let found = MIN_DEPENDENCE.map(|dependence| clusters_of(&adult, Limits::default().cells(cells).dependence(dependence)));
         let several = found[0].iter().filter(|cluster| cluster.len() > 1);
         let listed: Vec<String> = several
             .map(|cluster| format!("{{{}}}", cluster.iter().map(|&a| name(a)).collect::<Vec<_>>().join(", ")))
@@ -241,7 +241,7 @@ mod tests {
             [(50, &["Rel-Sex-Inc"]), (100, &["Edu-Inc", "Mar-Rel-Sex"]), (300, &["Wor-Occ", "Mar-Rel-Sex-Inc"])];
         for (cells, expected) in golden {
             for dependence in MIN_DEPENDENCE {
-                let found = clusters_of(&adult, Limits { cells, dependence });
+                let found = clusters_of(&adult, Limits::default().cells(cells).dependence(dependence));
                 let several: Vec<String> =
                     found.iter().filter(|c| c.len() > 1).map(|c| names(&adult, c).join("-")).collect();
                 assert_eq!(several, expected, "{cells} {dependence}");

@@ -95,7 +95,7 @@ fn clusterings(data: &Dataset, asked: &Multidimensional) -> Vec<Clustered> {
     let mut found: Vec<Clustered> = Vec::new();
     for &cells in &asked.max_cells {
         for &dependence in &asked.min_dependence {
-            let clusters = clusters_of(data, Limits { cells, dependence });
+            let clusters = clusters_of(data, Limits::default().cells(cells).dependence(dependence));
             match found.iter_mut().find(|known| known.clusters == clusters) {
                 Some(known) => known.thresholds.push((cells, dependence)),
                 None => found.push(Clustered { thresholds: vec![(cells, dependence)], clusters }),

@@ -135,7 +135,7 @@ impl Study {
 
     /// What the trade-off is asked for.
     pub fn trade_off(&self) -> Option<TradeOffOptions> {
-        Some(TradeOffOptions { respondents: self.respondents?, tables: self.design_tables()? })
+        Some(TradeOffOptions::new(self.respondents?, self.design_tables()?))
     }
 
     /// The tables to estimate, as the command takes them: those that were chosen, and every question in them, of a mean
@@ -170,7 +170,7 @@ impl Study {
 
     /// The request that the plan must have been made by, as a plan tells it.
     pub fn request(&self) -> Option<Value> {
-        let TradeOffOptions { respondents, tables } = self.trade_off()?;
+        let TradeOffOptions { respondents, tables, .. } = self.trade_off()?;
         Some(json!({"method": "workload", "epsilon": self.epsilon?, "respondents": respondents, "tables": tables}))
     }
 

@@ -10,6 +10,7 @@ use candor::import::{self, Columns};
 use candor::randomize::{RandomizeOptions, randomize_to};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::input::{Inputs, Location};
 use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
@@ -46,7 +47,7 @@ pub fn randomize(open: &Open, project: &Project, shelf: &Path, confirmed: Option
     let source = Source::from_os().map_err(Problem::input)?;
     let keep = project.study.sample.columns();
     let inputs = Inputs::new([Location::File(path)], None)?.with_missing(&project.missing());
-    let options = RandomizeOptions { keep: &keep, source: &source };
+    let options = RandomizeOptions::new(&source).keep(&keep);
     let target = Target::File(project.folder.join(RESPONSES));
     let existing = if earlier.is_empty() { Existing::Keep } else { Existing::Replace };
     let draw = Draw {
@@ -138,7 +139,7 @@ pub fn import(project: &Project, path: &Path) -> Result<(), Problem> {
     let target = Target::File(project.folder.join(RESPONSES));
     let inputs = Inputs::new([Location::File(path.to_owned())], None)?;
     let columns = Columns::default();
-    let done = import::import(plan, inputs, &columns, (&target, Format::for_target(&target), Existing::Keep))?;
+    let done = import::import(plan, inputs, &columns, (&target, Format::for_target(&target), Existing::Keep), ProgressSink::none())?;
     let draw = Draw {
         time: now(),
         data_sha256: None,

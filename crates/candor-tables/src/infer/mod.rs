@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
 use candor_base::schema::{Attribute, Schema};
+use candor_runtime::progress::{Progress, ProgressSink};
 
 use advice::{in_one_bin, named_again, together, unused_numbers};
 
@@ -26,6 +27,7 @@ const DECIMAL_COMMAS: &str = "these look like numbers with decimal commas; with 
 
 /// What the user wants of the inferred schema.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct InferOptions {
     /// Bins for numeric columns, by name.
     pub bins: Vec<(String, Bins)>,
@@ -61,6 +63,15 @@ impl Default for InferOptions {
 }
 
 impl InferOptions {
+    candor_runtime::options! {
+        bins: Vec<(String, Bins)>,
+        bins_elsewhere: impl Into<Option<Bins>>,
+        public: Vec<String>,
+        drop: Vec<String>,
+        max_categories: usize,
+        known: Vec<FixedCategories>,
+    }
+
     /// Whether something is said of this column.
     fn names(&self, column: &str) -> bool {
         let of_bins = self.bins.iter().map(|(name, _)| name);
@@ -122,7 +133,7 @@ fn published(name: &str, bins: &Bins) -> Option<String> {
 /// # Errors
 /// If the table cannot be read, or columns cannot be described; names all of them, each with what
 /// to do about it.
-pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError> {
+pub fn infer(input: Input, wishes: &InferOptions, progress: ProgressSink<'_>) -> Result<Inferred, TableError> {
     let file = input.name().to_owned();
     for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
         input.position(name)?;
@@ -132,7 +143,7 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError
     let kept = |(at, name): &(usize, &String)| unnamed != Some(*at) && !wishes.drop.contains(name);
     let names: Vec<String> = input.header().iter().enumerate().filter(kept).map(|(_, name)| name.clone()).collect();
     let words = input.missing().clone();
-    let (mut columns, records) = read(input, &names, wishes)?;
+    let (mut columns, records) = read(input, &names, wishes, progress)?;
     let (mut attributes, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     notes.extend(
         unnamed.map(|_| "the first column has no name, as where row numbers are written; it is left out".to_owned()),
@@ -168,7 +179,12 @@ pub fn infer(input: Input, wishes: &InferOptions) -> Result<Inferred, TableError
 }
 
 /// Reads the columns of these names, and counts the records.
-fn read(input: Input, names: &[String], wishes: &InferOptions) -> Result<(Vec<Column>, u64), TableError> {
+fn read(
+    input: Input,
+    names: &[String],
+    wishes: &InferOptions,
+    progress: ProgressSink<'_>,
+) -> Result<(Vec<Column>, u64), TableError> {
     let (file, words) = (input.name().to_owned(), input.missing().clone());
     let column = |name: &String| {
         let binned = wishes.bins_elsewhere.is_some() || wishes.bins.iter().any(|(binned, _)| binned == name);
@@ -179,6 +195,7 @@ fn read(input: Input, names: &[String], wishes: &InferOptions) -> Result<(Vec<Co
     for batch in input.batches(names)? {
         let batch = batch?;
         records += batch.columns.num_rows() as u64;
+        progress.report(Progress::new("records", records, None))?;
         for (at, column) in columns.iter_mut().enumerate() {
             let array = batch.columns.column(at);
             column.boolean |= array.data_type() == &DataType::Boolean;
@@ -419,11 +436,11 @@ mod tests {
         };
         let mut column = Column::default();
         ["b", "a", ""].iter().for_each(|value| column.see(value, &Missing::Usual, 10));
-        let wishes = InferOptions { known: vec![known(&["c", "b", "a"], true)], ..InferOptions::default() };
+        let wishes = InferOptions::default().known(vec![known(&["c", "b", "a"], true)]);
         let attribute = column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap();
         assert_eq!(attribute.categories(), ["c", "b", "a", ""]);
         assert_eq!(attribute.kind(), candor_base::schema::Kind::Ordinal);
-        let wishes = InferOptions { known: vec![known(&["b", "c"], false)], ..InferOptions::default() };
+        let wishes = InferOptions::default().known(vec![known(&["b", "c"], false)]);
         assert!(
             column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("among its categories")
         );
@@ -433,7 +450,7 @@ mod tests {
     fn several_problems_are_solved_by_one_line() {
         let rows: String = (0..150).map(|n| format!("{n},{n}.5,name {n},{}\n", n % 2)).collect();
         let input = || Input::from_bytes("t.csv", format!("a,b,c,d\n{rows}"), None).unwrap();
-        let error = infer(input(), &InferOptions::default()).unwrap_err().to_string();
+        let error = infer(input(), &InferOptions::default(), ProgressSink::none()).unwrap_err().to_string();
         let last = error.lines().last().unwrap();
         let advice: Vec<&str> = last.split('`').skip(1).step_by(2).collect();
         assert!(last.starts_with("  all at once: ") && advice.len() == 3, "{error}");
@@ -441,12 +458,8 @@ mod tests {
             let edges = advice.strip_prefix(&format!("bins {name}=")).unwrap();
             (name.to_owned(), Bins::parse(edges).unwrap())
         };
-        let wishes = InferOptions {
-            bins: vec![bins(advice[0], "a"), bins(advice[1], "b")],
-            drop: vec![advice[2].strip_prefix("drop ").unwrap().to_owned()],
-            ..InferOptions::default()
-        };
-        assert_eq!(infer(input(), &wishes).unwrap().schema.attributes().len(), 3);
+        let wishes = InferOptions::default().bins(vec![bins(advice[0], "a"), bins(advice[1], "b")]).drop(vec![advice[2].strip_prefix("drop ").unwrap().to_owned()]);
+        assert_eq!(infer(input(), &wishes, ProgressSink::none()).unwrap().schema.attributes().len(), 3);
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn use_everywhere(bytes: &[u8]) -> Vec<Result<(), TableError>> {
         }
         done.push(inputs().and_then(|inputs| counts::tally_counts(&plan, &tables, inputs)).map(drop));
     }
-    done.push(open().and_then(|input| candor_tables::infer::infer(input, &Default::default())).map(drop));
+    done.push(open().and_then(|input| candor_tables::infer::infer(input, &Default::default(), ProgressSink::none())).map(drop));
     done
 }
 

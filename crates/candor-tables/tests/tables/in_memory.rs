@@ -233,8 +233,8 @@ fn booleans_and_numbers_have_codes() {
 #[test]
 fn a_schema_is_inferred_from_batches() {
     let drop = vec!["id".to_owned(), "age".to_owned()];
-    let wishes = InferOptions { drop, max_categories: 5, ..InferOptions::default() };
-    let found = infer(of("people", vec![people(0..10), people(10..40)]), &wishes).unwrap();
+    let wishes = InferOptions::default().drop(drop).max_categories(5);
+    let found = infer(of("people", vec![people(0..10), people(10..40)]), &wishes, ProgressSink::none()).unwrap();
     assert_eq!((found.records, found.schema.attributes()[1].categories()), (40, schema().attributes()[1].categories()));
 }
 

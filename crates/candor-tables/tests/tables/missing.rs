@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use candor_base::schema::{Attribute, Schema};
+use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::infer::{Bins, InferOptions, Inferred, infer};
 use candor_tables::input::{Input, Inputs, Location};
@@ -51,8 +52,8 @@ fn named(words: &[&str]) -> Missing {
 
 fn inferred(file: &Location, words: &Missing) -> Inferred {
     let edges = |name: &str, at: f64| (name.to_owned(), Bins::Edges(vec![at]));
-    let wishes = InferOptions { bins: vec![edges("age", 40.0), edges("income", 20.0)], ..InferOptions::default() };
-    infer(Input::open(file, None).unwrap().with_missing(words.clone()), &wishes).unwrap()
+    let wishes = InferOptions::default().bins(vec![edges("age", 40.0), edges("income", 20.0)]);
+    infer(Input::open(file, None).unwrap().with_missing(words.clone()), &wishes, ProgressSink::none()).unwrap()
 }
 
 fn read(schema: &Schema, file: &Location, words: &Missing) -> Result<Vec<Vec<String>>, TableError> {

@@ -63,7 +63,7 @@ impl EstimateOptions {
 
 impl Default for EstimateOptions {
     fn default() -> EstimateOptions {
-        let Options { method, target, interval, confidence } = Options::default();
+        let Options { method, target, interval, confidence, .. } = Options::default();
         EstimateOptions { method, target, interval, confidence, covariance: false, standard: Standard::default() }
     }
 }
@@ -80,7 +80,7 @@ impl EstimateOptions {
     /// What of these is about each table.
     fn of_tables(&self) -> Options {
         let EstimateOptions { method, target, interval, confidence, .. } = *self;
-        Options { method, target, interval, confidence }
+        Options::default().method(method).target(target).interval(interval).confidence(confidence)
     }
 
     /// Whether these go together; [`estimate`] asks, too.
@@ -257,7 +257,7 @@ pub fn estimate_query_with_progress(
 ) -> Result<Estimates, StudyError> {
     options.check()?;
     let how = options.of_tables();
-    let Options { method, target, interval, confidence } = how;
+    let Options { method, target, interval, confidence, .. } = how;
     if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
         return Err(StudyError::Needs(
             "conditional shares and means require the unbiased method, without `interval bootstrap`",

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use candor_base::schema::{NOT_ASKED, Schema};
 use serde::Deserialize;
 
+#[cfg(feature = "pages")]
 pub(crate) use self::overrides::FACTS;
 pub use self::overrides::{Direction, OwnTexts, QuestionText, Texts};
 use crate::error::StudyError;

@@ -261,7 +261,7 @@ impl<'a> ShareQuery<'a> {
     fn joint(&self, counts: &[TableCounts]) -> Result<Vec<GroupNumber>, String> {
         let tally = self.counted(counts, &self.asked().attributes())?;
         let options =
-            analysis::Options { confidence: self.confidence, target: self.target, ..analysis::Options::default() };
+            analysis::Options::default().confidence(self.confidence).target(self.target);
         conditional(self.plan, &self.asked(), tally, &options).map_err(|error| error.to_string())
     }
 

@@ -204,7 +204,7 @@ pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked,
     let RegressOptions { family, standardize, missing, .. } = *options;
     let (references, ignoring) = (options.references.clone(), options.ignoring.clone());
     let [known, domain] = subpopulation(plan.schema(), options.condition.as_deref())?;
-    let asked = ModelOptions { family, references, standardize, ignoring, missing, domain };
+    let asked = ModelOptions::default().family(family).references(references).standardize(standardize).ignoring(ignoring).missing(missing).domain(domain);
     let model = Model::new(plan, &formula, &asked)?;
     let by = groups(plan.schema(), &model, &options.by)?;
     let layout = Layout::new(plan, &model)?.with_groups(plan, &by);

@@ -25,7 +25,7 @@ pub(crate) fn cross_table(
     if columns.categories().len() > MAX_COLUMNS {
         return None;
     }
-    let options = Options { confidence: estimates.confidence, ..Options::default() };
+    let options = Options::default().confidence(estimates.confidence);
     let among = Conditioning { given: 1, without_missing: false };
     let tally = counts.table(&pair)?;
     let basis = Basis::new(tally, estimates.standard);

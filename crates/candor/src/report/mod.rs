@@ -20,6 +20,7 @@ use candor_analysis::estimate::{Options, test_independence};
 use candor_analysis::reliability::Standard;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
+use candor_runtime::progress::{Cancelled, ProgressSink, Steps};
 use candor_tables::estimates::{Layout, estimates_csv};
 use serde::Serialize;
 
@@ -33,7 +34,7 @@ pub use self::wave::WaveEstimates;
 use self::wave::{changes, what_changed};
 use crate::counts::Counts;
 use crate::error::StudyError;
-use crate::estimate::{EstimateOptions, Estimates, estimate_query};
+use crate::estimate::{EstimateOptions, Estimates, estimate_query_with_progress};
 use crate::group_comparison::GroupComparison;
 use crate::guarantee::{CertifiedAttribute, certified};
 use crate::html_escape::{isolated, unmarked};
@@ -172,17 +173,18 @@ fn depending(plan: &Plan) -> Vec<usize> {
 }
 
 /// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are
-/// those of everybody.
+/// those of everybody. The steps are reported to `progress`.
 ///
 /// # Errors
-/// If a table was not counted, the confidence is none, a wave has other tables, or the language has no texts of a
-/// report.
+/// If a table was not counted, the confidence is none, a wave has other tables, the language has no texts of a report,
+/// or `progress` cancels.
 pub fn report(
     plan: &Plan,
     counts: &Counts,
     asked: &TableQuery,
     wanted: &MomentQuery,
     options: &ReportOptions,
+    progress: ProgressSink<'_>,
 ) -> Result<Report, StudyError> {
     let language = &options.language;
     language.check_report()?;
@@ -190,12 +192,13 @@ pub fn report(
     let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let shown =
         TableList::new(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-    let estimates = estimate_query(plan, &counts.select(&shown)?, asked, wanted, &options.estimates())?;
+    let counted = counts.select(&shown)?;
+    let estimates = estimate_query_with_progress(plan, &counted, asked, wanted, &options.estimates(), progress)?;
     let called = options.wave.clone().unwrap_or_else(|| language.report("now", &[]));
     let changes = changes(&estimates, &called, &options.waves)?;
     let mut warnings = warnings(plan, counts, &estimates, language);
     warnings.extend(options.waves.iter().flat_map(|wave| wave.warnings(language)));
-    let dependences = dependences(plan, &counts.everybody()).ok_or_else(missing)?;
+    let dependences = dependences(plan, &counts.everybody(), progress)?.ok_or_else(missing)?;
     let mut parts = warned(&warnings, language);
     parts.extend(headline(&estimates, language));
     let found = what_was_found(plan, counts, &estimates, language);
@@ -227,9 +230,15 @@ pub fn report(
 }
 
 /// Every pair that the responses tell about; `None` if a table is missing.
-fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
-    let mut found = Vec::new();
-    for pair in pairs(plan) {
+fn dependences(
+    plan: &Plan,
+    counts: &Counts,
+    progress: ProgressSink<'_>,
+) -> Result<Option<Vec<PairDependence>>, Cancelled> {
+    let (mut found, pairs) = (Vec::new(), pairs(plan));
+    let steps = Steps::new("pairs", Some(pairs.len() as u64), progress);
+    for pair in pairs {
+        steps.ask()?;
         // What is told of a public attribute is told where it was counted.
         let public = pair.iter().any(|&attribute| plan.schema().attributes()[attribute].is_public());
         let counted = || Some((counts.table(&pair)?, [counts.table(&pair[..1])?, counts.table(&pair[1..])?]));
@@ -237,7 +246,7 @@ fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
             if public {
                 continue;
             }
-            return None;
+            return Ok(None);
         };
         let Ok(dependence) = estimated(plan, margins, both, Measure::CramersV) else { continue };
         let test = test_independence(plan, both, Options::default().confidence).ok();
@@ -249,7 +258,7 @@ fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
             p_value: test.map(|test| test.corrected.p_value),
         });
     }
-    Some(found)
+    Ok(Some(found))
 }
 
 fn warned(warnings: &[String], language: &Language) -> Vec<Part> {

@@ -44,7 +44,7 @@ fn clusters_say_why() {
     let survey = Survey::independent();
     let schema = survey.plan.schema();
     let learned = from_truth(schema, &[vec![0, 1_000, 2_000, 2_000, 1_000, 0]], PEOPLE, None).unwrap();
-    let found = |cells: u64, dependence: f64| associations(schema, &learned, Limits { cells, dependence }).unwrap();
+    let found = |cells: u64, dependence: f64| associations(schema, &learned, Limits::default().cells(cells).dependence(dependence)).unwrap();
     let together = found(6, 0.5);
     assert_eq!(
         (together.clusters, together.combinations),
@@ -98,7 +98,7 @@ fn what_does_not_fit_is_refused() {
     let one = Schema::with_sizes(&[2]).unwrap();
     assert!(matches!(parties(&one, &survey.truths[..1], 3), Err(StudyError::Refused(_))));
     let learned = from_truth(schema, &[vec![1; 6]], 6, None).unwrap();
-    let limits = Limits { cells: 10, dependence: f64::NAN };
+    let limits = Limits::default().cells(10).dependence(f64::NAN);
     assert!(matches!(associations(schema, &learned, limits), Err(StudyError::Needs(_))));
     assert!(matches!(associations(&one, &learned, Limits::default()), Err(StudyError::Counts(_))));
 }

@@ -102,7 +102,7 @@ fn regressions() {
     ];
     for (text, method, family) in asked {
         let questions = match text.ends_with("~ region") && family.is_none() {
-            true => Questions { contrasts: contrasts.clone(), profiles: profiles.clone() },
+            true => Questions::default().contrasts(contrasts.clone()).profiles(profiles.clone()),
             false => Questions::default(),
         };
         let options = RegressOptions::default().method(method).family(family).questions(questions);

@@ -233,7 +233,7 @@ fn regressions() {
         regress(&rows, &asked, &options).unwrap()
     };
     let profiles = vec![vec![("smokes".to_owned(), "yes".to_owned())]];
-    let questions = Questions { contrasts: vec!["smokes=yes".to_owned()], profiles };
+    let questions = Questions::default().contrasts(vec!["smokes=yes".to_owned()]).profiles(profiles);
     let method = Some(Method::MaximumLikelihood);
     let options = RegressOptions::default().method(method).questions(questions);
     let mut found = fit(&Survey::independent(), "region ~ smokes", options);
@@ -241,7 +241,7 @@ fn regressions() {
     let factor = fit(&Survey::independent(), "region ~ school", RegressOptions::default());
     found.joint_tests = factor.joint_tests;
     // What other models have to tell.
-    let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
+    let ignoring = Some(IgnoringOptions::new("no"));
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
     found.ignoring = fit(&lottery, "smokes ~ region", RegressOptions::default().ignoring(ignoring)).ignoring;
     let by = RegressOptions::default().by(vec!["region".to_owned()]);
@@ -310,7 +310,7 @@ fn fronts_and_refinements() {
 fn schemas_and_randomizations() {
     let survey = Survey::independent();
     let people = survey.people();
-    let found = infer(survey.input(&people), &candor_tables::infer::InferOptions::default()).unwrap();
+    let found = infer(survey.input(&people), &candor_tables::infer::InferOptions::default(), ProgressSink::none()).unwrap();
     assert_eq!(found.records, survey::PEOPLE);
     let words =
         ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
@@ -321,7 +321,7 @@ fn schemas_and_randomizations() {
         &candor::schema::to_toml(survey.plan.schema()).replace("\"much\"", "\"most\""),
     )
     .unwrap();
-    let checked = serde_json::to_value(check(&other, survey.input(&people).into())).unwrap();
+    let checked = serde_json::to_value(check(&other, survey.input(&people).into(), ProgressSink::none())).unwrap();
     assert_eq!(checked["problems"].as_array().unwrap().len() as u64, survey::PEOPLE / 3);
     assert_eq!(fields(&checked), documented("schema infer`, `schema check"));
     is_documented("randomize", &survey.randomized().1, &[]);
@@ -334,7 +334,7 @@ fn reports() {
     let numbers = MomentQuery::default();
     let counted = tables(&survey.plan, &asked, &numbers).unwrap();
     let counts = Counts::from_codes(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
-    let found = report(&survey.plan, &counts, &asked, &numbers, &ReportOptions::default()).unwrap();
+    let found = report(&survey.plan, &counts, &asked, &numbers, &ReportOptions::default(), ProgressSink::none()).unwrap();
     assert!(found.dependences[0].p_value.unwrap() < 1e-6);
     assert!(found.page.html().contains("<h2>Associations</h2>"));
     let mut own = fields(&serde_json::to_value(&found).unwrap());

@@ -127,7 +127,7 @@ fn whoever_waits_may_end_it() {
     let source = candor_base::randomness::Source::from_seed(1);
     after(1, |progress| {
         let (inputs, options) =
-            (survey.input(&survey.people()).into(), RandomizeOptions { keep: &[], source: &source });
+            (survey.input(&survey.people()).into(), RandomizeOptions::new(&source));
         let done = randomize_to(
             &survey.plan,
             inputs,

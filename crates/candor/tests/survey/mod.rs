@@ -106,7 +106,7 @@ impl Survey {
     /// The people's responses from a seed, and what was done.
     pub fn randomized(&self) -> (Vec<RecordBatch>, Randomized) {
         let (mut responses, source) = (Vec::new(), Source::from_seed(7));
-        let options = RandomizeOptions { keep: &[], source: &source };
+        let options = RandomizeOptions::new(&source);
         let take = |batch| {
             responses.push(batch);
             Ok::<(), TableError>(())
