@@ -132,7 +132,7 @@ pub fn table(data: &[u8]) {
         if let Ok(tallied) = tally::tally(&job, inputs(), ProgressSink::none()) {
             tallied.groups.values().flatten().for_each(|tally| built::analyse_all(plan, tally));
         }
-        if let Ok(tallies) = tally_counts(plan, &tables, inputs()) {
+        if let Ok(tallies) = tally_counts(plan, inputs(), &tables) {
             tallies.iter().for_each(|tally| built::analyse_all(plan, tally));
         }
     }

@@ -42,7 +42,7 @@ pub fn missing(options: &mut Options) -> Result<Missing, Failure> {
 
 /// What a table says that is anticipated of people.
 pub fn anticipated(schema: &candor_base::schema::Schema, table: &Bound<'_, PyList>) -> PyResult<Shares> {
-    Shares::read(schema, &[], one_input(table, None)?).map_err(|error| Failure::from(error).into())
+    Shares::read(schema, one_input(table, None)?, &[]).map_err(|error| Failure::from(error).into())
 }
 
 /// The one table of a list.

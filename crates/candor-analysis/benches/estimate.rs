@@ -102,7 +102,7 @@ fn estimate_subsets(bencher: Bencher) {
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
     bencher.counter(ItemsCount::new(RESPONSES)).bench_local(|| {
         let layouts = [estimator.layout().clone()];
-        let tally = count_tables(&plan, &layouts, &[Codes::Set(divan::black_box(sets))], Rows::Single);
+        let tally = count_tables(&plan, &[Codes::Set(divan::black_box(sets))], Rows::Single, &layouts);
         estimator.estimate(&tally[0], Target::Population).unwrap()
     });
 }
@@ -121,7 +121,7 @@ fn dependences(bencher: Bencher) {
     let tables: Vec<Vec<usize>> = (0..8).map(|a| vec![a]).chain(pairs).collect();
     let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(&plan, table)).collect();
     bencher.counter(ItemsCount::new(RECORDS)).bench_local(|| {
-        let tallies = count_tables(&plan, &layouts, divan::black_box(&codes), Rows::Single);
+        let tallies = count_tables(&plan, divan::black_box(&codes), Rows::Single, &layouts);
         let (one_way, two_way) = tallies.split_at(8);
         let measured = two_way.iter().map(|pair| {
             let [a, b] = [0, 1].map(|at| &one_way[pair.layout().attributes[at]]);
@@ -150,5 +150,5 @@ fn count_strips(bencher: Bencher, epsilon: f64) {
     let layouts: Vec<CountLayout> = pairs.iter().map(|pair| CountLayout::new(&plan, pair)).collect();
     bencher
         .counter(ItemsCount::new(BATCH_ROWS))
-        .bench_local(|| count_tables(&plan, &layouts, divan::black_box(&codes), Rows::Single));
+        .bench_local(|| count_tables(&plan, divan::black_box(&codes), Rows::Single, &layouts));
 }

@@ -330,7 +330,7 @@ fn constrained_held(plan: &Plan, tables: &[Vec<usize>], skewed: bool, people: us
     for survey in 0..CONSTRAINED_SURVEYS {
         let columns = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
         let answers = randomizer.batch(&columns, &mut Source::from_seed(2).stream(survey)).expect("records");
-        let tallies = count_tables(plan, &layouts, &answer_codes(plan, &answers), Rows::Single);
+        let tallies = count_tables(plan, &answer_codes(plan, &answers), Rows::Single, &layouts);
         let of = |method| analyse_all(plan, &tallies, &Options::default().method(method));
         for (number, (own, unbiased)) in of(Method::Constrained).into_iter().zip(of(Method::Unbiased)).enumerate() {
             let (Ok(own), Ok(unbiased)) = (own.cells, unbiased.cells) else { continue };

@@ -377,7 +377,7 @@ impl Setting {
             let numbers = if counts.is_empty() { Vec::new() } else { vec![counts] };
             rows.add(&Batch { columns: &columns, numbers: &numbers, weights, sample, rows: self.respondents });
             let fit =
-                regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap();
+                regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none()).unwrap();
             let is = |category: &Option<String>| self.category.is_none_or(|own| category.as_deref() == Some(own));
             let own = fit.coefficients.iter().find(|one| one.term == self.term && is(&one.category)).unwrap();
             let inside = |low: Option<f64>, high: Option<f64>, value: f64| {

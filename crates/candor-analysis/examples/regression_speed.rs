@@ -66,7 +66,7 @@ fn main() {
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample, rows: people });
         let questions = Questions::default().profiles((0..profiles).map(profile).collect());
         let fit =
-            regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).expect("a fit");
+            regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none()).expect("a fit");
         println!(
             "{people} respondents, {} different rows, {} coefficients with limits, {profiles} profiles: {:.1} s",
             rows.distinct(),

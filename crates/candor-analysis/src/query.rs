@@ -58,10 +58,10 @@ pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usiz
 /// If the tallies are not of the parts, or the attributes of the condition have more than
 /// [`MAX_CELLS`] combinations.
 pub fn share_where(
-    plan: &Plan,
-    condition: &Condition,
-    tallies: &[&TableCounts],
-    target: Target,
+plan: &Plan,
+tallies: &[&TableCounts],
+condition: &Condition,
+target: Target,
 ) -> Result<Linear, EstimateError> {
     let shape = plan.schema().shape(condition.attributes());
     let place = |attribute: usize| condition.attributes().iter().position(|&a| a == attribute);
@@ -168,7 +168,7 @@ mod tests {
         let answer = |text: &str, assume| {
             let condition = Condition::parse(text, plan.schema()).unwrap();
             let tallies: Vec<TableCounts> = parts(&plan, &condition, assume).iter().map(tally).collect();
-            share_where(&plan, &condition, &tallies.iter().collect::<Vec<_>>(), Target::Population).unwrap()
+            share_where(&plan, &tallies.iter().collect::<Vec<_>>(), &condition, Target::Population).unwrap()
         };
         let (joint, pair, [a, b, c]) = (shares(&[0, 1, 2]), shares(&[0, 2]), [0, 1, 2].map(|i| shares(&[i])));
         let (mut nothing, mut blocks, mut attributes) = (0.0, 0.0, 0.0);

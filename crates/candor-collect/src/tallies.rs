@@ -97,7 +97,7 @@ impl Tallies {
         }
         let layouts: Vec<CountLayout> = self.tallies.iter().map(|tally| tally.layout().clone()).collect();
         let codes: Vec<Codes<'_>> = responses.columns.iter().map(Codes::from).collect();
-        let counted = count_tables(plan, &layouts, &codes, Rows::Single);
+        let counted = count_tables(plan, &codes, Rows::Single, &layouts);
         self.responses += responses.rows as u64;
         self.tallies.iter_mut().zip(counted).for_each(|(held, more)| held.merge(more));
     }

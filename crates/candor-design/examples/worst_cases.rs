@@ -186,7 +186,7 @@ fn measure(case: &Case, request: serde_json::Value) -> Result<Measured, Box<dyn 
     let answers = answers?;
     let (_, estimate) = timed(|| {
         let layout = CountLayout::new(&plan, &[0, 1]);
-        let counted = count_tables(&plan, &[layout], &answer_codes(&plan, &answers), Rows::Single);
+        let counted = count_tables(&plan, &answer_codes(&plan, &answers), Rows::Single, &[layout]);
         analyse(&plan, &counted[0], &Options::default()).cells.map(|cells| cells.len())
     });
     let found = [Some(design), Some(read), Some(randomize), Some(estimate), gap(&designed)];

@@ -101,7 +101,7 @@ fn many(rows: usize) {
     let layout = Layout::new(&plan, &model).unwrap();
     let inputs = Inputs::new([path], None).unwrap();
     let (rows, read) =
-        model_rows(&plan, &model, &layout, DesignColumns::default(), inputs, ProgressSink::none()).unwrap();
+        model_rows(&plan, inputs, &model, &layout, DesignColumns::default(), ProgressSink::none()).unwrap();
     let reading = started.elapsed().as_secs_f64();
     let fit = regress(&model, &rows, None, false).unwrap();
     let all = started.elapsed().as_secs_f64();

@@ -1,7 +1,7 @@
 //! Reading tables of true records: as codes, or counted.
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::count_categories;
+use candor_analysis::tally::{RecordCounts, count_categories};
 use candor_base::schema::Schema;
 use candor_runtime::progress::{Progress, ProgressSink};
 use rand_core::CryptoRng;
@@ -23,21 +23,13 @@ pub struct Records<'a> {
     pub inputs: Inputs,
 }
 
-/// Counts of true records.
-pub struct Counted {
-    /// For each table the number of records in each cell, first attribute slowest.
-    pub counts: Vec<Vec<u64>>,
-    /// The number of records.
-    pub records: u64,
-}
-
 impl Records<'_> {
     /// Counts the records for every table in one pass, on all cores, in memory that does not grow with them.
     ///
     /// # Errors
     /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records; whoever
     /// watches ends it.
-    pub fn count(self, tables: &TableList, progress: ProgressSink<'_>) -> Result<Counted, TableError> {
+    pub fn count(self, tables: &TableList, progress: ProgressSink<'_>) -> Result<RecordCounts, TableError> {
         let sizes = self.schema.sizes();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
         let mut counts: Vec<Vec<u64>> = tables.lists().iter().map(|table| vec![0; cells(table)]).collect();
@@ -54,7 +46,7 @@ impl Records<'_> {
             records += rows;
             Ok(progress.report(Progress::new("records", records, None))?)
         })?;
-        Ok(Counted { counts, records })
+        Ok(RecordCounts::new(tables.lists().iter().cloned().zip(counts), records))
     }
 
     /// Reads all records: a column of codes for each attribute.

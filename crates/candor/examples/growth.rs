@@ -156,7 +156,7 @@ fn truths(sizes: &[usize], records: usize) -> Vec<Vec<u16>> {
 
 fn counted(plan: &Plan, tables: &TableList, answers: &Responses) -> Vec<TableCounts> {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
-    count_tables(plan, &layouts, &answer_codes(plan, answers), Rows::Single)
+    count_tables(plan, &answer_codes(plan, answers), Rows::Single, &layouts)
 }
 
 fn estimated(plan: &Plan, tallies: &[TableCounts]) -> f64 {

@@ -1,6 +1,7 @@
 //! Which attributes belong together, and why.
 
-use candor_analysis::association::{self, Limits, Measure, Outcome};
+use candor_analysis::association::{self, Measure, Outcome};
+pub use candor_analysis::association::{Limits};
 use candor_base::schema::Schema;
 use serde::Serialize;
 

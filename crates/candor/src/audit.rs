@@ -3,9 +3,8 @@
 
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
-use candor_privacy::{
-    AuditRequest, BreakingPrior, CRITERIA, CriterionResult, Requirement, at_least, at_most, criterion as named, times,
-};
+use candor_privacy::{AuditRequest, BreakingPrior, at_least, at_most, criterion as named, times};
+pub use candor_privacy::{CRITERIA, CriterionResult, Requirement};
 use candor_runtime::progress::{Progress, ProgressSink};
 use serde::{Serialize, Serializer};
 

@@ -1,10 +1,11 @@
 //! Devices for surveys without a computer: what they can do, what somebody's own one wastes, and the plan.
 
-use candor_analysis::estimate::Interval;
+pub use candor_analysis::estimate::{Interval};
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema};
-use candor_design::device::{self, Device, DeviceKind, Offer, offers, parse, recommended};
+use candor_design::device::{self, Offer, offers, parse, recommended};
+pub use candor_design::device::{Device, DeviceKind};
 use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};

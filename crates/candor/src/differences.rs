@@ -175,7 +175,7 @@ pub fn differences(
         let group = counts.group(plan.schema(), key);
         let counted = |table: &[usize]| {
             let own = tallies.iter().find(|tally| tally.layout().attributes == table);
-            own.ok_or(StudyError::Counts("the counted tables are not those requested"))
+            own.ok_or(StudyError::Counts("a table that is needed was not counted"))
         };
         for (number, table) in asked.asked.counted().lists().iter().enumerate() {
             let tally = counted(table)?;
@@ -314,7 +314,7 @@ fn of_means(
     let schema = plan.schema();
     let (Some((attribute, _)), Some(compare)) = (asked.mean, asked.compare) else { return Vec::new() };
     let row = || nothing("mean", vec![schema.name(attribute).to_owned()], group);
-    let groups = match conditional(plan, asked, tally, how) {
+    let groups = match conditional(plan, tally, asked, how) {
         Ok(groups) => groups,
         Err(error) => return vec![Difference { reason: Some(error.to_string()), ..row() }],
     };

@@ -1,8 +1,10 @@
 //! How strongly attributes depend on each other: from true records, from responses, or from parties who disclose
 //! nothing.
 
-use candor_analysis::association::{self, Dependence, Measure, Parties, attenuated, counted, estimated, pairs};
+use candor_analysis::association::{self, attenuated, counted, estimated, pairs};
+pub use candor_analysis::association::{Dependence, Measure, Parties};
 use candor_analysis::table_list::TableList;
+pub use candor_analysis::tally::{RecordCounts};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Kind, Schema};
@@ -105,21 +107,16 @@ fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
 /// From true records, counted for their [`pair_tables`]. Without a measure, each pair is measured as suits it.
 ///
 /// # Errors
-/// If the counts are not those of the tables.
-pub fn from_truth(
-    schema: &Schema,
-    counts: &[Vec<u64>],
-    records: u64,
-    measure: Option<Measure>,
-) -> Result<Learned, StudyError> {
-    let pairs = pairs(schema);
-    let fits = |(pair, counts): (&[usize; 2], &Vec<u64>)| counts.len() == schema.shape(pair).cells();
-    if pairs.len() != counts.len() || !pairs.iter().zip(counts).all(fits) {
-        return Err(StudyError::Counts("there must be one table for each pair of attributes"));
-    }
-    let dependences = counted(schema, pairs.into_iter().zip(counts), |pair| measure_of(schema, measure, pair));
+/// If a table was not counted.
+pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measure>) -> Result<Learned, StudyError> {
+    let table = |pair: [usize; 2]| {
+        let own = counts.table(&pair).filter(|counts| counts.len() == schema.shape(&pair).cells());
+        own.map(|counts| (pair, counts)).ok_or(StudyError::Counts("there must be one table for each pair of attributes"))
+    };
+    let tables: Vec<([usize; 2], &[u64])> = pairs(schema).into_iter().map(table).collect::<Result<_, _>>()?;
+    let dependences = counted(schema, tables, |pair| measure_of(schema, measure, pair));
     let (protocol, notes) = (Protocol::Truth, measure_notes(schema, measure));
-    Ok(Learned { protocol, dependences, records, epsilon: None, traffic: None, attenuated: false, notes })
+    Ok(Learned { protocol, dependences, records: counts.records(), epsilon: None, traffic: None, attenuated: false, notes })
 }
 
 /// From responses, counted for their [`response_tables`]: dependences of the population or, with `as_answered`, of the

@@ -7,7 +7,8 @@ use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::check;
 use candor_tables::error::{InvalidValue, shown};
-use candor_tables::infer::{self, Bins, InferOptions};
+use candor_tables::infer::{self};
+pub use candor_tables::infer::{Bins, InferOptions};
 use candor_tables::input::{Input, Inputs};
 use serde::Serialize;
 

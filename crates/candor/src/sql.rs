@@ -115,7 +115,7 @@ impl Dialect {
 /// one SELECT for the number of responses by channel IDs, and one for the answers that contain each cell; several if
 /// only some channels answer about the table with cells of strips. The column [`CountColumns::holds`] distinguishes
 /// them.
-pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: StoredSets) -> String {
+pub fn sql(plan: &Plan, from: &str, tables: &TableList, dialect: Dialect, sets: StoredSets) -> String {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
     let mut all: Vec<usize> = layouts.iter().flat_map(|layout| layout.columns(plan)).collect();
     all.sort_unstable();

@@ -132,12 +132,12 @@ pub fn query_share(
             let groups = [(Vec::new(), records.tallies(&plan.0, &tables))].into();
             let counts = Counts::new(&plan.0, &[], groups, read.responses)?;
             let told = Provenance::new(&read).notes(str::to_owned);
-            return Ok((json(&query_with_progress(&question, &counts, Some(&records), progress)?), told));
+            return Ok((json(&query_with_progress(&counts, Some(&records), &question, progress)?), told));
         }
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
         let found = match counts.by().is_empty() {
-            true => json(&query_with_progress(&question, &counts, None, progress)?),
-            false => json(&groups(&query_groups_with_progress(&question, &counts, progress)?)),
+            true => json(&query_with_progress(&counts, None, &question, progress)?),
+            false => json(&groups(&query_groups_with_progress(&counts, &question, progress)?)),
         };
         Ok((found, notes(&counts)))
     })?;
@@ -169,7 +169,7 @@ pub fn cluster_records(
         let records = Records { schema, inputs };
         let Some(source) = &source else {
             let counted = records.count(&learn::pair_tables(schema)?, progress)?;
-            return Ok(learn::from_truth(schema, &counted.counts, counted.records, measure)?);
+            return Ok(learn::from_truth(schema, &counted, measure)?);
         };
         let columns = records.read()?;
         let parties = Parties { schema, columns: &columns, collectors: collectors.unwrap_or(COLLECTORS) };
@@ -329,7 +329,7 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
     let simultaneous = options.or("simultaneous", false)?;
     options.finish()?;
     let interval = if simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let read = |table| Shares::read(plan.0.schema(), &[], one_input(table, None)?).map_err(Failure::from);
+    let read = |table| Shares::read(plan.0.schema(), one_input(table, None)?, &[]).map_err(Failure::from);
     let expected = shares.map(read).transpose()?;
     let asked = SampleSizeOptions::new(margin).confidence(confidence).interval(interval).expected(expected);
     Ok(json(&sample_size(&plan.0, &tables, &asked).map_err(Failure::from)?))
@@ -346,7 +346,7 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
     let asked = effects::model(&plan.0, model, fitting).map_err(Failure::from)?;
     let shares = match shares {
         Some(table) => {
-            Shares::read(plan.0.schema(), asked.numbers(), one_input(table, None)?).map_err(Failure::from)?
+            Shares::read(plan.0.schema(), one_input(table, None)?, asked.numbers()).map_err(Failure::from)?
         }
         None => Shares::uniform(),
     };

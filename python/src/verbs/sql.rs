@@ -15,5 +15,5 @@ pub fn sql_query(plan: &Plan, options: &str) -> PyResult<String> {
     let dialect = options.choice(Dialect::Duckdb)?;
     let sets = options.choice(dialect.stored_sets())?;
     options.finish()?;
-    Ok(sql(&plan.0, &tables, &from, dialect, sets))
+    Ok(sql(&plan.0, &from, &tables, dialect, sets))
 }

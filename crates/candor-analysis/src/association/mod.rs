@@ -35,10 +35,10 @@ pub fn pairs(schema: &Schema) -> Vec<[usize; 2]> {
 /// If the counts are not those of the pairs.
 pub fn counted<'a>(
     schema: &Schema,
-    counts: impl IntoIterator<Item = ([usize; 2], &'a Vec<u64>)>,
+    counts: impl IntoIterator<Item = ([usize; 2], &'a [u64])>,
     measure: impl Fn([usize; 2]) -> Measure,
 ) -> Vec<Dependence> {
-    let one = |(attributes, counts): ([usize; 2], &'a Vec<u64>)| {
+    let one = |(attributes, counts): ([usize; 2], &'a [u64])| {
         let [rows, columns] = attributes.map(|attribute| schema.size(attribute));
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         let measure = measure(attributes);

@@ -266,7 +266,7 @@ impl Survey<'_> {
                 return Ok(None);
             };
             let codes = answer_codes(self.plan, &answers);
-            let tallies = count_tables(self.plan, &layouts, &codes, Rows::Single);
+            let tallies = count_tables(self.plan, &codes, Rows::Single, &layouts);
             let off = |(estimator, tally): (&TableEstimator<'_>, &TableCounts)| {
                 let mut shares = estimator.shares(tally).ok()?;
                 if self.target == Target::Table {

@@ -68,12 +68,12 @@ impl Fitting {
 /// # Errors
 /// As [`regress_with`].
 pub fn regress(
-    model: &Model,
-    rows: &ModelRows,
-    method: Option<Method>,
-    naive: bool,
+rows: &ModelRows,
+model: &Model,
+method: Option<Method>,
+naive: bool,
 ) -> Result<Regression, RegressError> {
-    regress_with(model, rows, &Fitting { method, naive, ..Fitting::default() })
+    regress_with(rows, model, &Fitting { method, naive, ..Fitting::default() })
 }
 
 /// Fits a model to the rows that were read for it. A fit exists always: where the answers set a coefficient no limit on
@@ -81,8 +81,8 @@ pub fn regress(
 ///
 /// # Errors
 /// If there are no responses, columns tell one another, or the method does not go with the model.
-pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Result<Regression, RegressError> {
-    regress_with_progress(model, rows, &Questions::default(), fitting, ProgressSink::none())
+pub fn regress_with(rows: &ModelRows, model: &Model, fitting: &Fitting) -> Result<Regression, RegressError> {
+    regress_with_progress(rows, model, &Questions::default(), fitting, ProgressSink::none())
 }
 
 /// The same with contrasts of coefficients, and predictions for kinds of people; `progress` is told the steps of the
@@ -91,11 +91,11 @@ pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Resul
 /// # Errors
 /// As [`regress_with`], or if a question does not go with the model, or whoever watches ends it.
 pub fn regress_with_progress(
-    model: &Model,
-    rows: &ModelRows,
-    questions: &Questions,
-    fitting: &Fitting,
-    progress: ProgressSink<'_>,
+rows: &ModelRows,
+model: &Model,
+questions: &Questions,
+fitting: &Fitting,
+progress: ProgressSink<'_>,
 ) -> Result<Regression, RegressError> {
     let steps = Steps::new("steps of the fit", None, progress);
     let found = fitted(model, rows, fitting, fitting.limits, (questions, &steps));

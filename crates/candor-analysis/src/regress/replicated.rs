@@ -19,13 +19,13 @@ use crate::tally::{Replicates, Replication};
 /// As [`regress`](super::regress), or if there are fewer than two columns of replicate weights, or the model cannot be
 /// fitted with one of them.
 pub fn regress_replicated(
-    model: &Model,
-    rows: &ModelRows,
-    method: Option<Method>,
-    naive: bool,
-    how: &Replication,
+rows: &ModelRows,
+model: &Model,
+method: Option<Method>,
+naive: bool,
+how: &Replication,
 ) -> Result<Regression, RegressError> {
-    regress_replicated_with(model, rows, &Fitting { method, naive, ..Fitting::default() }, how)
+    regress_replicated_with(rows, model, &Fitting { method, naive, ..Fitting::default() }, how)
 }
 
 /// The same with a confidence.
@@ -33,12 +33,12 @@ pub fn regress_replicated(
 /// # Errors
 /// As [`regress_replicated`].
 pub fn regress_replicated_with(
-    model: &Model,
-    rows: &ModelRows,
-    fitting: &Fitting,
-    how: &Replication,
+rows: &ModelRows,
+model: &Model,
+fitting: &Fitting,
+how: &Replication,
 ) -> Result<Regression, RegressError> {
-    regress_replicated_with_progress(model, rows, &Questions::default(), fitting, how, ProgressSink::none())
+    regress_replicated_with_progress(rows, model, &Questions::default(), fitting, how, ProgressSink::none())
 }
 
 /// The same with contrasts and predictions; `progress` is told the steps of the fits.
@@ -46,12 +46,12 @@ pub fn regress_replicated_with(
 /// # Errors
 /// As [`regress_replicated`], or if a question does not go with the model, or whoever watches ends it.
 pub fn regress_replicated_with_progress(
-    model: &Model,
-    rows: &ModelRows,
-    questions: &Questions,
-    fitting: &Fitting,
-    how: &Replication,
-    progress: ProgressSink<'_>,
+rows: &ModelRows,
+model: &Model,
+questions: &Questions,
+fitting: &Fitting,
+how: &Replication,
+progress: ProgressSink<'_>,
 ) -> Result<Regression, RegressError> {
     let steps = Steps::new("steps of the fits", None, progress);
     let found = replicated(model, rows, fitting, how, (questions, &steps));

@@ -11,6 +11,32 @@ const MAX_COVER_CELLS: usize = 1 << 14;
 /// How many records are worked on at a time.
 const RUN: usize = 2048;
 
+/// Counts of true records: tables by their attributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    tables: Vec<(Vec<usize>, Vec<u64>)>,
+    records: u64,
+}
+
+impl RecordCounts {
+    /// Creates counts of so many records: for each table the positions of its attributes in the schema, and the number
+    /// of records in each cell, first attribute slowest.
+    pub fn new(tables: impl IntoIterator<Item = (Vec<usize>, Vec<u64>)>, records: u64) -> RecordCounts {
+        RecordCounts { tables: tables.into_iter().collect(), records }
+    }
+
+    /// Returns the counts of the table of these attributes in this order; `None` if it was not counted.
+    pub fn table(&self, attributes: &[usize]) -> Option<&[u64]> {
+        let own = self.tables.iter().find(|(table, _)| table == attributes);
+        own.map(|(_, counts)| &counts[..])
+    }
+
+    /// Returns the number of records.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+}
+
 /// Counts records by the categories of each list of columns (first column slowest).
 ///
 /// `sizes` are the numbers of categories of the columns; every code is below its column's.

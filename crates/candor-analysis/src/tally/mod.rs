@@ -11,7 +11,7 @@ mod replicates;
 mod sampling_design;
 mod slice;
 
-pub use cover::count_categories;
+pub use cover::{RecordCounts, count_categories};
 pub use inclusion::count_inclusions;
 pub use layout::{CountAxis, CountLayout, OTHER_CHANNEL, StripMargin};
 pub use replicates::{About, ReplicateMethod, ReplicateWeights, Replicates, Replication};
@@ -359,10 +359,10 @@ impl TableCounts {
 /// attribute together ([`count_categories`]), those of one attribute answered with sets by their
 /// [inclusions](count_inclusions), the others one by one.
 pub fn count_tables(
-    plan: &Plan,
-    layouts: &[CountLayout],
-    columns: &[Codes<'_>],
-    rows_are: Rows<'_>,
+plan: &Plan,
+columns: &[Codes<'_>],
+rows_are: Rows<'_>,
+layouts: &[CountLayout],
 ) -> Vec<TableCounts> {
     let plain = |layout: &CountLayout| {
         let attribute = |axis: &CountAxis| matches!(axis, CountAxis::Attribute { .. });

@@ -51,7 +51,7 @@ fn records(n: usize) -> Vec<Vec<u16>> {
 fn tallies(plan: &Plan, columns: &[Vec<u16>], tables: &[Vec<usize>], seed: u64) -> Vec<TableCounts> {
     let answers = Randomizer::new(plan).batch(columns, &mut Source::from_seed(seed).stream(0)).unwrap();
     let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
-    count_tables(plan, &layouts, &answer_codes(plan, &answers), Rows::Single)
+    count_tables(plan, &answer_codes(plan, &answers), Rows::Single, &layouts)
 }
 
 fn margin(estimate: &Estimate, attribute: usize) -> Vec<f64> {

@@ -47,7 +47,7 @@ fn looms(breaks: &[f64], family: Family, method: Option<Method>) -> Result<Regre
     let (columns, numbers) = ([Codes::One(&wool), Codes::One(&tension)], [breaks.to_vec()]);
     let sample = Sample::default();
     rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample, rows: 54 });
-    regress(&model, &rows, method, false).map_err(|error| error.to_string())
+    regress(&rows, &model, method, false).map_err(|error| error.to_string())
 }
 
 fn breaks() -> Vec<f64> {
@@ -171,7 +171,7 @@ fn of_drinks(family: Family) -> Regression {
     let columns = [Codes::One(&codes), Codes::One(&groups)];
     let sample = Sample::default();
     rows.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: codes.len() });
-    regress(&model, &rows, None, false).unwrap()
+    regress(&rows, &model, None, false).unwrap()
 }
 
 /// The unbiased mean of a group, and the variance of its pseudo-values.

@@ -126,7 +126,7 @@ fn found_and_predicted(
         let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
         let mut rows = ModelRows::new(layout.clone());
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample: Sample::default(), rows: n });
-        let Ok(fit) = regress(&model, &rows, None, false) else { continue };
+        let Ok(fit) = regress(&rows, &model, None, false) else { continue };
         let is = |term: &str, category: &Option<String>| {
             term == first.effect.term && (first.effect.category.is_none() || *category == first.effect.category)
         };

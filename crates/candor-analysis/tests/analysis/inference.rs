@@ -69,7 +69,7 @@ fn fit_family(
     let codes: Vec<Codes<'_>> = codes.iter().map(Codes::from).collect();
     let n = columns[0].len();
     rows.add(&Batch { columns: &codes, numbers: numeric, weights: None, sample: Sample::default(), rows: n });
-    regress(&model, &rows, method, false).unwrap()
+    regress(&rows, &model, method, false).unwrap()
 }
 
 /// Answers and groups from counts of answers by group.
@@ -274,7 +274,7 @@ fn ask(
     rows.add(&Batch { columns: &codes, numbers: &[], weights: None, sample, rows: n });
     let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let questions = Questions::default().contrasts(contrasts.iter().map(|&text| text.to_owned()).collect()).profiles(profiles.iter().map(|profile| profile.iter().map(own).collect()).collect());
-    regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none())
+    regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none())
 }
 
 /// A contrast with the reference is the coefficient; where a group seems empty, its prediction reaches 0.
@@ -344,7 +344,7 @@ fn few_clusters_are_golden() {
     let public = vec![0; n];
     let columns = [Codes::One(&y), Codes::One(&public)];
     rows.add(&Batch { columns: &columns, numbers: &[x], weights: None, sample, rows: n });
-    let found = regress(&model, &rows, None, false).unwrap();
+    let found = regress(&rows, &model, None, false).unwrap();
     let own = &found.coefficients[1];
     println!("{own:?}");
     close("estimate", own.estimate, numbers(&case["ml"])[1], 1e-5);

@@ -39,7 +39,7 @@ fn fitted(records: &[Record], categories: usize, formula: &str, family: Option<F
     let x: Vec<f64> = records.iter().map(|record| record.2).collect();
     let (columns, sample) = ([Codes::One(&y), Codes::One(&h)], Sample::default());
     rows.add(&Batch { columns: &columns, numbers: &[x], weights: None, sample, rows: records.len() });
-    regress(&model, &rows, Some(method), false).unwrap()
+    regress(&rows, &model, Some(method), false).unwrap()
 }
 
 /// Every combination occurs so often.

@@ -93,12 +93,12 @@ fn check_one(name: &str, channel: Channel, categories: usize, family: Option<Fam
     let model = model(&plan, "y ~ x", family);
     let (answers, x) = repeated(&numbers(&case["input"]["x"]), &counts(&case["input"]["counts"]));
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]);
-    let fit = regress(&model, &rows, None, false).unwrap();
+    let fit = regress(&rows, &model, None, false).unwrap();
     println!("{name}: {:?} {:?}", fit.log_likelihood, fit.coefficients);
     assert_eq!((fit.method, fit.converged, fit.boundary), (Method::MaximumLikelihood, true, false));
     same(name, &fit, &case["ml"]["theta"], &case["ml"]["se"]);
     close("log-likelihood", fit.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
-    let corrected = regress(&model, &rows, Some(Method::CorrectedScore), false).unwrap();
+    let corrected = regress(&rows, &model, Some(Method::CorrectedScore), false).unwrap();
     let expected = &case["corrected_score"];
     same(&format!("{name} corrected"), &corrected, &expected["theta"], &expected["se"]);
     (fit, case)
@@ -131,7 +131,7 @@ fn the_penalty_is_finite_at_the_boundary() {
     let model = model(&plan, "y ~ x", None);
     let fit = |counts: &Value, x: &[f64], method| {
         let (answers, x) = repeated(x, &self::counts(counts));
-        regress(&model, &rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]), method, false)
+        regress(&rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]), &model, method, false)
     };
     let case = &all["binary_die"];
     let x = numbers(&case["input"]["x"]);
@@ -180,10 +180,10 @@ fn sets_of_categories() {
     let sets: Sets =
         answers.iter().map(|&a| listed[usize::from(a)].iter().map(|&c| c as u16).collect::<Vec<_>>()).collect();
     let rows = rows_of(&plan, &model, &[AnswerColumn::Set(sets)], &[x]);
-    let fit = regress(&model, &rows, None, false).unwrap();
+    let fit = regress(&rows, &model, None, false).unwrap();
     same("sets", &fit, &case["ml"]["theta"], &case["ml"]["se"]);
     close("log-likelihood", fit.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
-    let corrected = regress(&model, &rows, Some(Method::CorrectedScore), false).unwrap();
+    let corrected = regress(&rows, &model, Some(Method::CorrectedScore), false).unwrap();
     let expected = &case["corrected_score"];
     same("sets corrected", &corrected, &expected["theta"], &expected["se"]);
 }
@@ -197,7 +197,7 @@ fn a_number_and_a_hidden_predictor() {
     let answers: Vec<u16> = numbers(&input["answer"]).iter().map(|&a| a as u16).collect();
     let columns = [numbers(&input["z"]), numbers(&input["y"])];
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &columns);
-    let ml = regress(&model, &rows, Some(Method::MaximumLikelihood), false).unwrap();
+    let ml = regress(&rows, &model, Some(Method::MaximumLikelihood), false).unwrap();
     same("linear", &ml, &case["ml"]["theta"], &case["ml"]["se"]);
     close("spread", ml.residual_deviation.unwrap().ln(), numbers(&case["ml"]["theta"])[3], 1e-6);
     // The golden one leaves the constant of the normal law out.
@@ -206,7 +206,7 @@ fn a_number_and_a_hidden_predictor() {
     let found = ml.log_likelihood.unwrap();
     assert!((found - expected).abs() < 1e-6 || (found + constant - expected).abs() < 1e-6, "{found} {expected}");
     assert!(ml.assumption.is_some() && ml.hausman.is_some());
-    let corrected = regress(&model, &rows, None, false).unwrap();
+    let corrected = regress(&rows, &model, None, false).unwrap();
     assert_eq!(corrected.method, Method::CorrectedScore);
     same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
 }
@@ -230,11 +230,11 @@ fn a_joint_plan_with_a_hidden_predictor() {
     let columns = [y, x, v, z].map(AnswerColumn::One);
     let rows = rows_of(&plan, &model, &columns, &[]);
     assert_eq!(rows.distinct(), 12);
-    let ml = regress(&model, &rows, Some(Method::MaximumLikelihood), false).unwrap();
+    let ml = regress(&rows, &model, Some(Method::MaximumLikelihood), false).unwrap();
     same("joint", &ml, &case["ml"]["theta"], &case["ml"]["se"]);
     // The golden one counts the answer about V, too, which is as likely whatever the truth is: not at all.
     close("log-likelihood", ml.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
-    let corrected = regress(&model, &rows, None, true).unwrap();
+    let corrected = regress(&rows, &model, None, true).unwrap();
     same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
     assert_eq!(corrected.naive.unwrap().len(), 4);
 }
@@ -256,12 +256,12 @@ fn published_counts_of_nigeria() {
         }
     }
     let rows = rows_of(&plan, &model, &columns.map(AnswerColumn::One), &[]);
-    let fit = regress(&model, &rows, None, false).unwrap();
+    let fit = regress(&rows, &model, None, false).unwrap();
     same("nigeria", &fit, &case["theta"], &case["se_observed"]);
     close("log-likelihood", fit.log_likelihood.unwrap(), case["loglik"].as_f64().unwrap(), 1e-6);
-    let corrected = regress(&model, &rows, Some(Method::CorrectedScore), false).unwrap();
+    let corrected = regress(&rows, &model, Some(Method::CorrectedScore), false).unwrap();
     same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
-    let penalised = regress(&model, &rows, Some(Method::Jeffreys), false).unwrap();
+    let penalised = regress(&rows, &model, Some(Method::Jeffreys), false).unwrap();
     let expected = &golden("regression")["nigeria_counts_jeffreys"];
     same("jeffreys", &penalised, &expected["theta"], &expected["se_expected"]);
     let p = p_value(expected["score_test_female"].as_f64().unwrap());
@@ -290,7 +290,7 @@ fn ignored(
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers), AnswerColumn::One(tags)], &[numbers]);
     let profile = vec![("x".to_owned(), "0".to_owned())];
     let questions = Questions::default().contrasts(vec!["x".to_owned()]).profiles(vec![profile]);
-    regress_with_progress(&model, &rows, &questions, &Fitting::default(), ProgressSink::none()).unwrap()
+    regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none()).unwrap()
 }
 
 /// A contrast of one coefficient is that coefficient, and a prediction at 0 the intercept.
@@ -368,7 +368,7 @@ fn refusals_say_what_would_be_right() {
     let model = model(&plan, "y ~ a + b", None);
     let fit = |a: Vec<f64>, b: Vec<f64>| {
         let answers = AnswerColumn::One((0..90).map(|i| i % 3).collect());
-        regress(&model, &rows_of(&plan, &model, &[answers], &[a, b]), None, false).unwrap_err()
+        regress(&rows_of(&plan, &model, &[answers], &[a, b]), &model, None, false).unwrap_err()
     };
     let rising: Vec<f64> = (0..90).map(f64::from).collect();
     assert_eq!(fit(vec![2.0; 90], rising.clone()), RegressError::Constant("a".to_owned()));
@@ -417,7 +417,7 @@ fn answers_taken_for_the_truth_have_a_fit() {
         let counts: Vec<Vec<f64>> = (0..x.len()).map(|at| vec![400.0 - yes(at), yes(at)]).collect();
         let (answers, numbers) = repeated(&x, &counts);
         let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[numbers]);
-        let naive = regress(&model, &rows, None, true).unwrap().naive;
+        let naive = regress(&rows, &model, None, true).unwrap().naive;
         let naive = naive.unwrap_or_else(|| panic!("step {step}: no fit"));
         // What the maximum must solve.
         let left = |at: usize| yes(at) - 400.0 / (1.0 + (-naive[0] - naive[1] * x[at]).exp());
@@ -474,7 +474,7 @@ fn finite_populations_have_smaller_errors() {
     let fit = |fpc: Option<&[f64]>| {
         let sample = Sample { clusters: Some(&clusters), strata: Some(&strata), fpc, ..Sample::default() };
         let (model, rows) = drawn_by(direct(), sample, None);
-        regress(&model, &rows, None, false)
+        regress(&rows, &model, None, false)
     };
     let all = errors(&fit(None).unwrap());
     // 30 clusters were drawn of each stratum: of 40, or three quarters of them.
@@ -494,7 +494,7 @@ fn finite_populations_have_smaller_errors() {
     let plain = |fpc: Option<&[f64]>| {
         let weights = vec![1.0; PEOPLE];
         let (model, rows) = drawn_by(direct(), Sample { fpc, ..Sample::default() }, Some(&weights));
-        errors(&regress(&model, &rows, None, false).unwrap())
+        errors(&regress(&rows, &model, None, false).unwrap())
     };
     let (few, many) = (plain(Some(&[320.0; PEOPLE])), plain(Some(&[1e12; PEOPLE])));
     close("a quarter was not drawn", few[1] / many[1], 0.5, 1e-9);
@@ -516,7 +516,7 @@ fn strata_with_one_cluster_add_what_is_asked() {
     let (model, rows) = drawn(sample, None);
     let errors = |lonely: LonelyPsu| {
         let fitting = Fitting { limits: false, lonely, ..Fitting::default() };
-        let found = regress_with(&model, &rows, &fitting)?;
+        let found = regress_with(&rows, &model, &fitting)?;
         Ok::<_, RegressError>(found.coefficients.iter().map(|one| one.standard_error.unwrap()).collect::<Vec<f64>>())
     };
     let refused = errors(LonelyPsu::Fail).unwrap_err();
@@ -543,9 +543,9 @@ fn replicate_weights_are_refitted() {
     let weights = vec![1.0; PEOPLE];
     let (model, rows) = drawn(Sample { replicates: &replicates, ..Sample::default() }, Some(&weights));
     assert_eq!(rows.replicates(), units);
-    let found = regress_replicated(&model, &rows, None, false, &Replication::new(ReplicateMethod::Jk1)).unwrap();
+    let found = regress_replicated(&rows, &model, None, false, &Replication::new(ReplicateMethod::Jk1)).unwrap();
     let (_, clustered) = drawn(Sample { clusters: Some(&clusters), ..Sample::default() }, None);
-    let sandwich = regress(&model, &clustered, None, false).unwrap();
+    let sandwich = regress(&clustered, &model, None, false).unwrap();
     for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
         close("estimate", own.estimate, other.estimate, 1e-9);
         assert!((own.standard_error.unwrap() / other.standard_error.unwrap() - 1.0).abs() < 0.08, "{own:?} {other:?}");
@@ -558,7 +558,7 @@ fn replicate_weights_are_refitted() {
     }
     let (_, plain) = drawn(Sample::default(), Some(&weights));
     let lacking =
-        regress_replicated(&model, &plain, None, false, &Replication::new(ReplicateMethod::Bootstrap)).unwrap_err();
+        regress_replicated(&plain, &model, None, false, &Replication::new(ReplicateMethod::Bootstrap)).unwrap_err();
     assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");
 }
 
@@ -570,7 +570,7 @@ fn score_test_at_the_boundary_keeps_its_projection() {
     let model = model(&plan, "y ~ x", None);
     let (answers, x) = repeated(&[0.0, 1.0], &[vec![385.0, 115.0], vec![400.0, 100.0]]);
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]);
-    let fit = regress(&model, &rows, None, false).unwrap();
+    let fit = regress(&rows, &model, None, false).unwrap();
     let p = fit.coefficients[1].p_value.unwrap();
     assert!(p == 1.0, "{p}");
 }

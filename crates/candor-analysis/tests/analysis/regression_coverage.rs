@@ -86,7 +86,7 @@ fn coverage(
         let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
         let n = truths[0].len();
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample: Sample::default(), rows: n });
-        let Ok(fit) = regress(&model, &rows, None, naive) else {
+        let Ok(fit) = regress(&rows, &model, None, naive) else {
             failed += 1;
             continue;
         };
@@ -256,7 +256,7 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
         let mut own = ModelRows::new(layout.clone());
         own.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: rows.len() });
         let fitting = Fitting { method, limits: false, ..Fitting::default() };
-        let fit = regress_with(&model, &own, &fitting).unwrap();
+        let fit = regress_with(&own, &model, &fitting).unwrap();
         for (sum, one) in moments.iter_mut().zip(&fit.coefficients) {
             let added = [one.estimate, one.estimate.powi(2), one.standard_error.unwrap().powi(2)];
             sum.iter_mut().zip(added).for_each(|(sum, value)| *sum += value);

@@ -343,7 +343,7 @@ fn counting_many_tables_at_once_is_counting_each() {
         let weights: Vec<f64> = (0..written.rows.len()).map(|row| (row % 7) as f64 * 0.5).collect();
         let layouts: Vec<CountLayout> = tables(plan).iter().map(|table| CountLayout::new(plan, table)).collect();
         for rows in [Rows::Single, Rows::Weighted(&weights)] {
-            for (layout, counted) in layouts.iter().zip(count_tables(plan, &layouts, &codes, rows)) {
+            for (layout, counted) in layouts.iter().zip(count_tables(plan, &codes, rows, &layouts)) {
                 let mut alone = TableCounts::new(layout.clone());
                 (0..written.rows.len()).for_each(|row| alone.add(plan, &codes, rows, |at| at == row));
                 assert_eq!(counted.groups().len(), alone.groups().len());

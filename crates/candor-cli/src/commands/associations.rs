@@ -180,7 +180,7 @@ fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fail
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
     let records = Records { schema, inputs };
     let counts = watched(|progress| records.count(&tables, progress)).map_err(responses_are_no_records)?;
-    Ok(from_truth(schema, &counts.counts, counts.records, args.measure.measure())?)
+    Ok(from_truth(schema, &counts, args.measure.measure())?)
 }
 
 pub fn responses_are_no_records(error: TableError) -> Failure {

@@ -205,11 +205,12 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
     let counts = Counts::read(&plan, inputs, &tables, CountOptions::default(), ProgressSink::none())?;
     let options = Options::default().target(EstimateTarget::Table);
     let (mut covered, mut all, mut rows) = (0, 0, Vec::new());
-    for (tally, counts) in counts.groups().values().flatten().zip(&truth.counts) {
-        let Ok(cells) = analyse(&plan, tally, &options).cells else { continue };
+    for tally in counts.groups().values().flatten() {
+        let found = truth.table(&tally.layout().attributes).zip(analyse(&plan, tally, &options).cells.ok());
+        let Some((counts, cells)) = found else { continue };
         for (cell, (estimated, &count)) in cells.iter().zip(counts).enumerate() {
             let Some(uncertainty) = estimated.uncertainty else { continue };
-            let share = count as f64 / truth.records as f64;
+            let share = count as f64 / truth.records() as f64;
             all += 1;
             covered += usize::from(uncertainty.low <= share && share <= uncertainty.high);
             if let &[attribute] = &tally.layout().attributes[..]

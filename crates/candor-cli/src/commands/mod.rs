@@ -243,7 +243,7 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
 
 /// Shares that are anticipated, if a file has them.
 fn read_shares(file: Option<&str>, schema: &Schema) -> Result<Option<Shares>, Failure> {
-    let read = |file: &str| Ok(Shares::read(schema, &[], Input::open(&Location::new(file), None)?)?);
+    let read = |file: &str| Ok(Shares::read(schema, Input::open(&Location::new(file), None)?, &[])?);
     file.map(read).transpose()
 }
 

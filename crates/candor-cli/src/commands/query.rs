@@ -103,18 +103,18 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
         let (records, responses) = read_records(&args, &plan)?;
         let groups = [(Vec::new(), records.tallies(&plan, &tables))].into();
         let counts = Counts::new(&plan, &[], groups, responses)?;
-        watched(|progress| query_with_progress(&question, &counts, Some(&records), progress))?
+        watched(|progress| query_with_progress(&counts, Some(&records), &question, progress))?
     } else {
         let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
         let counts = count_responses(&plan, &survey, sources, &tables, false)?;
         if !counts.by().is_empty() {
-            let groups = watched(|progress| query_groups_with_progress(&question, &counts, progress))?;
+            let groups = watched(|progress| query_groups_with_progress(&counts, &question, progress))?;
             return match args.json {
                 true => emit_json(&Groups { groups }),
                 false => emit(&(groups.iter().map(describe).collect::<Vec<_>>().join("\n") + &note)),
             };
         }
-        watched(|progress| query_with_progress(&question, &counts, None, progress))?
+        watched(|progress| query_with_progress(&counts, None, &question, progress))?
     };
     match args.json {
         true => emit_json(&answers),

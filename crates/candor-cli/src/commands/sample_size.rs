@@ -179,7 +179,7 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     let fitting = RegressOptions::default().family(args.family).references(args.reference.clone());
     let asked = effects::model(plan, text, fitting)?;
     let shares = match &args.shares {
-        Some(file) => Shares::read(plan.schema(), asked.numbers(), Input::open(&Location::new(file), None)?)?,
+        Some(file) => Shares::read(plan.schema(), Input::open(&Location::new(file), None)?, asked.numbers())?,
         None => Shares::uniform(),
     };
     let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);

@@ -38,5 +38,5 @@ pub fn run(args: SqlArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let sets = args.sets.unwrap_or_else(|| args.dialect.stored_sets());
-    emit_data(&sql(&plan, &tables, &args.from, args.dialect, sets))
+    emit_data(&sql(&plan, &args.from, &tables, args.dialect, sets))
 }

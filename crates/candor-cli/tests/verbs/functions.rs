@@ -180,7 +180,7 @@ fn after_everybody_answered() {
     study.says("test plan.json responses.csv --independence smokes,age", &test(plan, &counts, pair, 0.95).unwrap());
     let options = QueryOptions::default();
     let question = ShareQuery::new(plan, "smokes=yes", options).unwrap();
-    let answers = query(&question, &study.counts(&question.tables().unwrap()), None);
+    let answers = query(&study.counts(&question.tables().unwrap()), None, &question);
     study.says("query plan.json responses.csv --where smokes=yes --method joint", &answers);
     let (records, read) = distinct_responses(plan, study.inputs("responses.csv"), ProgressSink::none()).unwrap();
     let mut adjusted =
@@ -203,6 +203,6 @@ fn after_everybody_answered() {
     let schema = &study.schema;
     let records = Records { schema, inputs: study.inputs("people.csv") };
     let counted = records.count(&pair_tables(schema).unwrap(), ProgressSink::none()).unwrap();
-    let learned = from_truth(schema, &counted.counts, counted.records, None).unwrap();
+    let learned = from_truth(schema, &counted, None).unwrap();
     study.says("cluster schema.toml people.csv", &associations(schema, &learned, Limits::default()).unwrap());
 }

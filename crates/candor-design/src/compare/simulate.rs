@@ -51,7 +51,7 @@ pub fn simulated_errors(
     let mut squares: Vec<Option<f64>> = estimators.iter().map(|e| e.as_ref().ok().map(|_| 0.0)).collect();
     for repeat in 0..simulation.repeats {
         let answers = randomizer.batch(simulation.truths, &mut simulation.source.stream(repeat))?;
-        let tallies = count_tables(plan, &layouts, &answer_codes(plan, &answers), Rows::Single);
+        let tallies = count_tables(plan, &answer_codes(plan, &answers), Rows::Single, &layouts);
         for (((estimator, tally), truth), sum) in estimators.iter().zip(&tallies).zip(&truth).zip(&mut squares) {
             let estimate = estimator.as_ref().ok().and_then(|e| e.estimate(tally, Target::Table).ok());
             let error = estimate.map(|estimate| {

@@ -297,7 +297,7 @@ impl Survey<'_> {
         let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
         let codes = answer_codes(plan, &answers);
         let layouts: Vec<CountLayout> = questions.iter().map(|(q, _)| CountLayout::new(plan, &q.attributes)).collect();
-        let tallies = count_tables(plan, &layouts, &codes, Rows::Single);
+        let tallies = count_tables(plan, &codes, Rows::Single, &layouts);
         let share = |((question, _), tally): (&(Question, f64), &TableCounts)| {
             let estimator = TableEstimator::new(plan, &question.attributes).expect("identifiable");
             question.sum(&estimator.estimate(tally, Target::Table).expect("responses").shares)

@@ -83,7 +83,7 @@ struct CountFile {
 /// Returns [`TableError::Unmarked`] if a file does not name its plan and the user does not vouch for it; an error if
 /// a file cannot be read or belongs to another plan, if a count is not an integer, if a value is not a valid
 /// response, if a table has no or inconsistent counts, or if they sum to more than [`MAX_COUNTED`].
-pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableCounts>, TableError> {
+pub fn tally_counts(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Vec<TableCounts>, TableError> {
     let names = CountColumns::new(plan);
     let first = inputs.name();
     let read = |table: Table| {

@@ -181,7 +181,7 @@ fn count(
 ) -> (Groups, Vec<(Vec<u16>, u64)>) {
     let rows_are = weights.map_or(Rows::Single, Rows::Weighted);
     if job.by.is_empty() && keep == Keep::Counts {
-        let tallies = count_tables(job.plan, layouts, &batch.codes, rows_are);
+        let tallies = count_tables(job.plan, &batch.codes, rows_are, layouts);
         return (Groups::from([(Vec::new(), tallies)]), batch.rows());
     }
     let mut groups = Groups::new();

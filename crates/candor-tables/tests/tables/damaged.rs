@@ -112,7 +112,7 @@ fn use_everywhere(bytes: &[u8]) -> Vec<Result<(), TableError>> {
             let job = tally::TallyJob { plan: &plan, tables: &tables, by: &[], weights };
             done.push(inputs().and_then(|inputs| tally(&job, inputs, ProgressSink::none())).map(drop));
         }
-        done.push(inputs().and_then(|inputs| counts::tally_counts(&plan, &tables, inputs)).map(drop));
+        done.push(inputs().and_then(|inputs| counts::tally_counts(&plan, inputs, &tables)).map(drop));
     }
     done.push(open().and_then(|input| candor_tables::infer::infer(input, &Default::default(), ProgressSink::none())).map(drop));
     done

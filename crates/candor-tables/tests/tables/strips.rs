@@ -80,7 +80,7 @@ fn expected(plan: &Plan, seed: u64) -> Vec<TableCounts> {
     let truths = truths(plan);
     let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(seed).stream(0)).unwrap();
     let layouts: Vec<CountLayout> = tables(plan).lists().iter().map(|table| CountLayout::new(plan, table)).collect();
-    count_tables(plan, &layouts, &answer_codes(plan, &answers), Rows::Single)
+    count_tables(plan, &answer_codes(plan, &answers), Rows::Single, &layouts)
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn what_is_written_is_read_back() {
             let codes: Vec<_> = response.columns.iter().map(candor_analysis::tally::Codes::from).collect();
             let layouts: Vec<CountLayout> =
                 tables(&plan).lists().iter().map(|table| CountLayout::new(&plan, table)).collect();
-            let more = count_tables(&plan, &layouts, &codes, Rows::Single);
+            let more = count_tables(&plan, &codes, Rows::Single, &layouts);
             match &mut tallies {
                 None => tallies = Some(more),
                 Some(held) => held.iter_mut().zip(more).for_each(|(held, more)| held.merge(more)),

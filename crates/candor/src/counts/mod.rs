@@ -1,5 +1,6 @@
 //! Counts of responses for several tables, grouped by public attributes.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
@@ -322,13 +323,22 @@ impl Counts {
     /// # Errors
     /// Returns an error if one of them was not counted.
     pub fn select(&self, tables: &TableList) -> Result<Counts, StudyError> {
+        self.having(tables.lists()).map(Cow::into_owned)
+    }
+
+    /// Returns the same counts with exactly these tables in this order, whatever else was counted.
+    pub(crate) fn having(&self, tables: &[Vec<usize>]) -> Result<Cow<'_, Counts>, StudyError> {
+        let same = |tallies: &Vec<TableCounts>| tallies.iter().map(|tally| &tally.layout().attributes).eq(tables);
+        if self.groups.values().all(same) {
+            return Ok(Cow::Borrowed(self));
+        }
         let mut counts = self.clone();
         for tallies in counts.groups.values_mut() {
             let own = |table: &Vec<usize>| tallies.iter().find(|tally| tally.layout().attributes == *table).cloned();
-            let picked: Option<Vec<TableCounts>> = tables.lists().iter().map(own).collect();
+            let picked: Option<Vec<TableCounts>> = tables.iter().map(own).collect();
             *tallies = picked.ok_or(StudyError::Counts("a table that is needed was not counted"))?;
         }
-        Ok(counts)
+        Ok(Cow::Owned(counts))
     }
 
     /// Returns whether the responses have weights; `None` if there are none.

@@ -67,7 +67,7 @@ impl Counts {
     /// # Errors
     /// Returns an error if a file cannot be read, or does not contain such counts.
     pub fn from_precomputed(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
-        let tallies = tally_counts(plan, tables, inputs)?;
+        let tallies = tally_counts(plan, inputs, tables)?;
         let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
         let groups = BTreeMap::from([(Vec::new(), tallies)]);
         Ok(Counts::simple(&[], groups, responses))

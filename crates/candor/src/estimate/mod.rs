@@ -9,11 +9,9 @@ pub(crate) use table::Basis;
 pub use table::{Cell, Table};
 
 use candor_analysis::conditional_shares::shares_among;
-use candor_analysis::estimate::{
-    Analysis, EstimateError, EstimateUnavailable, Interval, Method, Options, Target, analyse_all_with_progress,
-    channel_law,
-};
-use candor_analysis::reliability::{Reliability, Standard};
+use candor_analysis::estimate::{Analysis, EstimateError, EstimateUnavailable, Options, analyse_all_with_progress, channel_law};
+pub use candor_analysis::estimate::{Interval, Method, Target};
+pub use candor_analysis::reliability::{Reliability, Standard};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
@@ -231,8 +229,8 @@ pub fn estimate_with_progress(
 /// [means and quantiles](MomentQuery::tables).
 ///
 /// # Errors
-/// Returns an error if the options cannot be combined, or if other tables were counted. A table that cannot be
-/// estimated is not an error; it contains the reason.
+/// Returns an error if the options cannot be combined, or if a table was not counted; others may have been, too. A table
+/// that cannot be estimated is not an error; it contains the reason.
 pub fn estimate_query(
     plan: &Plan,
     counts: &Counts,
@@ -265,10 +263,8 @@ pub fn estimate_query_with_progress(
     }
     let expected: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
     let (mut tables, mut comparisons, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    let counts = counts.having(&expected)?;
     for (key, tallies) in counts.groups() {
-        if !tallies.iter().map(|tally| &tally.layout().attributes).eq(&expected) {
-            return Err(StudyError::Counts("the counted tables are not those requested"));
-        }
         let group = counts.group(plan.schema(), key);
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
         let analyses = analyse_all_with_progress(plan, plain, &how, progress)?;
@@ -292,9 +288,9 @@ pub fn estimate_query_with_progress(
         tables,
         comparisons,
         numbers,
-        compliance: compliance(plan, counts),
+        compliance: compliance(plan, &counts),
         implausible: counts.provenance().implausible.clone(),
-        unlikely_channels: unlikely_channels(plan, counts),
+        unlikely_channels: unlikely_channels(plan, &counts),
         repeated_response: counts.provenance().repeated,
         people_per_response: people_per_response(plan, &expected),
     })

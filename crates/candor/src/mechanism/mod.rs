@@ -2,7 +2,8 @@
 
 mod program;
 
-use candor_analysis::mechanism::{Draws, Found, lower_bound};
+use candor_analysis::mechanism::{Found, lower_bound};
+pub use candor_analysis::mechanism::{Draws};
 use candor_privacy::at_least;
 use candor_runtime::progress::ProgressSink;
 use serde::Serialize;

@@ -9,7 +9,8 @@ use candor_analysis::adjust::check_plan;
 use candor_analysis::condition::Condition;
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::difference::RatioOfTwo;
-use candor_analysis::estimate::{self as analysis, Linear, Target};
+use candor_analysis::estimate::{self as analysis, Linear};
+pub use candor_analysis::estimate::{Target};
 use candor_analysis::moments::Values;
 use candor_analysis::query::{Assume, parts, share_where};
 use candor_analysis::table_list::TableList;
@@ -262,7 +263,7 @@ impl<'a> ShareQuery<'a> {
         let tally = self.counted(counts, &self.asked().attributes())?;
         let options =
             analysis::Options::default().confidence(self.confidence).target(self.target);
-        conditional(self.plan, &self.asked(), tally, &options).map_err(|error| error.to_string())
+        conditional(self.plan, tally, &self.asked(), &options).map_err(|error| error.to_string())
     }
 
     fn check_size(&self, attributes: &[usize]) -> Result<(), String> {
@@ -281,7 +282,7 @@ impl<'a> ShareQuery<'a> {
         self.check_size(self.condition.attributes())?;
         let wanted = parts(self.plan, &self.condition, assume);
         let tallies = wanted.iter().map(|part| self.counted(counts, part)).collect::<Result<Vec<_>, _>>()?;
-        share_where(self.plan, &self.condition, &tallies, self.target).map_err(|error| error.to_string())
+        share_where(self.plan, &tallies, &self.condition, self.target).map_err(|error| error.to_string())
     }
 
     fn adjusted(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
@@ -373,7 +374,7 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
 
 /// Answers a query from the counts of its [tables](ShareQuery::tables) and, if it
 /// [requires](ShareQuery::needs_records) them, the distinct answer records.
-pub fn query(question: &ShareQuery<'_>, counts: &Counts, records: Option<&DistinctRecords>) -> Answers {
+pub fn query(counts: &Counts, records: Option<&DistinctRecords>, question: &ShareQuery<'_>) -> Answers {
     let nobody = Steps::new("answers", None, ProgressSink::none());
     answers(question, counts, everybody(counts), records, &nobody)
 }
@@ -383,10 +384,10 @@ pub fn query(question: &ShareQuery<'_>, counts: &Counts, records: Option<&Distin
 /// # Errors
 /// Returns an error if `progress` cancels.
 pub fn query_with_progress(
-    question: &ShareQuery<'_>,
-    counts: &Counts,
-    records: Option<&DistinctRecords>,
-    progress: ProgressSink<'_>,
+counts: &Counts,
+records: Option<&DistinctRecords>,
+question: &ShareQuery<'_>,
+progress: ProgressSink<'_>,
 ) -> Result<Answers, StudyError> {
     let steps = Steps::new("answers", Some(question.methods.len() as u64), progress);
     let found = answers(question, counts, everybody(counts), records, &steps);
@@ -394,8 +395,8 @@ pub fn query_with_progress(
 }
 
 /// Answers a query in every group, from the counts of its [tables](ShareQuery::tables).
-pub fn query_groups(question: &ShareQuery<'_>, counts: &Counts) -> Vec<Answers> {
-    query_groups_with_progress(question, counts, ProgressSink::none()).unwrap_or_default()
+pub fn query_groups(counts: &Counts, question: &ShareQuery<'_>) -> Vec<Answers> {
+    query_groups_with_progress(counts, question, ProgressSink::none()).unwrap_or_default()
 }
 
 /// Answers a query in every group, and reports each finished method to `progress`.
@@ -403,9 +404,9 @@ pub fn query_groups(question: &ShareQuery<'_>, counts: &Counts) -> Vec<Answers> 
 /// # Errors
 /// Returns an error if `progress` cancels.
 pub fn query_groups_with_progress(
-    question: &ShareQuery<'_>,
-    counts: &Counts,
-    progress: ProgressSink<'_>,
+counts: &Counts,
+question: &ShareQuery<'_>,
+progress: ProgressSink<'_>,
 ) -> Result<Vec<Answers>, StudyError> {
     let steps = Steps::new("answers", Some((question.methods.len() * counts.groups().len()) as u64), progress);
     let one = |(key, tallies): (&Vec<u16>, &Vec<TableCounts>)| {

@@ -7,10 +7,8 @@ use std::borrow::Cow;
 
 use candor_analysis::condition::Condition;
 use candor_analysis::estimate::Interval;
-use candor_analysis::regress::{
-    self, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions,
-    ModelRows, Questions, regress_replicated_with_progress,
-};
+use candor_analysis::regress::{self, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, regress_replicated_with_progress};
+pub use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
@@ -268,7 +266,7 @@ impl Rows {
     ) -> Result<Rows, TableError> {
         let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
         let layout = asked.layout.clone().with_margins(plan, &attributes);
-        let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, progress)?;
+        let (rows, read) = model_rows(plan, inputs, &asked.model, &layout, survey.beside(), progress)?;
         let provenance = Provenance::new(&read);
         Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
     }
@@ -427,7 +425,7 @@ fn fitted(
     let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
     let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
     Ok(match rows.survey.replicates() {
-        Some(how) => regress_replicated_with_progress(model, own, &options.questions, &fitting, how, progress)?,
-        None => regress::regress_with_progress(model, own, &options.questions, &fitting, progress)?,
+        Some(how) => regress_replicated_with_progress(own, model, &options.questions, &fitting, how, progress)?,
+        None => regress::regress_with_progress(own, model, &options.questions, &fitting, progress)?,
     })
 }

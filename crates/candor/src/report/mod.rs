@@ -189,11 +189,7 @@ pub fn report(
     let language = &options.language;
     language.check_report()?;
     let missing = || StudyError::Counts("the tables of a report must be counted");
-    let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
-    let shown =
-        TableList::new(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
-    let counted = counts.select(&shown)?;
-    let estimates = estimate_query_with_progress(plan, &counted, asked, wanted, &options.estimates(), progress)?;
+    let estimates = estimate_query_with_progress(plan, counts, asked, wanted, &options.estimates(), progress)?;
     let called = options.wave.clone().unwrap_or_else(|| language.report("now", &[]));
     let changes = changes(&estimates, &called, &options.waves)?;
     let mut warnings = warnings(plan, counts, &estimates, language);

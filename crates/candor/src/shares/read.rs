@@ -26,7 +26,7 @@ impl Shares {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, has no attribute of the schema, or contains an invalid share.
-    pub fn read(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares, TableError> {
+    pub fn read(schema: &Schema, input: Input, wanted: &[String]) -> Result<Shares, TableError> {
         let has = |name: &str| input.header().iter().any(|column| column == name);
         let by_category =
             [ATTRIBUTE, CATEGORY, SHARE].into_iter().all(|name| has(name) && schema.position(name).is_err());

@@ -5,8 +5,14 @@ use candor::StudyError;
 use candor::associations::associations;
 use candor::learn::{from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor_analysis::association::{Limits, Measure, Parties};
+use candor_analysis::tally::RecordCounts;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+
+/// Counts of the pair of the first two attributes.
+fn pair(counts: Vec<u64>, records: u64) -> RecordCounts {
+    RecordCounts::new([(vec![0, 1], counts)], records)
+}
 
 /// Of the truth: chi-square over the number of people is 2/3.
 fn exact() -> f64 {
@@ -20,7 +26,7 @@ fn protocols_agree() {
     assert_eq!(pair_tables(schema).unwrap().lists(), [vec![0, 1]]);
     assert_eq!(response_tables(schema).unwrap().lists(), [vec![0], vec![1], vec![0, 1]]);
     let counts: Vec<u64> = vec![0, 1_000, 2_000, 2_000, 1_000, 0];
-    let truth = from_truth(schema, &[counts], PEOPLE, None).unwrap();
+    let truth = from_truth(schema, &pair(counts, PEOPLE), None).unwrap();
     assert!((truth.dependences[0].value - exact()).abs() < 1e-12 && truth.epsilon.is_none());
     let parties = Parties { schema, columns: &survey.truths, collectors: 3 };
     let source = Source::from_seed(1);
@@ -43,7 +49,7 @@ fn protocols_agree() {
 fn clusters_say_why() {
     let survey = Survey::independent();
     let schema = survey.plan.schema();
-    let learned = from_truth(schema, &[vec![0, 1_000, 2_000, 2_000, 1_000, 0]], PEOPLE, None).unwrap();
+    let learned = from_truth(schema, &pair(vec![0, 1_000, 2_000, 2_000, 1_000, 0], PEOPLE), None).unwrap();
     let found = |cells: u64, dependence: f64| associations(schema, &learned, Limits::default().cells(cells).dependence(dependence)).unwrap();
     let together = found(6, 0.5);
     assert_eq!(
@@ -83,8 +89,8 @@ fn measures_that_take_an_order_are_noted() {
 fn what_does_not_fit_is_refused() {
     let survey = Survey::independent();
     let schema = survey.plan.schema();
-    assert!(matches!(from_truth(schema, &[vec![1, 2]], 3, None), Err(StudyError::Counts(_))));
-    assert!(matches!(from_truth(schema, &[], 3, None), Err(StudyError::Counts(_))));
+    assert!(matches!(from_truth(schema, &pair(vec![1, 2], 3), None), Err(StudyError::Counts(_))));
+    assert!(matches!(from_truth(schema, &RecordCounts::default(), None), Err(StudyError::Counts(_))));
     let counts = survey.counts("pairs", &[]);
     assert!(matches!(from_responses(&survey.plan, &counts, None, false), Err(StudyError::Counts(_))));
     let source = Source::from_seed(1);
@@ -97,7 +103,7 @@ fn what_does_not_fit_is_refused() {
     assert!(many.starts_with("6,000 parties with 4,000 collectors") && many.contains("fewer `collectors`"), "{many}");
     let one = Schema::with_sizes(&[2]).unwrap();
     assert!(matches!(parties(&one, &survey.truths[..1], 3), Err(StudyError::Refused(_))));
-    let learned = from_truth(schema, &[vec![1; 6]], 6, None).unwrap();
+    let learned = from_truth(schema, &pair(vec![1; 6], 6), None).unwrap();
     let limits = Limits::default().cells(10).dependence(f64::NAN);
     assert!(matches!(associations(schema, &learned, limits), Err(StudyError::Needs(_))));
     assert!(matches!(associations(&one, &learned, Limits::default()), Err(StudyError::Counts(_))));

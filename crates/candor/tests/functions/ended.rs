@@ -73,10 +73,10 @@ fn queries() {
     let question = ShareQuery::new(&survey.plan, "smokes = yes and school = none", options).unwrap();
     let counts = Counts::from_codes(&survey.plan, &survey.columns(), &question.tables().unwrap(), &[]).unwrap();
     let records = survey.records();
-    can_be_ended(5, |progress| query_with_progress(&question, &counts, Some(&records), progress));
+    can_be_ended(5, |progress| query_with_progress(&counts, Some(&records), &question, progress));
     let question = ShareQuery::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
     let groups = survey.counts("smokes", &[2]);
-    can_be_ended(2, |progress| query_groups_with_progress(&question, &groups, progress));
+    can_be_ended(2, |progress| query_groups_with_progress(&groups, &question, progress));
 }
 
 #[test]

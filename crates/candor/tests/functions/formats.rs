@@ -125,7 +125,7 @@ fn choices_of_epsilon() {
 fn queries() {
     let survey = Survey::independent();
     let question = ShareQuery::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
-    let mut found = query(&question, &survey.counts("smokes", &[]), None);
+    let mut found = query(&survey.counts("smokes", &[]), None, &question);
     found.design = Some("weighted by w".to_owned());
     let options = QueryOptions::default()
         .given(Some("smokes = yes or smokes = no".to_owned()))
@@ -133,7 +133,7 @@ fn queries() {
         .values(Some("0,1".to_owned()))
         .compare(Some("school".to_owned()));
     let question = ShareQuery::new(&survey.plan, "smokes = yes or smokes = no", options).unwrap();
-    let compared = query(&question, &survey.counts("smokes,school", &[]), None);
+    let compared = query(&survey.counts("smokes,school", &[]), None, &question);
     assert!(compared.compared[1].difference.is_some() && compared.compared[1].ratio.is_some());
     is_documented("query", &[found, compared], &[]);
 }

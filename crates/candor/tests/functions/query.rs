@@ -13,7 +13,7 @@ fn ask(survey: &Survey, condition: &str, options: QueryOptions) -> Answers {
     let question = ShareQuery::new(&survey.plan, condition, options).unwrap();
     let counts = Counts::from_codes(&survey.plan, &survey.columns(), &question.tables().unwrap(), &[]).unwrap();
     let records = question.needs_records().then(|| survey.records());
-    query(&question, &counts, records.as_ref())
+    query(&counts, records.as_ref(), &question)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn what_cannot_be_answered_says_why() {
     // Records and tables that were not given.
     let survey = Survey::independent();
     let question = ShareQuery::new(&survey.plan, "smokes = yes", all_methods()).unwrap();
-    let found = query(&question, &survey.counts("school", &[]), None);
+    let found = query(&survey.counts("school", &[]), None, &question);
     let reasons: Vec<&str> = found.answers.iter().map(|answer| answer.reason.as_deref().unwrap()).collect();
     let [tables, records] = ["its tables were not counted", "the answer records were not kept"];
     assert_eq!(reasons, [tables, tables, tables, records, records]);

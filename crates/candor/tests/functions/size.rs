@@ -49,7 +49,7 @@ fn anticipated_shares_give_sizes_between() {
         assert!((one.anticipated.unwrap() - one.respondents.unwrap()).abs() <= 1.0, "{one:?}");
     }
     let columns = [("attribute", &["smokes", "smokes", "school"][..]), ("category", &["no", "yes", "some"])];
-    let shares = Shares::read(plan.schema(), &[], table(&columns, &[0.9, 0.1, 1.0])).unwrap();
+    let shares = Shares::read(plan.schema(), table(&columns, &[0.9, 0.1, 1.0]), &[]).unwrap();
     assert_eq!(shares.table(plan.schema(), &[0, 1]).unwrap(), [0.0, 0.9, 0.0, 0.0, 0.1, 0.0]);
     for (one, list) in sized(&shares).iter().zip(tables.lists()) {
         let needed = one.anticipated.unwrap();
@@ -160,7 +160,7 @@ fn table(columns: &[(&str, &[&str])], shares: &[f64]) -> Input {
 fn shares_of_categories_and_of_people() {
     let plan = Survey::independent().plan;
     let schema = plan.schema();
-    let read = |input: Input| Shares::read(schema, &["age".to_owned()], input);
+    let read = |input: Input| Shares::read(schema, input, &["age".to_owned()]);
     let found = read(table(
         &[("attribute", &["smokes", "smokes", "region"]), ("category", &["no", "yes", "south"])],
         &[75.0, 25.0, 1.0],
@@ -228,10 +228,10 @@ fn effects_take_respondents() {
     let small = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.14"]).unwrap();
     assert!((23.0..25.5).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
     let rare = Shares::read(
-        plan.schema(),
-        &[],
-        table(&[("attribute", &["smokes", "smokes"]), ("category", &["no", "yes"])], &[0.95, 0.05]),
-    );
+plan.schema(),
+table(&[("attribute", &["smokes", "smokes"]), ("category", &["no", "yes"])], &[0.95, 0.05]),
+&[],
+);
     let rare = found(&plan, "smokes ~ region", &rare.unwrap(), &["region=south=0.7"]).unwrap();
     assert!(
         rare.effects[0].respondents > 2.0 * one.effects[0].respondents

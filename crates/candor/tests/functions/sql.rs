@@ -21,8 +21,8 @@ use candor_tables::counts::CountColumns;
 use candor_tables::input::Input;
 
 /// The query without the fingerprint, which every SELECT has after the name of its table.
-fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: StoredSets) -> String {
-    let query = candor::sql::sql(plan, tables, from, dialect, sets);
+fn sql(plan: &Plan, from: &str, tables: &TableList, dialect: Dialect, sets: StoredSets) -> String {
+    let query = candor::sql::sql(plan, from, tables, dialect, sets);
     let quote = if matches!(dialect, Dialect::Duckdb | Dialect::Postgres) { '"' } else { '`' };
     let column = format!(", '{}' AS {quote}candor_fingerprint{quote}", plan.fingerprint());
     assert_eq!(query.matches(&column).count(), query.matches("SELECT").count(), "{query}");
@@ -46,14 +46,14 @@ fn one_select_for_each_table() {
          GROUP BY \"smokes\", \"school\";\n",
         plan.fingerprint()
     );
-    assert_eq!(sql(&plan, &tables, "answers", Dialect::Duckdb, StoredSets::List), expected);
+    assert_eq!(sql(&plan, "answers", &tables, Dialect::Duckdb, StoredSets::List), expected);
     let written = [
         (Dialect::Postgres, "\"smokes\" AS TEXT"),
         (Dialect::Spark, "`smokes` AS STRING"),
         (Dialect::Bigquery, "`smokes` AS STRING"),
     ];
     for (dialect, cast) in written {
-        assert!(sql(&plan, &tables, "answers", dialect, StoredSets::Text).contains(cast), "{dialect:?}");
+        assert!(sql(&plan, "answers", &tables, dialect, StoredSets::Text).contains(cast), "{dialect:?}");
     }
 }
 
@@ -62,7 +62,7 @@ fn sets_are_counted_by_what_they_hold() {
     let schema = Schema::with_sizes(&[5]).unwrap();
     let request = serde_json::from_str(r#"{"method": "l-diversity", "l": [2]}"#).unwrap();
     let plan = design(&schema, &request).unwrap().plan;
-    let query = |dialect, sets| sql(&plan, &TableList::marginals(&schema), "answers", dialect, sets);
+    let query = |dialect, sets| sql(&plan, "answers", &TableList::marginals(&schema), dialect, sets);
     let expected = format!(
         "-- Counts for: candor estimate PLAN --counts FILE (plan {})\n\
          SELECT 'a1' AS \"candor_table\", 'responses' AS \"candor_holds\", CAST(NULL AS VARCHAR) AS \"a1\", COUNT(*) \
@@ -95,7 +95,7 @@ fn one_select_for_each_way_to_be_answered() {
     let plan = strips::plan().unwrap();
     let query = |tables: &str| {
         let tables = TableList::parse(tables, plan.schema()).unwrap();
-        sql(&plan, &tables, "answers", Dialect::Duckdb, StoredSets::List)
+        sql(&plan, "answers", &tables, Dialect::Duckdb, StoredSets::List)
     };
     let conditions = |tables: &str| -> Vec<String> {
         let query = query(tables);
