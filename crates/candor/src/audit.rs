@@ -125,6 +125,19 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
 ///
 /// # Errors
 /// Returns an error if a prior does not fit the plan, or if a requirement is invalid.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3])?;
+/// let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+///
+/// let found = audit(&plan, &AuditOptions::default().priors(vec![("a1".to_owned(), vec![0.9, 0.1])]))?;
+/// assert!(found.epsilon.unwrap() <= 3.0);
+/// let guessing = found.criteria.iter().find(|criterion| criterion.name == "guessing").unwrap();
+/// println!("{}", guessing.sentence);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
     audit_with_progress(plan, options, ProgressSink::none())
 }
@@ -288,6 +301,18 @@ pub struct AttributeTogether {
 ///
 /// # Errors
 /// Returns an error if the options contain a prior or a requirement other than `ldp`.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3])?;
+/// let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+///
+/// // Whoever answers under both plans.
+/// let together = audit_composition(&[("spring", &plan), ("fall", &plan)], &AuditOptions::default())?;
+/// assert!(together.epsilon.unwrap() > plan.guarantee().epsilon().as_f64());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result<AuditTogether, StudyError> {
     if !options.priors.is_empty() {
         return Err(StudyError::Needs(

@@ -68,6 +68,17 @@ pub struct CombinedPart {
 /// # Errors
 /// Returns an error if there are fewer than two plans, if two plans randomize the same attribute, or if the sum of
 /// the epsilons exceeds the limit.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = |name: &str| Schema::from_toml(&format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"no\", \"yes\"]"));
+/// let plan = |schema: Schema| design(&schema, &Independent::new(1.0).into(), &DesignOptions::default());
+/// let (first, second) = (plan(schema("smokes")?)?.plan, plan(schema("drinks")?)?.plan);
+/// let both = combine(&[first, second], CombineOptions::default())?;
+/// assert_eq!(both.plan.schema().attributes().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, StudyError> {
     if options.max_epsilon.is_nan() {
         let (name, range) = ("max_epsilon", "it is a number, 0 or more");

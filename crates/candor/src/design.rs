@@ -137,6 +137,17 @@ pub struct RecordEpsilon {
 /// # Errors
 /// Returns an error if a parameter is missing or out of range, if the method does not apply, if the plan would
 /// protect nobody, or if the tables do not fit the schema.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3, 4])?;
+/// let request = Workload::new(2.0).tables("a1;a1,a2").into();
+/// let designed = design(&schema, &request, &DesignOptions::default().respondents(10_000.0))?;
+/// assert!(designed.plan.guarantee().epsilon().as_f64() <= 2.0);
+/// std::fs::write(std::env::temp_dir().join("plan.json"), designed.plan.to_json())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Result<Design, StudyError> {
     design_with_progress(schema, request, options, ProgressSink::none())
 }
@@ -145,6 +156,21 @@ pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Re
 ///
 /// # Errors
 /// Returns the errors of [`design()`], or an error if `progress` cancels.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3, 4])?;
+/// let start = Instant::now();
+/// // A search that is ended returns the best plan that it has.
+/// let in_time = |_: &Progress| start.elapsed() < Duration::from_secs(1);
+/// let request = Optimal::new(4.0).into();
+/// let designed = design_with_progress(&schema, &request, &DesignOptions::default(), ProgressSink::new(&in_time))?;
+/// assert!(designed.plan.guarantee().epsilon().as_f64() <= 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn design_with_progress(
     schema: &Schema,
     request: &Request,

@@ -1,6 +1,6 @@
 //! Devices for surveys without a computer: what they can do, what somebody's own one wastes, and the plan.
 
-pub use candor_analysis::estimate::{Interval};
+use candor_analysis::estimate::Interval;
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema};

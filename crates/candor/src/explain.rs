@@ -41,6 +41,18 @@ pub struct Sheet {
 
 /// Builds the page for respondents: what is sent, what it can reveal at most, an example, and what the plan does not
 /// protect.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// use candor::locale::Language;
+///
+/// let page = explain(&plan, &Language::new(Some("en"), None, plan.schema())?).page;
+/// std::fs::write(std::env::temp_dir().join("for-respondents.html"), page.html())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn explain(plan: &Plan, language: &Language) -> Sheet {
     let (attributes, example, settled) = (certified(plan), example(plan, language), exclusion(plan));
     let say = |name: &str| language.say(name, &[]);

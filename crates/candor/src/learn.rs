@@ -108,6 +108,17 @@ fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
 ///
 /// # Errors
 /// If a table was not counted.
+///
+/// ```
+/// use candor::learn::{RecordCounts, from_truth};
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 2])?;
+/// let counts = RecordCounts::new([(vec![0, 1], vec![40, 10, 10, 40])], 100);
+/// let learned = from_truth(&schema, &counts, None)?;
+/// assert!((learned.dependences[0].value - 0.6).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measure>) -> Result<Learned, StudyError> {
     let table = |pair: [usize; 2]| {
         let own = counts.table(&pair).filter(|counts| counts.len() == schema.shape(&pair).cells());
@@ -124,6 +135,23 @@ pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measur
 ///
 /// # Errors
 /// If the tables were not counted.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
+/// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+/// use candor::associations::Limits;
+/// use candor::learn::{from_responses, response_tables};
+///
+/// let counts = Counts::from_responses(&plan, &responses, &response_tables(plan.schema())?)?;
+/// let learned = from_responses(&plan, &counts, None, false)?;
+/// let found = associations(plan.schema(), &learned, Limits::default().dependence(0.2))?;
+/// assert_eq!(found.clusters, [["a1"], ["a2"]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn from_responses(
     plan: &Plan,
     counts: &Counts,

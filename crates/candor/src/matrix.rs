@@ -79,6 +79,16 @@ pub struct Misses {
 ///
 /// # Errors
 /// Returns an error if the attribute is unknown, public or not answered alone, or if the matrix is too large.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2])?;
+/// let plan = design(&schema, &Warner::new(0.75).into(), &DesignOptions::default())?.plan;
+/// let found = matrix(&plan, &MatrixOptions::default())?;
+/// assert!((found.matrix[0][0] - 0.75).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, StudyError> {
     let misses = misses(plan);
     let (places, written) = match &options.attribute {

@@ -119,6 +119,19 @@ pub struct QuestionPower {
 ///
 /// # Errors
 /// Returns an error if a share, level or power is invalid.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// use candor::power::{Alternative, PowerOptions, powers};
+///
+/// let options = PowerOptions::new(Alternative::Groups { first: 0.1, second: 0.2 }).power(0.9);
+/// let found = powers(&plan, &options)?;
+/// println!("{:?} respondents in each group", found.questions[0].respondents);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn powers(plan: &Plan, options: &PowerOptions) -> Result<Powers, StudyError> {
     check(options)?;
     let finding = match options.finding {

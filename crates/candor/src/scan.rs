@@ -102,6 +102,19 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
 ///
 /// # Errors
 /// Returns an error if a table was not counted, or `top` is 0.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
+/// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+/// let counts = Counts::from_responses(&plan, &responses, &candor::scan::tables(plan.schema(), "a1")?)?;
+/// let found = scan(&plan, &counts, "a1", Adjust::default(), 10)?;
+/// assert_eq!(found.tests[0].attribute, "a2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn scan(plan: &Plan, counts: &Counts, outcome: &str, adjust: Adjust, top: usize) -> Result<Scan, StudyError> {
     scan_with_progress(plan, counts, outcome, adjust, top, ProgressSink::none())
 }

@@ -56,6 +56,15 @@ pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
 }
 
 /// Formats a schema as readable TOML.
+///
+/// ```
+/// use candor::prelude::*;
+/// use candor::schema::to_toml;
+///
+/// let schema = Schema::with_sizes(&[2, 3])?;
+/// assert_eq!(Schema::from_toml(&to_toml(&schema))?, schema);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn to_toml(schema: &Schema) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
     let one = |attribute: &Attribute| {
@@ -109,6 +118,16 @@ pub struct InferredSchema {
 /// # Errors
 /// Returns an error if the file cannot be read or `progress` cancels, or one that lists all unusable columns with
 /// remedies.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let people = Input::from_bytes("people.csv", "smokes,age\nno,31\nyes,52\nno,47\n", None)?;
+/// let options = InferOptions::default().drop(vec!["age".to_owned()]);
+/// let found = infer(people, &options, ProgressSink::none())?;
+/// assert_eq!(found.schema.attributes()[0].categories(), ["no", "yes"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn infer(
     input: Input,
     options: &InferOptions,

@@ -115,6 +115,19 @@ impl Dialect {
 /// one SELECT for the number of responses by channel IDs, and one for the answers that contain each cell; several if
 /// only some channels answer about the table with cells of strips. The column [`CountColumns::holds`] distinguishes
 /// them.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// use candor::sql::{Dialect, sql};
+///
+/// let tables = TableList::parse("marginals", plan.schema())?;
+/// let query = sql(&plan, "responses", &tables, Dialect::Duckdb, Dialect::Duckdb.stored_sets());
+/// assert!(query.contains("GROUP BY"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn sql(plan: &Plan, from: &str, tables: &TableList, dialect: Dialect, sets: StoredSets) -> String {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
     let mut all: Vec<usize> = layouts.iter().flat_map(|layout| layout.columns(plan)).collect();

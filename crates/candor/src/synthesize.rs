@@ -162,6 +162,22 @@ pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
 /// # Errors
 /// Returns an error if a table was not counted or cannot be estimated, the number of records is 0 or too large, or
 /// `progress` cancels.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
+/// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+/// use candor::synthesize::{Parts, tables};
+///
+/// let counts = Counts::from_responses(&plan, &responses, &tables(&plan, Parts::Tree)?)?;
+/// let source = Source::from_os()?;
+/// let made = synthesize(&plan, &counts, Parts::Tree, Some(1_000), &source, ProgressSink::none())?;
+/// assert_eq!((made.columns.len(), made.columns[0].len()), (2, 1_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn synthesize(
     plan: &Plan,
     counts: &Counts,

@@ -175,6 +175,20 @@ pub fn test_groups_with_progress(
 ///
 /// # Errors
 /// If their table cannot be estimated or was not counted, or the confidence is none.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
+/// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+/// let pair = [0, 1];
+/// let counts = Counts::from_responses(&plan, &responses, &candor::test::tables(plan.schema(), pair)?)?;
+/// let found = test(&plan, &counts, pair, 0.95)?;
+/// assert!(found.p_value > 1e-6, "the two are independent");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn test(plan: &Plan, counts: &Counts, pair: [usize; 2], confidence: f64) -> Result<Independence, StudyError> {
     test_with_progress(plan, counts, pair, confidence, ProgressSink::none())
 }

@@ -221,6 +221,17 @@ struct List {
 /// # Errors
 /// Returns an error if epsilon is too large to protect anybody, if tables or clusters do not fit the schema, or if
 /// `progress` cancels.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2, 3])?;
+/// let options = CompareOptions::default().respondents(5_000.0).tables("pairs".to_owned());
+/// let found = compare(&schema, 2.0, &options, ProgressSink::none())?;
+/// let best = found.best().unwrap();
+/// assert!(found.methods.iter().filter_map(|method| method.error).all(|error| error >= best.error.unwrap() * 0.999));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn compare(
     schema: &Schema,
     epsilon: f64,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts};
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::plan::{Content, Plan};
 use candor_base::schema::Schema;
-use candor_bulk::UNANSWERED;
+use candor_bulk::{Responses, UNANSWERED};
 
 use crate::error::StudyError;
 use crate::locale::Language;
@@ -222,6 +222,37 @@ impl Counts {
         let occurs = |(_, tallies): &(Vec<u16>, Vec<TableCounts>)| tallies.iter().any(|tally| tally.total() > 0.0);
         let groups = groups.into_iter().filter(occurs).collect();
         Ok(Counts { by: by.to_vec(), groups, rows: BTreeMap::new(), ..self })
+    }
+
+    /// Counts responses in memory.
+    ///
+    /// # Errors
+    /// Returns an error if they are not responses under the plan.
+    ///
+    /// ```
+    /// use candor::prelude::*;
+    ///
+    /// let schema = Schema::with_sizes(&[2, 3])?;
+    /// let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+    /// let truths = [vec![0, 1, 1], vec![2, 0, 1]];
+    /// let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
+    /// let counts = Counts::from_responses(&plan, &responses, &TableList::parse("marginals", &schema)?)?;
+    /// assert_eq!(counts.responses(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_responses(plan: &Plan, responses: &Responses, tables: &TableList) -> Result<Counts, StudyError> {
+        let has = |content: &Content| match *content {
+            Content::Public { attribute } => attribute < responses.public.len(),
+            Content::Tag { block } => block < responses.blocks.len(),
+            Content::Cells { block } => responses.blocks.get(block).is_some_and(|block| block.cells.is_some()),
+            Content::Answer { block, place, .. } => {
+                responses.blocks.get(block).is_some_and(|block| place < block.columns.len())
+            }
+        };
+        match plan.columns().iter().all(|column| has(&column.content)) {
+            true => Counts::from_codes(plan, &answer_codes(plan, responses), tables, &[]),
+            false => Err(StudyError::Counts("the columns are not those of the responses")),
+        }
     }
 
     /// Counts responses in memory, with one column per column of the plan, such as those of

@@ -201,6 +201,22 @@ pub struct QuestionTest {
 /// # Errors
 /// Returns an error if the options cannot be combined. A table that cannot be estimated is not an error; it contains
 /// the reason.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
+/// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+/// let tables = TableList::parse("marginals;pairs", plan.schema())?;
+/// let counts = Counts::from_responses(&plan, &responses, &tables)?;
+/// let found = estimate(&plan, &counts, &EstimateOptions::default().confidence(0.9))?;
+/// for cell in &found.tables[0].cells {
+///     println!("{:?}: {:.3}, {:.3?} to {:.3?}", cell.categories, cell.estimate, cell.low, cell.high);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Result<Estimates, StudyError> {
     estimate_with_progress(plan, counts, options, ProgressSink::none())
 }

@@ -203,6 +203,17 @@ pub struct FrontRow {
 ///
 /// # Errors
 /// Returns an error if a parameter is out of range, or if a privacy level cannot be reached.
+///
+/// ```
+/// use candor::pareto::FrontMethod;
+/// use candor::prelude::*;
+///
+/// let prior = Prior::new(vec![0.7, 0.2, 0.1])?;
+/// let options = FrontOptions::default().method(FrontMethod::Exact).points(3);
+/// let found = pareto(prior, &options, ProgressSink::none())?;
+/// assert_eq!(found.points.unwrap().len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn pareto(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
     check(options)?;
     let goal = FrontProblem::new(prior, options.posterior_bound)?;

@@ -374,6 +374,21 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
 
 /// Answers a query from the counts of its [tables](ShareQuery::tables) and, if it
 /// [requires](ShareQuery::needs_records) them, the distinct answer records.
+///
+/// ```
+/// # use candor::prelude::*;
+/// #
+/// # let schema = Schema::with_sizes(&[2, 3])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
+/// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+/// let options = QueryOptions::default().given("a2 in (1, 2)".to_owned());
+/// let question = ShareQuery::new(&plan, "a1 = 1", options)?;
+/// let counts = Counts::from_responses(&plan, &responses, &question.tables()?)?;
+/// let answer = &query(&counts, None, &question).answers[0];
+/// println!("{:.3?}, {:.3?} to {:.3?}", answer.estimate, answer.low, answer.high);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn query(counts: &Counts, records: Option<&DistinctRecords>, question: &ShareQuery<'_>) -> Answers {
     let nobody = Steps::new("answers", None, ProgressSink::none());
     answers(question, counts, everybody(counts), records, &nobody)

@@ -301,6 +301,40 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 ///
 /// # Errors
 /// As [`regress()`], or if whoever watches ends it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::{Duration, Instant};
+///
+/// use candor::arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, StringArray};
+/// use candor::prelude::*;
+/// use candor::regress::{Rows, model};
+///
+/// # let yes = |share: usize| (0..2000).map(move |i| if i % share == 0 { "yes" } else { "no" });
+/// # let column = |values: Vec<&'static str>| Arc::new(StringArray::from(values)) as ArrayRef;
+/// # let people = RecordBatch::try_from_iter([("smokes", column(yes(3).collect())), ("drinks", column(yes(2).collect()))])?;
+/// # let people = RecordBatchIterator::new([Ok(people.clone())], people.schema());
+/// # let schema = "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]\n
+/// #     [[attribute]]\nname = \"drinks\"\ncategories = [\"no\", \"yes\"]";
+/// # let schema = Schema::from_toml(schema)?;
+/// # let plan = design(&schema, &Independent::new(4.0).into(), &DesignOptions::default())?.plan;
+/// # let people = Input::from_record_batches("people", people)?.into();
+/// let responses = randomize_reader(&plan, people, &[], Source::from_os()?)?;
+///
+/// let options = RegressOptions::default();
+/// let asked = model(&plan, "smokes ~ drinks", &options)?;
+/// let inputs = Input::from_record_batches("responses", responses)?.into();
+/// let rows = Rows::read(&plan, inputs, &asked, &SamplingDesign::default(), ProgressSink::none())?;
+///
+/// let start = Instant::now();
+/// let in_time = |_: &Progress| start.elapsed() < Duration::from_secs(60);
+/// match regress_with_progress(&rows, &asked, &options, ProgressSink::new(&in_time)) {
+///     Ok(found) => println!("{}: {:.2}", found.coefficients[1].term, found.coefficients[1].estimate),
+///     Err(StudyError::Cancelled(_)) => println!("not within a minute"),
+///     Err(error) => return Err(error.into()),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn regress_with_progress(
     rows: &Rows,
     asked: &Asked,
