@@ -94,7 +94,11 @@ pub fn analyse_all(plan: &Plan, tally: &TableCounts) {
                 if slow && (!small || again || target == Target::Table) {
                     continue;
                 }
-                let analysis = analyse(plan, tally, &Options::default().method(method).target(target).interval(interval).confidence(0.95));
+                let analysis = analyse(
+                    plan,
+                    tally,
+                    &Options::default().method(method).target(target).interval(interval).confidence(0.95),
+                );
                 for cell in analysis.cells.iter().flatten() {
                     let uncertainty = cell.uncertainty.map_or(vec![], |u| vec![u.standard_error, u.low, u.high]);
                     let numbers = uncertainty.into_iter().chain([cell.estimate]);

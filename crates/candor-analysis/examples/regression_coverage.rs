@@ -354,7 +354,8 @@ impl Setting {
         let names: Vec<&str> = ["x", "w", "z"].into_iter().filter(|name| self.formula.contains(name)).collect();
         // People with the highest category of every predictor.
         let profile: BTreeMap<&str, String> = names.iter().map(|&name| (name, "1".to_owned())).collect();
-        let questions = Questions::default().profiles(vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()]);
+        let questions = Questions::default()
+            .profiles(vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()]);
         let in_profile = |name: &str| u16::from(names.contains(&name));
         let hidden = self.hidden_predictors().len();
         let codes: Vec<u16> = ["x", "w"][..hidden].iter().copied().chain(["z"]).map(in_profile).collect();

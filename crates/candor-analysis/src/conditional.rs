@@ -78,10 +78,10 @@ impl Conditional<'_> {
 /// # Panics
 /// If the tally is not of the [attributes](Conditional::attributes), or they have more than [`MAX_CELLS`] combinations.
 pub fn conditional(
-plan: &Plan,
-tally: &TableCounts,
-asked: &Conditional<'_>,
-options: &Options,
+    plan: &Plan,
+    tally: &TableCounts,
+    asked: &Conditional<'_>,
+    options: &Options,
 ) -> Result<Vec<GroupNumber>, EstimateError> {
     let attributes = asked.attributes();
     assert_eq!(tally.layout().attributes, attributes, "the table of the attributes");

@@ -58,10 +58,10 @@ pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usiz
 /// If the tallies are not of the parts, or the attributes of the condition have more than
 /// [`MAX_CELLS`] combinations.
 pub fn share_where(
-plan: &Plan,
-tallies: &[&TableCounts],
-condition: &Condition,
-target: Target,
+    plan: &Plan,
+    tallies: &[&TableCounts],
+    condition: &Condition,
+    target: Target,
 ) -> Result<Linear, EstimateError> {
     let shape = plan.schema().shape(condition.attributes());
     let place = |attribute: usize| condition.attributes().iter().position(|&a| a == attribute);

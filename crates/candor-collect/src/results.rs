@@ -16,6 +16,7 @@ use candor::test::test;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_privacy::times;
+use candor_runtime::progress::ProgressSink;
 use serde_json::{Value, json};
 
 use crate::batches::Published;
@@ -144,7 +145,7 @@ pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) ->
     let language = Language::new(None, Some(&own), plan.schema())?;
     let options = ReportOptions::default().title(Some(words.title.clone())).language(language);
     let asked = TableQuery::tables(TableList::marginals(plan.schema()));
-    Ok(report(plan, &counts, &asked, &MomentQuery::default(), &options)?.page.html())
+    Ok(report(plan, &counts, &asked, &MomentQuery::default(), &options, ProgressSink::none())?.page.html())
 }
 
 /// How strongly the attributes of each pair depend on each other.
@@ -251,7 +252,6 @@ mod tests {
         use candor_base::randomize::Client;
         use candor_base::randomness::Source;
         use candor_base::schema::Schema;
-        use candor_runtime::progress::ProgressSink;
         use candor_tables::input::{Input, Inputs};
         use candor_tables::tally::{TallyJob, tally};
         let schema = Schema::with_sizes(&[3, 3, 4, 4, 5, 2]).unwrap();

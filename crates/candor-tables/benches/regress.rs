@@ -103,7 +103,7 @@ fn many(rows: usize) {
     let (rows, read) =
         model_rows(&plan, inputs, &model, &layout, DesignColumns::default(), ProgressSink::none()).unwrap();
     let reading = started.elapsed().as_secs_f64();
-    let fit = regress(&model, &rows, None, false).unwrap();
+    let fit = regress(&rows, &model, None, false).unwrap();
     let all = started.elapsed().as_secs_f64();
     println!(
         "{} responses, four categorical predictors, from Parquet: {all:.2} s, of which reading {reading:.2} s ({} \
@@ -144,7 +144,7 @@ fn few() {
             sample: Sample::default(),
             rows: 20_000,
         });
-        let fit = regress(&model, &rows, Some(method), false).unwrap();
+        let fit = regress(&rows, &model, Some(method), false).unwrap();
         println!(
             "{} different rows, 24 hidden combinations, {}, with tests and effects: {:.2} s ({} coefficients)",
             rows.distinct(),

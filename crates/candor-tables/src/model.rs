@@ -50,12 +50,12 @@ pub struct DesignColumns<'a> {
 /// If a table was made under another plan or cannot be read, a column is missing or tells a truth, a value cannot be a
 /// response or a number, or whoever watches ends it.
 pub fn model_rows(
-plan: &Plan,
-inputs: Inputs,
-model: &Model,
-layout: &Layout,
-beside: DesignColumns<'_>,
-progress: ProgressSink<'_>,
+    plan: &Plan,
+    inputs: Inputs,
+    model: &Model,
+    layout: &Layout,
+    beside: DesignColumns<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<(ModelRows, ReadSummary), TableError> {
     let labels = [beside.clusters, beside.strata];
     let named: Vec<String> = model

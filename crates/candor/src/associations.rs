@@ -1,7 +1,7 @@
 //! Which attributes belong together, and why.
 
+pub use candor_analysis::association::Limits;
 use candor_analysis::association::{self, Measure, Outcome};
-pub use candor_analysis::association::{Limits};
 use candor_base::schema::Schema;
 use serde::Serialize;
 

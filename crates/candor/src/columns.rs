@@ -138,7 +138,10 @@ mod tests {
         let kinds: Vec<ColumnKind> = overview.summaries().iter().map(|one| one.kind).collect();
         use ColumnKind::{Categories, Constant, Numbers, RowNumbers, Texts};
         assert_eq!(kinds, [RowNumbers, Categories, Numbers, Texts, Constant, Categories]);
-        assert!(infer(open(&text), &InferOptions::default()).is_err(), "not all columns can be used");
+        assert!(
+            infer(open(&text), &InferOptions::default(), ProgressSink::none()).is_err(),
+            "not all columns can be used"
+        );
         let inferred = overview.infer(open(&text)).unwrap();
         let names: Vec<&str> = inferred.schema.attributes().iter().map(Attribute::name).collect();
         assert_eq!(names, ["two", "week"]);
@@ -150,7 +153,7 @@ mod tests {
             let others = overview.summaries().into_iter().map(|one| one.name).filter(|name| *name != left_out);
             // Row numbers are numbers like others once they are asked for.
             let only = InferOptions::default().drop(others.collect());
-            assert!(infer(open(&text), &only).is_err(), "{left_out}");
+            assert!(infer(open(&text), &only, ProgressSink::none()).is_err(), "{left_out}");
         }
         let number = &overview.summaries()[2];
         assert_eq!((number.range, number.suggested_edges.as_deref()), (Some([0.5, 149.5]), Some("50,100")));

@@ -1,7 +1,7 @@
 //! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
 
+pub use candor_analysis::regress::Effect;
 use candor_analysis::regress::{Anticipated, Anticipation, Family, INTERCEPT, Missing, Profile, anticipate};
-pub use candor_analysis::regress::{Effect};
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema, nearest};
 use serde::Serialize;

@@ -4,7 +4,7 @@
 use candor_analysis::association::{self, attenuated, counted, estimated, pairs};
 pub use candor_analysis::association::{Dependence, Measure, Parties};
 use candor_analysis::table_list::TableList;
-pub use candor_analysis::tally::{RecordCounts};
+pub use candor_analysis::tally::RecordCounts;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Kind, Schema};
@@ -122,12 +122,21 @@ fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
 pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measure>) -> Result<Learned, StudyError> {
     let table = |pair: [usize; 2]| {
         let own = counts.table(&pair).filter(|counts| counts.len() == schema.shape(&pair).cells());
-        own.map(|counts| (pair, counts)).ok_or(StudyError::Counts("there must be one table for each pair of attributes"))
+        own.map(|counts| (pair, counts))
+            .ok_or(StudyError::Counts("there must be one table for each pair of attributes"))
     };
     let tables: Vec<([usize; 2], &[u64])> = pairs(schema).into_iter().map(table).collect::<Result<_, _>>()?;
     let dependences = counted(schema, tables, |pair| measure_of(schema, measure, pair));
     let (protocol, notes) = (Protocol::Truth, measure_notes(schema, measure));
-    Ok(Learned { protocol, dependences, records: counts.records(), epsilon: None, traffic: None, attenuated: false, notes })
+    Ok(Learned {
+        protocol,
+        dependences,
+        records: counts.records(),
+        epsilon: None,
+        traffic: None,
+        attenuated: false,
+        notes,
+    })
 }
 
 /// From responses, counted for their [`response_tables`]: dependences of the population or, with `as_answered`, of the

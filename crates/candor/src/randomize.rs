@@ -18,7 +18,7 @@ use candor_tables::input::Inputs;
 use candor_tables::invalid_value::diagnose;
 pub use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{self as tables, RandomizeJob};
-pub use candor_tables::responses::{Format};
+pub use candor_tables::responses::Format;
 use candor_tables::responses::{one_response, response_line};
 use candor_tables::stochastic_rounding::dithered;
 use rand_core::CryptoRng;

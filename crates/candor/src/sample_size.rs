@@ -1,7 +1,7 @@
 //! Computes the sample size for a margin of error.
 
+pub use candor_analysis::estimate::Interval;
 use candor_analysis::estimate::{ConstrainedErrors, TableEstimator, Target};
-pub use candor_analysis::estimate::{Interval};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_design::expectation::groups;

@@ -2,8 +2,8 @@
 //! testing.
 
 use candor_analysis::estimate::{ChiSquareTest, test_independence};
+pub use candor_analysis::selection::Adjustment;
 use candor_analysis::selection::{adjusted, selected_again};
-pub use candor_analysis::selection::{Adjustment};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;

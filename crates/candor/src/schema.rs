@@ -128,11 +128,7 @@ pub struct InferredSchema {
 /// assert_eq!(found.schema.attributes()[0].categories(), ["no", "yes"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn infer(
-    input: Input,
-    options: &InferOptions,
-    progress: ProgressSink<'_>,
-) -> Result<InferredSchema, TableError> {
+pub fn infer(input: Input, options: &InferOptions, progress: ProgressSink<'_>) -> Result<InferredSchema, TableError> {
     let infer::Inferred { schema, records, notes } = infer::infer(input, options, progress)?;
     let cut = |a: &&Attribute| {
         let named = options.bins.iter().find(|(name, _)| name == a.name()).map(|(_, bins)| bins);

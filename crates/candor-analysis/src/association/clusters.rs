@@ -205,7 +205,8 @@ mod tests {
     fn reasons_are_told() {
         let dependences =
             [dependence([2, 1], 0.5), dependence([0, 1], 0.7), dependence([2, 0], 0.1), dependence([0, 3], 0.05)];
-        let found = cluster(&[(0, 4), (1, 3), (2, 5), (3, 2)], &dependences, Limits::default().cells(20).dependence(0.2));
+        let found =
+            cluster(&[(0, 4), (1, 3), (2, 5), (3, 2)], &dependences, Limits::default().cells(20).dependence(0.2));
         let outcomes: Vec<Outcome> = found.steps.iter().map(|step| step.outcome).collect();
         assert_eq!(outcomes, [Outcome::Merged, Outcome::TooManyCells, Outcome::TooLittleDependence]);
         assert_eq!(found.steps[1].clusters, [vec![0, 1], vec![2]]);

@@ -51,7 +51,7 @@ impl Questions {
     ///
     /// # Errors
     /// Returns an error if a term is not in the model, or a contrast is about nothing.
-    pub(super) fn contrasts(&self, model: &Model) -> Result<Vec<Contrast>, RegressError> {
+    pub(super) fn read_contrasts(&self, model: &Model) -> Result<Vec<Contrast>, RegressError> {
         self.contrasts.iter().map(|text| contrast(text, &model.design)).collect()
     }
 

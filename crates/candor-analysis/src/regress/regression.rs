@@ -68,10 +68,10 @@ impl Fitting {
 /// # Errors
 /// As [`regress_with`].
 pub fn regress(
-rows: &ModelRows,
-model: &Model,
-method: Option<Method>,
-naive: bool,
+    rows: &ModelRows,
+    model: &Model,
+    method: Option<Method>,
+    naive: bool,
 ) -> Result<Regression, RegressError> {
     regress_with(rows, model, &Fitting { method, naive, ..Fitting::default() })
 }
@@ -91,11 +91,11 @@ pub fn regress_with(rows: &ModelRows, model: &Model, fitting: &Fitting) -> Resul
 /// # Errors
 /// As [`regress_with`], or if a question does not go with the model, or whoever watches ends it.
 pub fn regress_with_progress(
-rows: &ModelRows,
-model: &Model,
-questions: &Questions,
-fitting: &Fitting,
-progress: ProgressSink<'_>,
+    rows: &ModelRows,
+    model: &Model,
+    questions: &Questions,
+    fitting: &Fitting,
+    progress: ProgressSink<'_>,
 ) -> Result<Regression, RegressError> {
     let steps = Steps::new("steps of the fit", None, progress);
     let found = fitted(model, rows, fitting, fitting.limits, (questions, &steps));
@@ -199,7 +199,7 @@ pub(super) fn fitted(
     (questions, steps): (&Questions, &Steps<'_>),
 ) -> Result<Regression, RegressError> {
     let (method, naive, critical) = (fitting.method, fitting.naive, fitting.reach().powi(2));
-    let contrasts = questions.contrasts(model)?;
+    let contrasts = questions.read_contrasts(model)?;
     let settings = questions.settings(model)?;
     let prepared = Prepared::new(model, rows, fitting, limits, steps)?;
     let (data, kernel) = (&prepared.data, prepared.kernel);

@@ -19,11 +19,11 @@ use crate::tally::{Replicates, Replication};
 /// As [`regress`](super::regress), or if there are fewer than two columns of replicate weights, or the model cannot be
 /// fitted with one of them.
 pub fn regress_replicated(
-rows: &ModelRows,
-model: &Model,
-method: Option<Method>,
-naive: bool,
-how: &Replication,
+    rows: &ModelRows,
+    model: &Model,
+    method: Option<Method>,
+    naive: bool,
+    how: &Replication,
 ) -> Result<Regression, RegressError> {
     regress_replicated_with(rows, model, &Fitting { method, naive, ..Fitting::default() }, how)
 }
@@ -33,10 +33,10 @@ how: &Replication,
 /// # Errors
 /// As [`regress_replicated`].
 pub fn regress_replicated_with(
-rows: &ModelRows,
-model: &Model,
-fitting: &Fitting,
-how: &Replication,
+    rows: &ModelRows,
+    model: &Model,
+    fitting: &Fitting,
+    how: &Replication,
 ) -> Result<Regression, RegressError> {
     regress_replicated_with_progress(rows, model, &Questions::default(), fitting, how, ProgressSink::none())
 }
@@ -46,12 +46,12 @@ how: &Replication,
 /// # Errors
 /// As [`regress_replicated`], or if a question does not go with the model, or whoever watches ends it.
 pub fn regress_replicated_with_progress(
-rows: &ModelRows,
-model: &Model,
-questions: &Questions,
-fitting: &Fitting,
-how: &Replication,
-progress: ProgressSink<'_>,
+    rows: &ModelRows,
+    model: &Model,
+    questions: &Questions,
+    fitting: &Fitting,
+    how: &Replication,
+    progress: ProgressSink<'_>,
 ) -> Result<Regression, RegressError> {
     let steps = Steps::new("steps of the fits", None, progress);
     let found = replicated(model, rows, fitting, how, (questions, &steps));

@@ -359,10 +359,10 @@ impl TableCounts {
 /// attribute together ([`count_categories`]), those of one attribute answered with sets by their
 /// [inclusions](count_inclusions), the others one by one.
 pub fn count_tables(
-plan: &Plan,
-columns: &[Codes<'_>],
-rows_are: Rows<'_>,
-layouts: &[CountLayout],
+    plan: &Plan,
+    columns: &[Codes<'_>],
+    rows_are: Rows<'_>,
+    layouts: &[CountLayout],
 ) -> Vec<TableCounts> {
     let plain = |layout: &CountLayout| {
         let attribute = |axis: &CountAxis| matches!(axis, CountAxis::Attribute { .. });

@@ -273,7 +273,9 @@ fn ask(
     let (n, sample) = (columns[0].len(), Sample::default());
     rows.add(&Batch { columns: &codes, numbers: &[], weights: None, sample, rows: n });
     let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    let questions = Questions::default().contrasts(contrasts.iter().map(|&text| text.to_owned()).collect()).profiles(profiles.iter().map(|profile| profile.iter().map(own).collect()).collect());
+    let questions = Questions::default()
+        .contrasts(contrasts.iter().map(|&text| text.to_owned()).collect())
+        .profiles(profiles.iter().map(|profile| profile.iter().map(own).collect()).collect());
     regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none())
 }
 

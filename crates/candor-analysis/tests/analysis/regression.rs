@@ -361,7 +361,8 @@ fn refusals_say_what_would_be_right() {
     assert!(told("y + x ~ 1", &plain).contains("\"x\" is no randomized attribute"));
     assert!(Model::new(&plan, &"y ~ x".parse::<Formula>().unwrap(), &with(Family::Linear)).unwrap().is_score());
     assert!(told("x ~ y", &with(Family::Ordinal)).contains("not an attribute of the plan"));
-    let reference = |name: &str, label: &str| ModelOptions::default().references(vec![(name.to_owned(), label.to_owned())]);
+    let reference =
+        |name: &str, label: &str| ModelOptions::default().references(vec![(name.to_owned(), label.to_owned())]);
     assert!(told("y ~ x", &reference("y", "9")).contains("\"9\" is no category of \"y\""));
     assert!(told("x ~ y", &reference("z", "0")).contains("z"));
     // Columns that tell nothing, or nothing new.

@@ -306,8 +306,7 @@ fn everything_else_knows_it() {
     let tally = tally(&own, vec![400.0, 300.0, 900.0, 800.0, 700.0, 300.0, 500.0, 400.0, 300.0]);
     let cells = analyse(&own, &tally, &Options::default().method(Method::Iterative)).cells.unwrap();
     assert!(IMPOSSIBLE.iter().all(|&cell| cells[cell].estimate == 0.0), "{cells:?}");
-    let intervals =
-        analyse(&own, &tally, &Options::default().interval(Interval::Bootstrap)).cells.unwrap();
+    let intervals = analyse(&own, &tally, &Options::default().interval(Interval::Bootstrap)).cells.unwrap();
     for (cell, found) in intervals.iter().enumerate() {
         let told = found.uncertainty.unwrap();
         assert_eq!(told.high - told.low == 0.0, IMPOSSIBLE.contains(&cell), "{cell}");

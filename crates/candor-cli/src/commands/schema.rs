@@ -166,7 +166,8 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
         (checked.records, checked.problems.len() as u64, checked.unreadable.map_or(Ok(()), Err))
     } else {
         let mut problems = Grouped::default();
-        let (records, read) = watched(|progress| each_problem(&schema, inputs, progress, |problem| problems.add(problem)));
+        let (records, read) =
+            watched(|progress| each_problem(&schema, inputs, progress, |problem| problems.add(problem)));
         problems.lines(&schema).iter().try_for_each(|line| emit(&format!("{line}\n")))?;
         (records, problems.count(), read)
     };

@@ -110,7 +110,7 @@ fn true_dependences(adult: &Dataset) -> Vec<Dependence> {
     let pairs = pairs(&adult.schema);
     let tables: Vec<Vec<usize>> = pairs.iter().map(|pair| pair.to_vec()).collect();
     let counts = count_categories(&sizes, &columns, &tables);
-    counted(&adult.schema, pairs.into_iter().zip(&counts), |_| Measure::CramersV)
+    counted(&adult.schema, pairs.into_iter().zip(counts.iter().map(Vec::as_slice)), |_| Measure::CramersV)
 }
 
 /// The clusters of Algorithm 1 on the true records.
@@ -170,7 +170,8 @@ fn dependences(_: &Settings) -> Outcome {
     let rows = found.iter().map(|d| vec![name(d.attributes[0]), name(d.attributes[1]), format!("{:.6}", d.value)]);
     let (mut clustered, mut same) = (Vec::new(), true);
     for cells in MAX_CELLS {
-        let found = MIN_DEPENDENCE.map(|dependence| clusters_of(&adult, Limits::default().cells(cells).dependence(dependence)));
+        let found =
+            MIN_DEPENDENCE.map(|dependence| clusters_of(&adult, Limits::default().cells(cells).dependence(dependence)));
         let several = found[0].iter().filter(|cluster| cluster.len() > 1);
         let listed: Vec<String> = several
             .map(|cluster| format!("{{{}}}", cluster.iter().map(|&a| name(a)).collect::<Vec<_>>().join(", ")))

@@ -139,7 +139,13 @@ pub fn import(project: &Project, path: &Path) -> Result<(), Problem> {
     let target = Target::File(project.folder.join(RESPONSES));
     let inputs = Inputs::new([Location::File(path.to_owned())], None)?;
     let columns = Columns::default();
-    let done = import::import(plan, inputs, &columns, (&target, Format::for_target(&target), Existing::Keep), ProgressSink::none())?;
+    let done = import::import(
+        plan,
+        inputs,
+        &columns,
+        (&target, Format::for_target(&target), Existing::Keep),
+        ProgressSink::none(),
+    )?;
     let draw = Draw {
         time: now(),
         data_sha256: None,

@@ -4,6 +4,7 @@ use candor::estimate::EstimateOptions;
 use candor::evidence::{evidence, markdown, read_survey};
 use candor::report::{Report, ReportOptions, report, tables};
 use candor::rows::rows;
+use candor_runtime::progress::ProgressSink;
 use candor_tables::estimates::{Layout, estimates_csv};
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ pub fn preview(open: &Open, project: &Project) -> Result<Report, Problem> {
         .commands(commands)
         .regressions(regressions)
         .language(project.language(language, plan.schema())?);
-    Ok(report(plan, &counts, &asked, &wanted, &options)?)
+    Ok(report(plan, &counts, &asked, &wanted, &options, ProgressSink::none())?)
 }
 
 /// Writes everything into the folder for publication; gives the names of the files.

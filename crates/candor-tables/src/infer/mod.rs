@@ -458,7 +458,9 @@ mod tests {
             let edges = advice.strip_prefix(&format!("bins {name}=")).unwrap();
             (name.to_owned(), Bins::parse(edges).unwrap())
         };
-        let wishes = InferOptions::default().bins(vec![bins(advice[0], "a"), bins(advice[1], "b")]).drop(vec![advice[2].strip_prefix("drop ").unwrap().to_owned()]);
+        let wishes = InferOptions::default()
+            .bins(vec![bins(advice[0], "a"), bins(advice[1], "b")])
+            .drop(vec![advice[2].strip_prefix("drop ").unwrap().to_owned()]);
         assert_eq!(infer(input(), &wishes, ProgressSink::none()).unwrap().schema.attributes().len(), 3);
     }
 

@@ -114,7 +114,11 @@ fn use_everywhere(bytes: &[u8]) -> Vec<Result<(), TableError>> {
         }
         done.push(inputs().and_then(|inputs| counts::tally_counts(&plan, inputs, &tables)).map(drop));
     }
-    done.push(open().and_then(|input| candor_tables::infer::infer(input, &Default::default(), ProgressSink::none())).map(drop));
+    done.push(
+        open()
+            .and_then(|input| candor_tables::infer::infer(input, &Default::default(), ProgressSink::none()))
+            .map(drop),
+    );
     done
 }
 

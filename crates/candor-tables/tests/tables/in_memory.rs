@@ -208,7 +208,11 @@ fn every_encoding_of_a_text_has_the_same_codes() {
     for array in encodings(&[Some("yes"), None, Some("sometimes")]) {
         let about = array.data_type().to_string();
         let mut found = Vec::new();
-        assert_eq!(check(&wrong, column("smokes", array), |bad| found.push((bad.row, bad.value))).unwrap(), 3);
+        assert_eq!(
+            check(&wrong, column("smokes", array), ProgressSink::none(), |bad| found.push((bad.row, bad.value)))
+                .unwrap(),
+            3
+        );
         assert_eq!(found, [(3, "sometimes".to_owned())], "{about}");
     }
 }

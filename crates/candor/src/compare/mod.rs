@@ -18,8 +18,8 @@ use candor_analysis::tally::count_categories;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+pub use candor_design::compare::NotApplicable;
 use candor_design::compare::{Alone, Candidate, CandidatePlan, ComparisonTarget, Simulation};
-pub use candor_design::compare::{NotApplicable};
 use candor_design::compare::{TIE_TOLERANCE, alone, compare_with_progress, recommended, simulated_errors};
 use candor_design::expectation::{ErrorScenarios, expectations};
 use candor_design::predict::predicted_error;
@@ -464,7 +464,7 @@ fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
     let tables: Vec<Vec<usize>> = pairs.iter().map(|pair| pair.to_vec()).collect();
     let counts = count_categories(&sizes, &columns, &tables);
     let suited = |[a, b]: [usize; 2]| Measure::suited(&attributes[a], &attributes[b]);
-    let dependences = counted(schema, pairs.into_iter().zip(&counts), suited);
+    let dependences = counted(schema, pairs.into_iter().zip(counts.iter().map(Vec::as_slice)), suited);
     let private: Vec<(usize, usize)> = schema.randomized().into_iter().map(|a| (a, sizes[a])).collect();
     cluster(&private, &dependences, Limits::default()).clusters
 }

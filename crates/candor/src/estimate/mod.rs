@@ -9,7 +9,9 @@ pub(crate) use table::Basis;
 pub use table::{Cell, Table};
 
 use candor_analysis::conditional_shares::shares_among;
-use candor_analysis::estimate::{Analysis, EstimateError, EstimateUnavailable, Options, analyse_all_with_progress, channel_law};
+use candor_analysis::estimate::{
+    Analysis, EstimateError, EstimateUnavailable, Options, analyse_all_with_progress, channel_law,
+};
 pub use candor_analysis::estimate::{Interval, Method, Target};
 pub use candor_analysis::reliability::{Reliability, Standard};
 use candor_analysis::table_list::TableList;

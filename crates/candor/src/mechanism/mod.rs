@@ -2,8 +2,8 @@
 
 mod program;
 
+pub use candor_analysis::mechanism::Draws;
 use candor_analysis::mechanism::{Found, lower_bound};
-pub use candor_analysis::mechanism::{Draws};
 use candor_privacy::at_least;
 use candor_runtime::progress::ProgressSink;
 use serde::Serialize;

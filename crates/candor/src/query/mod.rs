@@ -9,8 +9,8 @@ use candor_analysis::adjust::check_plan;
 use candor_analysis::condition::Condition;
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::difference::RatioOfTwo;
+pub use candor_analysis::estimate::Target;
 use candor_analysis::estimate::{self as analysis, Linear};
-pub use candor_analysis::estimate::{Target};
 use candor_analysis::moments::Values;
 use candor_analysis::query::{Assume, parts, share_where};
 use candor_analysis::table_list::TableList;
@@ -261,8 +261,7 @@ impl<'a> ShareQuery<'a> {
     /// Estimates by the unbiased method.
     fn joint(&self, counts: &[TableCounts]) -> Result<Vec<GroupNumber>, String> {
         let tally = self.counted(counts, &self.asked().attributes())?;
-        let options =
-            analysis::Options::default().confidence(self.confidence).target(self.target);
+        let options = analysis::Options::default().confidence(self.confidence).target(self.target);
         conditional(self.plan, tally, &self.asked(), &options).map_err(|error| error.to_string())
     }
 
@@ -399,10 +398,10 @@ pub fn query(counts: &Counts, records: Option<&DistinctRecords>, question: &Shar
 /// # Errors
 /// Returns an error if `progress` cancels.
 pub fn query_with_progress(
-counts: &Counts,
-records: Option<&DistinctRecords>,
-question: &ShareQuery<'_>,
-progress: ProgressSink<'_>,
+    counts: &Counts,
+    records: Option<&DistinctRecords>,
+    question: &ShareQuery<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<Answers, StudyError> {
     let steps = Steps::new("answers", Some(question.methods.len() as u64), progress);
     let found = answers(question, counts, everybody(counts), records, &steps);
@@ -419,9 +418,9 @@ pub fn query_groups(counts: &Counts, question: &ShareQuery<'_>) -> Vec<Answers> 
 /// # Errors
 /// Returns an error if `progress` cancels.
 pub fn query_groups_with_progress(
-counts: &Counts,
-question: &ShareQuery<'_>,
-progress: ProgressSink<'_>,
+    counts: &Counts,
+    question: &ShareQuery<'_>,
+    progress: ProgressSink<'_>,
 ) -> Result<Vec<Answers>, StudyError> {
     let steps = Steps::new("answers", Some((question.methods.len() * counts.groups().len()) as u64), progress);
     let one = |(key, tallies): (&Vec<u16>, &Vec<TableCounts>)| {

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 
 use candor_analysis::condition::Condition;
 use candor_analysis::estimate::Interval;
-use candor_analysis::regress::{self, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, regress_replicated_with_progress};
+use candor_analysis::regress::{
+    self, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, regress_replicated_with_progress,
+};
 pub use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
@@ -202,7 +204,13 @@ pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked,
     let RegressOptions { family, standardize, missing, .. } = *options;
     let (references, ignoring) = (options.references.clone(), options.ignoring.clone());
     let [known, domain] = subpopulation(plan.schema(), options.condition.as_deref())?;
-    let asked = ModelOptions::default().family(family).references(references).standardize(standardize).ignoring(ignoring).missing(missing).domain(domain);
+    let asked = ModelOptions::default()
+        .family(family)
+        .references(references)
+        .standardize(standardize)
+        .ignoring(ignoring)
+        .missing(missing)
+        .domain(domain);
     let model = Model::new(plan, &formula, &asked)?;
     let by = groups(plan.schema(), &model, &options.by)?;
     let layout = Layout::new(plan, &model)?.with_groups(plan, &by);

@@ -50,7 +50,9 @@ fn clusters_say_why() {
     let survey = Survey::independent();
     let schema = survey.plan.schema();
     let learned = from_truth(schema, &pair(vec![0, 1_000, 2_000, 2_000, 1_000, 0], PEOPLE), None).unwrap();
-    let found = |cells: u64, dependence: f64| associations(schema, &learned, Limits::default().cells(cells).dependence(dependence)).unwrap();
+    let found = |cells: u64, dependence: f64| {
+        associations(schema, &learned, Limits::default().cells(cells).dependence(dependence)).unwrap()
+    };
     let together = found(6, 0.5);
     assert_eq!(
         (together.clusters, together.combinations),

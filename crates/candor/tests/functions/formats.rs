@@ -310,7 +310,8 @@ fn fronts_and_refinements() {
 fn schemas_and_randomizations() {
     let survey = Survey::independent();
     let people = survey.people();
-    let found = infer(survey.input(&people), &candor_tables::infer::InferOptions::default(), ProgressSink::none()).unwrap();
+    let found =
+        infer(survey.input(&people), &candor_tables::infer::InferOptions::default(), ProgressSink::none()).unwrap();
     assert_eq!(found.records, survey::PEOPLE);
     let words =
         ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
@@ -334,7 +335,8 @@ fn reports() {
     let numbers = MomentQuery::default();
     let counted = tables(&survey.plan, &asked, &numbers).unwrap();
     let counts = Counts::from_codes(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
-    let found = report(&survey.plan, &counts, &asked, &numbers, &ReportOptions::default(), ProgressSink::none()).unwrap();
+    let found =
+        report(&survey.plan, &counts, &asked, &numbers, &ReportOptions::default(), ProgressSink::none()).unwrap();
     assert!(found.dependences[0].p_value.unwrap() < 1e-6);
     assert!(found.page.html().contains("<h2>Associations</h2>"));
     let mut own = fields(&serde_json::to_value(&found).unwrap());

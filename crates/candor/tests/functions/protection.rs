@@ -126,8 +126,7 @@ fn whoever_waits_may_end_it() {
     let target = Target::File(folder.path().join("responses.csv"));
     let source = candor_base::randomness::Source::from_seed(1);
     after(1, |progress| {
-        let (inputs, options) =
-            (survey.input(&survey.people()).into(), RandomizeOptions::new(&source));
+        let (inputs, options) = (survey.input(&survey.people()).into(), RandomizeOptions::new(&source));
         let done = randomize_to(
             &survey.plan,
             inputs,

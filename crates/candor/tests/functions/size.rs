@@ -228,10 +228,10 @@ fn effects_take_respondents() {
     let small = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.14"]).unwrap();
     assert!((23.0..25.5).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
     let rare = Shares::read(
-plan.schema(),
-table(&[("attribute", &["smokes", "smokes"]), ("category", &["no", "yes"])], &[0.95, 0.05]),
-&[],
-);
+        plan.schema(),
+        table(&[("attribute", &["smokes", "smokes"]), ("category", &["no", "yes"])], &[0.95, 0.05]),
+        &[],
+    );
     let rare = found(&plan, "smokes ~ region", &rare.unwrap(), &["region=south=0.7"]).unwrap();
     assert!(
         rare.effects[0].respondents > 2.0 * one.effects[0].respondents
