@@ -86,7 +86,7 @@ pub fn to_toml(schema: &Schema) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InferredSchema {
-    /// Verdict if bin edges were computed from the records, and so reveal something about them.
+    /// Verdict, if bin edges were computed from the records and so reveal something about them.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
     /// Descriptions of its attributes.
@@ -101,11 +101,14 @@ pub struct InferredSchema {
     pub notes: Vec<String>,
 }
 
-/// Infers a schema from the columns of a file. The categories are those that occur, so publishing the schema reveals
-/// that somebody is in each of them.
+/// Infers a schema from the columns of a file.
+///
+/// The categories are those that occur. Publishing the schema therefore reveals that each of them has at least
+/// one person.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, or one that lists all unusable columns with remedies.
+/// Returns [`TableError`] if the file cannot be read, or if columns are unusable; it lists all of them with
+/// remedies.
 pub fn infer(input: Input, wishes: &InferOptions) -> Result<InferredSchema, TableError> {
     let infer::Inferred { schema, records, notes } = infer::infer(input, wishes)?;
     let cut = |a: &&Attribute| {
@@ -231,8 +234,9 @@ impl Grouped {
 /// Maximum number of categories listed.
 const MAX_LABELS: usize = 20;
 
-/// Checks files against a schema, one after another, and collects every value that does not fit. Stops at a file that
-/// cannot be read.
+/// Checks files against a schema, one after another, and collects every value that does not fit.
+///
+/// It stops at the first file that cannot be read.
 pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
     let mut problems = Vec::new();
     let (records, unreadable) = match each_problem(schema, inputs, |problem| problems.push(problem)) {
@@ -243,8 +247,9 @@ pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
     Checked { verdict, attributes: described(schema), records, problems, unreadable }
 }
 
-/// Checks files with more problems than memory, and passes each on. Returns the number of records read, and the error
-/// that stopped reading, if any.
+/// Checks files against a schema and passes on every value that does not fit, instead of collecting them.
+///
+/// Returns the number of records read, and the error that stopped reading, if any.
 pub fn each_problem(schema: &Schema, inputs: Inputs, mut tell: impl FnMut(Problem)) -> (u64, Result<(), TableError>) {
     let mut records = 0;
     for table in inputs {

@@ -36,9 +36,9 @@ impl Choice for Dialect {
 /// Representation of sets of categories or cells in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredSets {
-    /// As lists (arrays) of labels, as from Parquet.
+    /// As lists (arrays) of labels, as in Parquet.
     List,
-    /// As text, labels with `;` between them, as from CSV.
+    /// As text with `;` between labels, as in CSV.
     Text,
 }
 
@@ -80,8 +80,9 @@ impl Dialect {
         }
     }
 
-    /// Returns the text after the table in FROM that yields one row for each label of a column's sets, and the name
-    /// of that label. `number` distinguishes several such columns.
+    /// Returns the SQL that yields one row for each label of a column's sets, and the name of that label.
+    ///
+    /// The SQL follows the table in FROM. `number` distinguishes several such columns.
     fn unnested(self, column: &str, sets: StoredSets, number: usize) -> (String, String) {
         let column = self.name(column);
         let split = |function: &str| {
@@ -107,14 +108,15 @@ impl Dialect {
     }
 }
 
-/// Generates the query that counts the responses in `from`, a table or an expression, for these tables: one SELECT
-/// per table with the columns that any of them requires (NULL if unused), and the plan's fingerprint. Its result can
-/// be read as precomputed counts.
+/// Generates the query that counts responses for these tables.
 ///
-/// For set-valued answers it counts the categories contained in each set, so that there are as many rows as cells:
-/// one SELECT for the number of responses by channel IDs, and one for the answers that contain each cell; several if
-/// only some channels answer about the table with cells of strips. The column [`CountColumns::holds`] distinguishes
-/// them.
+/// `from` is a table or an expression. There is one SELECT per table, with the columns that any table requires (NULL
+/// if unused) and the plan's fingerprint. The result can be read as precomputed counts.
+///
+/// For set-valued answers, the query counts the categories in each set, so that there are as many rows as cells. One
+/// SELECT counts responses by channel ID, and one counts the answers that contain each cell. There are more if only
+/// some channels answer about the table with cells of balanced subsets. The column [`CountColumns::holds`]
+/// distinguishes them.
 pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: StoredSets) -> String {
     let layouts: Vec<CountLayout> = tables.lists().iter().map(|table| CountLayout::new(plan, table)).collect();
     let mut all: Vec<usize> = layouts.iter().flat_map(|layout| layout.columns(plan)).collect();
@@ -139,15 +141,15 @@ struct Query<'a> {
     sets: StoredSets,
     /// Columns that any table requires.
     all: Vec<usize>,
-    /// Whether a column says what a row counts.
+    /// Whether a column states what a row counts.
     holds: bool,
 }
 
-/// Channels of a block with strips that answer about a table in the same columns.
+/// Channels of a block with balanced subsets that answer about a table in the same columns.
 #[derive(Clone)]
 struct Case {
     block: usize,
-    /// These columns; empty if the channels answer about other tables.
+    /// The columns; empty if the channels answer about other tables.
     columns: Vec<usize>,
     /// Numbers of the channels; empty for all channels of the block.
     tags: Vec<u16>,
@@ -175,7 +177,7 @@ impl Query<'_> {
                 Content::Public { .. } | Content::Tag { .. } => true,
             };
             let told: Vec<usize> = needed.iter().copied().filter(is_told).collect();
-            // Where all channels ask elsewhere, the number of responses says it all.
+            // If all channels answer about other tables, the number of responses suffices.
             if !told.iter().all(tag) {
                 selects.push(self.select(layout, Some(CountColumns::CELLS), &told, &cases));
             }
@@ -183,7 +185,7 @@ impl Query<'_> {
         selects
     }
 
-    /// Returns all combinations of the cases of the blocks with strips that a table uses.
+    /// Returns all combinations of the cases of the blocks with balanced subsets that a table uses.
     fn cases(&self, layout: &CountLayout) -> Vec<Vec<Case>> {
         layout.striped().fold(vec![Vec::new()], |combinations, block| {
             let cases = self.cases_of(layout, block);
