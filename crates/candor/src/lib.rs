@@ -207,8 +207,6 @@ pub use candor_design::methods;
 ///
 /// These are schemas, plans, randomization and counts, and every verb as a function with its options and its
 /// result.
-/// These are schemas, plans, randomization and counts, and every verb as a function with its options and its
-/// result.
 pub mod prelude {
     pub use candor_analysis::table_list::TableList;
     pub use candor_analysis::tally::answer_codes;

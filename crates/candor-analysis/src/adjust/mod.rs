@@ -33,14 +33,14 @@ pub struct Adjusted {
     pub targets: Vec<Vec<f64>>,
 }
 
-/// Rakes answer records under a plan to tables that are estimated (unbiased) and projected to proper distributions.
+/// Rakes answer records under a plan to tables that are estimated without bias and projected to distributions.
 ///
 /// The columns of the records are the attributes of the schema, in order. Cost: one pass over the distinct records
 /// for each table, then [`rake`].
 ///
 /// # Errors
-/// Returns an error if the answers of the plan are not records ([`check_plan`]), if a table cannot be estimated, or
-/// if raking cannot start.
+/// Returns [`AdjustError`] if the answers of the plan are not records ([`check_plan`]), a table cannot be estimated,
+/// or raking cannot start.
 ///
 /// # Panics
 /// Panics if the records are not answers under the plan.
@@ -68,10 +68,10 @@ pub fn adjust(
     Ok(Adjusted { raked, tables: tables.lists().to_vec(), targets })
 }
 
-/// Checks that answers under a plan are records: one category of each attribute, all through the same channels.
+/// Checks that answers under a plan are records: one category of each attribute, with one channel per block.
 ///
 /// # Errors
-/// Returns the reason why they are not, with a remedy.
+/// Returns [`AdjustError`] with the reason why they are not, and a remedy.
 pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
     for column in plan.columns() {
         match &column.content {
@@ -109,13 +109,13 @@ pub enum AdjustError {
          estimate tables instead"
     )]
     Sets(String),
-    /// A matrix covers several attributes in one answer.
+    /// An answer is a combination of several attributes.
     #[error(
         "raking is not available: \"{0}\" is one answer about several attributes; estimate their table instead, or \
          design a plan with `method joint`, which answers each attribute separately"
     )]
     Crossed(String),
-    /// Answers that are not categories.
+    /// Answers are not the categories of the attribute.
     #[error(
         "raking is not available: the answers to \"{0}\" are not its categories in their order, so they cannot be \
          weighted as records; estimate tables instead"
