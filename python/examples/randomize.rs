@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             responses.push(batch);
             Ok::<(), TableError>(())
         };
-        randomize(&plan, Inputs::from(input), &RandomizeOptions { keep: &[], source: &source }, take)?;
+        randomize(&plan, Inputs::from(input), &RandomizeOptions::new(&source), take)?;
         measured.push([begun.elapsed().as_secs_f64(), cpu_seconds()? - cpu]);
     }
     println!("{}", serde_json::to_string(&measured)?);

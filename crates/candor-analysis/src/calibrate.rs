@@ -1,8 +1,8 @@
 //! Rakes weights to benchmarks of public attributes.
 //!
-//! Each weight is multiplied by one factor for the respondent's category of each attribute, so that the weighted
-//! shares of the categories equal those of the population (Deming and Stephan 1940; with one attribute this is
-//! post-stratification). All respondents with the same categories have the same factor, so counts by these attributes
+//! Each weight is multiplied by one factor for the respondent's category of each attribute. The weighted shares of
+//! the categories then equal those of the population (Deming and Stephan 1940; with one attribute, this is
+//! post-stratification). Respondents with the same categories have the same factors, so counts by these attributes
 //! suffice.
 
 use std::collections::BTreeMap;
@@ -40,11 +40,12 @@ pub enum CalibrateError {
 const MAX_ROUNDS: usize = 10_000;
 const NEAR: f64 = 1e-12;
 
-/// Multiplies the weights of all counts, grouped by the attributes at these `places` of their keys, so that each
-/// attribute has the category shares in `margins`.
+/// Rakes the weights of all counts, so that each attribute has the category shares in `margins`.
+///
+/// `places` are the positions of the attributes in the keys of the groups.
 ///
 /// # Errors
-/// Returns an error if no weights do.
+/// Returns [`CalibrateError`] if no weights reproduce the benchmarks.
 pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) -> Result<(), CalibrateError> {
     let combination = |key: &[u16]| -> Vec<u16> { places.iter().map(|&place| key[place]).collect() };
     let mut numbers: BTreeMap<Vec<u16>, usize> = BTreeMap::new();
@@ -96,8 +97,7 @@ pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) ->
     Ok(())
 }
 
-/// Returns the sample with the variance explained by the benchmarks removed; `None` if the counts are not by sampling
-/// units.
+/// Returns the sample, with the variance that the benchmarks explain removed; `None` without sampling units.
 fn calibrated_sample(
     groups: &Groups,
     combinations: &[&Vec<u16>],

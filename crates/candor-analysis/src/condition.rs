@@ -1,10 +1,11 @@
 //! Conditions on records, such as `Education in (Bachelors, Masters) and Sex = Female`.
 //!
-//! A comparison is `name = label`, `name != label`, `name in (label, ..)` or `name not in (label, ..)`, and for ordinal
-//! attributes also `<`, `<=`, `>` and `>=`, by the order of the categories. Comparisons are joined by `and`, `or`,
-//! `not` and parentheses (a missing value, the category `""`, is neither below nor above anything); `not` binds
-//! strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes, `"` or `'`,
-//! which are doubled inside.
+//! A comparison is `name = label`, `name != label`, `name in (label, ..)` or `name not in (label, ..)`. Ordinal
+//! attributes also have `<`, `<=`, `>` and `>=`, by the order of their categories. A missing value, the category
+//! `""`, is neither below nor above any category.
+//!
+//! Comparisons are combined by `not`, `and`, `or` (in order of precedence) and parentheses. Names and labels with
+//! spaces, commas or other special characters are quoted with `"` or `'`, which is doubled inside.
 
 use candor_base::schema::{Kind, Schema, nearest};
 
@@ -29,7 +30,7 @@ pub struct Condition {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Test {
-    /// The category of the attribute is one of those marked.
+    /// The category of the attribute is one of the marked ones.
     In(usize, Vec<bool>),
     Not(Box<Test>),
     All(Vec<Test>),
@@ -50,7 +51,7 @@ impl Condition {
     /// Parses a condition in the syntax of the [module](self).
     ///
     /// # Errors
-    /// Returns an error if the syntax is invalid, if an attribute or category is unknown, or if categories of a
+    /// Returns [`ConditionError`] if the syntax is invalid, an attribute or category is unknown, or categories of a
     /// nominal attribute are compared by order.
     pub fn parse(text: &str, schema: &Schema) -> Result<Condition, ConditionError> {
         let tokens = tokens(text)?;
@@ -70,8 +71,9 @@ impl Condition {
         &self.attributes
     }
 
-    /// Splits the condition into parts about two kinds of attributes, whose conjunction it is; `None` if a part
-    /// joined by `or` contains both kinds.
+    /// Splits a conjunction into the parts about two kinds of attributes.
+    ///
+    /// Returns `None` if a part that is joined by `or` contains both kinds.
     pub fn split(&self, is_first: impl Fn(usize) -> bool) -> Option<[Option<Condition>; 2]> {
         let parts = match &self.test {
             Test::All(tests) => tests.clone(),
@@ -129,9 +131,9 @@ fn problem(at: usize, problem: impl Into<String>) -> ConditionError {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
-    /// A name, a label or a word such as `and`.
+    /// A name, a label, or a keyword such as `and`.
     Word(String),
-    /// A name or label in quotes.
+    /// A quoted name or label.
     Quoted(String),
     Sign(&'static str),
 }
@@ -191,7 +193,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ConditionError> {
             while at < characters.len() && !ends(&characters[at]) && !after(at) {
                 at += 1;
             }
-            // A lone sign that begins nothing, such as "!".
+            // A single character that starts no operator, such as "!".
             at = at.max(begin + 1);
             tokens.push((begin + 1, Token::Word(characters[begin..at].iter().collect())));
         }
@@ -205,7 +207,7 @@ const MAX_DEPTH: usize = 64;
 struct Parser<'a> {
     schema: &'a Schema,
     tokens: &'a [(usize, Token)],
-    /// Returns the position after the last character.
+    /// Position after the last character.
     end: usize,
     at: usize,
     depth: usize,
@@ -334,7 +336,7 @@ impl Parser<'_> {
             ));
         }
         let label = self.label(attribute)?;
-        // A missing value has no place in the order, nor a question that was not asked.
+        // Missing values and "(not asked)" have no place in the order.
         let ordered = sign.starts_with(['<', '>']) && sign != "<>";
         let marked = (0..categories).map(|category| match sign {
             _ if ordered && !described.is_answer(category) => false,
@@ -364,7 +366,7 @@ mod tests {
         .unwrap()
     }
 
-    /// All records for which a condition holds.
+    /// Returns all records for which a condition holds.
     fn holding(text: &str) -> Vec<[u16; 3]> {
         let schema = schema();
         let condition = Condition::parse(text, &schema).unwrap();
@@ -385,7 +387,7 @@ mod tests {
         assert_eq!(holding("Age < '40+'"), by(|r| r[2] < 2));
         assert_eq!(holding("Age not in (20-39)"), by(|r| r[2] != 1));
         assert_eq!(holding("not (Sex = Male or Age > \"<20\")"), by(|r| r[0] == 0 && r[2] == 0));
-        // "and" binds stronger than "or".
+        // "and" takes precedence over "or".
         assert_eq!(
             holding("Sex = Male or Sex = Female and Age <= \"<20\""),
             by(|r| r[0] == 1 || (r[0] == 0 && r[2] == 0))

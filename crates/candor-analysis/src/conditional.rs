@@ -1,9 +1,8 @@
-//! Shares and means among those for whom a condition holds, and how they differ between groups: all from one table of
-//! all attributes involved.
+//! Conditional shares and means, and their differences between groups, from one table of all attributes involved.
 //!
-//! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients;
-//! intervals are those of [`among`](crate::conditional_shares). What two groups share of their errors is known from the
-//! same table.
+//! A conditional share is a ratio of two sums of shares of that table, and a mean is a ratio with scores as
+//! coefficients. Intervals are those of [`conditional_shares`](crate::conditional_shares). The correlation between
+//! groups follows from the same table.
 
 use candor_base::plan::Plan;
 
@@ -15,34 +14,34 @@ use crate::ratio::Ratios;
 use crate::table_list::MAX_CELLS;
 use crate::tally::TableCounts;
 
-/// What is asked for.
+/// A query for a share or a mean.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditional<'a> {
-    /// The condition: its share is estimated, or the mean of those for whom it holds; `None` for everybody.
+    /// Condition whose share is estimated, or which restricts a mean; `None` for everybody.
     pub condition: Option<&'a Condition>,
-    /// Among whom; everybody if `None`.
+    /// Condition of the group within which the share or mean is estimated; `None` for everybody.
     pub given: Option<&'a Condition>,
-    /// The attribute whose mean is asked for, with what its categories stand for.
+    /// Attribute whose mean is estimated, with its scores.
     pub mean: Option<(usize, &'a Values)>,
-    /// The attribute, public or not, whose groups are compared.
+    /// Attribute, public or not, whose groups are compared.
     pub compare: Option<usize>,
 }
 
-/// A share or mean of one group.
+/// A share or mean in one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupNumber {
-    /// The category of the attribute that is compared; `None` for everybody.
+    /// Category of the compared attribute; `None` for everybody.
     pub code: Option<u16>,
-    /// The number; `None` if nobody is known to be in the group.
+    /// Estimate; `None` if the group is estimated as empty.
     pub number: Option<Cell>,
-    /// By how much it is more than that of the first group.
+    /// Difference from the first group.
     pub difference: Option<Cell>,
-    /// How many times that of the first group it is.
+    /// Ratio to the first group.
     pub ratio: Option<RatioOfTwo>,
 }
 
 impl Conditional<'_> {
-    /// The attributes of the table that it is estimated from.
+    /// Returns the attributes of the table for the estimate.
     pub fn attributes(&self) -> Vec<usize> {
         let own = self.condition.into_iter().flat_map(Condition::attributes).copied();
         let given = self.given.into_iter().flat_map(Condition::attributes).copied();
@@ -53,7 +52,7 @@ impl Conditional<'_> {
         all
     }
 
-    /// What a cell adds to the numbers above and below the line, for one group.
+    /// Returns what a cell adds to the numerator and the denominator, for one group.
     fn coefficients(&self, codes: &[u16], group: Option<u16>) -> (f64, f64) {
         let code = |attribute: usize| codes[attribute];
         let inside = self.given.is_none_or(|given| given.holds(code))
@@ -69,14 +68,17 @@ impl Conditional<'_> {
     }
 }
 
-/// Estimates a share or mean of everybody, or of each group of the attribute that is compared, each later one with the
-/// first that there is.
+/// Estimates a share or mean of everybody, or of each group of the compared attribute.
+///
+/// Every later group is compared with the first one that is not empty.
 ///
 /// # Errors
-/// If the table cannot be estimated, or has more than 4,096 cells.
+/// Returns [`EstimateError`] if the table cannot be estimated, or its covariance is needed and it has more than
+/// 4,096 cells.
 ///
 /// # Panics
-/// If the tally is not of the [attributes](Conditional::attributes), or they have more than [`MAX_CELLS`] combinations.
+/// Panics if the counts are not those of the [attributes](Conditional::attributes), or these have more than
+/// [`MAX_CELLS`] combinations.
 pub fn conditional(
     plan: &Plan,
     tally: &TableCounts,
@@ -97,7 +99,7 @@ pub fn conditional(
         (0..shape.cells()).map(one).unzip()
     };
     let alone = |code, number| GroupNumber { code, number, difference: None, ratio: None };
-    // So many groups has the table that `estimate` makes of the same question.
+    // The number of groups in the corresponding table of `estimate`.
     let given = asked.given.map_or(Vec::new(), |given| given.attributes().to_vec());
     let among: usize = given.iter().map(|&attribute| plan.schema().size(attribute)).product();
     let Some(compare) = asked.compare else {
@@ -131,8 +133,9 @@ pub fn conditional(
 }
 
 impl Conditional<'_> {
-    /// The share of a public group under a sampling design, with the interval that a table among these groups has: that
-    /// of the survey of its members. `None` of anything else.
+    /// Returns the share in a public group under a sampling design, with the interval for a survey of its members.
+    ///
+    /// `None` in all other cases.
     fn among_known(&self, plan: &Plan, tally: &TableCounts, code: u16, options: &Options) -> Option<Cell> {
         let compare = self.compare.filter(|&attribute| plan.schema().attributes()[attribute].is_public())?;
         if tally.drawn().is_none() || self.given.is_some() || self.mean.is_some() {
@@ -151,7 +154,7 @@ impl Conditional<'_> {
         TableEstimator::new(plan, attributes).ok()?.sum(&members, &over, options).ok()
     }
 
-    /// A mean of numbers from 0 to 1, as it is; a share as it was.
+    /// Converts a mean of scaled scores back to scores; shares stay as they are.
     fn unscaled(&self, cell: Cell) -> Cell {
         self.mean.map_or(cell, |(_, values)| values.unscaled(cell))
     }

@@ -1,12 +1,11 @@
-//! Shares among those who: of each category of some attributes among the people with the same categories of others, or
-//! among those who answered at all.
+//! Conditional shares: shares of categories within groups of other attributes, or among people with an answer.
 //!
-//! Where the others are public, everybody knows who these people are: they are counted by themselves, and the shares
-//! are those of a smaller survey. Where they are randomized, or a missing answer is, a share is a ratio `N / D` of two
-//! sums of shares of one table. Its standard error is that of the mean of `(g - r h) / D`, what a response adds to it
-//! (linearisation). Its interval is Fieller's (1954): all `r` from 0 to 1 for which `N - r D` is not further from 0
-//! than chance explains. The variance of `N - r D` is the larger of two: that at the estimate with two people of no
-//! particular kind added to each group, and that under `r` itself.
+//! If the other attributes are public, the groups are known and counted separately, so the shares are those of a
+//! smaller survey. If they or missing answers are randomized, a share is a ratio `N / D` of two sums of shares of
+//! one table. Its standard error is that of the mean of `(g - r h) / D`, the influence of a response
+//! (linearization). Its interval is Fieller's (1954): all `r` from 0 to 1 for which `N - r D` is not further from 0
+//! than chance explains. The variance of `N - r D` is the larger of two: that at the estimate with two
+//! pseudo-respondents added to each group, and that under `r` itself.
 
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;
@@ -18,59 +17,61 @@ use crate::estimate::{
 use crate::ratio::Ratios;
 use crate::tally::{TableCounts, VarianceMethod};
 
-/// What shares are among.
+/// Condition of conditional shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditioning {
-    /// How many of the table's attributes, from the first, say among whom; all others say what.
+    /// Number of conditioning attributes, which come first in the table.
     pub given: usize,
-    /// Whether only those count who answered: whose category of no attribute of the table is the missing one, `""`, or
-    /// that of those not asked.
+    /// Whether shares are based on complete cases: no attribute of the table is missing (`""`) or not asked.
     pub without_missing: bool,
 }
 
 impl Conditioning {
-    /// Whether these are the shares of a plain table.
+    /// Returns whether the shares are unconditional.
     pub fn everybody(&self) -> bool {
         self.given == 0 && !self.without_missing
     }
 }
 
-/// A share of one cell among others.
+/// A conditional share of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionalShare {
-    /// The cell, one category for each attribute of the table.
+    /// The cell: one category for each attribute of the table.
     pub codes: Vec<u16>,
-    /// The share with its uncertainty; where nobody is known to be among them not a number, from 0 to 1.
+    /// Share with its uncertainty; NaN with limits 0 and 1 if its group is estimated as empty.
     pub share: Cell,
-    /// The effective sample size: how many independent respondents with equal weights among them would tell as much.
+    /// Effective sample size: number of respondents in the group with equal weights that would give the same
+    /// precision.
     pub effective: Option<f64>,
-    /// The degrees of freedom of the sampling design among them.
+    /// Degrees of freedom of the sampling design within the group.
     pub degrees: Option<f64>,
-    /// Where the share comes from, if it has a standard error: to compare it with others.
+    /// Source of the share, if it has a standard error, for comparisons with other shares.
     source: Option<Source>,
 }
 
-/// The counts that a share is estimated from, and what a response adds to it.
+/// The counts behind a share, and the influence of a response on it.
 #[derive(Clone, Debug, PartialEq)]
 struct Source {
-    /// The categories of the public attributes.
+    /// Categories of the public attributes.
     known: Vec<u16>,
     influence: Vec<f64>,
 }
 
-/// Shares among those who.
+/// Conditional shares of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionalShares {
-    /// The attributes, those that say among whom first.
+    /// Attributes, with the conditioning attributes first.
     pub attributes: Vec<usize>,
-    /// How many say among whom.
+    /// Number of conditioning attributes.
     pub given: usize,
-    /// The shares, the first attribute slowest, or why there are none. Missing categories are left out, if asked for.
+    /// Shares, with the first attribute varying slowest, or the reason why there are none.
+    ///
+    /// With complete cases, missing categories are omitted.
     pub cells: Result<Vec<ConditionalShare>, EstimateUnavailable>,
     slices: Vec<(Vec<u16>, TableCounts)>,
 }
 
-/// Estimates the shares of a table among those who; `options.method` is unbiased, the interval any but the bootstrap.
+/// Estimates the conditional shares of a table by the unbiased method, with any interval but the bootstrap.
 pub fn shares_among(plan: &Plan, tally: &TableCounts, among: Conditioning, options: &Options) -> ConditionalShares {
     let attributes = &tally.layout().attributes;
     let public = |&place: &usize| plan.schema().attributes()[attributes[place]].is_public();
@@ -79,8 +80,8 @@ pub fn shares_among(plan: &Plan, tally: &TableCounts, among: Conditioning, optio
     if tally.drawn().is_none() || known.is_empty() {
         return found;
     }
-    // People of one sampling unit may be in several groups, whose shares vary together then: how, is told by one table
-    // of all.
+    // People in a sampling unit may be in several groups, whose shares are then correlated. The correlation comes
+    // from the table of all groups.
     let together = in_slices(plan, tally, among, options, &[]);
     let cells = found.cells.and_then(|cells| {
         let sources = together.cells?;
@@ -91,7 +92,7 @@ pub fn shares_among(plan: &Plan, tally: &TableCounts, among: Conditioning, optio
     ConditionalShares { cells, ..together }
 }
 
-/// The shares of a table, by slices of those who are known by the attributes at some places.
+/// Estimates conditional shares separately for the groups of the public attributes at some places.
 fn in_slices(
     plan: &Plan,
     tally: &TableCounts,
@@ -125,7 +126,7 @@ fn in_slices(
     ConditionalShares { attributes, given: among.given, cells, slices }
 }
 
-/// The counts of every combination of categories of public attributes, at these places of the table.
+/// Returns the counts for every combination of categories of the public attributes at these places.
 fn slices(plan: &Plan, tally: &TableCounts, known: &[usize]) -> Vec<(Vec<u16>, TableCounts)> {
     let attributes = &tally.layout().attributes;
     known.iter().fold(vec![(Vec::new(), tally.clone())], |slices, &place| {
@@ -139,10 +140,10 @@ fn slices(plan: &Plan, tally: &TableCounts, known: &[usize]) -> Vec<(Vec<u16>, T
 }
 
 impl ConditionalShares {
-    /// How two of the shares vary together, from -1 to 1: not at all if they are of people who are known to be others.
+    /// Returns the correlation of two of the shares; zero if they are in different known groups.
     ///
     /// # Errors
-    /// If the covariance cannot be worked out.
+    /// Returns [`EstimateError`] if the covariance cannot be computed.
     pub fn correlation(&self, plan: &Plan, a: &ConditionalShare, b: &ConditionalShare) -> Result<f64, EstimateError> {
         let (Some(first), Some(second)) = (&a.source, &b.source) else { return Ok(0.0) };
         let slice = self.slices.iter().find(|(known, _)| *known == first.known);
@@ -155,11 +156,11 @@ impl ConditionalShares {
     }
 }
 
-/// The counts of people who are known, with the table that is to be estimated of them.
+/// Counts of a known group, with the table to estimate in it.
 struct Slice<'a> {
     plan: &'a Plan,
     tally: &'a TableCounts,
-    /// How many attributes say among whom, and are randomized.
+    /// Number of conditioning attributes that are randomized.
     given: usize,
     among: Conditioning,
     options: &'a Options,
@@ -185,7 +186,7 @@ impl Slice<'_> {
         let estimator = TableEstimator::new(self.plan, attributes)?;
         match estimator.estimate(self.tally, self.options.target) {
             Ok(_) => {}
-            // Too few of them for what they drew to tell anything, though the plan would.
+            // With few people in the group, the assigned channels may be uninformative even if the plan is not.
             Err(error) => {
                 estimator.predict(1.0, self.options.target).map_err(|_| error)?;
                 return Ok(counting.map(|cell| with(cell, nobody(), None, None)).collect());
@@ -195,7 +196,7 @@ impl Slice<'_> {
             let unit = |cell: usize| (0..shape.cells()).map(|other| f64::from(other == cell)).collect();
             let Analysis { cells, effective, .. } = analyse(self.plan, self.tally, self.options);
             let found = match cells {
-                // A few people tell little, but there is nothing wrong with their table.
+                // A small group is imprecise, which is not an error of its table.
                 Err(EstimateUnavailable::Uninformative { .. }) => vec![nobody(); shape.cells()],
                 found => found?,
             };
@@ -229,16 +230,18 @@ impl Slice<'_> {
         shape.sizes()[self.given..].iter().product()
     }
 
-    /// For each cell the number of the group that it belongs to: its categories of the attributes that say among whom.
+    /// Returns the group of each cell: its categories of the conditioning attributes.
     fn groups(&self, shape: &Shape) -> Vec<usize> {
         let places: Vec<usize> = (0..self.given).collect();
         (0..shape.cells()).map(|cell| shape.project_cell(cell, &places)).collect()
     }
 }
 
-/// Tells `each` the categories of the first `given` attributes, combination by combination, with the table that its
-/// ratios are of and the cells of its members, in the order of the categories of the other attributes; `None` where
-/// nobody is known to be among them.
+/// Calls `each` with every combination of categories of the first `given` attributes.
+///
+/// It receives the table of the ratios and the cells of the group, in the order of the categories of the other
+/// attributes.
+/// `None` if the group is estimated as empty.
 pub(crate) fn by_group<T>(
     plan: &Plan,
     tally: &TableCounts,

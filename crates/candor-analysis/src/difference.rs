@@ -1,20 +1,21 @@
 //! Differences and ratios of two estimates, from their intervals.
 //!
 //! The lower error of a difference combines the lower error of the first estimate and the upper error of the second,
-//! as standard errors are combined (method of variance estimates recovery: Zou and Donner 2008; for ratios Donner and
-//! Zou 2012). Each interval keeps its shape, so small-sample properties carry over: the interval of a difference of
-//! shares stays within -1 and 1, that of a ratio above 0. If an estimated share is out of range by chance, the
-//! interval extends to the estimate of the difference, if possible.
+//! as standard errors are combined. This is the method of variance estimates recovery (Zou and Donner 2008; for
+//! ratios Donner and Zou 2012). Each interval keeps its shape, so small-sample properties carry over: the interval
+//! of a difference of shares stays within -1 and 1, and that of a ratio above 0. If an estimated share is out of
+//! range by chance, the interval is extended to the estimated difference, if that is possible.
 
 use crate::estimate::{Cell, Uncertainty};
 
-/// Returns the difference `second - first` with its uncertainty. `correlation` is that of the two estimates. `None`
-/// if either is unknown.
+/// Returns the difference `second - first` with its uncertainty; `None` if either is unknown.
+///
+/// `correlation` is that of the two estimates.
 pub fn difference(first: &Cell, second: &Cell, correlation: f64) -> Option<Cell> {
     let (a, b) = (Known::new(first)?, Known::new(second)?);
     let together = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
     let (middle, estimate) = (b.estimate - a.estimate, second.estimate - first.estimate);
-    // An estimate of a share that chance took out of its range may be beyond what its interval allows.
+    // An estimate that is out of range by chance may be outside of its interval.
     let possible = if estimate.abs() <= 1.0 { estimate } else { middle };
     let uncertainty = Uncertainty {
         standard_error: together(a.standard_error, b.standard_error),
@@ -41,7 +42,7 @@ pub fn ratio(first: &Cell, second: &Cell, correlation: f64) -> Option<RatioOfTwo
     if a.estimate <= 0.0 {
         return None;
     }
-    // `second - r first` as a difference of two: its interval leaves out 0 beyond the ends.
+    // Treats `second - r first` as a difference, whose interval excludes 0 beyond the limits of the ratio.
     let reach = |r: f64, x: f64, y: f64| (x * x + r * r * y * y - 2.0 * correlation * r * x * y).max(0.0).sqrt();
     let above = |r: f64| b.estimate - r * a.estimate - reach(r, b.below, a.above) > 0.0;
     let below = |r: f64| b.estimate - r * a.estimate + reach(r, b.above, a.below) < 0.0;
@@ -50,7 +51,7 @@ pub fn ratio(first: &Cell, second: &Cell, correlation: f64) -> Option<RatioOfTwo
     Some(RatioOfTwo { estimate: b.estimate / a.estimate, low, high })
 }
 
-/// Returns the number up to which the predicate holds, starting from 0.
+/// Returns the largest number up to which the predicate holds, starting from 0.
 fn turn(holds: impl Fn(f64) -> bool) -> f64 {
     const FAR: f64 = 1e9;
     let mut high = 1.0;
@@ -68,7 +69,7 @@ fn turn(holds: impl Fn(f64) -> bool) -> f64 {
     low
 }
 
-/// Returns an estimate moved into its interval, and the distances to its limits.
+/// An estimate moved into its interval, with the distances to its limits.
 struct Known {
     estimate: f64,
     standard_error: f64,
@@ -104,7 +105,7 @@ mod tests {
         assert!((found.standard_error - 0.02f64.sqrt()).abs() < 1e-12);
     }
 
-    /// What varies together differs by less; the same number does not differ at all.
+    /// Positively correlated estimates have smaller differences; equal ones have none.
     #[test]
     fn correlations_count() {
         let (a, b) = (cell(0.3, 0.2, 0.4), cell(0.5, 0.4, 0.6));
@@ -120,12 +121,12 @@ mod tests {
 
     #[test]
     fn ends() {
-        // The first may be zero: no upper end. The second may be: the lower end is 0.
+        // The first may be zero, so there is no upper limit. The second may be, so the lower limit is 0.
         let found = ratio(&cell(0.1, 0.0, 0.3), &cell(0.2, 0.0, 0.5), 0.0).unwrap();
         assert_eq!((found.low, found.high), (0.0, f64::INFINITY));
         assert_eq!(ratio(&cell(0.0, 0.0, 0.3), &cell(0.2, 0.0, 0.5), 0.0), None);
         assert_eq!(difference(&cell(f64::NAN, 0.0, 1.0), &cell(0.2, 0.0, 0.5), 0.0), None);
-        // Shares outside 0 and 1 are compared inside.
+        // Shares outside of 0 and 1 are moved inside for the comparison.
         let found = difference(&cell(-0.1, 0.0, 0.2), &cell(1.1, 0.8, 1.0), 0.0).unwrap();
         let Uncertainty { low, high, .. } = found.uncertainty.unwrap();
         assert!((found.estimate - 1.2).abs() < 1e-12 && high <= 1.0 && low > 0.6);

@@ -1,31 +1,32 @@
-//! Goodness of fit: whether responses can have come from their plan, whatever the truth is.
+//! Goodness of fit: whether responses are plausible under their plan, for any population.
 //!
-//! A plan says how often each channel of a lottery is drawn, and between which probabilities every answer is given:
-//! `low <= P(z | x) <= high` over all true categories `x`. An answer that is more or less frequent than its bounds
-//! allow is implausible: the file is another plan's, or was edited. For independent respondents with such probabilities
-//! Chernoff's bound holds for every number of them (Hoeffding 1963, theorem 1): `P(share >= s) <= exp(-n KL(s ||
-//! high))` for `s > high`, and likewise below. The [`FALSE_ALARM`] is shared out over all bounds, so it is a true upper
+//! A plan fixes how often each channel is assigned, and bounds the probability of every answer: `low <= P(z | x) <=
+//! high` over all true categories `x`. An answer whose frequency is outside its bounds is implausible: the file
+//! belongs to another plan, or was edited. For independent respondents with such probabilities, Chernoff's bound
+//! holds at any sample size (Hoeffding 1963, theorem 1): `P(share >= s) <= exp(-n KL(s || high))` for `s > high`,
+//! and likewise below. The [`FALSE_ALARM`] rate is divided among all bounds (Bonferroni), so it is a true upper
 //! limit.
 
 use candor_base::channel::Channel;
 use candor_base::plan::{Block, Content, Plan};
 use candor_bulk::AnswerColumn;
 
-/// The largest probability that honest responses are called implausible.
+/// Largest probability with which honest responses are called implausible.
 pub const FALSE_ALARM: f64 = 1e-6;
 
-/// Beyond so many channels times attributes, only the draws of a lottery are checked: bounds of answers would take
-/// long.
+/// Largest number of channels times attributes for which answers are bounded.
+///
+/// Beyond it, only the frequencies of the channels are checked, because the bounds would take too long.
 const MAX_BOUNDED: usize = 20_000;
 
-/// The bounds of a plan, column by column.
+/// Bounds of a plan for the frequency of each code in each column.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// For each column, the least and greatest probability of each code; nothing for columns without bounds.
+    /// Smallest and largest probability of each code, by column; empty for columns without bounds.
     bounds: Vec<Vec<(f64, f64)>>,
 }
 
-/// How often each code was answered, column by column.
+/// Number of occurrences of each code, by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FitCounts {
     rows: u64,
@@ -33,7 +34,7 @@ pub struct FitCounts {
 }
 
 impl Fit {
-    /// The bounds of a plan.
+    /// Computes the bounds of a plan.
     pub fn new(plan: &Plan) -> Fit {
         let bounds = |content: &Content| match content {
             Content::Public { .. } | Content::Cells { .. } => Vec::new(),
@@ -43,7 +44,7 @@ impl Fit {
         Fit { bounds: plan.columns().iter().map(|column| bounds(&column.content)).collect() }
     }
 
-    /// Counts responses, one column of codes for each column of the plan.
+    /// Counts responses, with one column of codes for each column of the plan.
     pub fn count(&self, columns: &[AnswerColumn], rows: usize) -> FitCounts {
         let counts = |(column, bounds): (&AnswerColumn, &Vec<(f64, f64)>)| {
             let mut counts = vec![0; bounds.len()];
@@ -51,21 +52,23 @@ impl Fit {
                 AnswerColumn::One(codes) => codes,
                 AnswerColumn::Set(sets) => sets.codes(),
             };
-            // Where another channel was drawn there is no answer, and no such code.
+            // If another kind of channel was assigned, there is no answer and no such code.
             codes.iter().for_each(|&code| counts.get_mut(usize::from(code)).into_iter().for_each(|n| *n += 1));
             counts
         };
         FitCounts { rows: rows as u64, counts: columns.iter().zip(&self.bounds).map(counts).collect() }
     }
 
-    /// Whether the counts are further outside the bounds than chance explains; with a probability of at most
-    /// [`FALSE_ALARM`] if they come from the plan.
+    /// Returns whether the counts are outside of the bounds by more than chance explains.
+    ///
+    /// If they come from the plan, this happens with a probability of at most [`FALSE_ALARM`].
     pub fn is_implausible(&self, counts: &FitCounts) -> bool {
         self.fails(counts, 1)
     }
 
-    /// Which of several files are implausible, by their places: each by itself, or all of them if only together they
-    /// are. With a probability of at most [`FALSE_ALARM`] any, if all come from the plan.
+    /// Returns the positions of implausible files: each on its own, or all if only their sum is implausible.
+    ///
+    /// If all files come from the plan, any is returned with a probability of at most [`FALSE_ALARM`].
     pub fn implausible_files(&self, files: &[FitCounts]) -> Vec<usize> {
         let looks = files.len() + 1;
         let alone: Vec<usize> = (0..files.len()).filter(|&file| self.fails(&files[file], looks)).collect();
@@ -77,7 +80,7 @@ impl Fit {
         }
     }
 
-    /// Whether counts are outside the bounds, at one of so many looks that share the false alarm.
+    /// Returns whether counts are outside of the bounds, in one of `looks` tests that share the false-alarm rate.
     fn fails(&self, counts: &FitCounts, looks: usize) -> bool {
         let tests = 2 * looks * self.bounds.iter().map(Vec::len).sum::<usize>();
         let limit = (tests as f64 / FALSE_ALARM).ln();
@@ -105,7 +108,8 @@ impl FitCounts {
     }
 }
 
-/// Between which probabilities each answer at a place of a block is given, over the lottery and all true categories.
+/// Returns the probability bounds of each answer to an attribute, over all channels of a block and all true
+/// categories.
 fn answer_bounds(block: &Block, place: usize, labels: usize) -> Vec<(f64, f64)> {
     if block.channels().len() * block.attributes().len() > MAX_BOUNDED {
         return Vec::new();
@@ -116,11 +120,11 @@ fn answer_bounds(block: &Block, place: usize, labels: usize) -> Vec<(f64, f64)> 
             *bound = (bound.0 + share * low, bound.1 + share * high);
         }
     }
-    // Sums of floats may be off by their last digits.
+    // Sums of floats may be off in their last digits.
     bounds.into_iter().map(|(low, high)| ((low - 1e-12).max(0.0), (high + 1e-12).min(1.0))).collect()
 }
 
-/// The least and the greatest probability that a channel answers with each code, or with a set that holds it.
+/// Returns the smallest and largest probability of each code under a channel, or of a set that contains it.
 fn channel_bounds(channel: &Channel, place: usize, labels: usize) -> Vec<(f64, f64)> {
     match channel {
         Channel::Strip(_) => vec![(0.0, 0.0); labels],
@@ -137,7 +141,7 @@ fn channel_bounds(channel: &Channel, place: usize, labels: usize) -> Vec<(f64, f
     }
 }
 
-/// The Kullback-Leibler divergence of two coins, in nats.
+/// Returns the Kullback-Leibler divergence of two Bernoulli distributions, in nats.
 fn divergence(share: f64, of: f64) -> f64 {
     let part = |s: f64, p: f64| if s > 0.0 { s * (s / p).ln() } else { 0.0 };
     if share == of { 0.0 } else { part(share, of) + part(1.0 - share, 1.0 - of) }
@@ -170,7 +174,7 @@ mod tests {
         Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
     }
 
-    /// Whether responses made under one plan are implausible under another.
+    /// Returns whether responses made under one plan are implausible under another.
     fn implausible(made: &Plan, read: &Plan, truth: impl Fn(usize) -> u16, rows: usize, seed: u64) -> bool {
         let truths = vec![(0..rows).map(truth).collect::<Vec<u16>>()];
         let answers = Randomizer::new(made).batch(&truths, &mut Source::from_seed(seed).stream(0)).unwrap();
@@ -184,7 +188,7 @@ mod tests {
         fit.is_implausible(&counts)
     }
 
-    /// Honest responses are never called implausible, however one-sided the truth is; others are.
+    /// Honest responses are never called implausible, even in extreme populations; responses of other plans are.
     #[test]
     fn only_responses_of_other_plans_are_implausible() {
         let plans = [plan_of(4, 1, 1.0), plan_of(6, 2, 1.0), plan_of(3, 1, 0.2), lottery([1, 3]), matrix(0.7)];
@@ -200,11 +204,11 @@ mod tests {
         assert!(implausible(&plan_of(6, 2, 5.0), &plan_of(6, 2, 0.5), all_zero, 2_000, 1), "in sets, too");
         assert!(implausible(&lottery([1, 1]), &lottery([1, 3]), |row| (row % 3) as u16, 2_000, 1), "the lottery");
         assert!(implausible(&matrix(0.99), &matrix(0.7), all_zero, 500, 1), "a matrix");
-        // What no answers can tell apart is not told apart: that takes the fingerprint.
+        // Plans with the same answer probabilities are not distinguished; only their fingerprints differ.
         assert!(!implausible(&plan_of(4, 1, 1.0), &plan_of(4, 1, 4.0), all_zero, 2_000, 1));
     }
 
-    /// Of several files the wrong one is named, and all of them where only their sum is too far off.
+    /// Of several files, the wrong one is named; if only their sum is implausible, all are.
     #[test]
     fn the_implausible_file_is_named() {
         let fit = Fit::new(&matrix(0.7));

@@ -1,9 +1,9 @@
-//! Means, variances and quantiles of an attribute whose categories stand for numbers, of everybody or among those who.
+//! Means, variances and quantiles of an attribute with numeric scores, of everybody or within groups.
 //!
-//! A mean is a sum of shares with the numbers as coefficients, over the share of those who have one; its interval is
-//! that of a ratio ([`among`](crate::conditional_shares)), inside the least and the largest number. A quantile is where
-//! the distribution function reaches a share: its interval are all categories for which that is possible by the
-//! interval of the distribution function (Woodruff 1952).
+//! A mean is a sum of shares weighted by the scores, divided by the share of people with a score. Its interval is
+//! that of a ratio ([`conditional_shares`](crate::conditional_shares)), between the lowest and the highest score. A
+//! quantile is the category in which the distribution function reaches a probability. Its interval consists of all
+//! categories for which the interval of the distribution function allows that (Woodruff 1952).
 
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Kind};
@@ -13,65 +13,65 @@ use crate::estimate::{Cell, EstimateUnavailable, Options, Uncertainty};
 use crate::ratio::{Ratios, dot};
 use crate::tally::TableCounts;
 
-/// The number that each category of an attribute stands for; `None` for those that stand for none, such as missing
-/// values.
+/// The score of each category of an attribute; `None` for categories without one, such as missing values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values(Vec<Option<f64>>);
 
-/// Why categories stand for no numbers.
+/// Reason why an attribute has no scores.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValuesError {
-    /// Labels are words.
+    /// Labels are not numbers.
     #[error(
         "the category \"{category}\" of \"{name}\" has no numeric score; specify one for each category, such as \
          `scores` \"{name}:0,1,..\""
     )]
     Words {
-        /// The attribute.
+        /// Name of the attribute.
         name: String,
         /// The category.
         category: String,
     },
-    /// The first and the last bin have no middle.
+    /// The first and the last bin have no midpoint.
     #[error(
         "the open bins of \"{name}\", below {first} and from {last} on, have no midpoint; specify a score for each of \
          the {bins} bins: `scores` \"{name}:..\""
     )]
     OpenBins {
-        /// The attribute.
+        /// Name of the attribute.
         name: String,
-        /// The first edge.
+        /// First edge.
         first: f64,
-        /// The last edge.
+        /// Last edge.
         last: f64,
-        /// How many bins there are.
+        /// Number of bins.
         bins: usize,
     },
-    /// Too few or too many numbers, or none at all.
+    /// The scores are too few, too many or not finite.
     #[error(
         "invalid scores of \"{name}\": found {found}; expected {expected} finite numbers, one for each category that \
          stands for a number"
     )]
     Number {
-        /// The attribute.
+        /// Name of the attribute.
         name: String,
-        /// How many it takes.
+        /// Expected number of scores.
         expected: usize,
-        /// How many there are.
+        /// Number of scores found.
         found: usize,
     },
-    /// All the same.
+    /// All scores are equal.
     #[error("all categories of \"{0}\" have the same score")]
     Same(String),
 }
 
 impl Values {
-    /// What the categories of an attribute stand for: points of a grid for themselves, labels that are numbers
-    /// likewise, `""` for none, bins for `said`.
+    /// Returns the scores of an attribute: points of a grid, or labels that are numbers; none for `""`.
+    ///
+    /// Bins need scores of their own: see [`Values::said`].
     ///
     /// # Errors
-    /// If something else is a label, or bins have no middle.
+    /// Returns [`ValuesError`] if a label is not a number, or there are bins.
     pub fn new(attribute: &Attribute) -> Result<Values, ValuesError> {
         let name = || attribute.name().to_owned();
         if let (Some(first), Some(last)) = (attribute.edges().next(), attribute.edges().last()) {
@@ -89,10 +89,10 @@ impl Values {
         Values(attribute.categories().iter().enumerate().map(number).collect::<Result<_, _>>()?).checked(attribute)
     }
 
-    /// These numbers, one for each bin, or for each category that is not the missing one.
+    /// Assigns these scores, one to each bin, or to each category that is not missing.
     ///
     /// # Errors
-    /// If they are not as many, or not finite.
+    /// Returns [`ValuesError::Number`] if their number is wrong, or they are not finite.
     pub fn said(attribute: &Attribute, numbers: &[f64]) -> Result<Values, ValuesError> {
         let bins = if attribute.numeric_len() > 0 { attribute.numeric_len() } else { usize::MAX };
         let taking: Vec<bool> =
@@ -105,8 +105,7 @@ impl Values {
         Values(taking.into_iter().map(|takes| if takes { numbers.next() } else { None }).collect()).checked(attribute)
     }
 
-    /// The order of bins, or of ordinal categories, which is all that quantiles need; `None` if the attribute has no
-    /// order.
+    /// Returns ranks of bins or ordinal categories, which suffice for quantiles; `None` without an order.
     pub fn ranks(attribute: &Attribute) -> Option<Values> {
         let ordered = attribute.numeric_len() > 0 || attribute.kind() == Kind::Ordinal;
         let last = if attribute.numeric_len() > 0 { attribute.numeric_len() } else { usize::MAX };
@@ -114,11 +113,13 @@ impl Values {
         ordered.then(|| Values((0..attribute.categories().len()).map(rank).collect()).checked(attribute).ok()).flatten()
     }
 
-    /// What the categories stand for as items of a score: numbers for themselves; two categories, and those of an
-    /// ordinal attribute, for 0, 1 and so on.
+    /// Returns the scores of an item in a sum score.
+    ///
+    /// Numeric labels stand for themselves. Two categories, and those of an ordinal attribute, have the scores 0,
+    /// 1 and so on.
     ///
     /// # Errors
-    /// Returns an error if they stand for no numbers and have no order.
+    /// Returns [`ValuesError`] if labels are not numbers and categories have no order.
     pub fn of_item(attribute: &Attribute) -> Result<Values, ValuesError> {
         let answers = (0..attribute.categories().len()).filter(|&code| attribute.is_answer(code)).count();
         Values::new(attribute).or_else(|error| {
@@ -131,7 +132,7 @@ impl Values {
         })
     }
 
-    /// What a category stands for.
+    /// Returns the score of a category.
     pub fn of(&self, code: usize) -> Option<f64> {
         self.0.get(code).copied().flatten()
     }
@@ -143,13 +144,13 @@ impl Values {
         }
     }
 
-    /// What a category stands for, from 0 for the least number to 1 for the largest.
+    /// Returns the score of a category, scaled from 0 for the lowest to 1 for the highest.
     pub(crate) fn scaled(&self, code: u16) -> Option<f64> {
         let (low, high) = self.range();
         self.0[usize::from(code)].map(|value| (value - low) / (high - low))
     }
 
-    /// A mean of scaled numbers, in the numbers themselves.
+    /// Converts a mean of scaled scores back to scores.
     pub(crate) fn unscaled(&self, cell: Cell) -> Cell {
         let (low, high) = self.range();
         moved(cell, high - low, low)
@@ -160,39 +161,39 @@ impl Values {
     }
 }
 
-/// Mean, variance and quantiles of one group.
+/// Mean, variance and quantiles in one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupMoments {
-    /// The categories of the attributes that say among whom.
+    /// Categories of the conditioning attributes.
     pub codes: Vec<u16>,
-    /// The mean.
+    /// Mean.
     pub mean: Cell,
-    /// The variance of the population, not of the mean.
+    /// Variance of the scores in the population (not that of the mean).
     pub variance: Cell,
-    /// One for each quantile asked for.
+    /// Requested quantiles.
     pub quantiles: Vec<Quantile>,
 }
 
-/// Where the distribution function reaches a share, by the category's code.
+/// A quantile: the category in which the distribution function reaches a probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantile {
-    /// The share.
+    /// Probability.
     pub share: f64,
-    /// The category; `None` where nobody is known to be among them.
+    /// Code of the category; `None` if the group is estimated as empty.
     pub estimate: Option<u16>,
-    /// The least category that is possible.
+    /// Lowest category within the confidence interval.
     pub low: u16,
-    /// The largest.
+    /// Highest category within the confidence interval.
     pub high: u16,
 }
 
-/// The numbers of the last attribute of a table, among those with the same categories of all others.
+/// Estimates the moments of the last attribute of a table, within groups of all other attributes.
 ///
 /// # Errors
-/// If the table cannot be estimated.
+/// Returns [`EstimateUnavailable`] if the table cannot be estimated.
 ///
 /// # Panics
-/// If the values are of another attribute.
+/// Panics if the scores are those of another attribute.
 pub fn group_moments(
     plan: &Plan,
     tally: &TableCounts,
@@ -207,7 +208,7 @@ pub fn group_moments(
     })
 }
 
-/// A number times a scale, and so much more.
+/// Scales and shifts a number with its uncertainty.
 fn moved(cell: Cell, scale: f64, shift: f64) -> Cell {
     Cell {
         estimate: shift + scale * cell.estimate,
@@ -235,7 +236,7 @@ fn of_nobody(codes: Vec<u16>, values: &Values, shares: &[f64]) -> GroupMoments {
 }
 
 impl Values {
-    /// The categories with a number, by their numbers.
+    /// Returns the categories with a score, sorted by score.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.0.len()).filter(|&code| self.0[code].is_some()).collect();
         order.sort_by(|&a, &b| self.0[a].unwrap_or(0.0).total_cmp(&self.0[b].unwrap_or(0.0)));
@@ -272,8 +273,8 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     }
 }
 
-/// The variance of numbers from 0 to 1, from their squared distances from the mean, by linearisation; it is at most
-/// 1/4.
+/// Returns the variance of scores from 0 to 1, from squared deviations from the mean, by linearization; it is at
+/// most 1/4.
 fn variance(ratios: &Ratios<'_>, squares: &[f64], under: &[f64]) -> Cell {
     let (n, d) = (dot(squares, &ratios.estimate.shares), dot(under, &ratios.estimate.shares));
     let estimate = n / d;

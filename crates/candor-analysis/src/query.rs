@@ -1,9 +1,9 @@
-//! The share of the population for which a condition holds (count queries, Domingo-Ferrer and Soria-Comas 2020, section
-//! 6.5).
+//! Estimates the share of the population that satisfies a condition.
 //!
-//! Estimated from the table of all attributes in the condition it is unbiased and has a standard error. Where that
-//! table is too noisy, smaller tables can be multiplied as if what they hold were independent (Domingo-Ferrer and
-//! Soria-Comas 2020, Protocol 1 and section 4): less noise, and a bias nobody can tell from the responses.
+//! These are the count queries of Domingo-Ferrer and Soria-Comas 2020, section 6.5. An estimate from the table of
+//! all attributes in the condition is unbiased and has a standard error. If that table is too noisy, smaller tables
+//! can be multiplied as if they were independent (Protocol 1 and section 4 of the paper). This has less noise, and a
+//! bias that cannot be determined from the responses.
 
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;
@@ -13,18 +13,18 @@ use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
 use crate::table_list::MAX_CELLS;
 use crate::tally::TableCounts;
 
-/// What is taken to be independent of each other.
+/// Independence assumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assume {
-    /// Nothing: one table of all attributes in the condition.
+    /// None: one table of all attributes in the condition.
     Nothing,
-    /// Attributes of different blocks (RR-Clusters): one table for each block.
+    /// Attributes of different blocks are independent (RR-Clusters): one table for each block.
     BlocksIndependent,
-    /// All attributes (RR-Independent): one table for each.
+    /// All attributes are independent (RR-Independent): one table for each.
     AttributesIndependent,
 }
 
-/// The tables to multiply, by positions in the schema: together they hold the attributes of the condition, each once.
+/// Returns the tables to multiply, which together contain each attribute of the condition once.
 pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usize>> {
     let attributes = condition.attributes();
     match assume {
@@ -46,17 +46,17 @@ pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usiz
     }
 }
 
-/// Estimates the share of records for which the condition holds, from the tallies of its [`parts`]. The standard error
-/// is that of the one table; several have none, since it would say nothing about their bias.
+/// Estimates the share of records that satisfy the condition, from the counts of its [`parts`].
 ///
-/// Cost: the number of combinations of the attributes in the condition.
+/// There is a standard error if there is one part. With several, it would ignore their bias. The cost is the number
+/// of combinations of the attributes in the condition.
 ///
 /// # Errors
-/// If a table cannot be estimated.
+/// Returns [`EstimateError`] if a table cannot be estimated.
 ///
 /// # Panics
-/// If the tallies are not of the parts, or the attributes of the condition have more than
-/// [`MAX_CELLS`] combinations.
+/// Panics if the counts are not those of the parts, or the attributes of the condition have more than [`MAX_CELLS`]
+/// combinations.
 pub fn share_where(
     plan: &Plan,
     tallies: &[&TableCounts],
@@ -65,7 +65,7 @@ pub fn share_where(
 ) -> Result<Linear, EstimateError> {
     let shape = plan.schema().shape(condition.attributes());
     let place = |attribute: usize| condition.attributes().iter().position(|&a| a == attribute);
-    // For each part where its attributes stand in the condition.
+    // For each part, the positions of its attributes in the condition.
     let places: Vec<Vec<usize>> = tallies
         .iter()
         .map(|tally| {
@@ -95,8 +95,8 @@ pub fn share_where(
     Ok(Linear { value, standard_error: None })
 }
 
-/// The cells of the condition's attributes in which it holds; codes are counted up from cell to cell, for there are
-/// many.
+/// Returns the cells that satisfy the condition. Codes are incremented from cell to cell, which is fast for many
+/// cells.
 fn holding(plan: &Plan, condition: &Condition, shape: &Shape) -> Vec<usize> {
     let attributes = condition.attributes();
     let sizes: Vec<u16> = attributes.iter().map(|&attribute| plan.schema().size(attribute) as u16).collect();
@@ -127,7 +127,7 @@ mod tests {
     use candor_base::schema::Schema;
     use candor_bulk::Randomizer;
 
-    /// Three attributes, the first two of one block.
+    /// A plan with three attributes, the first two in one block.
     fn plan() -> Plan {
         let k_ary = |sizes: &[usize], epsilon| {
             Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap()
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(parts(&plan, &condition, Assume::AttributesIndependent), [vec![0], vec![1], vec![2]]);
     }
 
-    /// The sum over the cells, written out; and where a category decides alone, all assumptions agree.
+    /// Compared with the explicit sum over the cells. All assumptions agree if one attribute decides.
     #[test]
     fn shares_are_sums_over_cells() {
         let plan = plan();
@@ -194,7 +194,7 @@ mod tests {
                 [Assume::Nothing, Assume::BlocksIndependent, Assume::AttributesIndependent].map(|a| answer(text, a));
             assert!(all.iter().all(|found| *found == all[0] && found.standard_error.is_some()));
         }
-        // Everybody, and nobody.
+        // A condition that everybody satisfies, and one that nobody does.
         assert!((answer("a2 = 0 or a2 != 0", Assume::Nothing).value - 1.0).abs() < 1e-12);
         assert_eq!(answer("a2 = 0 and a2 != 0", Assume::Nothing).value, 0.0);
     }

@@ -1,4 +1,4 @@
-//! Ratios of two sums of shares of one table, with Fieller's intervals.
+//! Ratios of two linear combinations of shares, with Fieller's intervals.
 
 use crate::estimate::binomial::fewer_by_units;
 use crate::estimate::moments::{Moments, effective_people, smoothed};
@@ -8,21 +8,21 @@ use crate::estimate::{
 };
 use crate::tally::TableCounts;
 
-/// A share that is no more than rounding.
+/// Largest share that is treated as rounding error.
 const NOBODY: f64 = 1e-12;
 
-/// A table whose ratios are to be estimated.
+/// A table whose ratios are estimated.
 pub(crate) struct Ratios<'a> {
     estimator: &'a TableEstimator<'a>,
     tally: &'a TableCounts,
     pub(crate) estimate: Estimate,
     options: &'a Options,
-    /// What cannot be, if anything.
+    /// Structural zeros, if any.
     structure: Option<Structure>,
-    /// The table with a few people added, and its variances.
+    /// The estimate with pseudo-respondents added, and the variances there.
     likely: Vec<f64>,
     moments: Moments<'a>,
-    /// The variances at the estimate, if answers are sets: worked out once for all ratios.
+    /// Variances at the estimate, if answers are sets; computed once for all ratios.
     estimated: Option<Moments<'a>>,
 }
 
@@ -34,10 +34,10 @@ fn of_difference([n, d, both]: Form, r: f64) -> f64 {
 }
 
 impl<'a> Ratios<'a> {
-    /// The ratios of a table with so many groups of cells.
+    /// Prepares the ratios of a table with this number of groups of cells.
     ///
     /// # Errors
-    /// If it cannot be estimated, or answers are sets and it is too large.
+    /// Returns [`EstimateError`] if it cannot be estimated, or answers are sets and it is too large.
     pub(crate) fn new(
         estimator: &'a TableEstimator<'a>,
         tally: &'a TableCounts,
@@ -63,19 +63,20 @@ impl<'a> Ratios<'a> {
         Ok(Ratios { estimator, tally, estimate, options, structure, likely, moments, estimated })
     }
 
-    /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of
-    /// `D`; and what a response adds to it. `None` if nobody is known to be in `D`.
+    /// Returns the ratio `N / D` of two sums with these coefficients, and the influence of a response on it.
+    ///
+    /// Coefficients are from 0 to 1, and those of `N` are at most those of `D`. `None` if `D` is estimated as
+    /// empty.
     pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
         self.share_and_worth(over, under).map(|(cell, influence, _)| (cell, influence))
     }
 
-    /// The same with the effective sample size: how many independent respondents with equal weights in `D` would tell
-    /// as much.
+    /// Returns the ratio and the influence, with the effective sample size within `D`.
     pub(crate) fn share_and_worth(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>, f64)> {
         let (over, under) = (&self.within(over)[..], &self.within(under)[..]);
         let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
         let (n, d) = (sum(over), sum(under));
-        // Where nobody is, rounding may leave a trace.
+        // Rounding may leave a small share in an empty group.
         if d <= NOBODY {
             return None;
         }
@@ -87,7 +88,7 @@ impl<'a> Ratios<'a> {
         Some((cell, influence, self.worth(over, under, ratio.clamp(0.0, 1.0))))
     }
 
-    /// The people in `D`, fewer by the design's variance and by few units; never more.
+    /// Returns the number of people in `D`, reduced by the variance of the design and for few units.
     fn worth(&self, over: &[f64], under: &[f64], r: f64) -> f64 {
         let people = effective_people(self.tally);
         let among = people * dot(under, &self.likely).clamp(0.0, 1.0);
@@ -98,18 +99,18 @@ impl<'a> Ratios<'a> {
         among * kept * fewer_by_units(self.tally, people, self.options)
     }
 
-    /// The coefficients that make use of what cannot be.
+    /// Returns the coefficients that take structural zeros into account.
     fn within(&self, coefficients: &[f64]) -> Vec<f64> {
         self.structure.as_ref().map_or_else(|| coefficients.to_vec(), |structure| structure.coefficients(coefficients))
     }
 
-    /// How two ratios vary together, from -1 to 1, by what a response adds to each.
+    /// Returns the correlation of two ratios, given their influences.
     pub(crate) fn correlation(&self, first: &[f64], second: &[f64]) -> f64 {
         let [one, other, both] = self.moments.of_two(first, second);
         if one > 0.0 && other > 0.0 { (both / (one * other).sqrt()).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
-    /// The standard error of a sum of shares, and by how many of them intervals reach.
+    /// Returns the standard error of a linear combination, and the half-width of intervals in standard errors.
     pub(crate) fn error_and_reach(&self, coefficients: &[f64]) -> (f64, f64) {
         let reach = self.options.interval.reach_of(self.tally, self.options.confidence, 1);
         let (moments, target) = (self.estimated.as_ref(), self.options.target);
@@ -117,15 +118,16 @@ impl<'a> Ratios<'a> {
         (self.estimator.error_of_sum(self.tally, &self.estimate, moments, &within, target), reach)
     }
 
-    /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains. A ratio below 0 or
-    /// above 1 is further from every share: what the nearest one leaves unexplained is taken off, so that the interval
-    /// is never empty.
+    /// Returns all `r` from 0 to 1 for which `D (ratio - r)` is not further from 0 than chance explains.
+    ///
+    /// A ratio below 0 or above 1 is too far from every share. So the unexplained distance of the nearest share is
+    /// allowed in addition, and the interval is never empty.
     fn interval(&self, over: &[f64], under: &[f64], ratio: f64, d: f64) -> (f64, f64) {
         let cells = self.estimate.shares.len();
         let reach = self.options.interval.reach_of(self.tally, self.options.confidence, cells);
         let likely = self.moments.of_two(over, under);
         let null = self.under_null(over, under);
-        // A sampling design never takes the noise of the randomization away.
+        // The variance under a sampling design is at least that of the randomization.
         let independent = self.moments.independent().map(|moments| moments.of_two(over, under));
         let least = |r: f64| match (&null, independent) {
             (Some(null), _) => null(r),
@@ -138,7 +140,7 @@ impl<'a> Ratios<'a> {
             most if most.is_finite() => most,
             _ => 0.0,
         };
-        // Of a table that varies not at all the nearest share is all that is left.
+        // If the variance is zero, only the nearest share remains.
         let holds = |r: f64| match variance(nearest) > 0.0 {
             true => (d * (ratio - r)).powi(2) <= (reach * reach + unexplained) * variance(r),
             false => (d * (nearest - r)).powi(2) <= reach * reach * variance(r),
@@ -157,7 +159,7 @@ impl<'a> Ratios<'a> {
         (end(0.0), end(1.0))
     }
 
-    /// What drawing the records of this very table from a population would have added to the variance.
+    /// Returns the variance of drawing the records from a population, which the target `Table` excludes.
     fn sampling(&self, under: &[f64], r: f64) -> f64 {
         match self.options.target {
             Target::Population => 0.0,
@@ -168,11 +170,12 @@ impl<'a> Ratios<'a> {
         }
     }
 
-    /// The variance of `N - r D` if `r` were the ratio: `N`'s share of `D` moved to `r`, all else as is likely. Only
-    /// for shares, whose coefficients are 0 and 1, and answers that are categories; elsewhere the noise hardly depends
-    /// on `r`.
+    /// Returns the variance of `N - r D` if `r` were the ratio, with all else as likely.
+    ///
+    /// It requires coefficients of 0 and 1, and answers that are categories. In other cases, the noise hardly
+    /// depends on `r`.
     fn under_null(&self, over: &[f64], under: &[f64]) -> Option<impl Fn(f64) -> f64> {
-        // What cannot be has a share of zero, whatever its coefficient.
+        // A structural zero has a share of zero, for any coefficient.
         let apart = |(g, share): (&f64, &f64)| *g == 0.0 || *g == 1.0 || *share == 0.0;
         let whole = [over, under].into_iter().all(|sum| sum.iter().zip(&self.likely).all(apart));
         if !whole || !self.moments.independent().unwrap_or(&self.moments).by_answers() {
@@ -193,7 +196,7 @@ impl<'a> Ratios<'a> {
         }
         let (none, all) = (at(0.0)?, at(1.0)?);
         let people = effective_people(self.tally);
-        // A mixture of the two tables varies as they do, and by how far their means are apart.
+        // The variance of a mixture of two tables includes the distance of their means.
         Some(move |r: f64| {
             (1.0 - r) * of_difference(none, r) + r * of_difference(all, r) + r * (1.0 - r) * d * d / people
         })

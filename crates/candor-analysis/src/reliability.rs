@@ -1,48 +1,50 @@
-//! Which estimated shares are precise enough to publish.
+//! Reliability of estimated shares: whether they are precise enough to publish.
 //!
-//! Both standards rest on the data presentation standards for proportions of the US National Center for Health
-//! Statistics (Parker et al. 2017, Vital and Health Statistics, Series 2, no. 175): an interval at most 5 percentage
-//! points wide is precise, one of 30 points or more is not, and one in between must be at most 1.3 times as wide as the
-//! share. [`Standard::Candor`] refines them by `Rough` and `Under`, because randomized responses often give a useful
-//! upper limit where the share itself is too imprecise. [`Standard::Nchs`] is the rule itself, with its limits on the
-//! effective sample size and on degrees of freedom; shares that it sends to a statistician's review are `Rough`.
+//! Both standards are based on the data presentation standards for proportions of the US National Center for Health
+//! Statistics (Parker et al. 2017, Vital and Health Statistics, Series 2, no. 175). An interval at most 5 percentage
+//! points wide is precise, and one of 30 points or more is not. One in between must be at most 1.3 times as wide as
+//! the share.
+//!
+//! [`Standard::Candor`] adds the grades `Rough` and `Under`, because randomized responses often give a useful upper
+//! limit where the share itself is too imprecise. [`Standard::Nchs`] is the original rule, with its limits on the
+//! effective sample size and the degrees of freedom. Shares that it refers to a statistician for review are `Rough`.
 
-/// The rule by which shares are graded.
+/// Standard by which shares are graded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standard {
-    /// By the width of the interval alone; upper limits count.
+    /// By the width of the interval; upper limits can be published.
     #[default]
     Candor,
     /// The standards of the National Center for Health Statistics, 2017.
     Nchs,
 }
 
-/// What an estimated share rests on.
+/// Precision of an estimated share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// The share.
+    /// Estimated share.
     pub estimate: f64,
-    /// The limits of its 95% interval.
+    /// Limits of its 95% interval.
     pub interval: (f64, f64),
-    /// The effective sample size: how many independent respondents with equal weights would tell as much.
+    /// Effective sample size: number of respondents with equal weights that would give the same precision.
     pub effective: Option<f64>,
     /// Degrees of freedom of a sampling design.
     pub degrees: Option<f64>,
 }
 
 impl Precision {
-    /// Of a share of which the interval alone is known.
+    /// Creates the precision of a share with a known interval only.
     pub fn of_interval(estimate: f64, low: f64, high: f64) -> Precision {
         Precision { estimate, interval: (low, high), effective: None, degrees: None }
     }
 }
 
-/// How a share may be published.
+/// Grade of a share for publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reliability {
-    /// Precise: the share with its margin of error.
+    /// Precise: published with its margin of error.
     Shown,
-    /// Imprecise: the share with its margin of error, marked as such.
+    /// Imprecise: published with its margin of error and a mark.
     Rough,
     /// Only the upper limit of the interval is precise enough.
     Under,
@@ -51,7 +53,7 @@ pub enum Reliability {
 }
 
 impl Reliability {
-    /// Its name in JSON and CSV.
+    /// Returns the name in JSON and CSV.
     pub fn name(self) -> &'static str {
         match self {
             Reliability::Shown => "shown",
@@ -62,37 +64,38 @@ impl Reliability {
     }
 }
 
-/// A share as it may be published: its interval clipped to 0 to 1, and the point within it.
+/// A share for publication: the interval is clipped to 0 to 1, and the estimate lies within it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PublishedShare {
-    /// The share, within its interval; `None` if it must not be published.
+    /// Share within its interval; `None` if it must not be published.
     pub estimate: Option<f64>,
-    /// The lower limit, at least 0.
+    /// Lower limit, at least 0.
     pub low: f64,
-    /// The upper limit, at most 1.
+    /// Upper limit, at most 1.
     pub high: f64,
-    /// What may be published of it.
+    /// Grade of the share.
     pub reliability: Reliability,
-    /// Whether all that is not the share is precise, too; a footnote says where it is not. Always so by candor's
-    /// standard.
+    /// Whether the share of all other categories is precise as well; if not, a footnote says so.
+    ///
+    /// Always true for [`Standard::Candor`].
     pub complement: bool,
 }
 
-/// Widest interval that is always precise.
+/// Largest width of an interval that is always precise.
 const PRECISE: f64 = 0.05;
-/// Widest interval of a share that is shown without a mark.
+/// Largest width of an interval of a share that is published without a mark.
 const MARKED: f64 = 0.10;
-/// Intervals at least this wide are hidden.
+/// Smallest width of an interval that is hidden.
 const TOO_WIDE: f64 = 0.30;
 /// Largest width of an interval relative to its share.
 const RELATIVE: f64 = 1.3;
-/// Largest upper limit that is published alone.
+/// Largest upper limit that is published without its share.
 const LARGEST_LIMIT: f64 = 0.20;
-/// Fewest effective respondents of the NCHS.
+/// Smallest effective sample size for the NCHS standard.
 const FEWEST: f64 = 30.0;
-/// With fewer degrees of freedom a statistician reviews it.
+/// Smallest degrees of freedom for the NCHS standard; below, a statistician reviews the share.
 const FEWEST_DEGREES: f64 = 8.0;
-/// Widths that differ by less are equal: limits are computed in floating point.
+/// Tolerance for equal widths, because limits are computed in floating point.
 const TIE: f64 = 1e-12;
 
 /// Grades a share.
@@ -124,7 +127,7 @@ pub fn published(precision: &Precision, standard: Standard) -> PublishedShare {
     PublishedShare { estimate: shown.then_some(share), low, high, reliability, complement }
 }
 
-/// By the interval alone.
+/// Grades a share by its interval.
 fn by_width(share: f64, (low, high): (f64, f64), precise: bool) -> Reliability {
     let width = high - low;
     if (low == 0.0 || !precise) && high <= LARGEST_LIMIT + TIE {
@@ -138,13 +141,13 @@ fn by_width(share: f64, (low, high): (f64, f64), precise: bool) -> Reliability {
     }
 }
 
-/// By the rule of the NCHS. What is not known of a share is taken for enough.
+/// Grades a share by the NCHS standard. Unknown quantities are assumed to be sufficient.
 fn by_nchs(precision: &Precision, width: f64, precise: bool) -> Reliability {
     let few = precision.effective.is_some_and(|effective| effective < FEWEST);
     if few || width >= TOO_WIDE - TIE || !precise {
         return Reliability::Hidden;
     }
-    // Nobody or everybody, as far as can be seen.
+    // The estimated share is 0 or 1.
     let no_events = precision.estimate <= 0.0 || precision.estimate >= 1.0;
     let review = no_events || precision.degrees.is_some_and(|degrees| degrees < FEWEST_DEGREES);
     if review { Reliability::Rough } else { Reliability::Shown }
@@ -176,7 +179,7 @@ mod tests {
         }
     }
 
-    /// The rule as CDC's package surveytable has it, case by case.
+    /// The rule as implemented in CDC's package surveytable, case by case.
     #[test]
     fn the_nchs_rule_changes_at_its_limits() {
         use Reliability::{Hidden, Rough, Shown};
@@ -209,7 +212,8 @@ mod tests {
         ) {
             let share = published(&Precision::of_interval(estimate, low, low + width), Standard::Candor);
             let strict = published(&Precision::of_interval(estimate, low, low + width), Standard::Nchs);
-            // What the rule of the NCHS shows is never hidden by candor's: a mark, or an upper limit, is left.
+            // A share that the NCHS standard shows is never hidden by candor's: it gets at least a mark or an
+            // upper limit.
             prop_assert!(strict.reliability == Reliability::Hidden || share.reliability != Reliability::Hidden);
             prop_assert!(0.0 <= share.low && share.low <= share.high && share.high <= 1.0);
             match share.estimate {

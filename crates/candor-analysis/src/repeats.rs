@@ -1,16 +1,16 @@
-//! Identical responses: whether there are more of them than any population would give.
+//! Repeated responses: whether a response occurs more often than it would in any population.
 //!
-//! Under a plan one respondent gives the response `z` with a probability of at most `q(z)`, whatever the true record.
-//! Of `n` independent respondents let `N(z)` give it, and judge `m` of them by `p(z, m) = (n/m) P(B >= m - 1)`, where
-//! `B` is binomial with `n - 1` trials of probability `q(z)`. If `m(z)` is the least `m` with `p(z, m) <= alpha`, then
+//! Under a plan, one respondent gives the response `z` with a probability of at most `q(z)`, for any true record.
+//! Let `N(z)` of `n` independent respondents give it, and define `p(z, m) = (n/m) P(B >= m - 1)`, where `B` is
+//! binomial with `n - 1` trials of probability `q(z)`. If `m(z)` is the smallest `m` with `p(z, m) <= alpha`, then
 //!
 //! ```text
 //! P(some N(z) >= m(z)) <= sum over z of E[N(z); N(z) >= m(z)] / m(z) <= sum over z of E[N(z)]/n p(z, m(z)) <= alpha,
 //! ```
 //!
-//! because `E[N; N >= m]` is the sum over respondents of the probability that they give `z` and `m - 1` others do, too,
-//! and because all `N(z)` sum to `n`. So the false-alarm rate holds for every population, without counting the
-//! responses that could be given.
+//! because `E[N; N >= m]` is the sum over respondents of the probability that they give `z` and at least `m - 1`
+//! others do, and because all `N(z)` sum to `n`. So the false-alarm rate holds for every population, without a count
+//! of the possible responses.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,26 +21,27 @@ use candor_bulk::AnswerColumn;
 use statrs::function::beta::checked_beta_reg;
 use statrs::function::factorial::ln_binomial;
 
-/// The largest probability that honest responses are called repeated.
+/// Largest probability with which honest responses are called repeated.
 pub const FALSE_ALARM: f64 = 1e-6;
 
-/// How many distinct responses are kept at most. With more, all counts are lowered alike: a count is too low then,
-/// never too high.
+/// Maximum number of distinct responses that are kept.
+///
+/// With more, all counts are lowered equally, so a count may be too low but never too high.
 const MAX_KEPT: usize = 1 << 16;
 
-/// How many relabelings of a strip are sought at most: those found are a lower bound of how many there are.
+/// Maximum number of relabelings of a subset that are searched; those found are a lower bound on their number.
 const MAX_RELABELINGS: usize = 4_096;
 
-/// How often each response was given.
+/// Number of occurrences of each response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repeats {
     responses: u64,
-    /// By codes, column by column; before those of a set stands their number.
+    /// Occurrences by codes, column by column; the codes of a set follow their number.
     times: HashMap<Box<[u16]>, u64>,
 }
 
 impl Repeats {
-    /// Counts responses, one column of codes for each column of the plan, each row once.
+    /// Counts responses, with one column of codes for each column of the plan.
     pub fn count(&mut self, columns: &[AnswerColumn], rows: usize) {
         let mut key = Vec::new();
         for row in 0..rows {
@@ -48,7 +49,9 @@ impl Repeats {
         }
     }
 
-    /// Counts responses that were counted before: each row so many times. `others` were given besides, each less often.
+    /// Creates counts of distinct responses with `times` occurrences each.
+    ///
+    /// `others` is the number of further responses, each of which is less frequent.
     pub fn of_counts(columns: &[AnswerColumn], times: &[u64], others: u64) -> Repeats {
         let (mut repeats, mut key) = (Repeats { responses: others, ..Repeats::default() }, Vec::new());
         for (row, &times) in times.iter().enumerate() {
@@ -92,7 +95,7 @@ impl Repeats {
         self.prune();
     }
 
-    /// Lowers all counts alike once there are twice as many as are kept, so that no more are kept.
+    /// Lowers all counts equally once there are twice as many distinct responses as are kept.
     fn prune(&mut self) {
         if self.times.len() < 2 * MAX_KEPT {
             return;
@@ -105,14 +108,15 @@ impl Repeats {
         });
     }
 
-    /// How often the response was given that is repeated most surprisingly, if there is one that chance explains with a
-    /// probability of at most [`FALSE_ALARM`], whatever the population.
+    /// Returns the number of copies of the most surprising response, if it is implausible.
+    ///
+    /// It is implausible if its p-value is below [`FALSE_ALARM`] in every population.
     pub fn unlikely(&self, plan: &Plan) -> Option<u64> {
         let (times, p_value) = self.most_surprising(plan)?;
         (p_value < FALSE_ALARM).then_some(times)
     }
 
-    /// How often that response was given, and its p-value.
+    /// Returns the number of copies of the most surprising response, with its p-value.
     fn most_surprising(&self, plan: &Plan) -> Option<(u64, f64)> {
         let mut likeliest = Likeliest { plan, blocks: BTreeMap::new() };
         let mut counted: Vec<(&Box<[u16]>, u64)> = self.times.iter().map(|(key, &times)| (key, times)).collect();
@@ -125,7 +129,7 @@ impl Repeats {
     }
 }
 
-/// `(n/m) P(B >= m - 1)` with `B` binomial of `n - 1` trials of this probability.
+/// Returns `(n/m) P(B >= m - 1)`, where `B` is binomial with `n - 1` trials of this probability.
 pub(crate) fn chance_of_repeats(responses: f64, times: f64, probability: f64) -> f64 {
     if times < 2.0 || probability >= 1.0 {
         return 1.0;
@@ -134,15 +138,15 @@ pub(crate) fn chance_of_repeats(responses: f64, times: f64, probability: f64) ->
     (responses / times * tail).min(1.0)
 }
 
-/// The largest probabilities of responses under a plan.
+/// Upper bounds on the probabilities of responses under a plan.
 struct Likeliest<'a> {
     plan: &'a Plan,
-    /// That of the likeliest answer of a block's channel, where it is the same for all of its answers.
+    /// Probability of the most likely answer of a block's channel, if it is the same for all of its answers.
     blocks: BTreeMap<(usize, u16), f64>,
 }
 
 impl Likeliest<'_> {
-    /// An upper bound of the probability of a response, whatever the true record.
+    /// Returns an upper bound on the probability of a response, for any true record.
     fn of(&mut self, key: &[u16]) -> f64 {
         let mut rest = key.iter().copied();
         let mut first: BTreeMap<usize, u16> = BTreeMap::new();
@@ -179,20 +183,22 @@ impl Likeliest<'_> {
     }
 }
 
-/// The probability of the likeliest answer of a pattern channel: how much likelier than a random answer, over how many
-/// there are.
+/// Returns the probability of the most likely answer of a pattern channel.
+///
+/// It is the largest relative likelihood divided by the number of answers.
 fn of_pattern(pattern: &Pattern) -> f64 {
     let ln_answers: f64 =
         pattern.axes().iter().map(|axis| ln_binomial(axis.categories as u64, axis.answer as u64)).sum();
     let ln_most = match pattern.relative_likelihoods() {
         Some(relative) => relative.into_iter().fold(0.0, f64::max).ln(),
-        // The mean over true records is that of a random answer, and none is likelier than this factor times another.
+        // The mean over true records is that of a random answer; likelihoods differ at most by the likelihood
+        // ratio.
         None => pattern.record_epsilon().finite().unwrap_or(f64::INFINITY),
     };
     (ln_most - ln_answers).exp().min(1.0)
 }
 
-/// How many different answers a strip has, or a lower bound.
+/// Returns the number of distinct answers of a subset channel, or a lower bound.
 fn relabelings(strip: &Strip) -> f64 {
     let sizes = strip.table().sizes();
     if let Cells::Box(sides) = strip.cells() {
@@ -214,7 +220,7 @@ fn relabelings(strip: &Strip) -> f64 {
     found.len() as f64
 }
 
-/// The cells with a category of an axis in place of the one before it, and the other way round.
+/// Returns the cells after a category of an axis is exchanged with the one before it.
 fn swapped(shape: &Shape, cells: &[u16], axis: usize, code: usize) -> Vec<u16> {
     let step = shape.stride(axis) as u16;
     let one = |&cell: &u16| match shape.code(cell.into(), axis) {
@@ -242,7 +248,7 @@ mod tests {
         Plan::new(Schema::with_sizes(&vec![2; questions]).unwrap(), blocks).unwrap()
     }
 
-    /// So many people with the same true answers: no population repeats itself more.
+    /// Respondents with equal true records: no population repeats its responses more often.
     fn alike(plan: &Plan, people: usize, stream: u64) -> Vec<AnswerColumn> {
         let (client, truth) = (Client::new(plan), vec![0; plan.schema().attributes().len()]);
         let mut rng = Source::from_seed(31).stream(stream);
@@ -261,13 +267,13 @@ mod tests {
 
     #[test]
     fn the_p_value_is_that_of_the_definition() {
-        // n = 4, m = 3, q = 1/2: 4/3 times the chance of two or three heads of three.
+        // n = 4, m = 3, q = 1/2: 4/3 times the probability of two or three heads in three tosses.
         assert!((chance_of_repeats(4.0, 3.0, 0.5) - 4.0 / 3.0 * 0.5).abs() < 1e-12);
         assert_eq!((chance_of_repeats(9.0, 1.0, 0.5), chance_of_repeats(9.0, 9.0, 1.0)), (1.0, 1.0));
     }
 
-    /// Where everybody is alike the rate of p-values below 5% is at most 5%: 400 surveys, 40 or more with a probability
-    /// of 2e-5 even at the limit.
+    /// In a population of equal records, at most 5% of the p-values are below 5%. At the limit, 40 or more of 400
+    /// surveys have a probability of 2e-5.
     #[test]
     fn false_alarms_are_as_rare_as_stated() {
         for (questions, epsilon, people) in [(3, 1.0, 60), (6, 0.5, 40), (2, 3.0, 100)] {
@@ -282,8 +288,8 @@ mod tests {
         }
     }
 
-    /// Ten questions: the likeliest response of all has probability 0.731^10 = 0.0436, so that 436 of 10,000 people
-    /// give it at most on average.
+    /// Ten questions: the most likely response has probability 0.731^10 = 0.0436, so 436 of 10,000 people give it on
+    /// average at most.
     #[test]
     fn invented_responses_show_beside_people_who_are_all_alike() {
         let plan = binary(10, 1.0);
@@ -313,17 +319,17 @@ mod tests {
         assert!((780..=800).contains(&twice.times.values().copied().max().unwrap()));
     }
 
-    /// The likeliest answer, against all probabilities of small channels.
+    /// The most likely answer, compared with all probabilities of small channels.
     #[test]
     fn the_likeliest_answers_are_those_of_enumeration() {
         let single = Pattern::k_ary(vec![Axis::single(4)], 1.0).unwrap();
         assert!((of_pattern(&single) - 1f64.exp() / (1f64.exp() + 3.0)).abs() < 1e-6);
         let pair = Pattern::k_ary(vec![Axis::single(2), Axis::single(3)], 1.0).unwrap();
         assert!((of_pattern(&pair) - 1f64.exp() / (1f64.exp() + 5.0)).abs() < 1e-6);
-        // Two cells of 2 x 2: a diagonal and the other one.
+        // Two cells of 2 x 2: one diagonal or the other.
         let strip = Strip::within(vec![0, 1], vec![2, 2], 2, 1.0).unwrap();
         assert_eq!(relabelings(&strip), 2.0);
-        // Three cells of 3 x 3, one in every line: the permutations of three.
+        // Three cells of 3 x 3, one in each row and column: the permutations of three.
         assert_eq!(relabelings(&Strip::within(vec![0, 1], vec![3, 3], 3, 1.0).unwrap()), 6.0);
         let sides = Cells::Box(vec![1, 2]);
         assert!((relabelings(&Strip::within(vec![0, 1], vec![3, 4], sides, 1.0).unwrap()) - 18.0).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Many tests at once: p-values that account for their number, and how certain the selection of the largest is.
+//! Multiple testing: adjusted p-values, and the stability of a selection of the most significant tests.
 
 use candor_base::randomness::Source;
 use rand_core::Rng;
@@ -6,18 +6,20 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::estimate::ChiSquareTest;
 
-/// How p-values account for the number of tests.
+/// Adjustment for multiple testing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adjustment {
-    /// Holm 1979: bounds the probability of any false discovery, however the tests depend on each other.
+    /// Holm 1979: bounds the probability of any false discovery, for any dependence of the tests.
     Holm,
-    /// Benjamini and Hochberg 1995: bounds the expected share of false discoveries, of tests that are independent or
-    /// depend positively.
+    /// Benjamini and Hochberg 1995: bounds the expected share of false discoveries.
+    ///
+    /// The tests must be independent or positively dependent.
     BenjaminiHochberg,
 }
 
-/// The p-values, adjusted for their number, in the same order. A test is rejected at a level if its adjusted p-value
-/// does not exceed it.
+/// Returns the adjusted p-values in the same order.
+///
+/// A test rejects at a level if its adjusted p-value does not exceed it.
 pub fn adjusted(p_values: &[f64], adjustment: Adjustment) -> Vec<f64> {
     let n = p_values.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -42,15 +44,15 @@ pub fn adjusted(p_values: &[f64], adjustment: Adjustment) -> Vec<f64> {
     adjusted
 }
 
-/// How many new sets of statistics are drawn.
+/// Number of parametric bootstrap draws.
 const DRAWS: usize = 500;
 
-/// How often each of the first `top` tests, which are sorted by decreasing evidence, would be among the `top` again:
-/// the share of parametric bootstrap draws in which it is.
+/// Returns how often each of the first `top` tests would be among the `top` again, as a share of bootstrap draws.
 ///
-/// A statistic of `d` degrees is drawn anew as noncentral chi-square with its own estimate of the noncentrality,
-/// `max(x - d, 0)`. Statistics with different degrees are compared by the normal deviates of Wilson and Hilferty. The
-/// seed is fixed: the same counts give the same answer.
+/// The tests must be sorted by decreasing evidence. A statistic with `d` degrees of freedom is drawn anew as
+/// noncentral chi-square with its own estimate of the noncentrality, `max(x - d, 0)`. Statistics with different
+/// degrees of freedom are compared by the normal deviates of Wilson and Hilferty. The seed is fixed, so that the
+/// same counts give the same result.
 pub fn selected_again(tests: &[ChiSquareTest], top: usize) -> Vec<f64> {
     let top = top.min(tests.len());
     let mut times = vec![0u32; top];
@@ -67,7 +69,7 @@ pub fn selected_again(tests: &[ChiSquareTest], top: usize) -> Vec<f64> {
     times.into_iter().map(|times| f64::from(times) / DRAWS as f64).collect()
 }
 
-/// A statistic drawn anew, as a normal deviate.
+/// Draws a new statistic and returns its normal deviate.
 fn drawn(test: &ChiSquareTest, random: &mut impl Rng) -> f64 {
     let mut normal = || -> f64 { StandardNormal.sample(random) };
     let d = test.degrees as f64;
@@ -82,7 +84,8 @@ fn drawn(test: &ChiSquareTest, random: &mut impl Rng) -> f64 {
 mod tests {
     use super::*;
 
-    /// By hand: Holm multiplies by n, n-1, .. and never falls; Benjamini and Hochberg by n/rank and never rises.
+    /// By hand: Holm multiplies by n, n-1, .. and is nondecreasing; Benjamini and Hochberg by n/rank, from the
+    /// largest down.
     #[test]
     fn adjusted_by_hand() {
         let p = [0.04, 0.01, 0.03, 0.005];
@@ -95,7 +98,7 @@ mod tests {
         assert!(adjusted(&[], Adjustment::Holm).is_empty());
     }
 
-    /// A statistic far beyond the others is selected again for sure; of equal ones each by chance.
+    /// A statistic far above the others is always selected again; equal ones are selected by chance.
     #[test]
     fn certainty_of_selection() {
         let test = |statistic| ChiSquareTest { statistic, degrees: 1, p_value: 0.5 };
@@ -107,8 +110,8 @@ mod tests {
         assert_eq!(selected_again(&tests[..1], 5), [1.0]);
     }
 
-    /// Noncentral draws have the mean d + noncentrality, which Wilson and Hilferty's deviates rank alike for all
-    /// degrees.
+    /// Noncentral draws have the mean d + noncentrality, and the deviates of Wilson and Hilferty rank them alike for
+    /// all degrees of freedom.
     #[test]
     fn deviates_are_standard_without_an_effect() {
         let mut random = Source::from_seed(1).stream(0);

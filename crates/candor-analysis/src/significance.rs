@@ -1,30 +1,30 @@
-//! Whether a number can be zero: its estimate over its standard error.
+//! Tests whether a number is zero, by its estimate divided by its standard error.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::estimate::Cell;
 use crate::tally::TableCounts;
 
-/// The two-sided test that a number is zero.
+/// Two-sided test against zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ZeroTest {
-    /// The estimate over its standard error.
+    /// Estimate divided by its standard error.
     pub statistic: f64,
-    /// The degrees of freedom of Student's law, if the errors are those of a survey's design; `None` for a normal one.
+    /// Degrees of freedom of Student's t, with a sampling design; `None` for the normal distribution.
     pub degrees: Option<f64>,
-    /// How often chance alone would make it as far from zero.
+    /// P-value.
     pub p_value: f64,
 }
 
-/// Beyond so many degrees Student's law is the normal one to more than four digits.
+/// Degrees of freedom from which Student's t and the normal distribution agree to more than four digits.
 const MIN_NORMAL_DEGREES: f64 = 1e5;
 
-/// The degrees of freedom of the errors of a table: those of how respondents were drawn, if that tells them.
+/// Returns the degrees of freedom of the standard errors of a table; `None` without a sampling design.
 pub fn degrees(tally: &TableCounts) -> Option<f64> {
     tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < MIN_NORMAL_DEGREES)
 }
 
-/// Tests whether a number is zero; `None` if its standard error is not known, or none.
+/// Tests whether a number is zero; `None` if its standard error is unknown or zero.
 pub fn test_zero(number: &Cell, degrees: Option<f64>) -> Option<ZeroTest> {
     let error = number.uncertainty?.standard_error;
     let statistic = number.estimate / error;
@@ -47,7 +47,7 @@ mod tests {
         Cell { estimate, uncertainty: Some(Uncertainty { standard_error, low: 0.0, high: 1.0 }) }
     }
 
-    /// `2 * pnorm(-1.96)`, `2 * pt(-2.5, 8)` and `2 * pt(-2.5, 1)` of R.
+    /// R: `2 * pnorm(-1.96)`, `2 * pt(-2.5, 8)` and `2 * pt(-2.5, 1)`.
     #[test]
     fn golden_numbers() {
         let p = |statistic: f64, degrees| test_zero(&cell(0.1 * statistic, 0.1), degrees).unwrap().p_value;

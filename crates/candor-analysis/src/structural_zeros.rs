@@ -1,39 +1,40 @@
-//! What a schema's conditions say of records: who is asked what, and which combinations cannot be.
+//! Structural zeros: combinations of categories that the skip logic of a schema makes impossible.
 //!
-//! A question that is asked only if another was answered in some way has a category for those who are not asked. So of
-//! any record either the condition holds and the question has another category, or it does not hold and it has this
-//! one: all other combinations are impossible, also with attributes further up, if conditions make a chain.
+//! A question that is asked only of some has a category "(not asked)". In every record, either its condition holds
+//! and the category is another one, or the condition does not hold and the category is this one. All other
+//! combinations are impossible, including those with attributes further up a chain of conditions.
 
 use candor_base::schema::Schema;
 
-/// A condition of a schema: which question depends on which.
+/// A condition of skip logic: a question and the question it depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// The question, by position in the schema.
+    /// Position of the question in the schema.
     pub attribute: usize,
-    /// What it depends on.
+    /// Position of the question it depends on.
     pub other: usize,
-    /// For each category of that, whether the question is asked.
+    /// Whether the question is asked, for each category of the other.
     pub asks: Vec<bool>,
     not_asked: u16,
     missing: Option<u16>,
 }
 
-/// How a record contradicts a condition.
+/// How a record violates a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipViolation {
-    /// There is an answer to a question that was not asked.
+    /// A question that was not asked has an answer.
     Answered,
-    /// There is none to one that was.
+    /// A question that was asked has no answer.
     Unanswered,
 }
 
 impl Rule {
-    /// The category of the question, given those of both in a record: a missing value of somebody who was not asked
-    /// means just that.
+    /// Returns the category of the question in a record, given the categories of both questions.
+    ///
+    /// A missing value becomes "(not asked)" if the question was not asked.
     ///
     /// # Errors
-    /// If the record contradicts the condition.
+    /// Returns [`SkipViolation`] if the record violates the condition.
     pub fn settled(&self, other: u16, own: u16) -> Result<u16, SkipViolation> {
         match (self.asks[usize::from(other)], own == self.not_asked) {
             (true, false) => Ok(own),
@@ -44,7 +45,7 @@ impl Rule {
         }
     }
 
-    /// What would be right, after the value or that it is missing.
+    /// Returns a hint on how to correct the record.
     pub fn hint(&self, schema: &Schema, breach: SkipViolation) -> String {
         let condition = schema.attributes()[self.attribute].asked_if().map_or(String::new(), ToString::to_string);
         match breach {
@@ -58,7 +59,7 @@ impl Rule {
     }
 }
 
-/// The conditions of a schema, those on which others depend first.
+/// Returns the conditions of a schema, in the order of dependence.
 pub fn rules(schema: &Schema) -> Vec<Rule> {
     let up = |at: &usize| schema.asked_if(*at).map(|(other, _)| other);
     let depth = |at: usize| std::iter::successors(Some(at), up).count();
@@ -72,8 +73,10 @@ pub fn rules(schema: &Schema) -> Vec<Rule> {
     rules
 }
 
-/// Whether each cell of a table can be, the first attribute slowest; `None` if all can. Cost: for each cell the
-/// categories of its attributes and of those on which they depend.
+/// Returns whether each cell of a table is possible, with the first attribute varying slowest; `None` if all are.
+///
+/// For each cell, the cost is proportional to the number of categories of its attributes and of those they depend
+/// on.
 ///
 /// ```
 /// use candor_base::schema::Schema;
@@ -98,7 +101,7 @@ pub fn possible(schema: &Schema, table: &[usize]) -> Option<Vec<bool>> {
     let all = rules(schema);
     let mut involved = vec![false; schema.attributes().len()];
     table.iter().for_each(|&attribute| involved[attribute] = true);
-    // What a question depends on comes before it: from the last on, all that the table depends on is found.
+    // Attributes come after those they depend on, so one backward pass finds everything that the table depends on.
     for rule in all.iter().rev() {
         involved[rule.other] |= involved[rule.attribute];
     }
@@ -111,18 +114,18 @@ pub fn possible(schema: &Schema, table: &[usize]) -> Option<Vec<bool>> {
     cells.contains(&false).then_some(cells)
 }
 
-/// Whether all cells of all tables can be.
+/// Returns whether all cells of all tables are possible.
 pub fn all_possible(schema: &Schema, tables: &[Vec<usize>]) -> bool {
     rules(schema).is_empty() || tables.iter().all(|table| possible(schema, table).is_none())
 }
 
-/// Whether some record has these categories.
+/// Returns whether some record has these categories.
 fn can_be(schema: &Schema, table: &[usize], codes: &[usize], rules: &[&Rule]) -> bool {
     let mut open: Vec<Vec<bool>> = schema.sizes().into_iter().map(|size| vec![true; size]).collect();
     for (&attribute, &code) in table.iter().zip(codes) {
         open[attribute].iter_mut().enumerate().for_each(|(at, open)| *open &= at == code);
     }
-    // Questions first: what each leaves open of what it depends on.
+    // From the last condition on: each restricts the categories of the question that it depends on.
     for rule in rules.iter().rev() {
         let (own, not_asked) = (&open[rule.attribute], usize::from(rule.not_asked));
         let answered = own.iter().enumerate().any(|(at, open)| *open && at != not_asked);
@@ -147,7 +150,7 @@ mod tests {
         Schema::from_toml(text).unwrap()
     }
 
-    /// Against all records that keep the rules.
+    /// Compared with all records that satisfy the conditions.
     #[test]
     fn cells_can_be_if_some_record_has_them() {
         let schema = chain();

@@ -1,23 +1,23 @@
-//! Which tables matter: the one syntax for lists of tables, everywhere.
+//! Table lists: the syntax for tables, which is the same everywhere.
 //!
-//! `a,b;c` names the two-way table of `a` and `b` and the one-way table of `c`; `marginals`, `pairs`
-//! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all; words and
-//! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice. Where shares among others are
-//! told, `a | b, c` is the share of each category of `a` among those with the same `b` and `c`. Names that hold such
-//! signs stand in quotes ([`names`]).
+//! `a,b;c` names the two-way table of `a` and `b` and the one-way table of `c`. The keywords `marginals`, `pairs`
+//! and `triples` stand for all tables of one, two and three attributes, and `joint` for the table of all. Keywords
+//! and names can be combined, as in `marginals;a,b`. Where tables can have weights, `a,b:2` counts twice. Where
+//! conditional shares are allowed, `a | b, c` is the share of each category of `a` among people with the same `b`
+//! and `c`. Names with such characters are quoted ([`names`]).
 
 use candor_base::plan::Plan;
 use candor_base::schema::{Schema, SchemaError};
 
 use candor_runtime::names::{self, OpenQuote};
 
-/// The largest number of cells of one table.
+/// Maximum number of cells of a table.
 pub const MAX_CELLS: usize = 1 << 24;
 
-/// The largest number of attributes of one table.
+/// Maximum number of attributes of a table.
 pub const MAX_ATTRIBUTES: usize = 20;
 
-/// A list of tables, each a list of attributes by their positions in the schema.
+/// A list of tables, each given by the positions of its attributes in the schema.
 ///
 /// ```
 /// use candor_base::schema::Schema;
@@ -32,11 +32,12 @@ pub const MAX_ATTRIBUTES: usize = 20;
 pub struct TableList(Vec<Vec<usize>>);
 
 impl TableList {
-    /// Reads the syntax of the [module](self). The words for many tables are about the attributes
-    /// that are randomized; named tables may hold public ones too.
+    /// Parses a table list in the syntax of the [module](self).
+    ///
+    /// Keywords cover the randomized attributes only; named tables may contain public ones.
     ///
     /// # Errors
-    /// If an attribute does not exist or is named twice, or a table is too large.
+    /// Returns [`TableListError`] if an attribute is unknown or repeated, or a table is too large.
     pub fn parse(text: &str, schema: &Schema) -> Result<TableList, TableListError> {
         let mut tables = Vec::new();
         for item in names::split(text, ';')? {
@@ -45,11 +46,13 @@ impl TableList {
         TableList::new(tables, schema)
     }
 
-    /// The same where a table may be of shares among those with the same categories of other attributes, `a | b, c`:
-    /// those come first in its list, here `b`, `c`, `a`; and for each table how many they are.
+    /// Parses a table list with conditional shares, such as `a | b, c`.
+    ///
+    /// The conditioning attributes come first in the table, here `b`, `c`, `a`. The second result is their number,
+    /// for each table.
     ///
     /// # Errors
-    /// As [`TableList::parse`].
+    /// Returns the errors of [`TableList::parse`].
     pub fn parse_among(text: &str, schema: &Schema) -> Result<(TableList, Vec<usize>), TableListError> {
         let (mut tables, mut given) = (Vec::new(), Vec::new());
         for item in names::split(text, ';')? {
@@ -72,14 +75,15 @@ impl TableList {
         Ok((TableList::new(tables, schema)?, given))
     }
 
-    /// The same with a weight for each table, 1 where none is said.
+    /// Parses a table list with weights; the default weight is 1.
     ///
     /// # Errors
-    /// As [`TableList::parse`], or if a weight is not a positive number.
+    /// Returns the errors of [`TableList::parse`], or [`TableListError::Weight`] if a weight is not a positive
+    /// number.
     pub fn parse_weighted(text: &str, schema: &Schema) -> Result<(TableList, Vec<f64>), TableListError> {
         let (mut tables, mut weights) = (Vec::new(), Vec::new());
         for item in names::split(text, ';')? {
-            // A colon may also be part of a name.
+            // A name may contain a colon, too.
             let (names, weight) = match item.rsplit_once(':') {
                 Some((names, weight)) if parse_item(item, schema).is_err() && !weight.ends_with(['"', '\'']) => {
                     let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
@@ -95,22 +99,22 @@ impl TableList {
         Ok((TableList(tables), weights))
     }
 
-    /// These tables, by the positions of their attributes in the schema.
+    /// Creates a list of tables from the positions of their attributes in the schema.
     ///
     /// # Errors
-    /// If a table is too large.
+    /// Returns [`TableListError::TooLarge`] if a table is too large.
     ///
     /// # Panics
-    /// If the schema has no attribute at a position.
+    /// Panics if the schema has no attribute at a position.
     pub fn new(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<TableList, TableListError> {
         lists.iter().try_for_each(|table| check_size(table, schema))?;
         Ok(TableList(lists))
     }
 
-    /// What a plan randomizes together: one table per block, and one per public attribute.
+    /// Returns one table for each block of a plan, and one for each public attribute.
     ///
     /// # Errors
-    /// If a block is too large for a table.
+    /// Returns [`TableListError::TooLarge`] if a block is too large for a table.
     pub fn of_blocks(plan: &Plan) -> Result<TableList, TableListError> {
         let schema = plan.schema();
         let blocks = plan.blocks().iter().map(|block| block.attributes().to_vec());
@@ -118,18 +122,18 @@ impl TableList {
         TableList::new(blocks.chain(public).collect(), schema)
     }
 
-    /// All one-way tables of the attributes that are randomized.
+    /// Returns all one-way tables of the randomized attributes.
     pub fn marginals(schema: &Schema) -> TableList {
         TableList(subsets(&schema.randomized(), 1))
     }
 
-    /// The tables.
+    /// Returns the tables.
     pub fn lists(&self) -> &[Vec<usize>] {
         &self.0
     }
 }
 
-/// The tables that a word stands for, or the one named.
+/// Returns the tables of a keyword, or the named table.
 fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TableListError> {
     let private = schema.randomized();
     let tables = match item {
@@ -178,34 +182,34 @@ fn check_size(table: &[usize], schema: &Schema) -> Result<(), TableListError> {
     Ok(())
 }
 
-/// What is wrong with a list of tables.
+/// Error in a table list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableListError {
-    /// No attribute of that name.
+    /// Unknown attribute.
     #[error(transparent)]
     Attribute(#[from] SchemaError),
-    /// An attribute twice in one table.
+    /// Attribute that is repeated in a table.
     #[error("the table \"{table}\" names \"{attribute}\" twice")]
     Twice {
         /// The table.
         table: String,
-        /// The attribute.
+        /// Name of the attribute.
         attribute: String,
     },
-    /// A quote that is not closed.
+    /// Unclosed quote.
     #[error(transparent)]
     Quote(#[from] OpenQuote),
     /// More than one bar.
     #[error("\"{0}\" has more than one |; expected conditional shares such as \"a | b, c\"")]
     Bars(String),
-    /// A weight that is none.
+    /// Invalid weight.
     #[error("\"{0}\": the weight of a table, after the colon, must be a positive number")]
     Weight(String),
-    /// Fewer attributes than a word asks for.
+    /// Fewer attributes than a keyword requires.
     #[error("too few randomized attributes for \"{0}\"")]
     TooFew(String),
-    /// More cells or attributes than can be handled.
+    /// More cells or attributes than the limits.
     #[error(
         "the table \"{table}\" has {cells} cells and {attributes} attributes; the limits are {MAX_CELLS} cells and \
          {MAX_ATTRIBUTES} attributes"
@@ -213,9 +217,9 @@ pub enum TableListError {
     TooLarge {
         /// The table.
         table: String,
-        /// Its cells, at most as many as can be counted.
+        /// Number of its cells; saturated if too large to count.
         cells: usize,
-        /// Its attributes.
+        /// Number of its attributes.
         attributes: usize,
     },
 }
@@ -258,7 +262,7 @@ mod tests {
         assert!(TableList::parse("joint", &large).unwrap_err().to_string().contains("3600000000 cells"));
     }
 
-    /// Names with the signs of lists, in quotes; without, they mean something else.
+    /// Quoted names with special characters; without quotes they have another meaning.
     #[test]
     fn names_in_quotes() {
         let text = ["a,b", "c;d", "e:2", "f|g", "it's"]

@@ -1,36 +1,36 @@
-//! What is public of a survey's results: the responses of closed batches, and no others.
+//! The public part of a survey's results: the responses of closed batches, and no others.
 //!
-//! Running totals publish their differences: who sees a total today and again after five more responses sees a batch of
-//! five. So a batch is published once, when there are enough new responses in it; with public attributes, enough in
-//! each of their groups that is in it at all, because a person hides only among those with the same public values.
+//! Running totals would publish their differences: comparing a total of today with one after five more responses
+//! reveals a batch of five. So a batch is published once, when it has enough new responses. With public attributes,
+//! each of their groups in the batch must have enough, because a person is hidden only among people with the same
+//! public values.
 //!
-//! A batch that closed with a certain response could be filled up by somebody but for one. So whether there are enough
-//! is looked at once a day, when the day (UTC) has ended, and at the end of the survey: nobody's response closes a
-//! batch.
+//! If a response could close a batch, an adversary could fill the batch up to one other response. So batches are
+//! checked once a day, after the day (UTC) has ended, and at the end of the survey. No response closes a batch.
 
 use candor_base::plan::Plan;
 
 use crate::tallies::{KeptRow, Tallies};
 
-/// The counts of all closed batches together.
+/// The joint counts of all closed batches.
 #[derive(Clone, Debug)]
 pub struct Published {
     /// The counts.
     pub tallies: Tallies,
-    /// How many batches there are.
+    /// Number of batches.
     pub batches: u64,
-    /// The number of responses in the smallest group of a batch.
+    /// Number of responses in the smallest group of any batch.
     pub smallest: u64,
 }
 
 impl Published {
-    /// No batch yet.
+    /// Returns the state before the first batch.
     pub fn nothing(plan: &Plan) -> Published {
         Published { tallies: Tallies::new(plan), batches: 0, smallest: 0 }
     }
 
-    /// What is public once the responses since the last batch are enough for another: `least` in every group that they
-    /// are in.
+    /// Returns the next public state if the new responses suffice for another batch: at least `least` in each of their
+    /// groups.
     pub fn next(&self, plan: &Plan, all: &Tallies, least: u64) -> Option<Published> {
         let (before, now) = (self.tallies.groups(plan), all.groups(plan));
         let new = now.iter().enumerate().map(|(group, now)| now - before.get(group).copied().unwrap_or(0));
@@ -39,12 +39,12 @@ impl Published {
         Some(Published { tallies: all.clone(), batches: self.batches + 1, smallest })
     }
 
-    /// Its numbers, as they are kept beside the counts.
+    /// Returns the numbers that are stored with the counts, as text.
     pub fn numbers(&self) -> String {
         format!("{} {} {}", self.tallies.responses(), self.batches, self.smallest)
     }
 
-    /// What was kept; `None` if it is not that of this plan.
+    /// Reads what was stored; `None` if it does not belong to this plan.
     pub fn from_rows(plan: &Plan, numbers: &str, rows: &[KeptRow]) -> Option<Published> {
         let numbers: Option<Vec<u64>> = numbers.split(' ').map(|number| number.parse().ok()).collect();
         let [responses, batches, smallest] = <[u64; 3]>::try_from(numbers?).ok()?;
@@ -61,7 +61,7 @@ mod tests {
         Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
     }
 
-    /// So many responses from either region.
+    /// Adds the given number of responses from each region.
     fn add(plan: &Plan, tallies: &mut Tallies, north: usize, south: usize) {
         let labels = [plan.schema().attributes()[0].categories(), plan.schema().attributes()[1].categories()];
         let line = |region: usize| {

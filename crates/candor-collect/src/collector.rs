@@ -1,4 +1,4 @@
-//! A survey that is being collected: database, writer and server together.
+//! A running survey: database, writer and server.
 
 use std::future::Future;
 use std::io::{BufReader, Write};
@@ -28,53 +28,53 @@ use crate::writer::{Writer, WriterHandle};
 /// Where and how to serve.
 #[derive(Clone, Debug)]
 pub struct Serving {
-    /// Address and port; port 0 for any that is free.
+    /// Address and port; port 0 selects a free one.
     pub address: SocketAddr,
-    /// A SQLite file, or the url of a PostgreSQL database; the file in the survey's folder if it is left out.
+    /// SQLite file, or URL of a PostgreSQL database [default: the file in the survey's folder].
     pub database: Option<String>,
-    /// Whether a proxy in front speaks TLS.
+    /// Whether a proxy in front terminates TLS.
     pub behind_proxy: bool,
-    /// Who knows it sees the results.
+    /// Token that gives access to the results.
     pub token: Option<String>,
-    /// Told when the words of the survey page are to be read again.
+    /// Notified when the texts of the survey page must be read again.
     pub reload: Arc<Notify>,
 }
 
-/// Why a survey is not collected.
+/// Reasons why a survey cannot be collected.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
-    /// The survey.
+    /// The survey is invalid.
     #[error(transparent)]
     Survey(#[from] SurveyError),
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Responses that cannot be written.
+    /// The responses cannot be written.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The port.
+    /// The port is not available.
     #[error("cannot listen on {address}: {error}")]
     Listen {
-        /// Where.
+        /// Address and port.
         address: SocketAddr,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// Plain HTTP for the world.
+    /// Plain HTTP on a public address.
     #[error(
         "{0} is reachable from other machines, and plain HTTP can be altered in transit: run a TLS proxy in front, and \
          use --behind-proxy"
     )]
     NotSecure(SocketAddr),
-    /// Something else that cannot be read or written.
+    /// Any other input or output error.
     #[error("{0}")]
     Other(String),
 }
 
-/// The database of a survey: the one that is named, or the file in its folder.
+/// Opens the database of a survey: the given one, or the file in its folder.
 ///
 /// # Errors
-/// If it cannot be opened, or holds another survey.
+/// Returns an error if it cannot be opened, or holds another survey.
 pub async fn open_store(survey: &Survey, database: Option<&str>) -> Result<Store, StoreError> {
     open(survey, database, 4).await
 }
@@ -84,10 +84,11 @@ async fn open(survey: &Survey, database: Option<&str>, connections: u32) -> Resu
     Store::open(database.unwrap_or(&own), survey.plan.fingerprint().as_str(), connections).await
 }
 
-/// Collects until `stop`; `ready` is told where, once it is.
+/// Collects until `stop`; calls `ready` with the address once the server listens.
 ///
 /// # Errors
-/// If the survey cannot be served, or at the end its counts not be kept. Whatever was acknowledged is stored.
+/// Returns an error if the survey cannot be served, or the counts cannot be stored at the end. Every acknowledged
+/// response is stored in any case.
 pub async fn collect(
     folder: &Path,
     serving: Serving,
@@ -116,7 +117,7 @@ pub async fn collect(
     let ended = async {
         tokio::select! {
             () = stop => {}
-            // Whoever can store nothing any more has nothing to serve.
+            // A server that cannot store responses any more stops.
             early = &mut writing => written = Some(early),
         }
     };
@@ -129,12 +130,12 @@ pub async fn collect(
     };
     let written = written.map_err(|error| CollectError::Other(error.to_string()));
     log(Level::Info, "no longer collecting");
-    // The last connection that ends leaves one file, with everything in it.
+    // Closing the last connection leaves one complete file.
     store.end().await;
     Ok(written??)
 }
 
-/// Reads the words of the survey page again, whenever it is told to.
+/// Reloads the texts of the survey page at each notification.
 async fn reload_when_told(service: Arc<Service>, reload: Arc<Notify>) {
     loop {
         reload.notified().await;
@@ -145,7 +146,8 @@ async fn reload_when_told(service: Arc<Service>, reload: Arc<Notify>) {
     }
 }
 
-/// Starts the writer on a thread of its own: a commit that many wait for does not wait for their requests to be read.
+/// Starts the writer on a thread of its own, so that a commit that many requests wait for is not delayed by reading
+/// them.
 async fn write(
     survey: &Arc<Survey>,
     database: Option<String>,
@@ -156,7 +158,7 @@ async fn write(
     let runtime = runtime.map_err(|error| CollectError::Other(format!("cannot begin to write: {error}")))?;
     let writing = tokio::task::spawn_blocking(move || {
         runtime.block_on(async {
-            // One connection: what another one writes empties the cache of this one.
+            // One connection only: writes by another one would invalidate this one's cache.
             let store = open(&survey, database.as_deref(), 1).await?;
             let (desk, writer) = Writer::start(survey, store).await?;
             drop(started.send(desk));
@@ -165,7 +167,7 @@ async fn write(
     });
     match desk.await {
         Ok(desk) => Ok((desk, writing)),
-        // It ended before it began, and says why.
+        // The thread ended early and returns the reason.
         Err(_) => {
             writing.await.map_err(|error| CollectError::Other(error.to_string()))??;
             Err(CollectError::Other("the writer ended before it began".to_owned()))
@@ -173,7 +175,7 @@ async fn write(
     }
 }
 
-/// The key of a survey's tokens, if it gives any out; it is made the first time, and never another one.
+/// Returns the key of a survey's tokens, if it issues any; the key is created once and never replaced.
 async fn token_key(survey: &Survey, store: &Store) -> Result<Option<TokenKey>, CollectError> {
     if survey.wording.tokens_until.is_none() {
         return Ok(None);
@@ -185,18 +187,18 @@ async fn token_key(survey: &Survey, store: &Store) -> Result<Option<TokenKey>, C
     Ok(Some(key))
 }
 
-/// The key of the ids that a survey hands out; it is made the first time.
+/// Returns the key for the response IDs of a survey, creating it the first time.
 ///
 /// # Errors
-/// If its file cannot be read or made.
+/// Returns an error if the key file cannot be read or created.
 pub fn id_key(folder: &Path) -> Result<IdKey, CollectError> {
     Ok(IdKey::new(&secret_file(folder, "id-key")?))
 }
 
-/// The secret in a file of a survey's folder; it is made if it is missing, and only its owner may read it.
+/// Returns the secret in a file of a survey's folder; creates the file, readable by its owner only, if it is missing.
 ///
 /// # Errors
-/// If it cannot be read or made, or is too short to be one.
+/// Returns an error if the file cannot be read or created, or is too short for a secret.
 pub fn secret_file(folder: &Path, name: &str) -> Result<String, CollectError> {
     let path = folder.join(name);
     let failed = |error: std::io::Error| CollectError::Other(format!("cannot use {}: {error}", path.display()));
@@ -217,10 +219,10 @@ pub fn secret_file(folder: &Path, name: &str) -> Result<String, CollectError> {
     }
 }
 
-/// Makes so many invitations and gives their codes; the database keeps hashes of them only.
+/// Creates `count` invitations and returns their codes; the database stores hashes of them only.
 ///
 /// # Errors
-/// If they cannot be stored.
+/// Returns an error if they cannot be stored.
 pub async fn invite(store: &Store, count: usize) -> Result<Vec<String>, StoreError> {
     let codes: Vec<String> = (0..count).map(|_| secret()).collect();
     let hashes: Vec<String> = codes.iter().map(|code| hash(code)).collect();
@@ -228,13 +230,13 @@ pub async fn invite(store: &Store, count: usize) -> Result<Vec<String>, StoreErr
     Ok(codes)
 }
 
-/// How many responses are read from the database at once.
+/// Number of responses that are read from the database at a time.
 const PAGE: i64 = 10_000;
 
-/// Hands all settled responses on as lines of JSON, in the order of their random places. Gives their number.
+/// Writes all settled responses as JSON Lines, in the order of their random positions, and returns their number.
 ///
 /// # Errors
-/// If the database cannot be read, or the lines not be written.
+/// Returns an error if the database cannot be read or the lines cannot be written.
 pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, CollectError> {
     let (mut after, mut written) = (0, 0);
     loop {
@@ -250,11 +252,11 @@ pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, C
     Ok(written)
 }
 
-/// Writes all settled responses to a table, in the order of their random places, with the plan's fingerprint. Gives
-/// their number.
+/// Writes all settled responses to a file with the plan's fingerprint, in the order of their random positions, and
+/// returns their number.
 ///
 /// # Errors
-/// If there are none, or they cannot be written.
+/// Returns an error if there are no responses, or they cannot be written.
 pub async fn export(survey: &Survey, store: &Store, output: Target, format: Format) -> Result<u64, CollectError> {
     let (reader, writer) = std::io::pipe().map_err(|error| CollectError::Other(error.to_string()))?;
     let plan = survey.plan.clone();
@@ -263,7 +265,7 @@ pub async fn export(survey: &Survey, store: &Store, output: Target, format: Form
         copy_to(&plan, Inputs::from(input).unmarked(true), &output, format)
     });
     let written = write_lines(store, std::io::BufWriter::new(writer)).await;
-    // What the copy says is why the pipe broke, if it did.
+    // If the pipe broke, the error of the copying side says why.
     let copied = copying.await.map_err(|error| CollectError::Other(error.to_string()))??;
     written?;
     Ok(copied)

@@ -1,20 +1,21 @@
-//! Days, in UTC: nothing finer is ever noted about a response.
+//! Days in UTC; nothing finer is ever recorded about a response.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Today, as `2026-12-31`.
+/// Returns today's date, such as `2026-12-31`.
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     day(seconds / 86_400)
 }
 
-/// The moment so many seconds after 1970-01-01, as `2026-12-31T23:59:59Z`.
+/// Returns the time this many seconds after 1970-01-01, such as `2026-12-31T23:59:59Z`.
 pub(crate) fn moment(seconds: u64) -> String {
     let of_day = seconds % 86_400;
     format!("{}T{:02}:{:02}:{:02}Z", day(seconds / 86_400), of_day / 3_600, of_day / 60 % 60, of_day % 60)
 }
 
-/// The day that is so many days after 1970-01-01. Years begin in March, so that a leap day is the last of its year.
+/// Returns the date this many days after 1970-01-01. Years begin in March here, so that a leap day is the last day of a
+/// year.
 fn day(days: u64) -> String {
     let days = days + 719_468;
     let era = days / 146_097;

@@ -1,4 +1,4 @@
-//! A survey on this machine, answered by simulated respondents over HTTP.
+//! A survey on the local machine, answered by simulated respondents over HTTP.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,16 +19,16 @@ use crate::random::secret;
 use crate::simulate::{body_of, post, responses};
 use crate::survey::Survey;
 
-/// How many respondents answer at the same time.
+/// Number of respondents who answer at the same time.
 const AT_ONCE: usize = 16;
 
 const SCHEMA: &str = include_str!("../assets/demo-schema.toml");
 const WORDING: &str = include_str!("../assets/demo-survey.toml");
 
-/// Makes a survey in a folder of the system's temporary files, serves it, and has so many simulated respondents answer.
+/// Creates a survey in a temporary folder, serves it, and lets simulated respondents answer.
 ///
 /// # Errors
-/// If the survey cannot be made or served.
+/// Returns an error if the survey cannot be created or served.
 pub async fn run(address: SocketAddr, respondents: usize, once: bool, say: impl Fn(&str)) -> Result<(), CollectError> {
     let folder = std::env::temp_dir().join(format!("candor-collect-demo-{}", &secret()[..8]));
     make(&folder)?;
@@ -73,7 +73,7 @@ async fn joined(server: tokio::task::JoinHandle<Result<(), CollectError>>) -> Re
     server.await.map_err(|error| CollectError::Other(error.to_string()))?
 }
 
-/// A folder with a plan and its wording.
+/// Creates a folder with a plan and its texts.
 fn make(folder: &PathBuf) -> Result<(), CollectError> {
     let other = |error: &dyn std::fmt::Display| CollectError::Other(error.to_string());
     let schema = Schema::from_toml(SCHEMA).map_err(|error| other(&error))?;
@@ -85,10 +85,10 @@ fn make(folder: &PathBuf) -> Result<(), CollectError> {
     std::fs::write(folder.join("survey.toml"), WORDING).map_err(|error| other(&error))
 }
 
-/// Has simulated respondents answer; gives how many were accepted.
+/// Lets simulated respondents answer, and returns the number of accepted responses.
 ///
 /// # Errors
-/// If the server does not answer.
+/// Returns an error if the server does not answer.
 pub async fn answer(
     plan: &Plan,
     ids: &Arc<IdKey>,
@@ -126,7 +126,7 @@ async fn answer_some(
             let (status, _) = post(&mut stream, &body).await.map_err(failed)?;
             accepted += usize::from(status == 201);
             match status {
-                // All of them come from one address, which may send only so much.
+                // All requests come from one address, whose rate is limited.
                 429 => tokio::time::sleep(Duration::from_millis(200)).await,
                 _ => break,
             }

@@ -1,8 +1,8 @@
-//! Heads of requests end their lines with CR LF, and with nothing else: a proxy and a server that disagree about where
-//! a line ends can be made to disagree about where a request ends.
+//! Strict line endings: the lines of a request head must end with CR LF. A proxy and a server that disagree about line
+//! endings can be made to disagree about where a request ends (request smuggling).
 //!
-//! The parser takes a bare LF for the end of a line. What is read from a connection is looked at first, and a bare LF
-//! in a head becomes a NUL, which the parser rejects with 400.
+//! The HTTP parser accepts a bare LF. So bytes from a connection pass through here first: a bare LF in a head becomes
+//! NUL, which the parser rejects with status 400.
 
 use std::io;
 use std::pin::Pin;
@@ -10,21 +10,21 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Where in the requests of a connection the next byte is.
+/// Position of the next byte within the requests of a connection.
 #[derive(Debug, PartialEq, Eq)]
 enum Place {
-    /// In a head, of which these bytes of the current line were read; and the length of the body as far as it is known.
+    /// In a head: the bytes of the current line, and the length of the body if it is known.
     Head { line: Vec<u8>, body: Option<u64> },
-    /// In a body of which so many bytes are left.
+    /// In a body: the number of bytes left.
     Body(u64),
-    /// In a body that says itself where it ends.
+    /// In a chunked body, which marks its own end.
     Chunks,
 }
 
-/// Lines are remembered up to this length; a length of a body stands in none that is longer.
+/// Maximum length of a line that is stored; a longer line does not state the length of a body.
 const MAX_LINE: usize = 200;
 
-/// Looks at what is read.
+/// Checks the bytes of a connection.
 #[derive(Debug)]
 pub struct Lines {
     place: Place,
@@ -37,7 +37,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Looks at the next bytes, and spoils every bare LF in a head.
+    /// Checks the next bytes, and replaces every bare LF in a head by NUL.
     pub fn look(&mut self, bytes: &mut [u8]) {
         let mut at = 0;
         while at < bytes.len() {
@@ -59,7 +59,7 @@ impl Lines {
                         }
                         b'\n' => ended(line, body),
                         byte => {
-                            // The last byte is always known: it may be the CR.
+                            // The last byte is always kept: it may be the CR.
                             if line.len() >= MAX_LINE {
                                 line.pop();
                             }
@@ -77,7 +77,7 @@ impl Lines {
     }
 }
 
-/// What the end of a line means: the place after it, if the head ends with it.
+/// Interprets a complete line; returns the next position if the line ends the head.
 fn ended(line: &mut Vec<u8>, body: &mut Option<u64>) -> Option<Place> {
     let text = String::from_utf8_lossy(line).trim().to_ascii_lowercase();
     line.clear();
@@ -85,7 +85,7 @@ fn ended(line: &mut Vec<u8>, body: &mut Option<u64>) -> Option<Place> {
         return match body.take() {
             Some(u64::MAX) => Some(Place::Chunks),
             Some(left) if left > 0 => Some(Place::Body(left)),
-            // Another head, or the empty lines before the first.
+            // Another head, or empty lines before the first one.
             _ => None,
         };
     }
@@ -97,14 +97,14 @@ fn ended(line: &mut Vec<u8>, body: &mut Option<u64>) -> Option<Place> {
     None
 }
 
-/// A connection whose heads are looked at.
+/// A connection whose heads are checked.
 pub struct Strict<S> {
     stream: S,
     lines: Lines,
 }
 
 impl<S> Strict<S> {
-    /// Looks at what is read from this stream.
+    /// Wraps a stream so that the heads read from it are checked.
     pub fn new(stream: S) -> Strict<S> {
         Strict { stream, lines: Lines::default() }
     }
@@ -137,7 +137,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Strict<S> {
 mod tests {
     use super::*;
 
-    /// What becomes of bytes that are read in pieces of this length.
+    /// Returns the checked bytes when they are read in pieces of this length.
     fn looked(text: &str, piece: usize) -> String {
         let (mut bytes, mut lines) = (text.as_bytes().to_vec(), Lines::default());
         bytes.chunks_mut(piece).for_each(|piece| lines.look(piece));

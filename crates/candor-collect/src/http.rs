@@ -1,4 +1,4 @@
-//! What browsers see: pages, the plan, and the door for responses.
+//! The HTTP interface: pages, the plan, and the endpoint for responses.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,16 +30,16 @@ use crate::tokens::{Evaluation, TokenKey};
 use crate::validation::Outcome;
 use crate::writer::WriterHandle;
 
-/// The longest body of a request.
+/// Maximum size of a request body in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How long a body may take.
+/// Maximum time to receive a request body.
 const BODY_TIME: Duration = Duration::from_secs(15);
 
-/// How many responses are handed out over HTTP at most; `export` hands out all.
+/// Maximum number of responses that can be downloaded over HTTP; `export` has no limit.
 const MAX_DOWNLOADED: i64 = 200_000;
 
-/// What all requests share.
+/// State shared by all requests.
 pub struct Service {
     survey: Arc<Survey>,
     reader: ResponseReader,
@@ -47,22 +47,22 @@ pub struct Service {
     store: Store,
     keys: Keys,
     access: Access,
-    /// What is known of identical responses.
+    /// Counts of identical responses.
     repeated: Arc<Repeated>,
-    /// What was said last about publication, to who has the token and to everybody.
+    /// The latest statements about publication, for the holder of the token and for everybody.
     said: CachedStatement,
     said_to_all: CachedStatement,
-    /// The public results, and of how many batches.
+    /// The public results, and the number of their batches.
     public: Mutex<Option<(u64, Arc<str>)>>,
-    /// Who sent how much in the current second.
+    /// Number of requests of each sender in the current second.
     senders: Mutex<Senders>,
-    /// What the survey page says, which can be read again while the service runs.
+    /// Contents of the survey page, which can be reloaded while the service runs.
     shown: RwLock<Shown>,
-    /// How many requests were answered, by the first digit of the status.
+    /// Number of responses by the first digit of their HTTP status.
     answered: [AtomicU64; 6],
 }
 
-/// The words of the survey page, and as the page gets them.
+/// The texts of the survey page, as read and as sent to the page.
 #[derive(Clone)]
 struct Shown {
     survey: Arc<Survey>,
@@ -71,25 +71,25 @@ struct Shown {
 
 /// The keys of a survey.
 pub struct Keys {
-    /// That of its tokens, if it gives any out.
+    /// Key of the tokens, if the survey issues any.
     pub tokens: Option<TokenKey>,
-    /// That of the ids that it hands out.
+    /// Key of the response IDs.
     pub ids: IdKey,
 }
 
-/// Who sees what, and how.
+/// Access settings.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Who knows it sees the results; without one nobody does.
+    /// Token that gives access to the results; without one nobody has access.
     pub token: Option<String>,
-    /// Whether a proxy in front speaks TLS.
+    /// Whether a proxy in front terminates TLS.
     pub behind_proxy: bool,
-    /// Where the survey is found, for pages that are saved; `None` behind a proxy, unless survey.toml specifies it.
+    /// Public address of the survey, for saved pages; `None` behind a proxy, unless survey.toml specifies it.
     pub address: Option<String>,
 }
 
 impl Service {
-    /// A service that stores through this desk, and gives out tokens if there is a key.
+    /// Creates a service that stores responses through `desk`, and issues tokens if there is a key.
     pub fn new(survey: Arc<Survey>, desk: WriterHandle, store: Store, keys: Keys, access: Access) -> Service {
         let reader = ResponseReader::new(&survey.plan);
         let (said, said_to_all) = (CachedStatement::default(), CachedStatement::default());
@@ -114,11 +114,11 @@ impl Service {
         }
     }
 
-    /// Reads the words of the survey page again: languages, texts, questions, their order. Other settings stay until
-    /// the next start.
+    /// Reloads the texts of the survey page: languages, texts, and questions with their order. Other settings take
+    /// effect at the next start.
     ///
     /// # Errors
-    /// Returns why the words stay as they are: survey.toml cannot be read, or the plan is another one.
+    /// Returns the reason why the texts stay unchanged: survey.toml cannot be read, or the plan has changed.
     pub fn reload(&self) -> Result<(), String> {
         let read = Survey::read(&self.survey.folder).map_err(|error| error.to_string())?;
         if read.plan.fingerprint() != self.survey.plan.fingerprint() {
@@ -134,8 +134,8 @@ impl Service {
         self.shown.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts a request against the limit of the second. The sender is whom the proxy in front names last; without one
-    /// everybody is on this machine.
+    /// Counts a request against the limits of the current second. The sender is the last address that the proxy
+    /// reports; without a proxy all senders are local.
     fn admit(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let named = headers.get("x-forwarded-for").and_then(|list| list.to_str().ok()?.rsplit(',').next());
         let named = named.filter(|_| self.access.behind_proxy).and_then(|last| last.trim().parse::<IpAddr>().ok());
@@ -176,7 +176,7 @@ fn not_found() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "not-found", "there is no such page")
 }
 
-/// The routes of the service.
+/// Returns the routes of the service.
 pub fn router(service: Arc<Service>) -> Router {
     let typed =
         |kind: &'static str, text: &'static str| get(move || async move { ([(header::CONTENT_TYPE, kind)], text) });
@@ -215,12 +215,12 @@ pub fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-/// A number for a response that is to be sent, drawn before it is known. It is stored nowhere until it comes back.
+/// Draws an ID for a response before its contents are known. The ID is not stored until the response arrives.
 async fn new_id(State(service): State<Arc<Service>>) -> Response {
     ([FROM_ANYWHERE], as_json(json!({"id": service.keys.ids.draw()}).to_string())).into_response()
 }
 
-/// Whether responses can be stored.
+/// Reports whether responses can be stored.
 async fn ready(State(service): State<Arc<Service>>) -> Result<&'static str, Problem> {
     let failed = |detail: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", detail);
     service.store.is_closed().await.map_err(|error| failed(error.to_string()))?;
@@ -236,7 +236,7 @@ async fn version(State(service): State<Arc<Service>>) -> Response {
     as_json(shown.to_string())
 }
 
-/// Numbers for a monitor, as Prometheus reads them: for who has the token, because totals tell when somebody answers.
+/// Returns metrics in Prometheus format. They require the token, because totals reveal when somebody answered.
 async fn metrics(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     service.check_token(&headers)?;
     let snapshot = service.desk.snapshot().await?;
@@ -256,8 +256,8 @@ async fn metrics(State(service): State<Arc<Service>>, headers: HeaderMap) -> Res
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
-/// What every answer says: nothing from elsewhere runs here, nothing is kept, nothing is told to others.
-/// What is wrong is a page where a person asks for one.
+/// Adds the security headers of every response: no foreign code, no caching, no referrer. Turns an error into a page if
+/// the request asks for HTML.
 async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Request, next: Next) -> Response {
     const ALWAYS: [(HeaderName, &str); 6] = [
         (
@@ -287,8 +287,7 @@ async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Requ
     response
 }
 
-/// A page that was saved to a file has no origin: it may send responses all the same, and read whether they were
-/// stored.
+/// A saved page has no origin; it may still send responses and read whether they were stored.
 const FROM_ANYWHERE: (HeaderName, &str) = (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
 
 async fn preflight() -> Response {
@@ -314,7 +313,7 @@ async fn respond(
     ([FROM_ANYWHERE], answer.unwrap_or_else(Problem::into_response)).into_response()
 }
 
-/// The body of a request, if it comes in time and is not too long.
+/// Reads the body of a request within the limits of time and size.
 async fn read_body(
     service: &Service,
     busy: &Busy,
@@ -352,7 +351,7 @@ async fn give_token(
     ([FROM_ANYWHERE], answer.unwrap_or_else(Problem::into_response)).into_response()
 }
 
-/// Notes that the invitation is used, then seals the blinded token.
+/// Records that the invitation is used, then evaluates the blinded token.
 async fn evaluate(service: &Service, busy: &Busy, headers: &HeaderMap, body: Body) -> Result<Evaluation, Problem> {
     let key = service.keys.tokens.as_ref().ok_or_else(not_found)?;
     let (submission, blinded) = token_request(&read_body(service, busy, headers, body).await?)?;
@@ -367,7 +366,8 @@ async fn evaluate(service: &Service, busy: &Busy, headers: &HeaderMap, body: Bod
     Problem::of_outcome(outcome).map_or(Ok(evaluation), Err)
 }
 
-/// The survey as one file. It sends to the address of the settings: what a request names as its host can be anything.
+/// Returns the survey as one file. It sends to the address in the settings, because the host of a request can be
+/// forged.
 async fn offline(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     let missing = "there is no page to be saved: survey.toml does not specify the address of the survey (address \
                    = \"https://...\")";
@@ -387,7 +387,7 @@ async fn results_page(State(service): State<Arc<Service>>) -> Result<Response, P
     seen.then(|| ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()).ok_or_else(not_found)
 }
 
-/// Computes something that takes a while, on a thread of its own.
+/// Runs a long computation on a thread of its own.
 async fn computed<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, candor::StudyError> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -408,7 +408,7 @@ async fn results_json(State(service): State<Arc<Service>>, headers: HeaderMap) -
     Ok(as_json(shown.to_string()))
 }
 
-/// What is public; computed once for each number of batches.
+/// Returns the public results; they are computed once per number of batches.
 async fn public_json(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     service.survey.wording.public_results.ok_or_else(not_found)?;
     let text = computed(move || {

@@ -1,4 +1,4 @@
-//! What is wrong with a request, as RFC 9457 has it.
+//! Errors of requests as problem details (RFC 9457).
 
 use axum::body::Body;
 use axum::http::{StatusCode, header};
@@ -12,21 +12,21 @@ use crate::writer::DeskError;
 /// Problem details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The status.
+    /// HTTP status.
     pub status: StatusCode,
-    /// Which kind, as the end of `urn:candor:problem:`.
+    /// Last part of `urn:candor:problem:`.
     pub kind: &'static str,
     /// What is wrong, and what would be right.
     pub detail: String,
 }
 
 impl Problem {
-    /// A problem of this kind.
+    /// Creates a problem of this kind.
     pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
         Problem { status, kind, detail: detail.into() }
     }
 
-    /// What is wrong with a response.
+    /// Returns the problem of an invalid response.
     pub fn of_response(error: &TableError) -> Problem {
         let kind = match error {
             TableError::Fingerprint { .. } => "fingerprint",
@@ -40,7 +40,7 @@ impl Problem {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, error.to_string())
     }
 
-    /// Why a response was not stored; `None` if it is.
+    /// Returns the reason why a response was not stored; `None` if it was.
     pub fn of_outcome(outcome: Outcome) -> Option<Problem> {
         let (status, kind, detail) = match outcome {
             Outcome::Stored | Outcome::Again => return None,
@@ -96,7 +96,7 @@ impl IntoResponse for Problem {
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
         }
-        // For people it becomes a page.
+        // If a person asks, it becomes a page.
         response.extensions_mut().insert(self);
         response
     }

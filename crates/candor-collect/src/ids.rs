@@ -1,37 +1,37 @@
-//! Numbers under which responses are sent: handed out before anything is answered, and recognized without being kept.
+//! Response IDs: issued before the respondent answers, and recognized without being stored.
 //!
-//! A number is eight random bytes and eight that follow from them under the survey's key. So nothing is noted when it
-//! is handed out, and whoever sends cannot choose it: a changed page has no field in which to hide an answer.
+//! An ID is eight random bytes, followed by eight bytes derived from them under the survey's key. So nothing is stored
+//! when it is issued, and a client cannot choose it: a modified page has no field in which to hide an answer.
 
 use sha2::{Digest, Sha256};
 
 use crate::random::{fresh, hex, same_secret};
 
-/// How many hexadecimal digits are random; as many follow from them.
+/// Number of random hexadecimal digits; as many are derived from them.
 const RANDOM_DIGITS: usize = 16;
 
-/// The key of a survey's numbers.
+/// The key for the IDs of a survey.
 pub struct IdKey([u8; 32]);
 
 impl IdKey {
-    /// The key that follows from a secret.
+    /// Derives the key from a secret.
     pub fn new(secret: &str) -> IdKey {
         IdKey(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// Draws a number.
+    /// Draws an ID.
     pub fn draw(&self) -> String {
         self.of(u64::from_be_bytes(fresh()))
     }
 
-    /// The number with these random bytes.
+    /// Returns the ID with these random bytes.
     pub fn of(&self, random: u64) -> String {
         let bytes = random.to_be_bytes();
         let digest = Sha256::new().chain_update(self.0).chain_update(b"candor id").chain_update(bytes).finalize();
         hex(&bytes) + &hex(&digest[..bytes.len()])
     }
 
-    /// Whether a number was handed out under this key.
+    /// Returns whether an ID was issued under this key.
     pub fn is_own(&self, id: &str) -> bool {
         let random = id.get(..RANDOM_DIGITS).and_then(|digits| u64::from_str_radix(digits, 16).ok());
         random.is_some_and(|random| same_secret(&self.of(random), id))

@@ -1,8 +1,9 @@
-//! A survey service: each respondent's browser randomizes under a plan, the service stores what arrives and estimates
-//! from it. It never holds a true answer.
+//! A survey service: each respondent's browser randomizes under a plan; the service stores the responses and estimates
+//! from them. It never holds a true answer.
 //!
-//! [`survey::Survey`] is a folder with a plan and its wording; [`store::Store`] the database; [`writer::Writer`] the
-//! one who writes into it, many requests in one commit; [`http`] what browsers see. The binary only wires.
+//! [`survey::Survey`] is a folder with a plan and its texts, [`store::Store`] the database, [`writer::Writer`] the only
+//! task that writes to it (many requests per commit), and [`http`] the interface for browsers. The binary only connects
+//! them.
 
 #![forbid(unsafe_code)]
 

@@ -1,18 +1,18 @@
-//! Log lines: time, level and text on standard error. None holds an answer or an address.
+//! Log lines on standard error: time, level and text. No line contains an answer or an address.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::date::moment;
 
-/// How much a line matters.
+/// Severity of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Something that is expected.
+    /// An expected event.
     Info,
-    /// Something that will be tried again.
+    /// A failure that will be retried.
     Warn,
-    /// Something that was not done.
+    /// An action that failed.
     Error,
 }
 
@@ -32,7 +32,7 @@ pub fn log(level: Level, text: &str) {
     eprintln!("{}", line(seconds, level, text));
 }
 
-/// One line whatever the text holds.
+/// Formats a line; line breaks in the text are escaped.
 fn line(seconds: u64, level: Level, text: &str) -> String {
     let text: String = text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
     format!("{} {level} {text}", moment(seconds))

@@ -1,8 +1,7 @@
 //! The pages, their scripts and their style.
 //!
-//! What runs in a browser is the same for every survey: a page that names its script and style with their hashes, and a
-//! script that names the part for tokens with its hash. So the hash of the page covers everything that runs; words and
-//! plan are data.
+//! All code that runs in a browser is the same for every survey: a page names its script and style by hash, and the
+//! script names its part for tokens by hash. So the hash of the page covers all code; texts and plan are data.
 
 use std::sync::LazyLock;
 
@@ -17,16 +16,16 @@ use serde_json::{Value, json};
 use crate::random::{hash, integrity};
 use crate::survey::{Survey, Words};
 
-/// The client: a link to `clients/javascript`, because a package of this crate has its own copy.
+/// The JavaScript client: a link to `clients/javascript`, because a package of this crate has its own copy.
 pub const CLIENT: &str = include_str!("../client/candor.js");
-/// The client's part for tokens, as it stands in the repository.
+/// The part of the client for tokens, as in the repository.
 const TOKENS: &str = include_str!("../client/tokens.js");
-/// The cryptography of tokens.
+/// The cryptographic functions for tokens.
 const NOBLE: &str = include_str!("../client/noble.js");
 /// The script of the survey page.
 const SURVEY_SCRIPT: &str = include_str!("../assets/survey.js");
 
-/// What browsers are given, the same for every survey.
+/// The files for browsers, the same for every survey.
 pub struct Pages {
     /// The survey page.
     pub survey: String,
@@ -67,7 +66,7 @@ pub static PAGES: LazyLock<Pages> = LazyLock::new(|| {
 });
 
 impl Pages {
-    /// Files as they are served, by their names.
+    /// Returns the files as they are served, by name.
     pub fn files(&self) -> [(&'static str, &str); 7] {
         [
             ("index.html", &self.survey),
@@ -81,9 +80,9 @@ impl Pages {
     }
 }
 
-/// The client and the survey as one script, which loads no other part for tokens than this one.
+/// Returns the client and the survey as one script, which loads only this part for tokens.
 fn survey_script(tokens: &str) -> String {
-    // The page checks no signature, and loads nothing that it does not name.
+    // The page checks no signatures and loads nothing that it does not name.
     let signature = "const { checkSignature } = await import('./signature.js');";
     let client =
         CLIENT.replace("\nexport ", "\n").replace(signature, "const checkSignature = () => { throw new Error(); };");
@@ -91,7 +90,7 @@ fn survey_script(tokens: &str) -> String {
     format!("{client}\n{}", own.replace("{tokens_integrity}", &integrity(tokens)))
 }
 
-/// The modules for tokens as one script.
+/// Returns the modules for tokens as one script.
 fn token_script() -> String {
     let noble = NOBLE.replace("\nexport {\n  ed25519,\n  ristretto255_oprf\n};", "");
     let own = TOKENS.replace("import { ristretto255_oprf } from './noble.js';\n", "").replace("\nexport ", "\n");
@@ -100,12 +99,12 @@ fn token_script() -> String {
     )
 }
 
-/// Text within HTML.
+/// Escapes text for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Puts values into a page. Each place is filled once, so that no value can hold another's place.
+/// Fills values into a page. Each placeholder is filled once, so no value can contain another placeholder.
 fn filled(page: &str, values: &[(&str, &str)]) -> String {
     let mut parts = page.split('{');
     let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -118,7 +117,7 @@ fn filled(page: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// The sheet for respondents, part by part, in a language that candor comes with.
+/// Returns the sheet for respondents, part by part, in a bundled language.
 fn sheet(survey: &Survey, language: &str, words: &Words) -> Option<Value> {
     let summary = sheet_texts(language)?.get("find_out")?;
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
@@ -126,9 +125,9 @@ fn sheet(survey: &Survey, language: &str, words: &Words) -> Option<Value> {
     Some(json!({"summary": summary, "parts": explain(&survey.plan, &language).page.parts}))
 }
 
-/// The picture of the promise, about the question that is protected least: of a hundred people how many send their own
-/// answer, where that is one number for every question; else in how many cases a guess from what is sent is right, at
-/// worst.
+/// Returns the picture of the promise, about the question with the weakest protection. It shows how many of 100 people
+/// send their own answer if that number is the same for all questions, else how many guesses are right in the worst
+/// case.
 fn picture(survey: &Survey) -> Option<Value> {
     let attributes = certified(&survey.plan);
     let of_hundred = |p: f64| (100.0 * p - 1e-9).ceil().min(100.0);
@@ -144,12 +143,12 @@ fn picture(survey: &Survey) -> Option<Value> {
     Some(json!({"kind": "picture_guess", "name": least.name, "n": of_hundred(least.worst_posterior), "luck": luck}))
 }
 
-/// Whether every attribute is answered with one category.
+/// Returns whether every attribute is answered with one category.
 fn answers_with_one(channel: &Channel) -> bool {
     matches!(channel, Channel::Pattern(pattern) if pattern.axes().iter().all(|axis| axis.answer == 1))
 }
 
-/// What the survey page says, in all its languages. `key` is the public key of tokens, if there are any.
+/// Returns the contents of the survey page in all its languages. `key` is the public key of tokens, if there are any.
 pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
     let wording = &survey.wording;
     let words = wording.languages.iter().filter_map(|language| {
@@ -178,7 +177,7 @@ pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
     })
 }
 
-/// The survey page, with why it needs a script in every language that candor comes with.
+/// Returns the survey page, which states in every bundled language why it needs a script.
 fn page(style: &str, script: &str) -> String {
     let why = languages().filter_map(|language| {
         let text = texts(language)?.get("why_script")?;
@@ -188,24 +187,24 @@ fn page(style: &str, script: &str) -> String {
     filled(include_str!("../assets/survey.html"), &values)
 }
 
-/// A page with everything in it; its data are one line, which ends with a line feed.
+/// Returns a page with everything in it; its data are one line that ends with a line feed.
 fn saved(script: &str, tokens: &str, style: &str, data: &str) -> String {
     let style = format!("<style>\n{style}</style>");
     let script = format!("{data}<script>\n{tokens}</script>\n<script>\n(async () => {{\n{script}}})();\n</script>");
     page(&style, &script)
 }
 
-/// The survey page as one file that works wherever it is opened, and sends to this address.
+/// Returns the survey page as one file that works from any place and sends to this address.
 pub fn offline_page(survey: &Survey, key: Option<&str>, address: &str) -> String {
     let data = json!({"survey": survey_json(survey, key), "plan": survey.plan_text, "address": address});
-    // Within a script nothing may look like its end.
+    // Data within a script must not contain its end tag.
     let data = data.to_string().replace('<', "\\u003c");
     let data = format!("<script type=\"application/json\" id=\"candor-survey\">{data}</script>\n");
     let Pages { script, tokens, style, .. } = &*PAGES;
     saved(script, tokens, style, &data)
 }
 
-/// A page for people that says what is wrong, first in a few words.
+/// Returns an error page for people that begins with a short summary.
 pub fn problem_page(status: StatusCode, detail: &str) -> String {
     let title = match status {
         StatusCode::NOT_FOUND => "This page does not exist",
@@ -257,8 +256,7 @@ mod tests {
         }
     }
 
-    /// The page names its script and style with their hashes, the script that of the part for tokens: nothing else
-    /// runs.
+    /// The page names its script and style by hash, and the script names the part for tokens: nothing else runs.
     #[test]
     fn the_hash_of_the_page_covers_everything_that_runs() {
         let Pages { survey, script, tokens, results, results_script, style, .. } = &*PAGES;
@@ -272,7 +270,7 @@ mod tests {
         assert!([script, tokens].iter().all(|text| !text.contains("import(") && !text.contains("\nimport ")));
     }
 
-    /// The guide's check of a saved page: all lines but the one with the data.
+    /// The guide's check of a saved page covers all lines but the one with the data.
     #[test]
     fn a_saved_page_without_its_data_is_the_same_for_every_survey() {
         let plan = include_str!("../../candor-base/tests/plans/good/public.json");
@@ -286,7 +284,7 @@ mod tests {
         }
     }
 
-    /// In the saved copy both scripts are in one scope.
+    /// In the saved copy both scripts share one scope.
     #[test]
     fn the_survey_and_the_client_declare_different_names() {
         const WORDS: [&str; 5] = ["const ", "function ", "async function ", "class ", "let "];

@@ -1,14 +1,14 @@
-//! Random names, codes and places, from the operating system.
+//! Random names, codes and positions, from the operating system.
 
 use rand_core::Rng;
 use sha2::{Digest, Sha256};
 
 use candor_base::randomness::Source;
 
-/// Fresh random bytes.
+/// Returns fresh random bytes.
 ///
 /// # Panics
-/// If the operating system gives none: nothing may go on then.
+/// Panics if the operating system provides none: nothing may continue without them.
 pub(crate) fn fresh<const N: usize>() -> [u8; N] {
     let source = Source::from_os().expect("the operating system gives randomness");
     let mut bytes = [0; N];
@@ -16,35 +16,35 @@ pub(crate) fn fresh<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// Bytes in hexadecimal digits.
+/// Formats bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of hexadecimal digits; `None` if they are none.
+/// Parses hexadecimal digits; `None` if the text contains anything else.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |sign: u8| (sign as char).to_digit(16).map(|digit| digit as u8);
     let byte = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
     text.as_bytes().chunks(2).map(byte).collect()
 }
 
-/// A secret of 192 bits, in hexadecimal digits.
+/// Returns a secret of 192 bits in hexadecimal.
 pub fn secret() -> String {
     hex(&fresh::<24>())
 }
 
-/// A random place for a response.
+/// Returns a random position for a response.
 pub fn place() -> i64 {
-    // Places are positive, so that pages begin after 0.
+    // Positions are positive, so that pages begin after 0.
     (i64::from_be_bytes(fresh()) & i64::MAX).max(1)
 }
 
-/// The SHA-256 of a text, in hexadecimal digits.
+/// Returns the SHA-256 of a text in hexadecimal.
 pub fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// The SHA-256 of a text as pages name it: `sha256-` and base64.
+/// Returns the SHA-256 of a text in the form of integrity attributes: `sha256-` and base64.
 pub fn integrity(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digest = Sha256::digest(text.as_bytes());
@@ -60,7 +60,7 @@ pub fn integrity(text: &str) -> String {
     written
 }
 
-/// Whether two secrets are the same, in a time that does not tell where they differ.
+/// Compares two secrets in constant time.
 pub fn same_secret(one: &str, other: &str) -> bool {
     let (one, other) = (Sha256::digest(one.as_bytes()), Sha256::digest(other.as_bytes()));
     one.iter().zip(other.iter()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0

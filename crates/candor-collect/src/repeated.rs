@@ -1,7 +1,7 @@
-//! Whether one response came more often than any population would give it: some may be invented then.
+//! Detects a response that occurs more often than in any population: some of them may be invented.
 //!
-//! The database is asked for the responses that came most often: again only once there are a twentieth more of them,
-//! and in the background, so that it costs little however many there are.
+//! The database is asked for the most frequent responses in the background, and again only once their total has grown
+//! by a twentieth, so the cost stays small.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,28 +14,28 @@ use crate::store::{Store, StoreError};
 use crate::survey::Survey;
 use crate::writer::Snapshot;
 
-/// How many of the responses that came most often are judged.
+/// Number of the most frequent responses that are tested.
 const MAX_JUDGED: i64 = 100;
 
-/// How long a page waits for the database; then it says what was known before.
+/// Maximum time that a page waits for the database; then it shows the previous result.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is known of identical responses.
+/// What is known about identical responses.
 #[derive(Debug, Default)]
 pub struct Repeated(Mutex<Known>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
-    /// Of how many settled responses it is known.
+    /// Number of settled responses at that time.
     of: u64,
-    /// How often one of them came, if that is more often than any population would give it.
+    /// Count of the most suspicious response, if no population explains it.
     times: Option<u64>,
-    /// Whether the database is being asked.
+    /// Whether a query is running.
     asking: bool,
 }
 
 impl Repeated {
-    /// How often one response came, if that is more often than any population would give it.
+    /// Returns the count of a response that occurs more often than in any population, if there is one.
     pub async fn times(self: &Arc<Self>, survey: &Arc<Survey>, store: &Store, snapshot: &Snapshot) -> Option<u64> {
         let settled = snapshot.tallies.responses().saturating_sub(snapshot.waiting);
         let due = {
@@ -87,7 +87,7 @@ mod tests {
     use candor_base::randomize::Client;
     use candor_base::randomness::Source;
 
-    /// What the database counts, and that the page is told.
+    /// The counts of the database reach the page.
     #[tokio::test]
     async fn identical_responses_in_the_database_are_found() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/sets.json");

@@ -1,4 +1,4 @@
-//! What clients send: read and checked, each fault of its own kind.
+//! Parsing and validation of requests; each fault has its own kind.
 
 use std::collections::BTreeMap;
 
@@ -15,24 +15,24 @@ use crate::survey::Survey;
 use crate::tokens::{TokenKey, token_tags};
 use crate::validation::{Response, Submission};
 
-/// How many hexadecimal digits an id has; where there are tokens, it is the token.
+/// Number of hexadecimal digits of an ID; in surveys with tokens the ID is the token.
 const ID_DIGITS: usize = 32;
 const TOKEN_DIGITS: usize = 64;
 
-/// A response with what belongs to it.
+/// A response with its ID and its invitation or token.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sent {
     id: String,
     #[serde(default)]
     invitation: Option<String>,
-    /// The value of the token.
+    /// Value of the token.
     #[serde(default)]
     token: Option<String>,
     response: Map<String, Value>,
 }
 
-/// An invitation, for which a token is asked.
+/// An invitation and the blinded token to evaluate for it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -44,15 +44,15 @@ fn bad(detail: impl Into<String>) -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, "body", detail)
 }
 
-/// The message of the parser may quote values: only the place is told.
+/// The message of the parser may quote values, so only the position is reported.
 fn not_json(expected: &str, error: &serde_json::Error) -> Problem {
     bad(format!("not JSON with {expected} (line {}, column {})", error.line(), error.column()))
 }
 
-/// Reads and checks a response.
+/// Reads and validates a response.
 ///
 /// # Errors
-/// What is wrong with it, each fault of its own kind.
+/// Returns the problem, each fault with its own kind.
 pub fn submission(
     survey: &Survey,
     reader: &ResponseReader,
@@ -87,13 +87,13 @@ pub fn submission(
     let groups: BTreeMap<String, String> = survey.wording.quotas.keys().filter_map(label).collect();
     let codes = reader.read(response).map_err(|error| Problem::of_response(&error))?;
     let response = Some(Response { line: response_line(&survey.plan, &codes, 0), codes });
-    // With a token, an invitation that is sent all the same is not even looked at.
+    // In surveys with tokens, an invitation that is sent anyway is ignored.
     let invitation = invitation.filter(|_| key.is_none()).map(|code| hash(&code));
     let handed_out = key.is_some() || ids.is_own(&id);
     Ok(Submission { id: hash(&id), handed_out, invitation, response, groups })
 }
 
-/// Whether the channels that a response names are those of its token.
+/// Returns whether the channels named in a response are those of its token.
 fn follows(plan: &Plan, value: &str, response: &Map<String, Value>) -> bool {
     let tags = token_tags(plan, value);
     let tags: Vec<u64> = tags.into_iter().flatten().map(u64::from).collect();
@@ -101,14 +101,14 @@ fn follows(plan: &Plan, value: &str, response: &Map<String, Value>) -> bool {
     tags.iter().enumerate().all(|(number, tag)| response.get(&name(number)).and_then(Value::as_u64) == Some(*tag))
 }
 
-/// Reads a request for a token: what is to be noted, and the blinded token.
+/// Reads a request for a token; returns what to record, and the blinded token.
 ///
 /// # Errors
-/// If it is none.
+/// Returns the problem if the request is invalid.
 pub fn token_request(bytes: &[u8]) -> Result<(Submission, String), Problem> {
     let Asked { invitation, blinded } =
         serde_json::from_slice(bytes).map_err(|error| not_json("invitation and blinded", &error))?;
-    // The same again is answered again: a reply may have been lost.
+    // A repeated request gets the same reply, because the first reply may have been lost.
     let id = hash(&format!("{invitation} {blinded}"));
     let submission = Submission {
         id,

@@ -1,4 +1,4 @@
-//! What the dashboard shows, all of it computed by the functions of a study.
+//! Contents of the dashboard, computed by functions of the facade.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,11 +27,10 @@ use crate::writer::Snapshot;
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The state of a survey as the dashboard shows it to who has the token; `repeated` is how often one response came, if
-/// too often.
+/// Returns the state of a survey for the holder of the token; `repeated` is the count of a suspicious response.
 ///
 /// # Errors
-/// If the counts do not fit the plan.
+/// Returns an error if the counts do not fit the plan.
 pub fn results(
     survey: &Survey,
     snapshot: &Snapshot,
@@ -67,7 +66,7 @@ pub fn results(
     Ok(shown)
 }
 
-/// Among how many of the responses a person hides, whose round number the sentence that follows names.
+/// Describes, with a round number, among how many responses a person is hidden.
 fn hidden_among(smallest: u64, responses: u64) -> String {
     let (some, all) = (count(smallest), count(responses));
     match smallest < responses {
@@ -81,10 +80,10 @@ fn hidden_among(smallest: u64, responses: u64) -> String {
     }
 }
 
-/// What everybody may see: the closed batches.
+/// Returns the public results: the closed batches.
 ///
 /// # Errors
-/// If the counts do not fit the plan.
+/// Returns an error if the counts do not fit the plan.
 pub fn public_results(survey: &Survey, published: &Published, said: &CachedStatement) -> Result<Value, StudyError> {
     let Published { tallies, batches, smallest } = published;
     let least = survey.wording.public_results.unwrap_or(0);
@@ -110,7 +109,7 @@ pub fn public_results(survey: &Survey, published: &Published, said: &CachedState
     Ok(shown)
 }
 
-/// Estimates and what goes with them.
+/// Returns estimates, associations and notes.
 fn found(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<Value, StudyError> {
     let plan = &survey.plan;
     let mut shown = json!({
@@ -132,10 +131,10 @@ fn found(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<Va
     Ok(shown)
 }
 
-/// The report on all responses up to now, as a page.
+/// Returns the report on all responses so far as a page.
 ///
 /// # Errors
-/// If there are none, or the plan has too many attributes for the tables that were counted.
+/// Returns an error if there are no responses, or the plan has too many attributes for the counted tables.
 pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<String, StudyError> {
     let plan = &survey.plan;
     let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts were made with another plan"))?;
@@ -148,7 +147,7 @@ pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) ->
     Ok(report(plan, &counts, &asked, &MomentQuery::default(), &options, ProgressSink::none())?.page.html())
 }
 
-/// How strongly the attributes of each pair depend on each other.
+/// Returns the strength of association of each pair of attributes.
 fn dependences(plan: &Plan, counts: &Counts) -> Value {
     let lists = tables(plan);
     let pairs = lists.lists().iter().filter_map(|table| <[usize; 2]>::try_from(table.clone()).ok());
@@ -162,7 +161,7 @@ fn dependences(plan: &Plan, counts: &Counts) -> Value {
     pairs.map(one).collect()
 }
 
-/// What a response tells whoever collects, in a sentence.
+/// Returns a sentence about what a response reveals to the collector.
 fn local(plan: &Plan) -> String {
     let epsilon = plan.guarantee().epsilon();
     match times(epsilon) {
@@ -174,14 +173,13 @@ fn local(plan: &Plan) -> String {
     }
 }
 
-/// What is said about the publication of so many responses; the last is remembered, because it takes a moment to
-/// compute.
+/// The latest statement about the publication of this many responses, cached because it takes a moment to compute.
 #[derive(Debug, Default)]
 pub struct CachedStatement(Mutex<Option<(u64, String)>>);
 
 impl CachedStatement {
-    /// The sentence, as `candor audit --respondents --colluding` prints it. It is computed for a round number of
-    /// respondents that is not larger, so that it changes rarely: fewer hide less well.
+    /// Returns the sentence that `candor audit --respondents --colluding` prints. The number of respondents is rounded
+    /// down, so that the sentence changes rarely and never overstates the protection.
     fn of(&self, plan: &Plan, respondents: u64, colluding: u64) -> String {
         let round = rounded_down(respondents).max((colluding + 1).min(respondents));
         if colluding >= respondents {
@@ -200,7 +198,7 @@ impl CachedStatement {
     }
 }
 
-/// Two significant digits, not above the number.
+/// Rounds down to two significant digits.
 fn rounded_down(number: u64) -> u64 {
     let unit = 10u64.pow(number.max(1).ilog10().saturating_sub(1));
     number / unit * unit
@@ -224,7 +222,7 @@ mod tests {
         assert!(said.of(&plan, 10, 10).contains("hide nobody"));
     }
 
-    /// Responses whose senders chose their channel: the dashboard warns, and does not otherwise.
+    /// The dashboard warns if senders chose their channel, and only then.
     #[test]
     fn channels_that_were_chosen_are_told() {
         use candor_base::randomize::Client;
@@ -244,9 +242,9 @@ mod tests {
         assert!(chosen.len() > 1_000 && warned(&chosen));
     }
 
-    /// 200 invented responses among 20,000 under a workload plan for six attributes, all about one table: their channel
-    /// shows if the answers differ, and the responses themselves do if they are the same. Honest responses show
-    /// neither.
+    /// 200 invented responses among 20,000 under a workload plan for six attributes, all about one table: if their
+    /// answers differ, their channel is too frequent; if they are equal, the response is. Honest responses cause
+    /// neither warning.
     #[test]
     fn two_hundred_invented_responses_among_twenty_thousand_show() {
         use candor_base::randomize::Client;
@@ -269,7 +267,7 @@ mod tests {
         };
         let (law, repeated) = found(honest.to_vec());
         assert!(law > 1e-3 && repeated.is_none(), "{law} {repeated:?}");
-        // This channel asks about the table of attributes 4 and 6: the plan draws it for 3.2 of 100 people.
+        // This channel asks about the table of attributes 4 and 6; its probability is 3.2%.
         let chosen: Vec<String> =
             more.iter().filter(|line| line.contains("\"candor_tag\":13,")).take(200).cloned().collect();
         assert_eq!(chosen.len(), 200);
@@ -281,8 +279,8 @@ mod tests {
         assert!(repeated.is_some_and(|times| times >= 200), "{repeated:?}");
     }
 
-    /// Whatever the plan and however few the responses: what is shown lies in its interval and is a share, on the
-    /// dashboard and in its report.
+    /// For every plan and any number of responses, the dashboard and its report show shares that lie in their
+    /// intervals.
     #[test]
     fn dashboards_show_only_what_may_be_published() {
         use candor_base::randomize::Client;
@@ -293,7 +291,7 @@ mod tests {
         let (mut surveys, mut grades) = (0, std::collections::BTreeMap::<String, usize>::new());
         for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
             let folder = tempfile::tempdir().unwrap();
-            // Not every plan can be asked online.
+            // Some plans cannot be used online.
             let Ok((survey, _)) = Survey::create(&folder.path().join("survey"), file) else { continue };
             let plan = &survey.plan;
             if plan.schema().attributes().len() > 6 {

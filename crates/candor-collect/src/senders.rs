@@ -1,13 +1,12 @@
-//! How many requests are let in within a second: in all, and from one sender, so that nobody uses up what is there for
-//! others.
+//! Limits of requests per second, in total and per sender, so that no sender exhausts the service.
 //!
-//! Addresses are kept for the current second, in memory, and nowhere else.
+//! Addresses are kept in memory for the current second only.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// The network that a sender is told by: an address of IPv4, or the first 64 bits of one of IPv6.
+/// The network that identifies a sender: an IPv4 address, or the first 64 bits of an IPv6 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sender(u64);
 
@@ -30,13 +29,13 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// At most so many requests in a second.
+    /// Creates a limit of requests per second.
     pub fn new(most: u32) -> Senders {
         Senders { most, begun: Instant::now(), all: 0, each: HashMap::new() }
     }
 
-    /// Whether a request is let in at this time. A sender who is known has a tenth of what there is, and what is turned
-    /// away uses up nothing.
+    /// Returns whether a request is admitted at this time. A known sender may use a tenth of the limit; rejected
+    /// requests count for nothing.
     pub fn admit(&mut self, sender: Option<Sender>, now: Instant) -> bool {
         if now.duration_since(self.begun) >= Duration::from_secs(1) {
             *self = Senders { begun: now, ..Senders::new(self.most) };

@@ -1,4 +1,4 @@
-//! Connections: how many, how long, and how they end.
+//! Connections: their number, their time limits and their end.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -19,23 +19,23 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::head::Strict;
 
-/// How many connections are served at once; for a further one the oldest ends that has no whole request under way.
+/// Maximum number of connections; a further one closes the oldest that has no complete request in progress.
 const MAX_CONNECTIONS: usize = 800;
 
-/// How long the head of a request may take, and a connection may stay without one.
+/// Time limit for the head of a request, and for an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How long requests that are under way are waited for at the end.
+/// Maximum time to finish requests in progress at the end.
 const LAST_REQUESTS: Duration = Duration::from_secs(20);
 
-/// Whether a whole request is under way on a connection: then it is not ended for another.
+/// Whether a complete request is in progress on a connection; if so, the connection is not closed for another one.
 #[derive(Clone, Debug, Default)]
 pub struct Busy(pub Arc<AtomicBool>);
 
-/// For each connection, by its number, whether a whole request is under way, and how it is told to end.
+/// For each connection, by number: whether a complete request is in progress, and how to close it.
 type Connections = BTreeMap<u64, (Arc<AtomicBool>, Arc<Notify>)>;
 
-/// The connections that are open, the oldest first.
+/// The open connections, oldest first.
 #[derive(Clone, Default)]
 struct Open(Arc<Mutex<Connections>>);
 
@@ -44,7 +44,7 @@ impl Open {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Ends the oldest connection that has no whole request under way.
+    /// Closes the oldest connection without a complete request in progress.
     fn end_oldest(&self) {
         self.with(|open| {
             let idle = open.iter().find(|(_, (busy, _))| !busy.load(Ordering::Relaxed)).map(|(number, _)| *number);
@@ -55,7 +55,7 @@ impl Open {
     }
 }
 
-/// Serves until `stop`, then until the requests under way are answered.
+/// Serves until `stop`, then until the requests in progress are answered.
 pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let under_way = GracefulShutdown::new();
@@ -63,7 +63,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
     let accept = async {
         for number in 0.. {
             let Ok((stream, _)) = listener.accept().await else {
-                // Out of files, most likely: connections will end.
+                // Probably out of file descriptors: free one.
                 open.end_oldest();
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 continue;
@@ -78,7 +78,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
             let connection = under_way.watch(connection(stream, router.clone(), busy));
             let open = open.clone();
             tokio::spawn(async move {
-                // Whatever ends a connection early is the client's to notice.
+                // The client notices if a connection ends early.
                 tokio::select! {
                     _ = connection => {}
                     () = end.notified() => {}
@@ -98,7 +98,7 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
 
 type Answer = axum::response::Response;
 
-/// A connection, of which it is known whether a whole request is under way.
+/// Serves a connection and tracks whether a complete request is in progress.
 fn connection(
     stream: TcpStream,
     router: Router,
@@ -112,7 +112,7 @@ fn connection(
     let service = service_fn(move |mut request: Request<Incoming>| {
         let (busy, router) = (busy.clone(), router.clone());
         async move {
-            // A request without a body is whole; of others the handler knows.
+            // A request without a body is complete; the handler marks the others.
             busy.0.store(hyper::body::Body::is_end_stream(request.body()), Ordering::Relaxed);
             request.extensions_mut().insert(busy.clone());
             let answer = router.call(request).await;

@@ -1,4 +1,4 @@
-//! Simulated respondents: true records by chance, answered as a device would, and just enough HTTP to send them.
+//! Simulated respondents: random true records, answered as a device would, and a minimal HTTP client to send them.
 
 use candor_base::plan::Plan;
 use candor_base::randomize::Client;
@@ -8,8 +8,8 @@ use rand_core::CryptoRng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// So many responses as lines of JSON. The first attribute leans to its first category, and every other follows the one
-/// before it half the time.
+/// Returns simulated responses as JSON Lines. The first attribute favors its first category, and every other attribute
+/// follows the previous one half of the time.
 pub fn responses<R: CryptoRng>(plan: &Plan, client: &Client<'_>, rng: &mut R, count: usize) -> Vec<String> {
     (0..count).map(|_| response(plan, client, rng)).collect()
 }
@@ -36,31 +36,31 @@ fn record<R: CryptoRng>(plan: &Plan, rng: &mut R) -> Vec<u16> {
     record
 }
 
-/// The body of a request with this response.
+/// Returns the body of a request with this response.
 pub fn body_of(id: &str, invitation: Option<&str>, response: &str) -> String {
     let invitation = invitation.map_or(String::new(), |code| format!("\"invitation\":\"{code}\","));
     format!("{{\"id\":\"{id}\",{invitation}\"response\":{response}}}")
 }
 
-/// Sends a body to `/responses` over an open connection; gives status and body of the reply.
+/// Sends a body to `/responses` over an open connection; returns the status and the body of the reply.
 ///
 /// # Errors
-/// If the connection fails before the reply is whole.
+/// Returns an error if the connection fails before the reply is complete.
 pub async fn post(stream: &mut TcpStream, body: &str) -> std::io::Result<(u16, String)> {
     post_to(stream, "/responses", body).await
 }
 
-/// Sends a body to a path over an open connection; gives status and body of the reply.
+/// Sends a body to a path over an open connection; returns the status and the body of the reply.
 ///
 /// # Errors
-/// If the connection fails before the reply is whole.
+/// Returns an error if the connection fails before the reply is complete.
 pub async fn post_to(stream: &mut TcpStream, path: &str, body: &str) -> std::io::Result<(u16, String)> {
     let head = format!("POST {path} HTTP/1.1\r\nhost: survey\r\ncontent-length: {}\r\n\r\n", body.len());
     stream.write_all(format!("{head}{body}").as_bytes()).await?;
     reply(stream).await
 }
 
-/// One reply of a server that says how long it is.
+/// Reads a reply with a stated length.
 async fn reply(stream: &mut TcpStream) -> std::io::Result<(u16, String)> {
     let mut read = Vec::new();
     let mut piece = [0; 2048];

@@ -1,8 +1,8 @@
-//! What is kept: responses, and apart from them which invitations and ids were used, totals by day, and counts.
+//! Storage of responses and, separately, of used invitations and IDs, totals by day, and counts.
 //!
-//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it, and
-//! no row is written when its response arrives: that would tell the order, in SQLite's write-ahead log and in
-//! PostgreSQL's system columns. What arrives [waits](crate::waiting) for a batch, which is settled in one transaction.
+//! A row of responses holds the answer and a random position, nothing else. No other table refers to it. No row is
+//! written when its response arrives, because SQLite's write-ahead log and PostgreSQL's system columns would reveal the
+//! order. New responses [wait](crate::waiting) for a batch, which is settled in one transaction.
 
 use std::path::PathBuf;
 
@@ -21,21 +21,21 @@ use crate::waiting::{Key, KeyFile, Waiting, new_key, opened, sealed};
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
-    /// The file of a SQLite database; none with PostgreSQL.
+    /// File of a SQLite database; `None` with PostgreSQL.
     file: Option<PathBuf>,
 }
 
-/// The right to change what waits: nobody else does meanwhile. Dropping it gives the right back.
+/// Exclusive right to change the waiting set, until it is dropped.
 ///
-/// In PostgreSQL the lock of [`stay`] is enough, and old versions are out of reach of SQL.
+/// In PostgreSQL the lock of [`stay`] suffices, and old versions are out of reach of SQL.
 pub(crate) struct Hold(Option<(KeyFile, Option<Key>)>);
 
 impl Store {
-    /// Opens the database of a survey, with so many connections at most, and makes its tables if there are none: a
-    /// SQLite file, or PostgreSQL by its url.
+    /// Opens the database of a survey, a SQLite file or a PostgreSQL URL, with a maximum number of connections; creates
+    /// its tables if there are none.
     ///
     /// # Errors
-    /// If it cannot be opened, or holds another survey.
+    /// Returns an error if it cannot be opened, or holds another survey.
     pub async fn open(database: &str, fingerprint: &str, connections: u32) -> Result<Store, StoreError> {
         sqlx::any::install_default_drivers();
         let postgres = database.starts_with("postgres:") || database.starts_with("postgresql:");
@@ -47,7 +47,7 @@ impl Store {
         let options: AnyConnectOptions = url.parse()?;
         let pool = AnyPoolOptions::new().max_connections(connections).after_connect(move |connection, _| {
             Box::pin(async move {
-                // What is acknowledged is on the disk, and what is deleted is not.
+                // Acknowledged data are on disk, and deleted data are overwritten.
                 let pragmas = [
                     "journal_mode = WAL",
                     "synchronous = FULL",
@@ -69,7 +69,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes the tables, or leads them to those of today. Returns whether an earlier version may have left traces.
+    /// Creates the tables or migrates them to the current version. Returns whether an earlier version may have left
+    /// traces.
     async fn migrate(&self, fingerprint: &str) -> Result<bool, StoreError> {
         sqlx::query("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
             .execute(&self.pool)
@@ -97,7 +98,7 @@ impl Store {
         Ok((1..VERSION).contains(&version))
     }
 
-    /// The right to change what waits.
+    /// Acquires the exclusive right to change the waiting set.
     ///
     /// # Errors
     /// Returns [`StoreError::File`] if the key file of a SQLite database cannot be used.
@@ -107,11 +108,11 @@ impl Store {
         Ok(Hold(Some((held, None))))
     }
 
-    /// Removes what deleting and rewriting left behind: in SQLite the write-ahead log and free pages, in PostgreSQL the
-    /// transaction numbers and places of rows.
+    /// Removes the traces of deleted and rewritten rows: in SQLite the write-ahead log and free pages, in PostgreSQL
+    /// transaction IDs and row positions.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn forget(&self) -> Result<(), StoreError> {
         if self.file.is_some() {
             sqlx::query("VACUUM").execute(&self.pool).await?;
@@ -132,10 +133,10 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// Moves SQLite's write-ahead log into the database and empties it, unless somebody is reading just now.
+    /// Moves SQLite's write-ahead log into the database and empties it, unless a reader is active.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub(crate) async fn truncate_log(&self) -> Result<(), StoreError> {
         if self.file.is_some() {
             sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&self.pool).await?;
@@ -143,27 +144,27 @@ impl Store {
         Ok(())
     }
 
-    /// A transaction.
+    /// Begins a transaction.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         Ok(self.pool.begin().await?)
     }
 
-    /// A connection. A failed transaction leaves something behind: [detach](PoolConnection::detach) it then, and drop
-    /// it.
+    /// Returns a connection. After a failed transaction, [detach](PoolConnection::detach) and drop it, because it is
+    /// left in an unknown state.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub(crate) async fn connection(&self) -> Result<PoolConnection<Any>, StoreError> {
         Ok(self.pool.acquire().await?)
     }
 
-    /// Makes this server the one that collects; what another one begins from now on is rejected. Returns its name.
+    /// Makes this server the active one and returns its name; later writes of other servers are rejected.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn take_over(&self) -> Result<String, StoreError> {
         let server = secret();
         let mut hold = self.hold()?;
@@ -176,10 +177,10 @@ impl Store {
         Ok(server)
     }
 
-    /// Makes sure that tokens are given out under one key only, from the first time on.
+    /// Ensures that all tokens of the survey are issued under one key.
     ///
     /// # Errors
-    /// If it was another one before.
+    /// Returns an error if an earlier key was different.
     pub async fn hold_key(&self, public: &str) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         match meta(&mut transaction, "token key").await? {
@@ -190,26 +191,26 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// Whether the server of this name is the one that collects.
+    /// Returns whether the server of this name is the active one.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub(crate) async fn is_served_by(&self, server: &str) -> Result<bool, StoreError> {
         Ok(meta(&mut self.begin().await?, "server").await?.as_deref() == Some(server))
     }
 
-    /// Whether the survey is closed.
+    /// Returns whether the survey is closed.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn is_closed(&self) -> Result<bool, StoreError> {
         Ok(meta(&mut self.begin().await?, "closed").await?.is_some())
     }
 
-    /// Closes the survey: no response is accepted, what waits is settled, and the order of writing is forgotten.
+    /// Closes the survey: no more responses are accepted, waiting ones are settled, and the order of writing is erased.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn close(&self) -> Result<(), StoreError> {
         {
             let hold = self.hold()?;
@@ -221,10 +222,10 @@ impl Store {
         self.forget().await
     }
 
-    /// What is acknowledged and not settled yet.
+    /// Returns what is acknowledged but not settled yet.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn waiting(&self) -> Result<Waiting, StoreError> {
         let hold = self.hold()?;
         waiting(&mut self.begin().await?, &hold).await
@@ -233,7 +234,7 @@ impl Store {
     /// Adds invitations, by the hashes of their codes.
     ///
     /// # Errors
-    /// If they cannot be stored; then none is.
+    /// Returns an error if they cannot be stored; then none is added.
     pub async fn invite(&self, hashes: &[String]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         let statement = format!("INSERT INTO invitations (hash, used) SELECT value, 0 FROM {}", unfolded(&transaction));
@@ -241,47 +242,47 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// How many invitations there are, and how many of them were used.
+    /// Returns the number of invitations, and the number of used ones.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn invitations(&self) -> Result<(u64, u64), StoreError> {
         let query = "SELECT CAST(COUNT(*) AS BIGINT), CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM invitations";
         let row = sqlx::query(query).fetch_one(&self.pool).await?;
         Ok((row.get::<i64, _>(0) as u64, row.get::<i64, _>(1) as u64))
     }
 
-    /// The number of settled responses of each day that had any.
+    /// Returns the number of settled responses of each day with any.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn days(&self) -> Result<Vec<(String, u64)>, StoreError> {
         let rows = sqlx::query("SELECT day, responses FROM days ORDER BY day").fetch_all(&self.pool).await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get::<i64, _>(1) as u64)).collect())
     }
 
-    /// The number of settled responses.
+    /// Returns the number of settled responses.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn responses(&self) -> Result<u64, StoreError> {
         Ok(self.days().await?.iter().map(|(_, responses)| responses).sum())
     }
 
-    /// The next settled responses after a place, in the order of their random places.
+    /// Returns the next settled responses after a position, in the order of their random positions.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn page(&self, after: i64, length: i64) -> Result<Vec<(i64, String)>, StoreError> {
         let query = "SELECT place, response FROM responses WHERE place > $1 ORDER BY place LIMIT $2";
         let rows = sqlx::query(query).bind(after).bind(length).fetch_all(&self.pool).await?;
         Ok(rows.iter().map(|row: &AnyRow| (row.get(0), row.get(1))).collect())
     }
 
-    /// The settled responses that came most often, and how often.
+    /// Returns the most frequent settled responses with their counts.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn most_repeated(&self, length: i64) -> Result<Vec<(String, u64)>, StoreError> {
         let query = "SELECT response, CAST(COUNT(*) AS BIGINT) FROM responses GROUP BY response HAVING COUNT(*) > 1 \
                      ORDER BY 2 DESC, 1 LIMIT $1";
@@ -289,10 +290,10 @@ impl Store {
         Ok(rows.iter().map(|row: &AnyRow| (row.get(0), row.get::<i64, _>(1) as u64)).collect())
     }
 
-    /// The counts that were kept, and their numbers, if there are any.
+    /// Returns the stored counts and their numbers, if there are any.
     ///
     /// # Errors
-    /// If the database is not to be had.
+    /// Returns an error if the database is not available.
     pub async fn kept(&self, kept: CountScope) -> Result<(Option<String>, Vec<KeptRow>), StoreError> {
         let mut transaction = self.begin().await?;
         let (table, name) = kept.names();
@@ -303,9 +304,10 @@ impl Store {
         Ok((numbers, rows.iter().map(row).collect()))
     }
 
-    /// Ends all connections; when it returns, the last of them has ended.
+    /// Closes all connections and waits for the last one.
     ///
-    /// A connection on its way back is put back while the pool closes: the pool is closed until it has none.
+    /// A connection that is being returned would be put back while the pool closes, so closing is repeated until the
+    /// pool is empty.
     pub async fn end(&self) {
         self.pool.close().await;
         while self.pool.size() > 0 {
@@ -315,7 +317,7 @@ impl Store {
     }
 }
 
-/// A value that is kept beside the tables.
+/// Returns a value from the table of metadata.
 pub(crate) async fn meta(transaction: &mut Transaction<'_, Any>, name: &str) -> Result<Option<String>, StoreError> {
     let query = sqlx::query("SELECT value FROM meta WHERE name = $1").bind(name.to_owned());
     Ok(query.fetch_optional(&mut **transaction).await?.map(|row| row.get(0)))
@@ -332,7 +334,7 @@ pub(crate) async fn set_meta(
     Ok(())
 }
 
-/// Makes sure, with a lock on what follows, that this server is the one that collects.
+/// Checks that this server is the active one, and locks that fact for the transaction.
 pub(crate) async fn stay(transaction: &mut Transaction<'_, Any>, server: &str) -> Result<(), StoreError> {
     let update =
         sqlx::query("UPDATE meta SET value = value WHERE name = 'server' AND value = $1").bind(server.to_owned());
@@ -352,7 +354,7 @@ async fn for_all<T: Serialize>(
     Ok(())
 }
 
-/// Which of these hashes are there, with what stands beside them.
+/// Returns those of the given hashes that are stored, with their values.
 pub(crate) async fn find(
     transaction: &mut Transaction<'_, Any>,
     select: &str,
@@ -366,7 +368,7 @@ pub(crate) async fn find(
 }
 
 impl Hold {
-    /// Makes the version put last the valid one, once its transaction is committed. Before, nothing of it is readable.
+    /// Makes the last stored version the valid one, once its transaction is committed. Before that, it cannot be read.
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
         let Some((held, key)) = self.0.as_mut().and_then(|(held, next)| Some((held, next.take()?))) else {
             return Ok(());
@@ -375,12 +377,12 @@ impl Hold {
     }
 }
 
-/// What is acknowledged and not settled yet.
+/// Returns what is acknowledged but not settled yet.
 pub(crate) async fn waiting(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<Waiting, StoreError> {
     Ok(current(transaction, hold).await?.1)
 }
 
-/// The slot of the valid version, and what it says.
+/// Returns the slot and the contents of the valid version.
 async fn current(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<(i32, Waiting), StoreError> {
     let rows = sqlx::query("SELECT slot, version FROM waiting").fetch_all(&mut **transaction).await?;
     if rows.is_empty() {
@@ -400,7 +402,7 @@ async fn current(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<
     })
 }
 
-/// Stores what waits in place of what waited before; in SQLite [`Hold::commit`] makes it valid.
+/// Replaces the stored waiting set; in SQLite [`Hold::commit`] makes it valid.
 pub(crate) async fn put_waiting(
     transaction: &mut Transaction<'_, Any>,
     hold: &mut Hold,
@@ -414,7 +416,7 @@ pub(crate) async fn put_waiting(
             *next = Some(key);
         }
         None => {
-            // Not an update: that would leave the last version in the table's file.
+            // Not an update, which would leave the last version in the table's file.
             sqlx::query("TRUNCATE waiting").execute(&mut **transaction).await?;
             put_version(transaction, 0, waits.to_json().into_bytes()).await?;
         }
@@ -429,7 +431,7 @@ async fn put_version(transaction: &mut Transaction<'_, Any>, slot: i32, version:
     Ok(())
 }
 
-/// Settles all that waits, and nothing else: what the last version says is exactly what is settled.
+/// Settles everything that waits, and nothing else: exactly the contents of the last version.
 pub(crate) async fn settle_waiting(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<Waiting, StoreError> {
     let waits = waiting(transaction, hold).await?;
     if waits.is_empty() {
@@ -446,7 +448,8 @@ pub(crate) async fn settle_waiting(transaction: &mut Transaction<'_, Any>, hold:
     Ok(waits)
 }
 
-/// Puts a batch at its places: what is written follows from the set and random places, not from the order of arrival.
+/// Inserts a batch at its positions: the result depends on the set and on random positions, not on the order of
+/// arrival.
 pub(crate) async fn settle(transaction: &mut Transaction<'_, Any>, batch: &Waiting) -> Result<(), StoreError> {
     let (rows, row) = match transaction.backend_name() {
         "PostgreSQL" => {
@@ -472,7 +475,7 @@ pub(crate) async fn settle(transaction: &mut Transaction<'_, Any>, batch: &Waiti
     Ok(())
 }
 
-/// Adds to the responses of a day.
+/// Adds to the number of responses of a day.
 async fn count_day(transaction: &mut Transaction<'_, Any>, day: &str, responses: u64) -> Result<(), StoreError> {
     let statement = "INSERT INTO days (day, responses) VALUES ($1, $2) \
                      ON CONFLICT (day) DO UPDATE SET responses = days.responses + excluded.responses";
@@ -480,7 +483,7 @@ async fn count_day(transaction: &mut Transaction<'_, Any>, day: &str, responses:
     Ok(())
 }
 
-/// Keeps counts and their numbers.
+/// Stores counts and their numbers.
 pub(crate) async fn keep(
     transaction: &mut Transaction<'_, Any>,
     kept: CountScope,

@@ -1,4 +1,4 @@
-//! A survey: a plan, and the words around it.
+//! A survey: a plan and its texts.
 
 use std::path::{Path, PathBuf};
 
@@ -10,32 +10,32 @@ use candor_base::schema::Attribute;
 pub use crate::wording::Wording;
 pub use crate::words::{SurveyError, Words};
 
-/// A survey, ready to be asked: what can be read is whole.
+/// A valid survey: whatever can be read is complete.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// Where it is.
+    /// Folder of the survey.
     pub folder: PathBuf,
     /// The plan.
     pub plan: Plan,
-    /// The plan as it is published.
+    /// Text of the plan as it is published.
     pub plan_text: String,
-    /// The words.
+    /// Settings and texts.
     pub wording: Wording,
 }
 
-/// What invitations without tokens give up.
+/// Statement about the trust that plain invitations require.
 const INVITATIONS_TRUST: &str = "with plain invitations the server sees which response came with which; respondents \
                                  have to trust that it does not note it. Tokens (tokens_until, the last day before a \
                                  second visit) make that impossible";
 
-/// A plan whose draws take longer than this many steps for a respondent is told about.
+/// Number of steps per respondent beyond which a plan is noted as slow.
 const SLOW_CATEGORIES: usize = 10_000;
 
 impl Survey {
     /// Reads a survey's folder.
     ///
     /// # Errors
-    /// If a file cannot be read, or the wording does not fit the plan.
+    /// Returns an error if a file cannot be read, or the texts do not fit the plan.
     pub fn read(folder: &Path) -> Result<Survey, SurveyError> {
         let read = |name: &str| {
             let path = folder.join(name);
@@ -46,20 +46,19 @@ impl Survey {
         Survey::new(folder, plan_text, wording)
     }
 
-    /// Begins a survey in a folder: copies the plan, and writes a survey.toml to be edited. Gives what should be known
-    /// of it.
+    /// Creates a survey in a folder: copies the plan and writes a survey.toml to edit. Returns it with notes.
     ///
     /// # Errors
-    /// If the plan cannot be read, there is a survey already, or files cannot be written.
+    /// Returns an error if the plan cannot be read, the folder already has a survey, or files cannot be written.
     pub fn create(folder: &Path, plan: &Path) -> Result<(Survey, Vec<String>), SurveyError> {
         Survey::create_for(folder, plan, false, None)
     }
 
-    /// The same for invited people; `tokens_until` is the last day on which they are given tokens, before they come
-    /// again to answer.
+    /// Creates a survey for invited people; `tokens_until` is the last day on which they are issued tokens, before they
+    /// return to answer.
     ///
     /// # Errors
-    /// As [`create`](Survey::create), and if the day is none.
+    /// Returns an error as [`create`](Survey::create) does, and if the day is invalid.
     pub fn create_for(
         folder: &Path,
         plan: &Path,
@@ -88,10 +87,10 @@ impl Survey {
         Ok((survey, notes))
     }
 
-    /// A plan with its words.
+    /// Creates a survey from a plan and its texts.
     ///
     /// # Errors
-    /// If the plan cannot be read, or the wording does not fit it.
+    /// Returns an error if the plan cannot be read, or the texts do not fit it.
     pub fn new(folder: &Path, plan_text: String, wording: Wording) -> Result<Survey, SurveyError> {
         let plan = Plan::from_json(&plan_text)
             .map_err(|error| SurveyError::Plan { path: folder.join("plan.json"), message: error.to_string() })?;
@@ -99,13 +98,13 @@ impl Survey {
         Ok(Survey { folder: folder.to_owned(), plan, plan_text, wording })
     }
 
-    /// The same survey with the words of another wording: languages, texts, questions and their order.
+    /// Returns the survey with the texts of another wording: languages, texts, and questions with their order.
     pub fn with_words_of(&self, Wording { languages, first, order, translations, .. }: Wording) -> Survey {
         let wording = Wording { languages, first, order, translations, ..self.wording.clone() };
         Survey { wording, ..self.clone() }
     }
 
-    /// What should be known before people are asked.
+    /// Returns notes to read before people are asked.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let attributes = self.plan.schema().attributes();
@@ -130,7 +129,7 @@ impl Survey {
         notes
     }
 
-    /// The words in a language, those of the page among them.
+    /// Returns the texts in a language, including those of the page.
     pub fn words(&self, language: &str) -> Option<(&Words, Texts)> {
         let words = self.wording.words(language)?;
         let mut page = texts(language).cloned().unwrap_or_default();
@@ -148,7 +147,7 @@ mod tests {
         std::fs::read_to_string(path).unwrap()
     }
 
-    /// A plan with an age that is typed: below 30, from 30, from 50 on.
+    /// A plan with a typed age: below 30, 30 to below 50, 50 or more.
     fn demo_plan() -> String {
         use candor_base::schema::Schema;
         let schema = Schema::from_toml(include_str!("../assets/demo-schema.toml")).unwrap();

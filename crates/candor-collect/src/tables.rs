@@ -1,4 +1,4 @@
-//! The tables of a survey's database, its files, and what can be wrong with them.
+//! The tables of a survey's database, its files, and their errors.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sqlx::{Any, Transaction};
 
-/// The version of the tables; each step of [`steps`] leads to the next.
+/// Version of the tables; each step of [`steps`] leads to the next one.
 pub(crate) const VERSION: usize = 4;
 
-/// Why something could not be stored or read.
+/// Reasons why something cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database does not do what it should.
+    /// The database failed.
     #[error("the database: {0}")]
     Database(#[from] sqlx::Error),
-    /// A database that holds another survey.
+    /// The database belongs to another survey.
     #[error("the database belongs to another survey: it was started with the plan {found}, not {expected}")]
     OtherSurvey {
-        /// The fingerprint in the database.
+        /// Fingerprint in the database.
         found: String,
-        /// That of this survey's plan.
+        /// Fingerprint of this survey's plan.
         expected: String,
     },
-    /// A database of a later candor.
+    /// The database was written by a later version of candor.
     #[error("the database has version {0}, from a later candor; this one supports versions up to {VERSION}")]
     Version(usize),
-    /// Another server uses the database.
+    /// Another server is active.
     #[error("another server is collecting for this survey")]
     TakenOver,
-    /// The key of the tokens is not the one that the survey was begun with.
+    /// The key of the tokens has changed.
     #[error(
         "tokens were issued with the key {0}, but the file token-key in the folder has another; restore the old file"
     )]
@@ -37,36 +37,36 @@ pub enum StoreError {
     /// Another server holds the file.
     #[error("{} is in use: another server is collecting for this survey", .0.display())]
     InUse(PathBuf),
-    /// A file that cannot be made or locked.
+    /// A file cannot be created or locked.
     #[error("cannot use {}: {error}", path.display())]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         error: std::io::Error,
     },
-    /// Responses that wait under a key that is not there.
+    /// The key of the waiting responses is missing.
     #[error(
         "{} is not the key file of this database, so pending responses cannot be read; restore the key file that \
          belongs to it", .0.display()
     )]
     OtherWaitingKey(PathBuf),
-    /// What the database holds is not what was written.
+    /// The database holds data that candor-collect never writes.
     #[error("the database holds {0}, which candor-collect never wrote")]
     Damaged(String),
 }
 
-/// Which counts are kept.
+/// The counts that are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountScope {
-    /// Those of all responses.
+    /// Counts of all responses.
     All,
-    /// Those of the batches that are public.
+    /// Counts of the public batches.
     Public,
 }
 
 impl CountScope {
-    /// The table they are kept in, and under which name their numbers are.
+    /// Returns the table of the counts, and the name of their numbers.
     pub(crate) fn names(self) -> (&'static str, &'static str) {
         match self {
             CountScope::All => ("tallies", "tallied"),
@@ -75,9 +75,9 @@ impl CountScope {
     }
 }
 
-/// The statements that lead from nothing to the tables of today.
+/// Returns the statements that create the current tables, version by version.
 pub(crate) fn steps(postgres: bool) -> [Vec<String>; VERSION] {
-    // A place is random. In SQLite it is the key of the file itself, so that no hidden number tells the order.
+    // Positions are random. In SQLite they are the key of the file itself, so that no hidden row ID reveals the order.
     let (place, no_order) = if postgres { ("BIGINT", "") } else { ("INTEGER", " WITHOUT ROWID") };
     let counts = "(number BIGINT, tags TEXT, total BIGINT NOT NULL, counts TEXT NOT NULL, PRIMARY KEY (number, tags))";
     let first = vec![
@@ -87,12 +87,12 @@ pub(crate) fn steps(postgres: bool) -> [Vec<String>; VERSION] {
         "CREATE TABLE days (day TEXT PRIMARY KEY, responses BIGINT NOT NULL)".to_owned(),
         format!("CREATE TABLE tallies {counts}"),
     ];
-    // More tables are counted from here on: the old counts are made again.
+    // From this version on more tables are counted, so the counts are made anew.
     let second = vec!["DELETE FROM tallies".to_owned(), format!("CREATE TABLE published {counts}")];
     let arrivals =
         format!("CREATE TABLE arrivals (place {place} PRIMARY KEY, spent TEXT NOT NULL, responses TEXT NOT NULL)");
-    // What arrived lay together by commits, which told the order: it is settled, and from here on a batch waits in
-    // `waiting`.
+    // Earlier versions stored responses by commit, which revealed their order. They are settled; from here on a batch
+    // waits in `waiting`.
     let (ids, rows, row, bytes) = match postgres {
         true => (
             "json_array_elements_text(CAST(spent AS JSON)) AS id(value)",
@@ -111,7 +111,7 @@ pub(crate) fn steps(postgres: bool) -> [Vec<String>; VERSION] {
     [first, second, vec![arrivals], waiting]
 }
 
-/// Makes the file of a SQLite database readable to its owner alone; SQLite gives its other files the same rights.
+/// Makes the file of a SQLite database readable by its owner only; SQLite gives its other files the same permissions.
 pub(crate) fn owner_only(path: &Path) -> std::io::Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(false);
@@ -129,10 +129,10 @@ pub(crate) fn owner_only(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Holds the file of a database for one server; it is free again when this is dropped.
+/// Locks the file of a database for one server, until the result is dropped.
 ///
 /// # Errors
-/// If another server holds it.
+/// Returns an error if another server holds it.
 pub fn hold(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("lock");
     let failed = |error| StoreError::File { path: path.clone(), error };
@@ -144,8 +144,8 @@ pub fn hold(folder: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Many values go to the database as one: a list in JSON, which it unfolds. So a statement is the same for any number
-/// of them, and is prepared once. This is the table of a list's members, `value`.
+/// Unfolds a JSON list into a table with the column `value`. Passing many values as one list makes the statement the
+/// same for any number of them, so it is prepared once.
 pub(crate) fn unfolded(transaction: &Transaction<'_, Any>) -> &'static str {
     match transaction.backend_name() {
         "PostgreSQL" => "json_array_elements_text(CAST($1 AS JSON))",
@@ -153,7 +153,7 @@ pub(crate) fn unfolded(transaction: &Transaction<'_, Any>) -> &'static str {
     }
 }
 
-/// A list in JSON.
+/// Formats a JSON list.
 pub(crate) fn list<T: Serialize>(values: &[T]) -> String {
     serde_json::to_string(values).expect("text and numbers are JSON")
 }

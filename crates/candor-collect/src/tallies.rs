@@ -1,5 +1,4 @@
-//! Counts of the responses for the tables of the dashboard: they cost the same with a thousand responses and ten
-//! million.
+//! Counts of responses for the tables of the dashboard, whose cost does not depend on the number of responses.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +12,20 @@ use candor_tables::input::{Input, Inputs};
 use candor_tables::responses::ResponseBatch;
 use candor_tables::tally::{TallyJob, tally};
 
-/// A pair of attributes is counted if their table has no more cells than this.
+/// Maximum number of cells of a pair of attributes that is counted.
 const MAX_CELLS: usize = 600;
 
-/// How many tables are counted at most, so that they are kept in a moment.
+/// Maximum number of counted tables, so that storing them is quick.
 const MAX_TABLES: usize = 300;
 
-/// The groups of public attributes are counted if there are no more of them than this.
+/// Maximum number of groups of public attributes that are counted.
 const MAX_GROUPS: usize = 10_000;
 
-/// Counts as they are kept: the number of the table, tags, total and counts.
+/// Counts as they are stored: number of the table, tags, total and counts.
 pub type KeptRow = (usize, String, u64, String);
 
-/// The tables of a plan that are counted: every attribute, the groups of public attributes, then pairs of attributes as
-/// long as they are few and small, those of randomized attributes first.
+/// Returns the counted tables of a plan: every attribute, the groups of public attributes, then small pairs of
+/// attributes up to the limit, those of randomized attributes first.
 pub fn tables(plan: &Plan) -> TableList {
     let schema = plan.schema();
     let attributes = 0..schema.attributes().len();
@@ -43,13 +42,13 @@ pub fn tables(plan: &Plan) -> TableList {
     TableList::new(lists, schema).unwrap_or_else(|_| TableList::marginals(schema))
 }
 
-/// The positions of the public attributes.
+/// Returns the positions of the public attributes.
 fn public(plan: &Plan) -> Vec<usize> {
     let attributes = plan.schema().attributes();
     (0..attributes.len()).filter(|&attribute| attributes[attribute].is_public()).collect()
 }
 
-/// The counts of all responses up to now.
+/// The counts of all responses so far.
 #[derive(Clone, Debug)]
 pub struct Tallies {
     tables: TableList,
@@ -58,24 +57,25 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    /// No responses yet.
+    /// Returns empty counts.
     pub fn new(plan: &Plan) -> Tallies {
         let tables = tables(plan);
         let tallies = tables.lists().iter().map(|table| TableCounts::new(CountLayout::new(plan, table))).collect();
         Tallies { tables, tallies, responses: 0 }
     }
 
-    /// How many responses are counted.
+    /// Returns the number of counted responses.
     pub fn responses(&self) -> u64 {
         self.responses
     }
 
-    /// The number of responses of each category of a public attribute.
+    /// Returns the number of responses of each category of a public attribute.
     pub fn categories(&self, attribute: usize) -> Vec<u64> {
         self.of_public(&[attribute])
     }
 
-    /// The number of responses of each group of the public attributes; of all, if there are none.
+    /// Returns the number of responses of each group of the public attributes; their total if there are no such
+    /// attributes.
     pub fn groups(&self, plan: &Plan) -> Vec<u64> {
         match &public(plan)[..] {
             [] => vec![self.responses],
@@ -83,7 +83,7 @@ impl Tallies {
         }
     }
 
-    /// The cells of a table of public attributes; none while nobody has answered.
+    /// Returns the cells of a table of public attributes; none before the first response.
     fn of_public(&self, table: &[usize]) -> Vec<u64> {
         let place = self.tables.lists().iter().position(|list| list == table);
         let group = place.and_then(|place| self.tallies[place].groups().values().next());
@@ -102,10 +102,10 @@ impl Tallies {
         self.tallies.iter_mut().zip(counted).for_each(|(held, more)| held.merge(more));
     }
 
-    /// Counts further responses, as they are stored.
+    /// Counts further responses as they are stored.
     ///
     /// # Errors
-    /// If one of them is no response under the plan.
+    /// Returns an error if one of them is not a response under the plan.
     pub fn read(&mut self, plan: &Plan, lines: &[String]) -> Result<(), TableError> {
         if lines.is_empty() {
             return Ok(());
@@ -120,13 +120,13 @@ impl Tallies {
         Ok(())
     }
 
-    /// The counts for the functions of a study.
+    /// Returns the counts for functions of the facade.
     pub fn counts(&self, plan: &Plan) -> Option<Counts> {
         let groups = BTreeMap::from([(Vec::new(), self.tallies.clone())]);
         Counts::new(plan, &[], groups, self.responses).ok()
     }
 
-    /// The rows to be kept.
+    /// Returns the rows to store.
     pub fn rows(&self) -> Vec<KeptRow> {
         let mut rows = Vec::new();
         for (number, tally) in self.tallies.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Tallies {
         rows
     }
 
-    /// Counts that were kept for so many responses; `None` if they are not those of this plan, or were not finished.
+    /// Returns stored counts of this many responses; `None` if they do not belong to this plan, or are incomplete.
     pub fn from_rows(plan: &Plan, responses: u64, rows: &[KeptRow]) -> Option<Tallies> {
         let Tallies { tables, tallies, .. } = Tallies::new(plan);
         let mut groups: Vec<BTreeMap<Vec<u16>, Group>> = vec![BTreeMap::new(); tallies.len()];
@@ -180,7 +180,7 @@ mod tests {
             let lines = crate::simulate::responses(&plan, &Client::new(&plan), &mut Source::from_seed(7).stream(0), 60);
             let mut all = Tallies::new(&plan);
             all.read(&plan, &lines).unwrap();
-            // As they come in: each by itself, counted seven at a time.
+            // As they arrive: parsed one by one, counted seven at a time.
             let reader = ResponseReader::new(&plan);
             let mut parts = Tallies::new(&plan);
             for lines in lines.chunks(7) {

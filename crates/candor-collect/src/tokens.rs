@@ -1,10 +1,10 @@
-//! Tokens that nobody can link to an invitation: a verifiable oblivious pseudorandom function (RFC 9497, ristretto255
+//! Tokens that cannot be linked to an invitation: a verifiable oblivious pseudorandom function (RFC 9497, ristretto255
 //! and SHA-512).
 //!
-//! A browser draws a token, blinds it and has it evaluated for its invitation; the proof says that the key was the
-//! published one. What was blinded is independent of the token, so that nobody, with the key and all that was sent, can
-//! tell which token an invitation became. Later the token and its value are sent with the response. Only who has the
-//! key can make such a value.
+//! A browser draws a token, blinds it, and has it evaluated for its invitation; a proof shows that the published key
+//! was used. The blinded element is independent of the token, so nobody can link tokens to invitations, even with the
+//! key and all messages. Later the browser sends the token and its value with the response. Only the holder of the key
+//! can compute such a value.
 
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::below_u64;
@@ -15,13 +15,13 @@ use voprf::{BlindedElement, Group, Ristretto255, VoprfServer};
 
 use crate::random::{hex, same_secret, unhex};
 
-/// How many bytes a token has.
+/// Size of a token in bytes.
 const TOKEN_BYTES: usize = 32;
 
 /// The key of a survey's tokens.
 pub struct TokenKey(VoprfServer<Ristretto255>);
 
-/// What a blinded token becomes.
+/// Result of evaluating a blinded token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluation {
     /// The evaluated element, in hexadecimal digits.
@@ -31,45 +31,44 @@ pub struct Evaluation {
 }
 
 impl TokenKey {
-    /// The key that follows from a secret, for a plan; `None` with a probability that never happens.
+    /// Derives the key from a secret, for a plan; `None` with negligible probability.
     pub fn new(secret: &str, fingerprint: &str) -> Option<TokenKey> {
         let seed = Sha256::digest(secret.as_bytes());
         VoprfServer::new_from_seed(&seed, fingerprint.as_bytes()).ok().map(TokenKey)
     }
 
-    /// The key by which proofs are checked, to be published.
+    /// Returns the public key for checking proofs.
     pub fn public(&self) -> String {
         hex(&Ristretto255::serialize_elem(self.0.get_public_key()))
     }
 
-    /// Evaluates a blinded token; `None` if it is none.
+    /// Evaluates a blinded token; `None` if it is invalid.
     pub fn evaluate(&self, blinded: &str) -> Option<Evaluation> {
         let element = BlindedElement::<Ristretto255>::deserialize(&unhex(blinded)?).ok()?;
         let made = self.0.blind_evaluate(&mut OsRng, &element);
         Some(Evaluation { evaluated: hex(&made.message.serialize()), proof: hex(&made.proof.serialize()) })
     }
 
-    /// The value of a token under this key, in hexadecimal digits; `None` if it is no token.
+    /// Returns the value of a token under this key, in hexadecimal; `None` if it is not a token.
     pub fn value(&self, token: &str) -> Option<String> {
         let token = unhex(token).filter(|token| token.len() == TOKEN_BYTES)?;
         self.0.evaluate(&token).ok().map(|value| hex(&value))
     }
 
-    /// Whether this is the value of a token under this key.
+    /// Returns whether this is the value of a token under this key.
     pub fn is_value(&self, token: &str, value: &str) -> bool {
         self.value(token).is_some_and(|own| same_secret(&own, value))
     }
 }
 
-/// How many times 32 bytes a token gives for the channel of a block: more than are ever needed.
+/// Number of 32-byte parts that a token provides for the channel of a block: more than ever needed.
 const TAG_PARTS: u32 = 32;
 
-/// Which channel each block of a plan answers by, as the value of a token says; `None` where the block has one channel
-/// only.
+/// Returns the channel of each block of a plan that follows from the value of a token; `None` for a block with one
+/// channel.
 ///
 /// Neither side can choose the value of a token, so nobody can choose the channel. The bytes for block `b` are SHA-256
-/// of `candor tag b 0 value`, then of `candor tag b 1 value`, and so on; a channel is drawn with them as with any
-/// others.
+/// of `candor tag b 0 value`, then of `candor tag b 1 value`, and so on; they draw the channel as random bytes do.
 pub fn token_tags(plan: &Plan, value: &str) -> Vec<Option<u16>> {
     let tag = |(number, block): (usize, &Block)| {
         let weights: Vec<u64> = block.channels().iter().map(|&(weight, _)| weight).collect();
@@ -90,7 +89,7 @@ pub fn token_tags(plan: &Plan, value: &str) -> Vec<Option<u16>> {
     plan.blocks().iter().enumerate().map(tag).collect()
 }
 
-/// The bytes that a token gives for a block.
+/// The bytes that a token provides for a block.
 struct TokenBytes {
     bytes: Vec<u8>,
     used: usize,
@@ -103,7 +102,8 @@ impl TokenBytes {
     }
 }
 
-/// A token gave no channel, which never happens: a try fails less than half of the time, and there are at least 128.
+/// A token that yields no channel. This never happens: each of at least 128 tries fails with probability below one
+/// half.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the token gives no channel")]
 struct NoMoreBytes;
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(key.public(), TokenKey::new("a secret", "sha256:1").unwrap().public());
     }
 
-    /// The same numbers as in clients/javascript/test/tokens.test.js, and in the proportions of the weights:
-    /// chi-squared with one degree of freedom above 24 has a probability of 1e-6.
+    /// The same numbers as in clients/javascript/test/tokens.test.js, in proportion to the weights: a chi-squared value
+    /// with one degree of freedom exceeds 24 with probability 1e-6.
     #[test]
     fn tags_follow_from_tokens_by_the_law_of_the_plan() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lotteries.json");

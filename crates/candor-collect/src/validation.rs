@@ -1,4 +1,4 @@
-//! Who is let in: what is decided about each submission before it is stored.
+//! Admission: the decision about each submission before it is stored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,79 +6,79 @@ use candor_tables::responses::ResponseBatch;
 
 use crate::survey::Wording;
 
-/// Something to be stored: a response that was checked, or that a token is given for an invitation.
+/// A submission: a validated response, or a request for a token with an invitation.
 #[derive(Clone, Debug)]
 pub struct Submission {
-    /// The hash of the id that the client made. Where there are tokens, a response's id is its token.
+    /// Hash of the ID. In surveys with tokens, the ID of a response is its token.
     pub id: String,
-    /// Whether the survey handed that id out.
+    /// Whether the survey issued that ID.
     pub handed_out: bool,
-    /// The hash of the invitation's code, if one was given.
+    /// Hash of the invitation's code, if one was given.
     pub invitation: Option<String>,
-    /// The response; none where a token is asked for.
+    /// The response; `None` in a request for a token.
     pub response: Option<Response>,
-    /// The categories of the public attributes that have quotas, by the names of the attributes.
+    /// Categories of the public attributes with quotas, by attribute name.
     pub groups: BTreeMap<String, String>,
 }
 
-/// A response that was checked.
+/// A validated response.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// As it is stored.
+    /// The stored form.
     pub line: String,
-    /// As it is counted.
+    /// The counted form.
     pub codes: ResponseBatch,
 }
 
-/// What became of a submission.
+/// Outcome of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is stored.
+    /// The submission is stored.
     Stored,
-    /// Its id had been stored before; nothing was added.
+    /// Its ID was stored before; nothing was added.
     Again,
-    /// Its id was not handed out by this survey.
+    /// This survey did not issue its ID.
     UnknownId,
     /// The survey is closed.
     Closed,
-    /// There are as many responses as were asked for.
+    /// The maximum number of responses is reached.
     Full,
-    /// There are as many responses of one of its groups as were asked for.
+    /// The maximum number of responses of one of its groups is reached.
     GroupFull,
-    /// Only the invited answer, and there was no invitation.
+    /// The survey requires an invitation.
     NoInvitation,
-    /// There is no such invitation.
+    /// The invitation does not exist.
     UnknownInvitation,
     /// The invitation was used before.
     UsedInvitation,
-    /// Tokens are still given out, so answers are not accepted yet.
+    /// Tokens are still being issued, so answers are not accepted yet.
     TooEarly,
-    /// Tokens are no longer given out.
+    /// Tokens are no longer issued.
     TooLate,
 }
 
-/// What is known when a commit begins. Each decision is known to the next.
+/// The state at the beginning of a commit, updated by each decision.
 pub struct Admission<'a> {
     /// The survey's settings.
     pub wording: &'a Wording,
     /// Whether the survey is closed.
     pub closed: bool,
-    /// The day.
+    /// Current day.
     pub day: &'a str,
-    /// Hashes of ids that were stored before.
+    /// Hashes of IDs that were stored before.
     pub spent: HashSet<String>,
-    /// Hashes of the invitations that there are.
+    /// Hashes of the existing invitations among those submitted.
     pub known: HashSet<String>,
-    /// Those of them that were used.
+    /// Hashes of the used invitations among them.
     pub used: HashSet<String>,
-    /// How many more responses are accepted.
+    /// Number of further responses that are accepted.
     pub room: u64,
-    /// How many more of each group, by attribute and category.
+    /// Number of further responses of each group, by attribute and category.
     pub group_room: HashMap<(String, String), u64>,
 }
 
 impl Admission<'_> {
-    /// Decides about the next submission.
+    /// Decides on the next submission.
     pub fn decide(&mut self, submission: &Submission) -> Outcome {
         let outcome = self.outcome(submission);
         if outcome == Outcome::Stored {
@@ -94,7 +94,7 @@ impl Admission<'_> {
         outcome
     }
 
-    /// The invitation that a submission uses up.
+    /// Returns the invitation that a submission uses up.
     fn needed<'s>(&self, submission: &'s Submission) -> Option<&'s String> {
         let by_code =
             self.wording.invitations && (self.wording.tokens_until.is_none() || submission.response.is_none());

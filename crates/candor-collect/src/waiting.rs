@@ -1,10 +1,10 @@
-//! What is acknowledged and not settled yet, kept so that nothing tells its order.
+//! Acknowledged submissions that are not settled yet, stored so that nothing reveals their order.
 //!
-//! Everything here is a function of the *set* of what waits and of fresh randomness: ids and invitations are sorted,
-//! responses stand in the order of random places. In SQLite older versions of the set survive in the write-ahead log,
-//! and two versions tell what came between them. So each version is encrypted under a key of its own, and the keys
-//! share one place in a small file beside the database: to write the next key there is what commits the next version
-//! and destroys the last, in one step.
+//! Everything here is a function of the *set* of waiting submissions and of fresh randomness: IDs and invitations are
+//! sorted, and responses are in the order of random positions. In SQLite, older versions of the set survive in the
+//! write-ahead log, and two versions would reveal what arrived between them. So each version is encrypted under a key
+//! of its own, and all keys share one place in a small file next to the database. Writing the next key there commits
+//! the next version and destroys the last one, in one step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,49 +18,50 @@ use sha2::{Digest, Sha256};
 
 use crate::random::fresh;
 
-/// Versions are padded to a power of two of bytes, at least this, so that their lengths tell nothing about responses.
+/// Versions are padded to a power of two bytes, at least this many, so that their length reveals nothing about the
+/// responses.
 const MIN_BYTES: usize = 1 << 14;
 
-/// The bytes before the encrypted text: a nonce, and a checksum under the key.
+/// Size of the prefix of the ciphertext: a nonce, and a checksum under the key.
 const NONCE: usize = 8;
 const CHECK: usize = 16;
 
-/// What waits to be settled.
+/// The set of waiting submissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Hashes of the ids that are spent.
+    /// Hashes of the used IDs.
     pub ids: BTreeSet<String>,
-    /// Hashes of the invitations that are used.
+    /// Hashes of the used invitations.
     pub invitations: BTreeSet<String>,
-    /// Responses by their random places.
+    /// Responses by random position.
     pub responses: BTreeMap<i64, String>,
-    /// The number of responses of each day.
+    /// Number of responses of each day.
     pub days: BTreeMap<String, u64>,
 }
 
 impl Waiting {
-    /// The number of submissions that wait.
+    /// Returns the number of waiting submissions.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// As JSON.
+    /// Formats the set as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("text and numbers are JSON")
     }
 
-    /// From JSON; `None` if it is not what [`to_json`](Waiting::to_json) writes.
+    /// Parses the JSON of [`to_json`](Waiting::to_json); `None` for any other text.
     pub fn from_json(text: &str) -> Option<Waiting> {
         serde_json::from_str(text).ok()
     }
 }
 
-/// A key under which one version is encrypted.
+/// Key that encrypts one version.
 pub type Key = [u8; 32];
 
 /// Returns a fresh key.
@@ -68,7 +69,7 @@ pub fn new_key() -> Key {
     fresh()
 }
 
-/// The file with the one key that is valid, locked against others until it is dropped.
+/// The file with the one valid key, locked until it is dropped.
 #[derive(Debug)]
 pub struct KeyFile {
     file: File,
@@ -77,14 +78,14 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// The path of the key file of a SQLite database.
+    /// Returns the path of the key file of a SQLite database.
     pub fn of(database: &Path) -> PathBuf {
         let mut name = database.as_os_str().to_owned();
         name.push("-waiting-key");
         PathBuf::from(name)
     }
 
-    /// Locks the key file of a SQLite database, and makes it if there is none.
+    /// Locks the key file of a SQLite database, creating it if it is missing.
     ///
     /// # Errors
     /// Returns the error of the file system.
@@ -108,20 +109,20 @@ impl KeyFile {
         }
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.place
     }
 
-    /// The key that is valid.
+    /// Returns the valid key.
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// Makes another key the valid one, on the disk; the last is gone.
+    /// Makes another key the valid one on disk and destroys the last one.
     ///
     /// # Errors
-    /// Returns the error of the file system; then either key may be the valid one.
+    /// Returns the error of the file system; then either key may be valid.
     pub fn replace(&mut self, key: Key) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(&key)?;
@@ -144,7 +145,7 @@ pub fn sealed(key: &Key, text: &str) -> Vec<u8> {
     [&nonce[..], &check, &plain].concat()
 }
 
-/// Decrypts what was [`sealed`]; `None` under any other key.
+/// Decrypts the result of [`sealed`]; `None` under any other key.
 pub fn opened(key: &Key, sealed: &[u8]) -> Option<String> {
     let (nonce, rest) = sealed.split_first_chunk::<NONCE>()?;
     let (check, encrypted) = rest.split_first_chunk::<CHECK>()?;
@@ -154,7 +155,7 @@ pub fn opened(key: &Key, sealed: &[u8]) -> Option<String> {
     String::from_utf8(plain).ok()
 }
 
-/// Adds the keystream of ChaCha12 under this key and nonce.
+/// Applies the keystream of ChaCha12 under this key and nonce.
 fn crypt(key: &Key, nonce: [u8; NONCE], bytes: &mut [u8]) {
     let mut stream = ChaCha12Rng::from_seed(*key);
     stream.set_stream(u64::from_be_bytes(nonce));
@@ -163,7 +164,7 @@ fn crypt(key: &Key, nonce: [u8; NONCE], bytes: &mut [u8]) {
     bytes.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
 }
 
-/// Tells whether a key is the right one. Without the key it tells nothing about the text.
+/// Returns a checksum that verifies the key. Without the key it reveals nothing about the text.
 fn checksum(key: &Key, nonce: &[u8], plain: &[u8]) -> [u8; CHECK] {
     let digest = Sha256::new().chain_update(key).chain_update(nonce).chain_update(plain).finalize();
     std::array::from_fn(|at| digest[at])

@@ -1,4 +1,4 @@
-//! What survey.toml says, and whether it fits the plan.
+//! The contents of survey.toml, and whether they fit the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,75 +9,74 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{Words, batch, is_day, margin, per_second};
 
-/// What survey.toml says.
+/// The contents of survey.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wording {
-    /// The languages of the page, by their codes; the words outside `translations` are in the first.
+    /// Language codes of the page; texts outside `translations` are in the first language.
     pub languages: Vec<String>,
-    /// The words in the first language.
+    /// Texts in the first language.
     #[serde(flatten)]
     pub first: Words,
-    /// The order of the questions; that of the plan's schema if it is empty.
+    /// Order of the questions; empty for the order of the schema.
     #[serde(default)]
     pub order: Vec<String>,
     /// The last day on which answers are accepted, such as `2026-12-31` (UTC).
     #[serde(default)]
     pub closes: Option<String>,
-    /// How many responses are accepted at most.
+    /// Maximum number of responses.
     #[serde(default)]
     pub quota: Option<u64>,
-    /// Where the survey is found, such as `https://survey.example`: for links and for pages that are saved.
+    /// Address of the survey, such as `https://survey.example`, for links and saved pages.
     #[serde(default)]
     pub address: Option<String>,
-    /// Whether only those answer who have an invitation.
+    /// Whether only invited people can answer.
     #[serde(default)]
     pub invitations: bool,
-    /// The last day on which the invited are given tokens that nobody can link to their invitations (UTC); answers are
+    /// Last day (UTC) on which invited people are issued tokens that cannot be linked to their invitations; answers are
     /// accepted after it.
     #[serde(default)]
     pub tokens_until: Option<String>,
-    /// Whether several people share a device: then nothing is kept in the browser.
+    /// Whether several people share a device; if so, the browser stores nothing.
     #[serde(default)]
     pub shared_devices: bool,
-    /// The margin of error that the number of respondents is measured by.
+    /// Margin of error by which the dashboard measures progress.
     #[serde(default = "margin")]
     pub margin: f64,
-    /// How many responses are accepted in a second, at most.
+    /// Maximum number of responses accepted per second.
     #[serde(default = "per_second")]
     pub per_second: u32,
-    /// How many responses are stored together in random order, at least; until then they wait.
+    /// Minimum number of responses that are stored together in random order; until then they wait.
     #[serde(default = "batch")]
     pub batch: usize,
-    /// How many responses make a batch, at least, if results are public: only batches that are closed at the end of a
-    /// day are.
+    /// Minimum number of responses of a public batch; batches close at the end of a day only.
     #[serde(default)]
     pub public_results: Option<u64>,
-    /// How many responses of a public batch may come from one adversary, or be known to one: colluding respondents.
+    /// Maximum number of responses in a public batch that one adversary sent or knows: the colluding respondents.
     #[serde(default)]
     pub colluding: Option<u64>,
-    /// The smallest and the largest number that can be typed, by attribute; numbers on a grid have its ends.
+    /// Smallest and largest number that can be typed, by attribute; numbers on a grid use the ends of the grid.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, [f64; 2]>,
-    /// How many responses are accepted at most, by category of public attributes.
+    /// Maximum number of responses, by category of public attributes.
     #[serde(default)]
     pub quotas: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The words in the other languages, by their codes.
+    /// Texts in the other languages, by language code.
     #[serde(default)]
     pub translations: BTreeMap<String, Words>,
 }
 
-/// The maximum of `batch`: what waits is written again with every response.
+/// Maximum of `batch`: the waiting set is rewritten with every response.
 const MAX_WAITING: usize = 1_000;
 
-/// A smaller batch would hide nobody.
+/// Minimum of `batch`: a smaller one would hide nobody.
 const MIN_BATCH: u64 = 20;
 
-/// So many groups of public attributes are told apart, at most.
+/// Maximum number of groups of public attributes that are distinguished.
 const MAX_GROUPS: usize = 10_000;
 
 impl Wording {
-    /// Names and categories as they are, to be edited.
+    /// Returns the default texts, names and categories as they are, to be edited.
     pub(crate) fn new(plan: &Plan) -> Wording {
         let question = |attribute: &Attribute| {
             let asked = QuestionText { text: format!("{}?", attribute.name()), ..QuestionText::default() };
@@ -111,7 +110,7 @@ impl Wording {
         }
     }
 
-    /// The words in a language, if it is one of the survey.
+    /// Returns the texts in a language, if the survey has it.
     pub(crate) fn words(&self, language: &str) -> Option<&Words> {
         match self.languages.first().is_some_and(|first| first == language) {
             true => Some(&self.first),
@@ -119,7 +118,7 @@ impl Wording {
         }
     }
 
-    /// Whether the words fit the plan; what is wrong, if not.
+    /// Checks whether the texts fit the plan; the error says what is wrong.
     pub(crate) fn check(&self, plan: &Plan) -> Result<(), String> {
         if self.languages.is_empty() {
             return Err("languages: name at least one, such as \"en\"".to_owned());
@@ -154,7 +153,7 @@ impl Wording {
         self.check_groups(plan)
     }
 
-    /// Whether ranges are of attributes whose numbers are typed, and hold their edges.
+    /// Checks that ranges are for attributes with typed numbers and contain their edges.
     fn check_ranges(&self, plan: &Plan) -> Result<(), String> {
         for (name, &[least, most]) in &self.ranges {
             let attribute = plan.schema().attributes().iter().find(|attribute| attribute.name() == name);
@@ -174,7 +173,7 @@ impl Wording {
         Ok(())
     }
 
-    /// Whether the two periods of a survey with tokens can be.
+    /// Checks that the two periods of a survey with tokens are possible.
     fn check_tokens(&self) -> Result<(), String> {
         let Some(until) = &self.tokens_until else { return Ok(()) };
         if !is_day(until) {
@@ -197,7 +196,7 @@ impl Wording {
         }
     }
 
-    /// Whether quotas and batches fit the plan.
+    /// Checks that quotas and batches fit the plan.
     fn check_groups(&self, plan: &Plan) -> Result<(), String> {
         for (name, quotas) in &self.quotas {
             let attribute = plan.schema().attributes().iter().find(|attribute| attribute.name() == name);

@@ -1,4 +1,4 @@
-//! The words of a survey page in one language, and what can be wrong with a survey.
+//! The texts of a survey page in one language, and the errors of a survey.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,54 +6,54 @@ use std::path::PathBuf;
 use candor::locale::{QuestionText, Texts};
 use serde::{Deserialize, Serialize};
 
-/// What is written on the page in one language.
+/// The texts of the page in one language.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Words {
     /// The title of the survey.
     pub title: String,
-    /// What it is about.
+    /// Introduction.
     pub introduction: String,
-    /// What respondents consent to, if they must say so.
+    /// Consent statement that respondents must accept, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<String>,
-    /// Whom to ask.
+    /// Contact for questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
-    /// The questions, by the names of attributes.
+    /// The questions, by attribute name.
     pub questions: BTreeMap<String, QuestionText>,
-    /// Texts of the page that are to be others, by their names.
+    /// Replaced texts of the page, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: Texts,
 }
 
-/// Why a survey cannot be used.
+/// Reasons why a survey cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyError {
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     #[error("cannot use {}: {error}", path.display())]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         error: std::io::Error,
     },
-    /// A plan that cannot be read.
+    /// The plan cannot be read.
     #[error("{}: {message}", path.display())]
     Plan {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Error message.
         message: String,
     },
-    /// A survey.toml that is none, or does not fit the plan.
+    /// survey.toml is invalid, or does not fit the plan.
     #[error("survey.toml: {0}")]
     Wording(String),
-    /// A folder that holds a survey already.
+    /// The folder already holds a survey.
     #[error("{} already contains a survey, whose answers would be lost", .0.display())]
     Exists(PathBuf),
 }
 
-/// Whether this is a day, as far as its signs tell.
+/// Returns whether this has the form of a date.
 pub(crate) fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let numbers = |part: &&str, length: usize| part.len() == length && part.bytes().all(|b| b.is_ascii_digit());
@@ -65,12 +65,12 @@ pub(crate) fn margin() -> f64 {
     0.03
 }
 
-/// The default number of responses that are settled together.
+/// Default number of responses that are settled together.
 pub(crate) fn batch() -> usize {
     20
 }
 
-/// The default number of requests accepted in a second.
+/// Default number of requests accepted per second.
 pub(crate) fn per_second() -> u32 {
     5_000
 }

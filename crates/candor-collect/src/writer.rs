@@ -1,4 +1,4 @@
-//! The one who writes: requests that wait at the same time share one commit.
+//! The only writer: requests that wait at the same time share one commit.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::tallies::Tallies;
 use crate::validation::{Admission, Outcome, Submission};
 use crate::waiting::Waiting;
 
-/// How many requests share a commit at most.
+/// Maximum number of requests per commit.
 const MAX_TOGETHER: usize = 1_000;
 
-/// How many requests wait at most; further ones are told to come again.
+/// Maximum number of waiting requests; further ones are asked to retry.
 const MAX_WAITING: usize = 4_000;
 
-/// How long counts in memory may be ahead of those in the database, and how often SQLite's log is emptied at most.
+/// Maximum time by which counts in memory are ahead of the database, and minimum time between truncations of SQLite's
+/// log.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
 
-/// Under which name the day is kept on which public batches were last looked at, and what stands there once the survey
-/// has ended.
+/// Metadata name of the day on which public batches were last checked, and its value once the survey has ended.
 const LOOKED: &str = "public day";
 const ENDED: &str = "ended";
 
@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub days: Vec<(String, u64)>,
     /// Whether the survey is closed.
     pub closed: bool,
-    /// How many responses wait for their batch.
+    /// Number of responses that wait for their batch.
     pub waiting: u64,
 }
 
@@ -53,17 +53,17 @@ enum Message {
     Snapshot(oneshot::Sender<Result<Snapshot, String>>),
 }
 
-/// What the rest of the server knows of the writer.
+/// Handle by which the rest of the server talks to the writer.
 #[derive(Clone)]
 pub struct WriterHandle {
     messages: mpsc::Sender<Message>,
     published: watch::Receiver<Arc<Published>>,
 }
 
-/// Why there is no outcome.
+/// Reasons why a submission has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeskError {
-    /// Too many wait already, or the server is stopping.
+    /// Too many requests wait, or the server is stopping.
     #[error("too many answers at once, or the server is stopping; nothing was stored")]
     Busy,
     /// The database failed.
@@ -72,30 +72,30 @@ pub enum DeskError {
 }
 
 impl WriterHandle {
-    /// Stores a response; when this returns, it is on the disk.
+    /// Stores a response; on return it is on disk.
     ///
     /// # Errors
-    /// If it is not known to be stored.
+    /// Returns an error if the response may not be stored.
     pub async fn submit(&self, submission: Submission) -> Result<Outcome, DeskError> {
         let (answer, outcome) = oneshot::channel();
         self.messages.try_send(Message::Submit(submission, answer)).map_err(|_| DeskError::Busy)?;
         outcome.await.map_err(|_| DeskError::Busy)?.map_err(DeskError::Failed)
     }
 
-    /// Whether there is still somebody who writes.
+    /// Returns whether the writer is running.
     pub fn is_writing(&self) -> bool {
         !self.messages.is_closed()
     }
 
-    /// What is public.
+    /// Returns the public results.
     pub fn published(&self) -> Arc<Published> {
         Arc::clone(&self.published.borrow())
     }
 
-    /// The state of the survey, all acknowledged responses counted.
+    /// Returns the state of the survey, including all acknowledged responses.
     ///
     /// # Errors
-    /// If it is not to be had.
+    /// Returns an error if the state is not available.
     pub async fn snapshot(&self) -> Result<Snapshot, DeskError> {
         let (answer, state) = oneshot::channel();
         self.messages.send(Message::Snapshot(answer)).await.map_err(|_| DeskError::Busy)?;
@@ -103,7 +103,7 @@ impl WriterHandle {
     }
 }
 
-/// The one who writes.
+/// The only task that writes to the database.
 pub struct Writer {
     survey: Arc<Survey>,
     store: Store,
@@ -111,14 +111,14 @@ pub struct Writer {
     inbox: mpsc::Receiver<Message>,
     tallies: Tallies,
     published: watch::Sender<Arc<Published>>,
-    /// Stored, but not counted yet.
+    /// Stored responses that are not counted yet.
     uncounted: ResponseBatch,
-    /// Whether there are batches to settle and traces to remove: how many wait, whether SQLite's log is to be emptied,
-    /// and whether the survey is closed and all is done.
+    /// Pending maintenance: how many submissions wait, whether SQLite's log must be truncated, and whether a closed
+    /// survey is finished.
     chores: Chores,
-    /// The day on which public batches were last looked at, as far as this server knows.
+    /// Day on which public batches were last checked, as far as this server knows.
     looked: Option<String>,
-    /// When counts were last kept, and of how many responses.
+    /// When counts were last stored, and of how many responses.
     kept: (Instant, u64),
 }
 
@@ -127,15 +127,15 @@ struct Chores {
     waiting: usize,
     log: bool,
     done: bool,
-    /// Another server has taken over: this one is to end.
+    /// Whether another server has taken over, so that this one must stop.
     deposed: bool,
 }
 
 impl Writer {
-    /// Takes a survey's database over and counts what is not counted.
+    /// Takes over a survey's database and counts the responses that are not counted yet.
     ///
     /// # Errors
-    /// If the database is not to be had, or damaged.
+    /// Returns an error if the database is not available, or damaged.
     pub async fn start(survey: Arc<Survey>, store: Store) -> Result<(WriterHandle, Writer), StoreError> {
         let server = store.take_over().await?;
         let (tallies, waiting) = counted(&survey, &store).await?;
@@ -153,10 +153,10 @@ impl Writer {
         Ok((WriterHandle { messages, published: shown }, writer))
     }
 
-    /// Writes until nobody asks any more, then keeps the counts.
+    /// Writes until all handles are dropped, then stores the counts.
     ///
     /// # Errors
-    /// If the counts could not be kept; every response that was acknowledged is stored all the same.
+    /// Returns an error if the counts cannot be stored; every acknowledged response is stored in any case.
     pub async fn run(mut self) -> Result<(), StoreError> {
         self.tidy().await;
         loop {
@@ -189,7 +189,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Serves a message, and the submissions that wait behind it.
+    /// Handles a message together with the submissions that wait behind it.
     async fn serve(&mut self, first: Message) {
         let (mut submissions, mut answers, mut askers) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = Some(first);
@@ -220,7 +220,7 @@ impl Writer {
         }
     }
 
-    /// Stores what is new and admitted; what this returns is on the disk.
+    /// Stores the admitted new submissions; on return they are on disk.
     async fn store_all(&mut self, submissions: &[Submission]) -> Result<Vec<Outcome>, StoreError> {
         let mut connection = self.store.connection().await?;
         let stored = self.store_with(&mut connection, submissions).await;
@@ -248,8 +248,8 @@ impl Writer {
         let new: Vec<&Submission> = new.map(|(submission, _)| submission).collect();
         if !new.is_empty() {
             let waits = self.with(before.clone(), &new, &day);
-            // A batch by itself is settled at once. What waits already is not settled together with what is new: the
-            // last version of what waits would then tell the two apart.
+            // A batch of new responses is settled at once, but not together with waiting ones: the last version of the
+            // waiting set would then separate the two.
             if before.is_empty() && waits.len() >= self.survey.wording.batch {
                 settle(&mut transaction, &waits).await?;
                 self.chores.log = true;
@@ -266,7 +266,7 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// What waits once these submissions do, too.
+    /// Returns the waiting set with these submissions added.
     fn with(&self, mut waits: Waiting, new: &[&Submission], day: &str) -> Waiting {
         for Submission { id, invitation, response, .. } in new {
             waits.ids.insert(id.clone());
@@ -279,7 +279,7 @@ impl Writer {
         waits
     }
 
-    /// Settles all that waits, and keeps the counts with it.
+    /// Settles everything that waits, and stores the counts with it.
     async fn settle(&mut self) -> Result<(), StoreError> {
         self.count();
         let mut connection = self.store.connection().await?;
@@ -291,7 +291,7 @@ impl Writer {
         settled
     }
 
-    /// What is done now and then: counts are kept, SQLite's log is emptied, and of a closed survey the rest is settled.
+    /// Does the periodic maintenance: stores counts, truncates SQLite's log, and settles the rest of a closed survey.
     async fn tidy(&mut self) {
         match self.store.is_served_by(&self.server).await {
             Ok(false) => self.chores.deposed = true,
@@ -326,7 +326,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What has to be known to decide about these submissions.
+    /// Loads the state that deciding about these submissions requires.
     async fn admission<'a>(
         &mut self,
         survey: &'a Survey,
@@ -355,7 +355,7 @@ impl Writer {
         })
     }
 
-    /// How many more responses of each group with a quota are accepted.
+    /// Returns the number of further responses of each group with a quota.
     fn group_room(&mut self) -> HashMap<(String, String), u64> {
         let survey = Arc::clone(&self.survey);
         let mut room = HashMap::new();
@@ -375,7 +375,7 @@ impl Writer {
         room
     }
 
-    /// How many responses are stored.
+    /// Returns the number of stored responses.
     fn stored(&self) -> u64 {
         self.tallies.responses() + self.uncounted.rows as u64
     }
@@ -407,7 +407,7 @@ impl Writer {
         self.kept.0 = Instant::now();
     }
 
-    /// Keeps the counts in the database, if nothing waits: they are those of settled responses.
+    /// Stores the counts if nothing waits, so that they are counts of settled responses.
     async fn keep(&mut self) -> Result<(), StoreError> {
         self.count();
         let mut connection = self.store.connection().await?;
@@ -435,8 +435,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Closes a public batch if the day has changed since that was last looked at, or the survey has ended, and there
-    /// are enough responses.
+    /// Closes a public batch if there are enough responses, and the day has changed since the last check or the survey
+    /// has ended.
     async fn publish(&mut self, ended: bool) -> Result<(), StoreError> {
         let Some(least) = self.survey.wording.public_results else { return Ok(()) };
         let day = if ended { ENDED.to_owned() } else { today() };
@@ -457,7 +457,7 @@ impl Writer {
         }
         transaction.commit().await?;
         self.looked = Some(day);
-        // A batch is shown only once it is kept: it must never be drawn otherwise.
+        // A batch is shown only after it is stored, because it must never be drawn again.
         if let Some(next) = next {
             self.published.send_replace(Arc::new(next));
         }
@@ -465,8 +465,8 @@ impl Writer {
     }
 }
 
-/// The counts of all responses, and how many submissions wait. Counts of settled responses are those that were kept or,
-/// if a server was killed before it kept them, counted again.
+/// Returns the counts of all responses, and the number of waiting submissions. Counts of settled responses are the
+/// stored ones, or are made again if a server was killed before it stored them.
 async fn counted(survey: &Survey, store: &Store) -> Result<(Tallies, usize), StoreError> {
     let mut tallies = settled(survey, store).await?;
     let waits = store.waiting().await?;

@@ -1,4 +1,4 @@
-//! Which attributes belong together, and why.
+//! Groups associated attributes into clusters.
 
 pub use candor_analysis::association::Limits;
 use candor_analysis::association::{self, Measure, Outcome};
@@ -10,81 +10,81 @@ use crate::error::StudyError;
 use crate::format::count;
 use crate::learn::Learned;
 
-/// Associations of attributes, from the dependences that were learned.
+/// Attribute clusters, with the associations they are based on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Associations {
-    /// How dependences were learned.
+    /// Source of the associations.
     pub protocol: &'static str,
-    /// How many records, responses or parties they were learned from.
+    /// Number of records, responses or parties.
     pub records: u64,
-    /// What learning cost those who took part; `None` if they disclosed themselves.
+    /// Epsilon of the protocol for each participant; `None` if the exact records or tables were disclosed.
     pub epsilon: Option<f64>,
-    /// The seed, if parties drew from one: for who chose it to say.
+    /// Seed of a simulation. The caller sets it.
     pub simulation: Option<u64>,
-    /// What secret sharing took, if it was used.
+    /// Bytes of secret sharing, if it was used.
     pub bytes: Option<Bytes>,
-    /// How strongly attributes depend on each other.
+    /// Associations of attributes.
     pub dependences: Vec<Dependence>,
-    /// The clusters, as names of attributes.
+    /// Clusters, as names of attributes.
     pub clusters: Vec<Vec<String>>,
-    /// How they came about, in order.
+    /// Steps of the clustering, in order.
     pub steps: Vec<Step>,
-    /// How many combinations of categories each cluster has. Not in JSON.
+    /// Number of combinations of categories of each cluster. Not in JSON.
     #[serde(skip)]
     pub combinations: Vec<u64>,
 }
 
-/// The bytes of secret sharing.
+/// Traffic of secret sharing in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Bytes {
-    /// Of shares that were sent.
+    /// Bytes of the shares that were sent.
     pub shares: u64,
-    /// Of what was published.
+    /// Bytes of the published messages.
     pub published: u64,
 }
 
-/// The dependence of two attributes.
+/// Association of two attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Dependence {
-    /// One attribute.
+    /// First attribute.
     pub a: String,
-    /// The other.
+    /// Second attribute.
     pub b: String,
-    /// How it was measured.
+    /// Name of the measure.
     pub measure: String,
-    /// From 0 to 1; a covariance can be larger.
+    /// Value, from 0 to 1; a covariance can be larger.
     pub value: f64,
-    /// Its standard error; `None` if it is exact, or if the responses do not tell it.
+    /// Standard error; `None` if the value is exact, or the error is unknown.
     pub standard_error: Option<f64>,
 }
 
-/// Two clusters that were looked at.
+/// A step of the clustering, which considers two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// The two.
+    /// The two clusters.
     pub clusters: Vec<Vec<String>>,
-    /// The pair of attributes that depend most, one of each.
+    /// The most strongly associated pair of attributes, one of each cluster.
     pub pair: Vec<String>,
-    /// By how much.
+    /// Association of the pair.
     pub dependence: f64,
-    /// How many combinations of categories they would have together.
+    /// Number of combinations of categories of both clusters together.
     pub cells: u64,
-    /// What came of it: `merged`, `too-many-cells` or `too-little-dependence`.
+    /// Outcome: `merged`, `too-many-cells` or `too-little-dependence`.
     pub outcome: &'static str,
-    /// The same as a sentence. Not in JSON.
+    /// The outcome as a sentence. Not in JSON.
     #[serde(skip)]
     pub reason: String,
 }
 
-/// Puts attributes together that depend on each other.
+/// Groups associated attributes into clusters, within limits on size and association.
 ///
 /// # Errors
-/// If the least dependence is not a number from 0 to 1 (for covariances, from 0), or a dependence is of attributes that
-/// there are not.
+/// Returns [`StudyError`] if the smallest association is not a number from 0 to 1 (for covariances, at least 0), or
+/// an association has unknown attributes.
 pub fn associations(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Associations, StudyError> {
     let unbounded = learned.dependences.iter().all(|d| d.measure == Measure::Covariance);
     let largest = if unbounded { f64::MAX } else { 1.0 };
@@ -165,7 +165,7 @@ fn reason(schema: &Schema, step: &association::Step, limits: Limits) -> String {
 }
 
 impl Associations {
-    /// The dependences, the strongest first.
+    /// Returns the associations, strongest first.
     pub fn strongest(&self) -> Vec<&Dependence> {
         let mut sorted: Vec<&Dependence> = self.dependences.iter().collect();
         sorted.sort_by(|x, y| y.value.total_cmp(&x.value));

@@ -1,5 +1,4 @@
-//! Audits: what a plan guarantees by every criterion, what several plans guarantee together, and whether one plan is
-//! at least as informative as another.
+//! Audits plans: one plan by every criterion, several plans together, or the informativeness of two plans.
 
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
@@ -21,7 +20,7 @@ use crate::verdict::{Verdict, protection, worst_reply};
 pub struct AuditOptions {
     /// Prior of each named attribute, one probability per category; uniform for all others.
     pub priors: Vec<(String, Vec<f64>)>,
-    /// Required thresholds, at most one per criterion. They are parsed from text such as `ldp=1`.
+    /// Required thresholds, at most one per criterion, parsed from text such as `ldp=1`.
     pub requirements: Vec<Requirement>,
     /// Settings of the guarantee after shuffling, if requested.
     pub shuffle: Option<ShuffleOptions>,
@@ -55,7 +54,8 @@ pub struct Audit {
     /// The request that made the plan, if the plan records it ([`made_by`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<serde_json::Value>,
-    /// What the most revealing response, an average one and luck allow about the least protected attribute.
+    /// Guess accuracy for the least protected attribute, after the most revealing response, an average one, and
+    /// none.
     pub worst_reply: Option<String>,
     /// Value of every criterion.
     pub criteria: Vec<Criterion>,
@@ -80,9 +80,9 @@ pub struct Criterion {
     pub required: Option<Requirement>,
     /// Whether the requirement holds; `None` if there is none.
     pub holds: Option<bool>,
-    /// Explanation in one plain sentence.
+    /// Explanation in one sentence.
     pub sentence: String,
-    /// Values that the criterion is composed of.
+    /// Values of which the criterion consists.
     pub details: Vec<Detail>,
     /// What the criterion does not cover in this plan.
     pub warning: Option<String>,
@@ -90,11 +90,11 @@ pub struct Criterion {
     pub closest_breaking_prior: Option<ClosestPrior>,
 }
 
-/// One component of a criterion.
+/// One of the values of which a criterion consists.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Detail {
-    /// What the value is about.
+    /// Subject of the value, such as an attribute.
     pub about: String,
     /// The value; `None` if unbounded.
     pub value: Option<f64>,
@@ -124,7 +124,7 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
 /// Audits a plan by every criterion.
 ///
 /// # Errors
-/// Returns an error if a prior does not fit the plan, or if a requirement is invalid.
+/// Returns [`StudyError::Requirement`] if a prior does not fit the plan or a requirement is invalid.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -142,10 +142,10 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
     audit_with_progress(plan, options, ProgressSink::none())
 }
 
-/// Audits a plan, and reports the finished criteria to `progress`.
+/// Audits a plan. `progress` receives the finished criteria.
 ///
 /// # Errors
-/// Returns the errors of [`audit`], or an error if `progress` cancels.
+/// Returns the errors of [`audit`], or [`StudyError::Cancelled`] if `progress` cancels.
 pub fn audit_with_progress(
     plan: &Plan,
     options: &AuditOptions,
@@ -238,7 +238,7 @@ impl Criterion {
     }
 }
 
-/// Formats the value of a criterion, or of `shuffled`, rounded so that it never understates the risk.
+/// Formats the value of a criterion, or of `shuffled`, rounded so that it does not understate the risk.
 pub fn shown(name: &str, value: Option<f64>) -> String {
     match (named(name), value) {
         (Some(criterion), value) => criterion.shown(value),
@@ -247,8 +247,9 @@ pub fn shown(name: &str, value: Option<f64>) -> String {
     }
 }
 
-/// Formats a component of a criterion. The lowest posterior is rounded down, the others in the direction of the
-/// criterion.
+/// Formats one of the values of which a criterion consists.
+///
+/// The lowest posterior is rounded down, and all others in the direction of the criterion.
 pub fn shown_detail(criterion: &Criterion, detail: &Detail) -> String {
     match detail.value {
         Some(value) if criterion.name == "information-bounds" && detail.about == "lowest" => at_least(value),
@@ -256,17 +257,17 @@ pub fn shown_detail(criterion: &Criterion, detail: &Detail) -> String {
     }
 }
 
-/// Joint guarantee of several plans answered by the same people.
+/// Joint guarantee of several plans that the same people answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AuditTogether {
-    /// Each plan alone.
+    /// Each plan on its own.
     pub plans: Vec<OneOfSeveral>,
     /// Epsilon of all responses together; `None` if unbounded.
     pub epsilon: Option<f64>,
     /// Each attribute that at least one plan randomizes.
     pub attributes: Vec<AttributeTogether>,
-    /// The criterion `ldp`, the only one defined for several plans.
+    /// Result for `ldp`, the only criterion that is defined for several plans.
     pub criteria: Vec<Criterion>,
     /// The composition. Not in JSON.
     #[serde(skip)]
@@ -300,7 +301,7 @@ pub struct AttributeTogether {
 /// Audits several named plans together. Only the criterion `ldp` is defined for several plans.
 ///
 /// # Errors
-/// Returns an error if the options contain a prior or a requirement other than `ldp`.
+/// Returns [`StudyError::Needs`] if the options contain a prior or a requirement other than `ldp`.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -377,7 +378,7 @@ impl AuditTogether {
     }
 }
 
-/// How informative one plan is, compared with another.
+/// Informativeness of one plan, compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
@@ -408,7 +409,7 @@ pub struct PlanComparison {
 /// Compares the informativeness of two named plans.
 ///
 /// # Errors
-/// Returns an error if the plans have different attributes, or are too large to compare.
+/// Returns [`StudyError::Blackwell`] if the plans have different attributes or are too large to compare.
 pub fn compare_plans(first: (&str, &Plan), second: (&str, &Plan)) -> Result<PlanComparison, StudyError> {
     let blocks = blackwell::compare(first.1, second.1)?;
     let forth = blocks.iter().all(|block| block.first_to_second.holds());

@@ -1,4 +1,4 @@
-//! Cards that tell respondents what to do with a device: one for each question and tag, printable.
+//! Instruction cards for respondents, ready to print: one for each question and channel.
 
 use candor_base::plan::Plan;
 use candor_design::device::{Action, Device, DeviceKind};
@@ -9,7 +9,7 @@ use crate::error::StudyError;
 use crate::html_escape::{attribute, escaped, name};
 use crate::locale::{Direction, Language, Texts};
 
-/// Large print, two cards on a page of A4, each to be cut out.
+/// Style for large print, with two cards to cut out on an A4 page.
 const STYLE: &str = "\
 @page { size: A4; margin: 12mm; }
 body { font: 15pt/1.4 system-ui, sans-serif; color: #000; background: #fff; margin: 0 auto; max-width: 186mm; }
@@ -26,11 +26,12 @@ dd { margin: 0; }
 .answers, .interviewer { font-size: 11.5pt; }
 .interviewer { border-top: 1pt solid #000; padding-top: 1.5mm; margin: 0; }";
 
-/// The cards of a plan that these devices made, as a page for a printer, with questions and categories as the language
-/// calls them.
+/// Renders the instruction cards of a plan with these devices as a page for printing.
+///
+/// Questions and categories are worded as in `language`.
 ///
 /// # Errors
-/// If the language has no texts of cards.
+/// Returns [`StudyError::Texts`] if the language has no texts of instruction cards.
 pub fn cards(plan: &Plan, devices: &[Device], language: &Language) -> Result<String, StudyError> {
     let texts = language.card()?;
     let mut body = String::new();
@@ -64,9 +65,9 @@ struct Card<'a> {
     question: &'a str,
     categories: Vec<String>,
     device: Device,
-    /// The letter of its tag, if the question has several cards.
+    /// Letter of the card, if the question has several.
     letter: Option<String>,
-    /// How many times as likely an answer may be; `None` if unbounded.
+    /// Likelihood ratio of one answer; `None` if unbounded.
     times: Option<String>,
 }
 
@@ -102,7 +103,7 @@ impl Card<'_> {
         )
     }
 
-    /// A text with words put in.
+    /// Returns a text with its placeholders filled.
     fn with(&self, text: &str, words: &[(&str, &str)]) -> String {
         words.iter().fold(self.texts[text].clone(), |text, (place, word)| text.replace(&format!("{{{place}}}"), word))
     }
@@ -134,7 +135,8 @@ impl Card<'_> {
         escaped(&self.texts[text])
     }
 
-    /// With the crosswise model people say which of two things holds; shifted, the other one.
+    /// Renders the rules of the crosswise model: whether both statements or only one is true; reversed on a
+    /// shifted card.
     fn crosswise_rules(&self, answers: [&str; 2]) -> String {
         let turned = usize::from(self.device.actions()[0] != Action::Truth { shift: 0 });
         let rule = |text: &str, answer: usize| {
@@ -144,7 +146,7 @@ impl Card<'_> {
         rule("yes_same", 1 - turned) + &rule("no_same", turned)
     }
 
-    /// With the triangular model people say whether they would answer one of both questions with yes.
+    /// Renders the rules of the triangular model: whether at least one of the statements is true.
     fn triangular_rules(&self, answers: [&str; 2]) -> String {
         let rule = |text: &str, number: usize| {
             let when = escaped(&self.texts[text]).replace("{answer}", &name(&self.categories[number]));
@@ -154,7 +156,7 @@ impl Card<'_> {
         rule("one_yes", 1) + &rule("both_no", 0)
     }
 
-    /// Runs of outcomes in words: few of them one by one.
+    /// Formats ranges of outcomes; short ranges are listed one by one.
     fn outcomes(&self, runs: &[(usize, usize)]) -> String {
         let mut words = Vec::new();
         for &(first, last) in runs {

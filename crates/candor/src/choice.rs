@@ -1,4 +1,4 @@
-//! Choices by name, as they are written down: `"iterative"`, `"simultaneous"`, `"spark"`.
+//! Parses parameter values by name, such as `"iterative"`, `"simultaneous"` or `"spark"`.
 
 use candor_analysis::association::Measure;
 use candor_analysis::estimate::{Interval, Method, Target};
@@ -7,7 +7,7 @@ use candor_design::matrix::Inputs;
 
 use crate::error::StudyError;
 
-/// One of a few values of a parameter, each with a name and a line that says what it is.
+/// A parameter with a few named values.
 ///
 /// ```
 /// use candor::choice::Choice;
@@ -18,17 +18,18 @@ use crate::error::StudyError;
 /// # Ok::<(), StudyError>(())
 /// ```
 pub trait Choice: Copy + PartialEq + 'static {
-    /// The parameter.
+    /// Name of the parameter.
     const PARAMETER: &'static str;
 
-    /// All its values: names, values, and what each is; nothing where the name says it. A value that stands there
-    /// already has an old name.
+    /// All values: name, value and description, which is empty if the name is clear.
+    ///
+    /// If a value occurs twice, its later names are old ones.
     const ALL: &'static [(&'static str, Self, &'static str)];
 
-    /// The value of this name.
+    /// Returns the value with this name.
     ///
     /// # Errors
-    /// If there is none: then with those that there are.
+    /// Returns [`StudyError::Choice`], with the valid names, if no value has this name.
     fn of_name(name: &str) -> Result<Self, StudyError> {
         let found = Self::ALL.iter().find(|(known, ..)| *known == name);
         found.map(|(_, value, _)| *value).ok_or_else(|| StudyError::Choice {
@@ -38,7 +39,7 @@ pub trait Choice: Copy + PartialEq + 'static {
         })
     }
 
-    /// What it is called.
+    /// Returns the name of the value.
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, value, _)| *value == self).map_or("", |(name, ..)| name)
     }

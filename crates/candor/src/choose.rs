@@ -1,4 +1,6 @@
-//! Recommends an epsilon from the number of respondents, the tables, the target margin of error and the largest
+//! Recommends an epsilon.
+//!
+//! The choice depends on the number of respondents, the tables, the target margin of error and the largest
 //! acceptable guess accuracy.
 
 use candor_base::schema::Schema;
@@ -14,7 +16,7 @@ use crate::format::count;
 use crate::guarantee::CertifiedAttribute;
 use crate::verdict::{Code, GOOD, Verdict, WEAK, by_luck, of_hundred, points, table_margin, two_digits};
 
-/// Epsilons of the table; larger ones hardly protect.
+/// Epsilons that are listed; larger ones hardly protect.
 const STEPS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
 
 /// Recommended epsilons are multiples of one tenth.
@@ -59,14 +61,16 @@ pub struct EpsilonChoice {
     /// Whether an epsilon meets the targets, and how strong its protection is.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Smallest epsilon that meets the targets, to one tenth. With a limit on guesses, the smallest of those tried,
-    /// because guess accuracy is not always monotone in epsilon. `None` if none up to 8 does.
+    /// Smallest epsilon that meets the targets, in steps of one tenth; `None` if none up to 8 does.
+    ///
+    /// With a limit on guesses, it is the smallest of those tried, because guess accuracy is not always monotone
+    /// in epsilon.
     pub recommended: Option<f64>,
     /// Reason for the recommendation, or for its absence, in one sentence.
     pub reason: String,
     /// Smallest epsilon that meets the target margin; `None` if none up to 8 does.
     pub for_margin: Option<f64>,
-    /// Largest epsilon in the table that respects the limit on guesses; `None` without a limit, or if none does.
+    /// Largest listed epsilon that respects the limit on guesses; `None` without a limit, or if none does.
     pub for_guess: Option<f64>,
     /// Number of respondents.
     pub respondents: f64,
@@ -88,8 +92,9 @@ pub struct EpsilonChoice {
 pub struct EpsilonOption {
     /// Record-level epsilon.
     pub epsilon: f64,
-    /// Largest margin of error of any table, as a share; for tables of several attributes, of percentages within
-    /// groups.
+    /// Largest margin of error of any table, as a share.
+    ///
+    /// For tables of several attributes, it is that of percentages within groups.
     pub margin: f64,
     /// Attributes of the table with that margin.
     pub widest: Vec<String>,
@@ -97,7 +102,7 @@ pub struct EpsilonOption {
     pub respondents_needed: f64,
     /// Attribute with the largest guess accuracy.
     pub attribute: String,
-    /// Guess accuracy for that attribute after the most revealing response, at most.
+    /// Upper bound on the guess accuracy for that attribute after the most revealing response.
     pub worst_posterior: f64,
     /// Guess accuracy after an average response.
     pub guess_probability: f64,
@@ -131,8 +136,8 @@ pub fn request_at(epsilon: f64, options: &ChooseOptions) -> Result<Request, Stud
 /// ```
 ///
 /// # Errors
-/// Returns an error if a number is out of range, if a guess without a response already exceeds the limit, or if no
-/// plan can be made.
+/// Returns [`StudyError`] if a number is out of range, if the guess accuracy without a response already exceeds the
+/// limit, or if no plan can be made.
 pub fn choose(
     schema: &Schema,
     options: &ChooseOptions,
@@ -147,7 +152,8 @@ pub fn choose(
     let safe = |option: &EpsilonOption| options.max_guess.is_none_or(|most| option.worst_posterior <= most);
     let for_margin = found.smallest(precise)?;
     let for_guess = options.max_guess.map(|_| found.largest(safe)).transpose()?.flatten();
-    // A reply of a lottery may tell less at a larger epsilon, where the plan changes its kind: every one seen is asked.
+    // Guess accuracy may fall at a larger epsilon, where the plan changes its kind. So every evaluated epsilon
+    // is checked.
     let both = found.sorted().into_iter().find(|option| precise(option) && safe(option)).cloned();
     let judged =
         Judged { options, both: both.as_ref(), for_margin: for_margin.as_ref(), for_guess: for_guess.as_ref() };
@@ -287,7 +293,7 @@ fn described(epsilon: f64, design: &Design, options: &ChooseOptions) -> Result<E
     })
 }
 
-/// The result, to be explained.
+/// The result of the search, to be explained.
 struct Judged<'a> {
     options: &'a ChooseOptions,
     both: Option<&'a EpsilonOption>,
@@ -379,7 +385,7 @@ fn about(people: f64) -> String {
     count(two_digits(people.min(1e15)) as u64)
 }
 
-/// Explanation of the columns about guesses, to print below the table.
+/// Explanation of the columns about margins and guesses, to print below the table.
 pub const WHAT_IS_SHOWN: &str = "Margin of error: half of the 95% interval of a percentage in the widest table; of \
                                  tables of several attributes, of one within a group of average size (the last \
                                  attribute given the others). Guess: of 100 best guesses about one answer, if all its \
@@ -398,7 +404,7 @@ mod tests {
         ChooseOptions { respondents, margin, max_guess, ..ChooseOptions::default() }
     }
 
-    /// One question with two answers: Warner's design, whose error and guess are known in closed form.
+    /// One question with two answers: Warner's design, whose error and guess accuracy are known in closed form.
     #[test]
     fn warner_agrees() {
         for (respondents, margin) in [(5000.0, 0.05), (1000.0, 0.1), (1000.0, 0.05), (50_000.0, 0.01)] {
@@ -412,7 +418,7 @@ mod tests {
                 assert!(option.worst_posterior <= guess && option.worst_posterior > guess - 1e-3, "{option:?}");
                 assert_eq!(option.by_luck, 0.5);
             }
-            // The least epsilon in closed form, rounded up to a tenth.
+            // The smallest epsilon in closed form, rounded up to a tenth.
             let least = ((1.0 + reach / margin) / (1.0 - reach / margin)).ln();
             assert_eq!(found.recommended, Some((least * 10.0).ceil() / 10.0), "{least}");
         }
@@ -439,7 +445,7 @@ mod tests {
 
     #[test]
     fn guess_limits_what_is_recommended() {
-        // ±5 points of 1,000 people take epsilon 1.5, where a guess is right 82 times; 75 times allow ln 3.
+        // ±5 points with 1,000 people need epsilon 1.5, with a guess accuracy of 82%; a limit of 75% allows ln 3.
         let found = chosen(&[2], &asked(1000.0, 0.05, Some(0.75)));
         assert_eq!((found.recommended, found.for_guess), (None, Some(1.0)));
         assert_eq!(found.verdict.code, Code::Imprecise);
@@ -476,10 +482,10 @@ mod tests {
         assert!(error(tables).contains("nothing"));
     }
 
-    /// The numbers of the list that can be computed.
+    /// Epsilons in the list that can be computed.
     #[test]
     fn deployments_agree() {
-        // Of a die, 1 forces "no" and 6 "yes": 5 of 6 replies are true, 1 of 6 is not.
+        // With a die, 1 forces "no" and 6 forces "yes": 5 of 6 answers are true, and 1 of 6 is not.
         assert!((DEPLOYMENTS[0].epsilon - 5f64.ln()).abs() < 5e-3);
         assert!(DEPLOYMENTS.iter().all(|one| !one.source.is_empty() && ["local", "central"].contains(&one.model)));
     }

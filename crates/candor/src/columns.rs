@@ -45,8 +45,9 @@ pub struct ColumnSummary {
     pub missing: u64,
     /// Smallest and largest value of a numeric column.
     pub range: Option<[f64; 2]>,
-    /// Suggested round bin edges, as text; `None` unless the column is numeric. Edges chosen from the question are
-    /// better.
+    /// Suggested round bin edges, as text; `None` unless the column is numeric.
+    ///
+    /// Edges chosen from the wording of the question are better.
     pub suggested_edges: Option<String>,
 }
 
@@ -55,10 +56,10 @@ pub struct ColumnSummary {
 pub struct Overview(Columns);
 
 impl Overview {
-    /// Reads a data file once, and reports the number of records to `progress`.
+    /// Reads a data file once. `progress` receives the number of records.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or has no records, or if `progress` cancels.
+    /// Returns [`TableError`] if the file cannot be read or has no records, or if `progress` cancels.
     pub fn read(input: Input, progress: ProgressSink<'_>) -> Result<Overview, TableError> {
         columns(input, progress).map(Overview)
     }
@@ -78,8 +79,9 @@ impl Overview {
         self.0.columns.iter().enumerate().map(|(at, column)| summary(at, column)).collect()
     }
 
-    /// Returns the number of records in each category of an attribute; approximate for numbers in very long files.
-    /// `None` if the file has no such column.
+    /// Returns the number of records in each category of an attribute; `None` if there is no such column.
+    ///
+    /// Counts of numbers are approximate in very long files.
     pub fn counts(&self, attribute: &Attribute) -> Option<Vec<u64>> {
         self.0.columns.iter().find(|column| column.name == attribute.name()).map(|column| column.counts(attribute))
     }
@@ -87,7 +89,7 @@ impl Overview {
     /// Infers a schema from the columns that can be used as they are.
     ///
     /// # Errors
-    /// Returns the errors of [`infer`], or an error if no column can be used.
+    /// Returns the errors of [`infer`], or [`TableError`] if no column can be used.
     pub fn infer(&self, input: Input) -> Result<InferredSchema, TableError> {
         infer(input, &InferOptions::default().drop(self.left_out()), ProgressSink::none())
     }
@@ -129,7 +131,7 @@ mod tests {
         Input::from_reader("people.csv", std::io::Cursor::new(text.to_owned()), None).unwrap()
     }
 
-    /// What cannot be used is left out, and what is left can be inferred, by the very rules of inferring.
+    /// Unusable columns are left out, and the rest can be inferred by the rules of [`infer`].
     #[test]
     fn usable_columns_are_those_that_infer_takes() {
         let row = |i: usize| format!("{i},{},{}.5,text {i},same,{}\n", ["a", "b"][i % 2], i, i % 7);
@@ -151,7 +153,7 @@ mod tests {
         assert_eq!(counts[1], [22, 22, 22, 21, 21, 21, 21]);
         for left_out in overview.left_out() {
             let others = overview.summaries().into_iter().map(|one| one.name).filter(|name| *name != left_out);
-            // Row numbers are numbers like others once they are asked for.
+            // Row numbers are ordinary numbers if they are requested.
             let only = InferOptions::default().drop(others.collect());
             assert!(infer(open(&text), &only, ProgressSink::none()).is_err(), "{left_out}");
         }

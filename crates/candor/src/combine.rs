@@ -63,11 +63,11 @@ pub struct CombinedPart {
     pub fingerprint: String,
 }
 
-/// Combines plans so that every attribute is answered as in its own plan, independently of the others.
+/// Combines plans, so that each attribute is answered as in its plan, independently of the other plans.
 ///
 /// # Errors
-/// Returns an error if there are fewer than two plans, if two plans randomize the same attribute, or if the sum of
-/// the epsilons exceeds the limit.
+/// Returns [`StudyError`] if there are fewer than two plans, if two plans randomize the same attribute, or if the
+/// sum of the epsilons exceeds the limit.
 ///
 /// ```
 /// use candor::prelude::*;

@@ -1,4 +1,4 @@
-//! Did people follow their device? What the answers tell about it, and what they cannot.
+//! Tests for noncompliance with the randomization device, and corrects for random answering.
 
 use candor_analysis::compliance::{
     Anchored, Attention, Inapplicable, Lottery, attention, corrected, fit, ignoring, per_record, power,
@@ -14,30 +14,30 @@ use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::verdict::{self, Verdict};
 
-/// The method of plans for dice, coins, cards and wheels.
+/// Name of the method of plans for dice, coins, cards and wheels.
 const DEVICE: &str = "device";
 
-/// Whether respondents followed instructions by hand.
+/// Returns whether respondents randomized by hand, with a device.
 pub(crate) fn asked_by_device(plan: &Plan) -> bool {
     plan.origin().method == DEVICE
 }
 
-/// The shares of attentive people for which the sensitivity is told.
+/// Assumed shares of attentive respondents in the sensitivity analysis.
 const ATTENTIVE: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
 
-/// What is asked about compliance.
+/// Options of compliance tests.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ComplianceOptions<'a> {
-    /// The answer of people who ignore their device; the first answer to each question if none is named.
+    /// Self-protective answer of noncompliers; `None` for the first answer to each question.
     pub says: Option<&'a str>,
-    /// A question whose true answer is known, and that answer.
+    /// An anchor question and its true answer.
     pub anchor: Option<(&'a str, &'a str)>,
-    /// The share of people who ignore it for which the power is told.
+    /// Share of noncompliers for which the power is computed.
     pub ignoring: f64,
-    /// The level of the test.
+    /// Significance level of the tests.
     pub alpha: f64,
-    /// The confidence of intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
 }
 
@@ -57,132 +57,132 @@ impl Default for ComplianceOptions<'_> {
     }
 }
 
-/// What the answers tell about compliance.
+/// Results of compliance tests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Compliance {
-    /// Whether people followed their device; `None` if nothing could be tested.
+    /// Verdict on noncompliance; `None` if nothing could be tested.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// The level of the tests.
+    /// Significance level of the tests.
     pub alpha: f64,
-    /// The share of people who ignore the device for which the power is told.
+    /// Share of noncompliers for which the power is computed.
     pub ignoring_share: f64,
-    /// The confidence of intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// The share of attentive people, from the anchor, if there is one.
+    /// Share of attentive respondents, estimated from the anchor question, if there is one.
     pub attentive: Option<Attentive>,
-    /// One for each question.
+    /// Results for each question.
     pub questions: Vec<QuestionCompliance>,
 }
 
-/// How many people attend to the questions.
+/// Estimated share of respondents who do not answer at random.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Attentive {
-    /// The anchor.
+    /// Name of the anchor question.
     pub anchor: String,
-    /// The share.
+    /// Estimated share.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error of the estimate.
     pub standard_error: f64,
 }
 
-/// What the answers to one question tell.
+/// Results for one question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionCompliance {
-    /// The question.
+    /// Name of the attribute.
     pub attribute: String,
-    /// The test that everybody followed the device; `None` with a reason.
+    /// Test of the hypothesis that everybody complied; `None` if not possible.
     pub test: Option<Followed>,
-    /// Why there is no test.
+    /// Reason why there is no test.
     pub reason: Option<String>,
-    /// The class of people who ignore it, where its size can be told.
+    /// Estimated share of noncompliers, if identifiable.
     pub ignoring: Option<IgnoringClass>,
-    /// What the shares are if only some attend to the question and the others answer at random.
+    /// Shares if some respondents answer at random, for several assumed shares of attentive ones.
     pub sensitivity: Vec<Sensitivity>,
-    /// The shares corrected by the anchor, if there is one.
+    /// Shares corrected by the anchor question, if there is one.
     pub anchored: Vec<CorrectedShare>,
 }
 
-/// The test that everybody followed the device.
+/// Test of the hypothesis that everybody complied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Followed {
-    /// Pearson's `X^2`, signs of the shares free.
+    /// Pearson's `X^2`; estimated shares may be negative.
     pub statistic: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom.
     pub degrees: usize,
-    /// The probability of one at least as large if everybody followed the device.
+    /// Probability of a statistic at least as large if everybody complied.
     pub p_value: f64,
-    /// The answer of those who would ignore it.
+    /// Assumed self-protective answer.
     pub says: String,
-    /// The share of them for which the power is told.
+    /// Share of noncompliers for which the power is computed.
     pub if_ignoring: f64,
-    /// How likely the test would have found so many.
+    /// Power to detect that share.
     pub power: f64,
 }
 
-/// People who ignore the device and give one answer.
+/// Respondents who do not follow the device and give a self-protective answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IgnoringClass {
-    /// Their answer.
+    /// Their self-protective answer.
     pub says: String,
-    /// Their share.
+    /// Estimated share of noncompliers.
     pub share: f64,
-    /// Its standard error.
+    /// Standard error of the share.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
-    /// What is between the readings of the shares.
+    /// Bounds on the share of each category.
     pub readings: Vec<ShareBounds>,
 }
 
-/// The share of a category by the two readings between which it is: the answers cannot tell where.
+/// Bounds on the share of a category; the responses do not identify where it lies between them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ShareBounds {
-    /// The category.
+    /// Category label.
     pub category: String,
-    /// Its share if nobody who ignores the device has it.
+    /// Share if no noncomplier has this category.
     pub if_none: f64,
-    /// Its standard error.
+    /// Standard error of that share.
     pub if_none_standard_error: f64,
-    /// Its share if all who ignore the device have it.
+    /// Share if all noncompliers have this category.
     pub if_all: f64,
-    /// Its standard error.
+    /// Standard error of that share.
     pub if_all_standard_error: f64,
 }
 
-/// What the shares are if so many attend.
+/// Shares for an assumed share of attentive respondents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sensitivity {
-    /// The share of people who attend.
+    /// Assumed share of attentive respondents.
     pub if_attentive: f64,
-    /// The shares, in the order of the categories.
+    /// Shares, in the order of the categories.
     pub shares: Vec<f64>,
 }
 
-/// A share corrected by an anchor.
+/// A share corrected by the anchor question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CorrectedShare {
-    /// The category.
+    /// Category label.
     pub category: String,
-    /// The share.
+    /// Corrected share.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error of the share.
     pub standard_error: f64,
 }
 
-/// What no test of this kind can see.
+/// Noncompliance that no such test can detect.
 pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by \
                                 the device faithfully but not the question.";
 
@@ -239,7 +239,7 @@ pub fn compliance(plan: &Plan, counts: &Counts, options: &ComplianceOptions<'_>)
     })
 }
 
-/// The verdict of all tests together: their smallest p-value, times their number, and the power of the weakest.
+/// Returns the verdict of all tests: smallest p-value with Bonferroni correction, power of the weakest test.
 fn judged(questions: &[QuestionCompliance], options: &ComplianceOptions<'_>) -> Option<Verdict> {
     let tests: Vec<&Followed> = questions.iter().filter_map(|question| question.test.as_ref()).collect();
     let least = tests.iter().map(|test| test.p_value).reduce(f64::min)?;
@@ -248,10 +248,11 @@ fn judged(questions: &[QuestionCompliance], options: &ComplianceOptions<'_>) -> 
     Some(verdict::compliance(p_value, options.alpha, power.map(|power| (options.ignoring, power))))
 }
 
-/// The tables that [`compliance()`] needs: every question by itself, and with the anchor, if there is one.
+/// Returns the tables that [`compliance()`] needs: each question, alone and crossed with the anchor question if there
+/// is one.
 ///
 /// # Errors
-/// If there is no such anchor.
+/// Returns [`StudyError::Refused`] for an unknown anchor question.
 pub fn tables(plan: &Plan, options: &ComplianceOptions<'_>) -> Result<TableList, StudyError> {
     let mut lists = TableList::marginals(plan.schema()).lists().to_vec();
     if let Some((name, _)) = options.anchor {
@@ -272,12 +273,12 @@ fn check(options: &ComplianceOptions<'_>) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// What a question of its own can be answered with.
+/// Returns the possible answers to a question; `None` if it has no answer of its own.
 fn answers(plan: &Plan, attribute: usize) -> Option<&[String]> {
     plan.columns().iter().find_map(|column| match &column.content {
         Content::Answer { block, place, labels, .. } => {
             let own = &plan.blocks()[*block];
-            // A matrix over several attributes answers with combinations, of which each question has its own category.
+            // A matrix over several attributes reports combinations, in which each question has its own category.
             let together = own.attributes().len() > 1 && matches!(own.channels()[0].1, Channel::Matrix(_));
             let about = if together {
                 own.attributes().contains(&attribute)
@@ -291,7 +292,7 @@ fn answers(plan: &Plan, attribute: usize) -> Option<&[String]> {
     })
 }
 
-/// An anchor, its true answer and what it tells.
+/// An anchor question, its true answer and the attention it shows.
 #[derive(Clone, Copy)]
 struct Anchor<'a> {
     attribute: usize,
@@ -365,7 +366,7 @@ fn question(
     Ok(result)
 }
 
-/// The test of one question and the class of those who ignore the device, or why there is none.
+/// Tests one question and estimates the share of noncompliers, or returns the reason why that is impossible.
 fn tested(
     plan: &Plan,
     attribute: usize,
@@ -380,7 +381,7 @@ fn tested(
         return Err(Inapplicable::NothingLeft.to_string());
     }
     let labels = answers(plan, attribute).ok_or_else(|| Inapplicable::Part.to_string())?;
-    // A question that cannot be answered so is tested all the same, and has no such class.
+    // A question without this answer is tested with its first answer, and has no estimated share of noncompliers.
     let asked = options.says.map(|says| labels.iter().position(|label| label == says));
     let place = asked.flatten().unwrap_or(0);
     let said: Vec<f64> = (0..labels.len()).map(|z| f64::from(u8::from(z == place))).collect();
@@ -424,7 +425,7 @@ fn tested(
 }
 
 impl Followed {
-    /// What may be said: never without the power.
+    /// Describes the result in a sentence, always with the power.
     pub fn sentence(&self, attribute: &str, alpha: f64) -> String {
         let verdict = if self.p_value < alpha { "do not fit" } else { "fit" };
         format!(
@@ -440,7 +441,7 @@ impl Followed {
     }
 }
 
-/// The test of one question as it stands, with usual options; `None` where there is none.
+/// Tests one question with default options; `None` if it cannot be tested.
 pub(crate) fn followed(plan: &Plan, tally: &TableCounts) -> Option<Followed> {
     match tally.layout().attributes[..] {
         [attribute] if !plan.schema().attributes()[attribute].is_public() => {

@@ -1,4 +1,4 @@
-//! Composition: the joint guarantee of several plans answered by the same people.
+//! Composition: the joint guarantee of several plans that the same people answer.
 
 use std::ops::Add;
 
@@ -10,18 +10,21 @@ use candor_base::plan::Plan;
 pub struct Composition {
     /// Epsilon of all responses together.
     pub epsilon: Epsilon,
-    /// For each attribute that at least one plan randomizes, its name, the sum of its conditional epsilons, and the
-    /// number of plans that contain it.
+    /// One entry for each attribute that at least one plan randomizes.
+    ///
+    /// It has the name, the sum of its conditional epsilons, and the number of plans that contain it.
     pub attributes: Vec<(String, Epsilon, usize)>,
 }
 
-/// Computes the joint epsilons of several plans. The responses of one person are drawn independently given the
-/// record, so likelihood ratios multiply and epsilons add up (sequential composition: exact for the record, an upper
-/// bound for an attribute). One unbounded plan makes the composition unbounded.
+/// Computes the joint epsilons of several plans.
 ///
-/// Attributes of two plans belong together if they share a source column, as `a` and `a*b` do. Attributes tied in one
-/// plan are tied in all. So an attribute adds up the conditional epsilons of every component connected to its own,
-/// but no more than the record-level epsilon of each plan.
+/// The responses of one person are drawn independently given the record, so likelihood ratios multiply and epsilons
+/// add up (sequential composition). The sum is exact for the record, and an upper bound for an attribute. One
+/// unbounded plan makes the composition unbounded.
+///
+/// Attributes of two plans are connected if they share a source column, as `a` and `a*b` do. Attributes tied in one
+/// plan are tied in all. So the conditional epsilons of all components connected to that of an attribute add up.
+/// Each plan contributes at most its record-level epsilon.
 pub fn compose(plans: &[&Plan]) -> Composition {
     let ratios = plans.iter().map(|plan| plan.guarantee().parity().cloned());
     let product = ratios.reduce(|product, ratio| Some(product? * ratio?));
@@ -117,7 +120,7 @@ mod tests {
         assert!((together.epsilon.as_f64() - 1.75).abs() < 1e-9);
         assert_eq!(together.attributes.len(), 2);
         assert!((together.attributes[0].1.as_f64() - 1.25).abs() < 1e-9 && together.attributes[0].2 == 2);
-        // Of both responses, written out.
+        // Computed from the joint distribution of both responses.
         let kept = k_ary(3, 0.25).keep_probability(0);
         let ratio = (kept * kept) / ((1.0 - kept) / 2.0 * (1.0 - kept) / 2.0);
         assert!((compose(&[&second, &second]).epsilon.as_f64() - ratio.ln()).abs() < 1e-9);
@@ -127,7 +130,7 @@ mod tests {
         assert_eq!(compose(&[]).epsilon, Epsilon::ZERO);
     }
 
-    /// `a` in one plan and `a*b` in the other are about the same column.
+    /// `a` in one plan and `a*b` in the other share a source column.
     #[test]
     fn crossings_add_up_with_their_parts() {
         let attribute = |name: &str, labels: &[&str]| {

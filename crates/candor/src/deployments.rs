@@ -10,10 +10,12 @@ pub struct Deployment {
     pub what: &'static str,
     /// The epsilon.
     pub epsilon: f64,
-    /// `local` if answers were randomized before anybody saw them; `central` if a curator who knows them published
-    /// noisy tables.
+    /// `local` or `central`.
+    ///
+    /// In the local model, answers are randomized before anybody sees them. In the central model, a curator who
+    /// knows them publishes noisy tables.
     pub model: &'static str,
-    /// What the epsilon covers.
+    /// Unit of data that the epsilon covers.
     pub covers: &'static str,
     /// Source of the number.
     pub source: &'static str,

@@ -22,7 +22,7 @@ use crate::made_by::made_by;
 use crate::shares::Shares;
 use crate::verdict::{self, LARGE_ERROR, Verdict, precision, worst_reply};
 
-/// Default limit of the record-level epsilon; a plan with a larger one would protect nobody.
+/// Default limit of the record-level epsilon; larger ones would protect nobody.
 pub const MAX_EPSILON: f64 = 50.0;
 
 /// Optimality gap in percent below which a plan is not worth replacing.
@@ -34,11 +34,14 @@ const NEARLY_BEST: f64 = 1.0;
 pub struct DesignOptions {
     /// Largest accepted record-level epsilon.
     pub max_epsilon: f64,
-    /// Whether an unbounded plan is accepted. Plans of l-diversity and of the Pareto front always are, because they
-    /// have other guarantees.
+    /// Whether an unbounded plan is accepted.
+    ///
+    /// Plans for l-diversity and of the Pareto front always are, because they have other guarantees.
     pub allow_unbounded: bool,
-    /// Tables whose errors are reported, such as `pairs` or `a,b;c`; `None` for `marginals`. Naming tables adds the
-    /// optimality gap for them. The methods workload and sampling use their own tables instead.
+    /// Tables whose errors are reported, such as `pairs` or `a,b;c`; `None` for `marginals`.
+    ///
+    /// Naming tables adds the optimality gap for them. The methods workload and sampling use their own tables
+    /// instead.
     pub tables: Option<String>,
     /// Number of respondents for the expected errors.
     pub respondents: f64,
@@ -81,7 +84,8 @@ pub struct Design {
     pub epsilon: RecordEpsilon,
     /// Certified epsilons of each attribute.
     pub attributes: Vec<CertifiedAttribute>,
-    /// What the most revealing response, an average one and luck allow about the least protected attribute.
+    /// Guess accuracy for the least protected attribute, after the most revealing response, an average one, and
+    /// none.
     pub worst_reply: Option<String>,
     /// Expected errors of each table.
     pub expected: Vec<Expectation>,
@@ -101,7 +105,7 @@ pub struct Design {
     pub pairs: Option<Pairs>,
     /// Guarantees for the prior of the plan, if it has one.
     pub for_prior: Option<ForPrior>,
-    /// The request that made the plan, as recorded in it ([`made_by`]).
+    /// The request that made the plan, as recorded in the plan ([`made_by`]).
     pub made_by: Option<serde_json::Value>,
     /// Notes for the user, in sentences.
     pub notes: Vec<String>,
@@ -135,8 +139,11 @@ pub struct RecordEpsilon {
 /// Designs the requested plan.
 ///
 /// # Errors
-/// Returns an error if a parameter is missing or out of range, if the method does not apply, if the plan would
-/// protect nobody, or if the tables do not fit the schema.
+/// Returns [`StudyError`] if
+/// - a parameter is missing or out of range,
+/// - the method does not apply to the schema,
+/// - the plan would protect nobody,
+/// - the tables do not fit the schema.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -152,10 +159,10 @@ pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Re
     design_with_progress(schema, request, options, ProgressSink::none())
 }
 
-/// Designs the requested plan, and reports the steps of a search to `progress`, which may cancel it.
+/// Designs the requested plan. `progress` receives the steps of a search and may cancel it.
 ///
 /// # Errors
-/// Returns the errors of [`design()`], or an error if `progress` cancels.
+/// Returns the errors of [`design()`], or [`StudyError::Cancelled`] if `progress` cancels.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -205,8 +212,9 @@ pub fn design_with_progress(
     Ok(described(designed, expected, options.respondents))
 }
 
-/// Returns the expected errors of each table: for a uniform population, for the expected shares, and in the worst
-/// case.
+/// Returns the expected errors of each table.
+///
+/// They are for a uniform population, for the expected shares, and in the worst case.
 fn expected(plan: &Plan, tables: &TableList, options: &DesignOptions) -> Result<Vec<Expectation>, StudyError> {
     let mut expected = expectations(plan, tables.lists(), options.respondents);
     for (one, table) in expected.iter_mut().zip(tables.lists()).filter(|(one, _)| one.identifiable) {
@@ -276,8 +284,7 @@ fn beyond_sets(plan: &Plan, tables: &TableList, request: &Request) -> Option<Str
     ))
 }
 
-/// Returns a note about randomized attributes that are in no table of a plan made for tables, and so cannot be
-/// estimated.
+/// Returns a note about randomized attributes that no table of the plan contains, so that they cannot be estimated.
 fn in_no_table(plan: &Plan, tables: &TableList, request: &Request) -> Option<String> {
     let used = |attribute: &usize| tables.lists().iter().any(|table| table.contains(attribute));
     let unused: Vec<usize> = plan.schema().randomized().into_iter().filter(|attribute| !used(attribute)).collect();
@@ -322,12 +329,12 @@ fn refuse_what_protects_nobody(plan: &Plan, request: &Request, options: &DesignO
     {
         return Err(StudyError::OutOfReach { asked, certified });
     }
-    // A plan of the front has a criterion of its own, certified for its prior.
+    // A plan of the Pareto front has another guarantee, certified for its prior.
     if plan.for_prior().is_some() {
         return Ok(());
     }
     match certified {
-        // What l-diversity certifies is l, not an epsilon.
+        // l-diversity guarantees l, not an epsilon.
         None if request.method() == Method::LDiversity || options.allow_unbounded => Ok(()),
         None => Err(StudyError::Unbounded),
         Some(epsilon) if epsilon <= options.max_epsilon => Ok(()),
@@ -336,7 +343,7 @@ fn refuse_what_protects_nobody(plan: &Plan, request: &Request, options: &DesignO
 }
 
 impl Design {
-    /// Returns whether the method workload would usually be more precise.
+    /// Returns whether the method workload is likely to be more precise.
     pub fn recommends_workload(&self) -> bool {
         let nearly_best = self.standing.is_some_and(|standing| standing.percent() <= NEARLY_BEST);
         self.could_be_for_tables && !nearly_best

@@ -1,4 +1,5 @@
-//! Devices for surveys without a computer: what they can do, what somebody's own one wastes, and the plan.
+//! Randomization devices for surveys without a computer: recommended ones, the efficiency of a given one, and the
+//! plan.
 
 use candor_analysis::estimate::Interval;
 use candor_base::channel::Channel;
@@ -10,19 +11,19 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};
 
-/// What is asked of devices.
+/// Options of randomization devices.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DeviceOptions<'a> {
-    /// What one answer may lose at most; needed unless a device is given.
+    /// Largest epsilon of one answer; required unless a device is given.
     pub epsilon: Option<f64>,
-    /// Somebody's own device, such as `die: 1-4 truth, 5 yes, 6 no`, for every question.
+    /// A given device for every question, such as `die: 1-4 truth, 5 yes, 6 no`.
     pub device: Option<&'a str>,
-    /// The margin that respondents are told for.
+    /// Margin of error for which sample sizes are computed.
     pub margin: f64,
-    /// The confidence of that margin.
+    /// Confidence level of that margin.
     pub confidence: f64,
-    /// Whether cards shift the labels, so that the answers show who does not follow them.
+    /// Whether to use compliance-check cards, which shift the labels so that noncompliance can be detected.
     pub mirrored: bool,
 }
 
@@ -43,78 +44,78 @@ impl Default for DeviceOptions<'_> {
 }
 
 impl DeviceOptions<'_> {
-    /// Devices for the questions of a schema whose answers lose at most this record-level epsilon together: an equal
-    /// part each.
+    /// Returns options that divide a record-level epsilon equally among the questions of a schema.
     pub fn within(schema: &Schema, record_epsilon: f64) -> Self {
         let questions = schema.randomized().len().max(1);
         DeviceOptions { epsilon: Some(record_epsilon / questions as f64), ..DeviceOptions::default() }
     }
 }
 
-/// Devices for every question of a schema.
+/// Devices for the questions of a schema, and the plan of the chosen ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Devices {
-    /// What one answer may lose at most, if that was asked.
+    /// Largest epsilon of one answer, if given.
     pub epsilon: Option<f64>,
-    /// The margin that respondents are told for.
+    /// Margin of error for which sample sizes are computed.
     pub margin: f64,
-    /// The confidence of that margin.
+    /// Confidence level of that margin.
     pub confidence: f64,
-    /// One for each randomized attribute.
+    /// Devices for each randomized attribute.
     pub questions: Vec<QuestionDevices>,
-    /// What all answers of the plan lose together; `None` if unbounded.
+    /// Record-level epsilon of the plan; `None` if unbounded.
     pub record_epsilon: Option<f64>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// What should be known, in sentences.
+    /// Warnings, in sentences.
     pub warnings: Vec<String>,
-    /// The plan of the chosen devices. Not in JSON: it is a file of its own.
+    /// The plan of the chosen devices. Not in JSON; it is written to a file.
     #[serde(skip)]
     pub plan: Plan,
-    /// The chosen devices, one for each randomized attribute. Not in JSON.
+    /// Chosen device for each randomized attribute. Not in JSON.
     #[serde(skip)]
     pub devices: Vec<Device>,
 }
 
-/// The devices for one question.
+/// Devices for one question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionDevices {
-    /// The attribute.
+    /// Name of the attribute.
     pub attribute: String,
-    /// How many categories it has.
+    /// Number of its categories.
     pub categories: usize,
-    /// What can be used, the best first.
+    /// Possible devices, best first.
     pub devices: Vec<ListedDevice>,
-    /// Which of them the plan uses.
+    /// Index of the device that the plan uses.
     pub chosen: usize,
 }
 
-/// A device and what it does.
+/// Properties of a device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListedDevice {
-    /// The device, as `--device` reads it.
+    /// The device, as `--device` accepts it.
     pub device: String,
-    /// How many times as likely an answer may be for one truth as for another, as an exact fraction; `None` if
-    /// unbounded.
+    /// Likelihood ratio of one answer, as an exact fraction; `None` if unbounded.
     pub ratio: Option<String>,
-    /// Its certified epsilon; `None` if unbounded.
+    /// Certified epsilon of one answer; `None` if unbounded.
     pub epsilon: Option<f64>,
-    /// By how much the share of an answer rises with that of its category.
+    /// Increase of the share of an answer per increase of the share of its category.
     pub slope: Option<f64>,
-    /// What it tells, of what the best device tells at the epsilon asked for, or else at its own.
+    /// Information relative to the best device at the requested epsilon or, without one, at the device's own.
     pub efficiency: Option<f64>,
-    /// How many respondents the margin takes, if the truth is uniform.
+    /// Sample size for the margin in a uniform population.
     pub respondents: Option<f64>,
 }
 
-/// What devices can do for the questions of a schema, and the plan of the recommended ones, or of the one given. Each
-/// question is answered with its own throw.
+/// Recommends devices for the questions of a schema, or evaluates a given one, and makes the plan.
+///
+/// Each question has its own throw or draw.
 ///
 /// # Errors
-/// If neither an epsilon nor a device is given, the device does not fit a question, or no gadget can do it.
+/// Returns [`StudyError`] if neither an epsilon nor a device is given, the device does not fit a question, or no
+/// device can realize the probabilities.
 pub fn devices(schema: &Schema, options: &DeviceOptions<'_>) -> Result<Devices, StudyError> {
     check_confidence(options.confidence)?;
     if !(options.margin > 0.0 && options.margin < 1.0) {
@@ -190,7 +191,7 @@ fn listed(device: &Device, labels: &[String], options: &DeviceOptions<'_>) -> Re
     })
 }
 
-/// What a plan of devices rests on that it does not say.
+/// Returns warnings about assumptions that the plan does not state.
 fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
     let mut said = Vec::new();
     if devices.iter().any(|device| !device.is_secret()) {
@@ -228,7 +229,7 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
     said
 }
 
-/// What the answers of the triangular model reveal, and how much the other one tells: from the integers of its column.
+/// Describes what answers in the triangular model reveal, computed from the integers of its columns.
 fn one_sided(device: &Device, attribute: &Attribute) -> String {
     let (columns, total) = device.columns();
     let labels = attribute.categories();

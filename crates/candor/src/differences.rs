@@ -1,5 +1,6 @@
-//! Tests differences of shares or means between groups or waves, corrected for the randomization and the sampling
-//! design.
+//! Tests differences of shares or means between groups or waves.
+//!
+//! The tests are corrected for the randomization and the sampling design.
 
 use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
 use candor_analysis::conditional_shares::shares_among;
@@ -20,7 +21,7 @@ use crate::group_comparison::{self, GroupComparison, Interval};
 use crate::moments::{MomentQuery, NumberRow};
 use crate::query_spec::TableQuery;
 
-/// What to test, as text.
+/// A query for differences as text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DifferenceQueryText {
     /// Tables whose shares are tested, such as `a;b | c`.
@@ -35,7 +36,7 @@ pub struct DifferenceQueryText {
     pub compare: Option<String>,
 }
 
-/// What to test.
+/// A query for differences, parsed against a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceQuery {
     asked: TableQuery,
@@ -44,10 +45,10 @@ pub struct DifferenceQuery {
 }
 
 impl DifferenceQuery {
-    /// Parses what to test against a schema.
+    /// Parses a query against a schema.
     ///
     /// # Errors
-    /// Returns an error if nothing is requested, if a name is unknown, or if conditional means are requested for
+    /// Returns [`StudyError`] if nothing is requested, a name is unknown, or conditional means are requested for
     /// groups, which `by` provides.
     pub fn parse(schema: &Schema, words: &DifferenceQueryText) -> Result<DifferenceQuery, StudyError> {
         let wanted = MomentQuery::parse(schema, &words.mean, "", &words.values)?;
@@ -81,7 +82,7 @@ impl DifferenceQuery {
     /// Returns the tables to count, for one wave or both.
     ///
     /// # Errors
-    /// Returns an error if one is too large.
+    /// Returns [`StudyError::Tables`] if one is too large.
     pub fn tables(&self, schema: &Schema) -> Result<TableList, StudyError> {
         let mut lists = self.asked.counted().lists().to_vec();
         match self.compare {
@@ -99,23 +100,23 @@ impl DifferenceQuery {
     }
 }
 
-/// Returns the query for the mean of an attribute in the groups of another.
+/// Returns the query for the mean of an attribute within the groups of another.
 fn mean_of(attribute: usize, values: &Values, compare: usize) -> Conditional<'_> {
     Conditional { condition: None, given: None, mean: Some((attribute, values)), compare: Some(compare) }
 }
 
-/// Differences, each with a test against zero.
+/// Differences, each with a two-sided test against zero.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Differences {
-    /// Number of responses; of the later wave if there are two.
+    /// Number of responses; with two waves, that of the later one.
     pub respondents: u64,
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// One difference for each cell of each table, and for each mean.
+    /// One difference for each cell of each table and for each mean.
     pub differences: Vec<Difference>,
 }
 
@@ -123,20 +124,20 @@ pub struct Differences {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The quantity: `share` or `mean`.
+    /// Quantity: `share` or `mean`.
     pub of: &'static str,
     /// Attributes of the table, conditioning attributes first; or the attribute whose mean it is.
     pub attributes: Vec<String>,
     /// One category for each attribute; empty for a mean.
     pub categories: Vec<String>,
-    /// Group, as names and categories, if results are by group.
+    /// Names and categories of the grouping attributes, if results are by group.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// Attribute whose groups are compared; `None` for waves.
     pub compared: Option<String>,
     /// The reference: a category, or `before`.
     pub first: String,
-    /// The group or wave compared with it: a category, or `now`.
+    /// The other group or wave: a category, or `now`.
     pub second: String,
     /// Share or mean of the reference, if known.
     pub first_number: Option<f64>,
@@ -146,19 +147,21 @@ pub struct Difference {
     pub difference: Option<Interval>,
     /// Difference divided by its standard error.
     pub statistic: Option<f64>,
-    /// The degrees of freedom of Student's law, if a survey's design tells the errors; else the law is normal.
+    /// Degrees of freedom of Student's t, if the errors come from a sampling design; `None` for the normal
+    /// distribution.
     pub degrees: Option<f64>,
-    /// How often chance alone would make the difference as large, to either side.
+    /// Two-sided p-value.
     pub p_value: Option<f64>,
-    /// Why there is no test, if there is none.
+    /// Reason why there is no test.
     pub reason: Option<String>,
 }
 
-/// Tests the groups of an attribute against the first group, from the counts of the
-/// [tables](DifferenceQuery::tables).
+/// Tests each group of an attribute against the first group.
+///
+/// `counts` must contain the [tables](DifferenceQuery::tables) of the query.
 ///
 /// # Errors
-/// Returns an error if a table was not counted, if no attribute is compared, or if the confidence level is invalid.
+/// Returns [`StudyError`] if a table was not counted, no attribute is compared, or the confidence level is invalid.
 pub fn differences(
     plan: &Plan,
     counts: &Counts,
@@ -198,14 +201,14 @@ pub fn differences(
     Ok(Differences { respondents: counts.responses(), confidence, design, differences: found })
 }
 
-/// Responses of one wave and their plan.
+/// Responses of one wave, with their plan.
 #[derive(Clone, Copy)]
 pub struct WaveInput<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Counts of the [tables](DifferenceQuery::tables).
     pub counts: &'a Counts,
-    /// What to test, in terms of the plan's schema.
+    /// The query, parsed against the schema of this plan.
     pub asked: &'a DifferenceQuery,
 }
 
@@ -220,11 +223,13 @@ impl WaveInput<'_> {
     }
 }
 
-/// Tests a wave against an earlier one. The respondents of the two waves are assumed to be different people, or to
-/// have answered anew. With sampling designs, the smaller degrees of freedom are used.
+/// Tests a wave against an earlier one.
+///
+/// The respondents of the two waves must be different people, or people who were randomized anew. With sampling
+/// designs, the smaller degrees of freedom are used.
 ///
 /// # Errors
-/// Returns an error if the counted tables do not match the query or each other, or if the confidence level is
+/// Returns [`StudyError`] if the counted tables do not match the query or each other, or the confidence level is
 /// invalid.
 pub fn wave_differences(now: WaveInput<'_>, before: WaveInput<'_>, confidence: f64) -> Result<Differences, StudyError> {
     let (mut later, earlier) = (now.estimated(confidence)?, before.estimated(confidence)?);

@@ -1,4 +1,4 @@
-//! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
+//! Computes the sample size and power for detecting a coefficient of a regression.
 
 pub use candor_analysis::regress::Effect;
 use candor_analysis::regress::{Anticipated, Anticipation, Family, INTERCEPT, Missing, Profile, anticipate};
@@ -11,21 +11,24 @@ use crate::power::{DEFAULT_ALPHA, DEFAULT_POWER};
 use crate::regress::{Asked, RegressOptions};
 use crate::shares::{Kind, Shares};
 
-/// How effects are to be found.
+/// Options of the power analysis of a regression.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EffectOptions {
-    /// Coefficients as they are anticipated; all others are zero, and the constants give the response its shares unless
-    /// they are named.
+    /// Expected coefficients.
+    ///
+    /// All others are zero. Unless intercepts are listed, they are chosen so that the outcome has its expected
+    /// shares.
     pub effects: Vec<Effect>,
-    /// Numeric columns of the model of which the anticipated shares say nothing. Whatever else is no attribute of the
-    /// plan is refused.
+    /// Numeric columns of the model that the expected shares do not contain.
+    ///
+    /// Any other name that is not an attribute of the plan is an error.
     pub numbers: Vec<String>,
-    /// The level of the test.
+    /// Significance level of the test.
     pub alpha: f64,
-    /// With which probability each is to be found.
+    /// Required power for each effect.
     pub power: f64,
-    /// Instead: tell the power of so many respondents.
+    /// Sample size whose power is computed instead.
     pub respondents: Option<f64>,
 }
 
@@ -55,62 +58,62 @@ pub fn model(plan: &Plan, text: &str, options: RegressOptions) -> Result<Asked, 
     crate::regress::model(plan, text, &options.missing(Missing::Category))
 }
 
-/// How many respondents the effects of a model take.
+/// Sample size and power for the effects of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EffectPowers {
-    /// The model, as it was asked for.
+    /// The model formula, as requested.
     pub model: String,
-    /// The response's name.
+    /// Name of the outcome.
     pub response: String,
-    /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
+    /// Family: `binary`, `multinomial`, `ordinal` or `linear`.
     pub family: &'static str,
-    /// How a regression would fit it: `ml` or `corrected`.
+    /// Estimation method of the regression: `ml` or `corrected`.
     pub method: &'static str,
-    /// The level of the tests.
+    /// Significance level of the tests.
     pub alpha: f64,
-    /// One for each effect.
+    /// Result for each effect.
     pub effects: Vec<EffectPower>,
-    /// The anticipated shares of the response; none of a number.
+    /// Expected shares of the outcome; empty for numbers.
     pub shares: Vec<ResponseShare>,
-    /// What was taken for granted.
+    /// Assumptions, in sentences.
     pub notes: Vec<String>,
 }
 
-/// How many respondents one effect takes.
+/// Sample size and power for one effect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EffectPower {
-    /// The term.
+    /// Term of the model.
     pub term: String,
-    /// The response's category that it is about, if one was named.
+    /// Category of the outcome, if one was given.
     pub category: Option<String>,
-    /// The coefficient.
+    /// Expected coefficient.
     pub effect: f64,
-    /// How many respondents.
+    /// Number of respondents.
     pub respondents: f64,
-    /// How likely they find it.
+    /// Power at this number of respondents.
     pub power: f64,
-    /// The standard error that its estimate will have.
+    /// Standard error of the estimated coefficient.
     pub standard_error: f64,
-    /// How likely its interval has no limit on one side.
+    /// Probability that the interval has no limit on one side.
     pub one_sided: f64,
 }
 
-/// The anticipated share of a category of the response.
+/// Expected share of a category of the outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ResponseShare {
-    /// The category.
+    /// Category label.
     pub category: String,
-    /// Its share.
+    /// Expected share.
     pub share: f64,
 }
 
-/// An effect as it is written: `TERM=0.7`, or `TERM=0.7 for CATEGORY`.
+/// Parses an effect: `TERM=0.7`, or `TERM=0.7 for CATEGORY`.
 ///
 /// # Errors
-/// If it is not written so.
+/// Returns [`StudyError::Refused`] for any other form.
 pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
     let read = |at: usize| {
         let (term, rest) = (text[..at].trim(), &text[at + 1..]);
@@ -118,7 +121,7 @@ pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
         let value = value.trim().parse().ok().filter(|value: &f64| value.is_finite())?;
         (!term.is_empty()).then(|| Effect { term: term.to_owned(), category: category.map(str::to_owned), value })
     };
-    // Terms and categories may hold the sign themselves.
+    // Terms and categories may contain the sign.
     text.rmatch_indices('=').find_map(|(at, _)| read(at)).ok_or_else(|| {
         let message =
             "is no effect; it is written as \"TERM=0.7\", or \"TERM=0.7 for CATEGORY\" of a multinomial response";
@@ -126,11 +129,14 @@ pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
     })
 }
 
-/// How many respondents each effect of a model takes under a plan, if people are as anticipated, or how likely so many
-/// find it: by the test that [`regress`](crate::regress::regress) prints, with its default method.
+/// Computes the sample size for each effect of a model under a plan, or the power at a given sample size.
+///
+/// The test is that of [`regress`](crate::regress::regress) with its default method. The population has the
+/// expected shares.
 ///
 /// # Errors
-/// If an effect is zero or not in the model, a level or power is none, or there is too much to go through.
+/// Returns [`StudyError`] if an effect is zero or not in the model, a level or power is invalid, or there are too
+/// many combinations of values.
 pub fn effects(
     plan: &Plan,
     asked: &Asked,
@@ -201,8 +207,8 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
     }
 }
 
-/// Refuses names that are neither attributes nor known to be numbers: nobody has kept a column yet that could be
-/// missed.
+/// Rejects names that are neither attributes nor listed as numbers: there are no data yet in which they could be
+/// columns.
 fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[String]) -> Result<(), StudyError> {
     let quoted = |name: &str| format!("\"{name}\"");
     if let Some(name) = named.iter().find(|name| !used.contains(name)) {
@@ -223,7 +229,7 @@ fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[Str
     )))
 }
 
-/// What was not said, and is taken for granted.
+/// Returns notes about assumptions that replace missing information.
 fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, response: Option<usize>) -> Vec<String> {
     let model = asked.model();
     let listed = |names: &[&str]| names.join(", ");

@@ -1,4 +1,4 @@
-//! Errors of the facade.
+//! Defines the error type of this crate.
 
 use candor_analysis::adjust::{AdjustError, RakeError};
 use candor_analysis::association::ProtocolError;
@@ -14,7 +14,7 @@ use candor_design::pareto::FrontError;
 use candor_privacy::RequirementError;
 use candor_runtime::progress::Cancelled;
 
-/// Error of a facade function. Parameters are named in backticks.
+/// Error of a function of this crate. Messages name parameters in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
@@ -32,7 +32,7 @@ pub enum StudyError {
     /// Grouping by an unknown attribute.
     #[error("`by`: {0}")]
     NoAttribute(SchemaError),
-    /// An attribute that is used both for groups and in a table of precomputed counts.
+    /// An attribute that is used both for groups or conditions and in a table of precomputed counts.
     #[error("`by`, `where` or `benchmarks`: \"{0}\" is also in a table; remove it from one of them")]
     InTable(String),
     /// Inconsistent counts.
@@ -51,7 +51,7 @@ pub enum StudyError {
     Tables {
         /// The parameter that requested them.
         parameter: &'static str,
-        /// What is wrong with them.
+        /// The reason.
         error: TableListError,
     },
     /// Invalid condition.

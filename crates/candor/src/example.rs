@@ -1,4 +1,4 @@
-//! A worked example for respondents: a typical response and what it reveals.
+//! An example for respondents: a typical response, and what it reveals.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::Plan;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::locale::Language;
 
-/// A possible response, and the probability of the best guess about one attribute given it and a uniform prior.
+/// A possible response, with the best guess about one attribute given a uniform prior.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
@@ -25,7 +25,7 @@ pub struct Example {
     pub posterior: f64,
 }
 
-/// Tolerance for rounding when comparing with luck.
+/// Tolerance for rounding errors in comparisons of posteriors.
 const TOLD: f64 = 1e-12;
 
 /// A question of a plan, and one of its channels.
@@ -38,9 +38,10 @@ struct Case<'a> {
     guess: f64,
 }
 
-/// Returns the typical example: the median of all channels and questions that reveal something, ordered by how much
-/// they reveal. Tied questions are excluded, because one answer is not everything sent about them. `None` if no other
-/// question reveals anything.
+/// Returns the typical example; `None` if no untied question reveals anything.
+///
+/// It is the median of all channels and questions that reveal something, ordered by how much they reveal. Tied
+/// questions are excluded, because other answers reveal something about them, too.
 pub fn example(plan: &Plan, language: &Language) -> Option<Example> {
     let case = typical(plan)?;
     let block = &plan.blocks()[case.block];
@@ -90,7 +91,7 @@ fn typical(plan: &Plan) -> Option<Case<'_>> {
     middle(cases, |case| case.share)
 }
 
-/// Returns the weighted median.
+/// Returns the weighted median of sorted items.
 fn middle<T>(sorted: Vec<T>, weight: impl Fn(&T) -> f64) -> Option<T> {
     let half = sorted.iter().map(&weight).sum::<f64>() / 2.0;
     let mut sum = 0.0;
@@ -100,22 +101,23 @@ fn middle<T>(sorted: Vec<T>, weight: impl Fn(&T) -> f64) -> Option<T> {
     })
 }
 
-/// Returns an answer whose best guess is the true category: a set that contains it or, if answers tend to avoid the
-/// true category, one that does not.
+/// Returns an answer after which the true category is the best guess.
+///
+/// It is a set that contains the true category or, if answers tend to avoid it, a set that does not.
 fn set(pattern: &Pattern, place: usize, truth: usize, guess: f64) -> Vec<usize> {
     let axis = pattern.axes()[place];
     let hit = pattern.marginal(&[place]).probabilities()[0];
     let leans_to = (hit / axis.answer as f64 - guess).abs() < TOLD;
     let others = axis.categories - 1;
     let wanted = axis.answer - usize::from(leans_to);
-    // Spread evenly over the other categories.
+    // Evenly spaced among the other categories.
     let other = |i: usize| (truth + 1 + i * others / wanted.max(1)) % axis.categories;
     let mut list: Vec<usize> = (0..wanted).map(other).chain(leans_to.then_some(truth)).collect();
     list.sort_unstable();
     list
 }
 
-/// Returns the cells of the strip, shifted so that the category with most of them is the true one.
+/// Returns the cells of the subset, shifted so that its most frequent category is the true one.
 fn combinations(plan: &Plan, case: &Case<'_>, strip: &Strip, truth: usize, language: &Language) -> Vec<String> {
     let (table, block) = (strip.table(), &plan.blocks()[case.block]);
     let axis = strip.axis_of(case.place).unwrap_or(0);
@@ -138,8 +140,9 @@ fn combinations(plan: &Plan, case: &Case<'_>, strip: &Strip, truth: usize, langu
     cells.into_iter().map(label).collect()
 }
 
-/// Returns the median output, ordered by how much outputs reveal and weighted by their probabilities, with its best
-/// guess.
+/// Returns the median output of a matrix, with its best guess and posterior.
+///
+/// Outputs are ordered by how much they reveal and weighted by their probabilities.
 fn middle_output(matrix: &Matrix, place: usize) -> (usize, usize, f64) {
     let mut outputs: Vec<_> = posteriors(matrix, place).into_iter().enumerate().collect();
     outputs.sort_by(|(_, a), (_, b)| a.posterior.total_cmp(&b.posterior));

@@ -1,6 +1,7 @@
-//! The page for respondents: what is sent, and what it can reveal at most.
+//! The page for respondents: what is sent, and how much it can reveal.
 //!
-//! All numbers refer to everything that is sent, including the assigned channel; tests compare them with brute force.
+//! All numbers are about everything that is sent, including the assigned channel. Tests compare them with brute
+//! force.
 
 use candor_base::channel::{Channel, Epsilon};
 use candor_base::plan::{Block, Plan};
@@ -16,10 +17,10 @@ use crate::page::{Page, Part, Picture};
 /// Maximum number of questions listed by name in a sentence.
 const NAMED: usize = 3;
 
-/// Maximum number of questions listed without unfolding.
+/// Maximum number of questions listed in full.
 const LISTED: usize = 6;
 
-/// Maximum number of items shown of a list that is sent.
+/// Maximum number of items that are shown of a reported list.
 const SHOWN: usize = 5;
 
 /// The page for respondents, and the numbers on it.
@@ -39,8 +40,9 @@ pub struct Sheet {
     pub page: Page,
 }
 
-/// Builds the page for respondents: what is sent, what it can reveal at most, an example, and what the plan does not
-/// protect.
+/// Creates the page for respondents.
+///
+/// It says what is sent and how much that can reveal, with an example, and what the plan does not protect.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -84,7 +86,7 @@ fn all_named(names: &[&str], language: &Language) -> String {
     names.iter().map(|name| language.quoted(language.asked(name))).collect::<Vec<String>>().join(", ")
 }
 
-/// Lists the first few of many questions.
+/// Lists the first few questions and counts the others.
 fn named(plan: &Plan, attributes: &[usize], language: &Language) -> String {
     let names: Vec<&str> = attributes.iter().map(|&a| plan.schema().name(a)).collect();
     match names.len() {
@@ -96,7 +98,7 @@ fn named(plan: &Plan, attributes: &[usize], language: &Language) -> String {
     }
 }
 
-/// Formats a probability as a count out of a hundred, or out of more if that is too coarse; `up` rounds up.
+/// Formats a probability as a count out of 100, or out of more if that is too coarse. `up` rounds up.
 fn of_many(p: f64, up: bool) -> (u64, u64) {
     let mut all = 100u64;
     loop {
@@ -115,7 +117,7 @@ fn rate(name: &str, p: f64, up: bool, language: &Language) -> String {
     language.say(name, &[("n", &language.whole(n)), ("all", &language.whole(all))])
 }
 
-/// Describes what is sent, block by block; many blocks of one question share a line.
+/// Describes what is sent, block by block. Many blocks of a single question share a line.
 fn sent(plan: &Plan, language: &Language) -> Vec<String> {
     let alone = |block: &&Block| block.attributes().len() == 1 && !block.has_tag();
     let (single, others): (Vec<&Block>, Vec<&Block>) = plan.blocks().iter().partition(alone);
@@ -210,7 +212,7 @@ fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language
         row.extend([share(a.guess_probability, true), share(1.0 / a.categories as f64, false)]);
         row
     };
-    // What tells most comes first.
+    // The most revealing response comes first.
     let mut header = vec!["question"];
     header.extend(worse.then_some("surest"));
     header.extend(["from_sent", "by_luck"]);
@@ -229,7 +231,7 @@ fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language
     vec![opening, Part::Folded { summary: language.say("question", &[]), parts: vec![table] }]
 }
 
-/// States the strongest guarantee against somebody who knows all answers not tied to the question.
+/// States the strongest guarantee against an adversary who knows all answers not tied to the question.
 fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     if worst == Epsilon::ZERO {
@@ -256,13 +258,13 @@ fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
     vec![said, more.collect::<Vec<String>>().join(" ")]
 }
 
-/// Formats a number with one decimal, or none if that is zero.
+/// Formats a number with one decimal, or without if the decimal is zero.
 fn tenths(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Renders the worked example with its picture.
+/// Renders the example with its picture.
 fn worked(example: &Example, language: &Language) -> Vec<Part> {
     let mut list: Vec<String> = example.sent.iter().take(SHOWN).map(|text| language.quoted(text)).collect();
     if example.sent.len() > SHOWN {
@@ -275,7 +277,7 @@ fn worked(example: &Example, language: &Language) -> Vec<Part> {
         let [way, ways] = [way, example.ways].map(|n| language.whole(n as u64));
         language.say("drawn", &[("way", &way), ("ways", &ways)])
     });
-    // Of a hundred, unless that would be nobody.
+    // Out of a hundred, unless that rounds to nobody.
     let hundred = (100.0 * example.posterior).round() as u64;
     let (n, all) = if hundred > 0 { (hundred, 100) } else { of_many(example.posterior, false) };
     let [shown, all_shown, rest] = [n, all, all - n].map(|n| language.whole(n));

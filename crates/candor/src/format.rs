@@ -23,14 +23,14 @@ pub fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Formats a category; the empty label of missing values gets a name.
+/// Returns the label of a category, or "(missing)" for the empty label of missing values.
 pub fn label(category: &str) -> String {
     if category.is_empty() { "(missing)".to_owned() } else { category.to_owned() }
 }
 
-/// Aligns a table: first column left, others right.
+/// Formats a table with aligned columns: the first to the left, the others to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
-    // A cell is one line, whatever the label in it.
+    // A line break in a label must not break the row.
     let cell = |cell: &str| visible(&cell.replace('\n', "\\n"));
     let header: Vec<String> = header.iter().map(|name| cell(name)).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect();
@@ -53,7 +53,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Formats a probability, as its difference to 1 if four decimals would hide it; "-" for `None`.
+/// Formats a probability; one above 0.9999 as `1 - x`, an unknown one as "-".
 pub fn probability(p: Option<f64>) -> String {
     match p {
         None => "-".to_owned(),
@@ -63,7 +63,7 @@ pub fn probability(p: Option<f64>) -> String {
     }
 }
 
-/// Formats a p-value with its significant digits.
+/// Formats a p-value: four decimals, or two significant digits below 0.0001.
 pub fn p_value(p: f64) -> String {
     match p {
         0.0 => "< 1e-300".to_owned(),

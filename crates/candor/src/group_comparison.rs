@@ -16,7 +16,7 @@ pub struct GroupComparison {
     pub attributes: Vec<String>,
     /// Conditioning attributes, without the one that is compared.
     pub given: Vec<String>,
-    /// Group of the table, as in the tables.
+    /// Group of the table: names and categories of the grouping attributes.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// Attribute whose groups are compared; `None` for waves.
@@ -121,7 +121,7 @@ pub(crate) fn compared(categories: Vec<String>, first: &Cell, second: &Cell, cor
 /// Compares each group of the last conditioning attribute with the first group.
 ///
 /// # Errors
-/// Returns an error if their covariance cannot be computed.
+/// Returns [`StudyError::Estimate`] if their covariance cannot be computed.
 pub(crate) fn groups(plan: &Plan, shares: &ConditionalShares) -> Result<Vec<GroupComparison>, StudyError> {
     let Ok(cells) = &shares.cells else { return Ok(Vec::new()) };
     let place = shares.given - 1;

@@ -19,23 +19,26 @@ pub struct CertifiedAttribute {
     pub categories: usize,
     /// Requested epsilon, if there was one.
     pub requested: Option<f64>,
-    /// Marginal epsilon, for an adversary who sees only the answer to this attribute; `None` if unbounded, or if it
-    /// has no answer of its own.
+    /// Marginal epsilon, for an adversary who sees only the answer to this attribute.
+    ///
+    /// `None` if unbounded, or if the attribute has no answer of its own.
     pub marginal_epsilon: Option<f64>,
-    /// Conditional epsilon, for an adversary who sees the whole response and knows all attributes that are not tied
-    /// to this one; `None` if unbounded.
+    /// Conditional epsilon, for an adversary who sees the whole response and knows all attributes not tied to
+    /// this one.
+    ///
+    /// `None` if unbounded.
     pub conditional_epsilon: Option<f64>,
     /// Retention probability, if it is the same for all categories.
     pub keep_probability: Option<f64>,
-    /// Guess accuracy given everything that is sent, including the assigned channel, for a uniform prior.
+    /// Guess accuracy for a uniform prior, given everything that is sent, including the assigned channel.
     pub guess_probability: f64,
     /// Largest possible posterior of any category.
     pub worst_posterior: f64,
     /// Probability of a response with that posterior; `None` if not computed.
     pub worst_chance: Option<f64>,
-    /// Whether the two previous numbers are exact; otherwise they are upper bounds.
+    /// Whether `guess_probability` and `worst_posterior` are exact; otherwise they are upper bounds.
     pub guess_exact: bool,
-    /// Attributes tied to this one by skip logic or a shared source column.
+    /// Attributes that are tied to this one by skip logic or a shared source column.
     pub tied_to: Vec<String>,
 }
 
@@ -47,7 +50,7 @@ pub struct ForPrior {
     pub attribute: String,
     /// Prior probabilities, normalized.
     pub prior: Vec<f64>,
-    /// Lower bound on the probability that the best guess is wrong.
+    /// Lower bound on the probability that the best guess is wrong (MAP privacy).
     pub map_privacy: f64,
     /// Upper bound on the posterior of any category.
     pub worst_posterior: f64,
@@ -81,7 +84,7 @@ fn tied_to(plan: &Plan, components: &[Component], attribute: usize) -> Vec<Strin
     others.map(|&other| plan.schema().name(other).to_owned()).collect()
 }
 
-/// Formats the largest likelihood ratio of a response between two persons, rounded up; `None` if unbounded.
+/// Formats the largest likelihood ratio of a response under two records, rounded up; `None` if unbounded.
 pub fn likelihood_ratio(plan: &Plan) -> Option<String> {
     times(plan.guarantee().epsilon())
 }
@@ -144,13 +147,14 @@ pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, w
                                            prior: somebody may have exchanged the prior, and these two numbers with \
                                            it.";
 
-/// Describes the guarantees for the prior of the plan: a heading and sentences; `None` without a prior. `name`
-/// formats attribute names.
+/// Describes the guarantees for the prior of the plan, as a heading and sentences; `None` without a prior.
+///
+/// `name` formats attribute names.
 pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
     let known = plan.for_prior()?;
     let name = name(plan.schema().name(known.attribute));
     let mut sentences = vec![
-        // Rounded outward, like the certificate.
+        // Rounded in the direction that weakens the claim, like the certificate.
         format!(
             "MAP privacy {:.6}: the best guess is wrong at least so often",
             (known.map_privacy * 1e6 + 1e-6).floor() / 1e6
@@ -170,7 +174,7 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
     Some((format!("For the stated prior of \"{name}\" only (certified)"), sentences))
 }
 
-/// Description of what an adversary may know if some questions are tied.
+/// Attributes that an adversary may know if some questions are tied.
 const UNTIED_ANSWERS: &str = "your answers to all questions that are not tied to it (two questions are tied if whether \
                               one is asked depends on the other, or if they are about the same thing)";
 

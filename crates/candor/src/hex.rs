@@ -1,11 +1,11 @@
-//! Bytes as hexadecimal digits.
+//! Converts bytes to hexadecimal digits and back.
 
-/// Lower-case digits, two for each byte.
+/// Returns two lower-case hexadecimal digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of lower-case digits; `None` if they are of an odd number, or no digits.
+/// Parses lower-case hexadecimal digits; `None` for an odd number of them or any other character.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

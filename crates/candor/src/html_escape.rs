@@ -1,12 +1,12 @@
-//! Escapes foreign text, such as names and labels, so that it cannot break the HTML or change the text direction.
+//! Escapes foreign text, such as names and labels, so that it cannot break HTML or change the text direction.
 
 use candor_runtime::escape_control::{is_direction_mark, is_hidden, turns_direction, visible, written_out};
 
-/// Marks the start of foreign text in a sentence: a Unicode isolate, `<bdi>` in HTML, nothing in plain text.
+/// Marks the start of foreign text: a Unicode isolate; `<bdi>` in HTML, nothing in plain text.
 const ISOLATE: char = '\u{2068}';
 const END_OF_ISOLATE: char = '\u{2069}';
 
-/// Isolates a name or label in a sentence, so that its direction does not affect the text around it.
+/// Isolates a name or label, so that its direction does not affect the text around it.
 pub fn isolated(text: &str) -> String {
     let shown: String =
         text.chars().flat_map(|c| if turns_direction(c) { written_out(c).collect() } else { vec![c] }).collect();
@@ -33,8 +33,9 @@ pub(crate) fn escaped(text: &str) -> String {
     marked_up(text, false)
 }
 
-/// Converts text to HTML, with isolated parts as elements. Hidden characters are spelled out, except direction marks
-/// within isolated text, where they belong to the script.
+/// Converts text to HTML, with isolated parts as `<bdi>` elements.
+///
+/// Hidden characters are spelled out. Direction marks within isolated text stay, because they belong to the script.
 fn marked_up(text: &str, isolated: bool) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut inside = false;

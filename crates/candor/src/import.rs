@@ -1,4 +1,4 @@
-//! Answers that people gave by a device, entered as responses.
+//! Imports answers that were collected with randomization devices.
 
 use candor_base::plan::{Content, Plan};
 use candor_runtime::progress::ProgressSink;
@@ -12,25 +12,25 @@ use serde::Serialize;
 
 use crate::error::StudyError;
 
-/// What was entered.
+/// Result of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Imported {
-    /// How many answers.
+    /// Number of answers.
     pub records: u64,
-    /// The plan's fingerprint, which the responses carry.
+    /// Fingerprint of the plan, which is also in the responses.
     pub fingerprint: String,
 }
 
-/// How many columns of cards the plan's answers come with: one for each lottery.
+/// Returns the number of columns that record which card was used: one for each block with several channels.
 pub fn lotteries(plan: &Plan) -> usize {
     plan.columns().iter().filter(|column| matches!(column.content, Content::Tag { .. })).count()
 }
 
-/// Checks that columns are named for a plan: one for each of its answers, and a label for each card of a lottery.
+/// Checks column names: one for each answer of the plan, and distinct labels for the cards of each block.
 ///
 /// # Errors
-/// Returns [`StudyError::Refused`] if they are more or fewer, or a label stands for two cards.
+/// Returns [`StudyError::Refused`] if there are too many or too few, or two cards have the same label.
 pub fn check_columns(plan: &Plan, columns: &Columns) -> Result<(), StudyError> {
     let refused = |message: String| Err(StudyError::Refused(message));
     let answers = plan.columns().iter().filter(|column| matches!(column.content, Content::Answer { .. })).count();
@@ -50,12 +50,15 @@ pub fn check_columns(plan: &Plan, columns: &Columns) -> Result<(), StudyError> {
     }
 }
 
-/// Writes what interviewers wrote down (answers, and the cards of lotteries by letter, number or label) as responses to
-/// a file that every other verb reads; its columns are called as in responses, if nothing else is said.
+/// Writes answers that interviewers recorded as a file of responses.
+///
+/// Cards are given by letter, number or label. Columns have the names that they have in responses, unless `columns`
+/// renames them.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
-/// an answer or a card, or something cannot be read or written.
+/// Returns [`TableError::Occupied`] if the file exists, with [`Existing::Keep`].
+/// Returns another [`TableError`] if a column is missing, a value is neither an answer nor a card, a file cannot be
+/// read or written, or `progress` cancels.
 pub fn import(
     plan: &Plan,
     inputs: Inputs,

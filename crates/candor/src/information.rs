@@ -1,5 +1,7 @@
-//! Converts limits on posteriors into limits on the likelihood ratio; a plan satisfies one exactly if it satisfies
-//! the other (Nayak and Zhai 2019, section 2.1).
+//! Converts limits on posteriors into limits on the likelihood ratio.
+//!
+//! The two are equivalent: a plan satisfies one exactly if it satisfies the other (Nayak and Zhai 2019, section
+//! 2.1).
 
 use candor_base::channel::{Rational, exact};
 use candor_base::schema::Schema;
@@ -10,16 +12,18 @@ use serde_json::{Map, Value, json};
 
 use crate::error::StudyError;
 
-/// Relative error bound of the library logarithm.
+/// Bound on the relative error of the standard library's logarithm.
 const LOGARITHM: f64 = 1e-15;
 
 /// A limit on what an adversary learns from a response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LearningLimit {
-    /// No event with prior probability `.0` or less gets a posterior above `.1`, and none with prior `.1` or more one
-    /// below `.0`.
+    /// Limits on posteriors: upward and downward breaches.
+    ///
+    /// No event with a prior of at most `.0` gets a posterior above `.1`. No event with a prior of at least `.1`
+    /// gets a posterior below `.0`.
     Rho(f64, f64),
-    /// No probability grows or shrinks by more than this factor.
+    /// No probability changes by more than this factor.
     Beta(f64),
 }
 
@@ -58,11 +62,12 @@ impl LearningLimit {
         }
     }
 
-    /// Converts the limit on whole records into a parameter of a method: `epsilon`, or `parity` for one attribute.
+    /// Converts the limit on whole records into a parameter of a method: `epsilon`, or `likelihood_ratio` for one
+    /// attribute.
     ///
     /// # Errors
-    /// Returns the errors of [`LearningLimit::likelihood_ratio`], or an error if the method has no such parameter, or
-    /// another limit is given.
+    /// Returns the errors of [`LearningLimit::likelihood_ratio`].
+    /// Returns another [`StudyError`] if the method has no such parameter, or if another limit is given.
     pub fn put(self, method: Method, schema: &Schema, parameters: &mut Map<String, Value>) -> Result<(), StudyError> {
         let name = if matches!(self, LearningLimit::Rho(..)) { "rho" } else { "beta" };
         let given = ["epsilon", "attribute_epsilon", "likelihood_ratio", "q"]
@@ -111,7 +116,7 @@ mod tests {
     use candor_design::Request;
     use candor_privacy::{AuditRequest, audit};
 
-    /// The criterion, judged on exact integers, holds for what was designed, and does not for a limit stricter by a
+    /// The criterion, judged on exact integers, holds for the design, and fails for a limit stricter by a
     /// millionth.
     #[test]
     fn designs_keep_exactly_what_was_asked() {

@@ -1,4 +1,4 @@
-//! Computes how many people one invented response can stand for.
+//! Computes the number of people that one invented response can stand for.
 
 use candor_analysis::estimate::TableEstimator;
 use candor_base::plan::Plan;
@@ -15,7 +15,7 @@ pub fn people_per_response(plan: &Plan, tables: &[Vec<usize>]) -> Option<f64> {
     (most >= MIN_PEOPLE).then_some(most)
 }
 
-/// Describes the number in words, without a full stop.
+/// Describes the number of people in words, without a full stop.
 pub fn people_in_words(people: f64) -> String {
     format!("one invented response can count for up to {} people in one of these tables", count(people.ceil() as u64))
 }

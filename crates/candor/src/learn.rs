@@ -1,5 +1,4 @@
-//! How strongly attributes depend on each other: from true records, from responses, or from parties who disclose
-//! nothing.
+//! Measures associations of attributes: from true records, from responses, or by a protocol between parties.
 
 use candor_analysis::association::{self, attenuated, counted, estimated, pairs};
 pub use candor_analysis::association::{Dependence, Measure, Parties};
@@ -15,16 +14,16 @@ use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::format::count;
 
-/// How dependences are learned.
+/// Source of the associations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Somebody holds the true records.
+    /// True records that one party holds.
     Truth,
-    /// From responses to a plan.
+    /// Responses to a plan.
     Attribute,
-    /// Exact pair tables by secret sharing.
+    /// Exact two-way tables by secret sharing.
     SecureSum,
-    /// Each party randomizes each pair, the answers are added up by secret sharing.
+    /// Two-way tables of answers, which each party randomizes before secret sharing.
     RandomizedPairs,
 }
 
@@ -43,54 +42,54 @@ impl Choice for Protocol {
     ];
 }
 
-/// What was learned, and what learning it took.
+/// Associations, and the cost of measuring them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Learned {
-    /// How.
+    /// Source of the associations.
     pub protocol: Protocol,
-    /// The dependences, one for each pair that could be measured.
+    /// Associations, one for each pair that could be measured.
     pub dependences: Vec<Dependence>,
-    /// How many records, responses or parties.
+    /// Number of records, responses or parties.
     pub records: u64,
-    /// What learning cost those who took part; `None` if they disclosed themselves.
+    /// Epsilon of the protocol for each participant; `None` if the exact records or tables were disclosed.
     pub epsilon: Option<f64>,
-    /// What secret sharing took, if it was used.
+    /// Messages and bytes of secret sharing, if it was used.
     pub traffic: Option<Traffic>,
-    /// Whether the answers themselves were measured.
+    /// Whether the randomization was ignored, so that associations are attenuated.
     pub attenuated: bool,
-    /// What there is to know; each begins with `note:`.
+    /// Notes, each of which begins with `note:`.
     pub notes: Vec<String>,
 }
 
-/// The most messages of secret sharing in one process: their digests are held, 64 bytes each.
+/// Maximum number of messages of secret sharing in one process, which holds a digest of 64 bytes for each.
 const MAX_MESSAGES: usize = 20_000_000;
 
-/// The tables of true records that [`from_truth`] needs: all pairs.
+/// Returns the tables of true records that [`from_truth`] needs: all pairs.
 ///
 /// # Errors
-/// If a table is too large.
+/// Returns [`StudyError::Tables`] if a table is too large.
 pub fn pair_tables(schema: &Schema) -> Result<TableList, StudyError> {
     let lists = pairs(schema).iter().map(|pair| pair.to_vec()).collect();
     TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
-/// The tables of responses that [`from_responses`] needs: all attributes, and all pairs.
+/// Returns the tables of responses that [`from_responses`] needs: all randomized attributes and all pairs.
 ///
 /// # Errors
-/// If a table is too large.
+/// Returns [`StudyError::Tables`] if a table is too large.
 pub fn response_tables(schema: &Schema) -> Result<TableList, StudyError> {
     let lists = schema.randomized().into_iter().map(|a| vec![a]);
     let lists = lists.chain(pairs(schema).iter().map(|pair| pair.to_vec())).collect();
     TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
-/// How a pair is measured: as asked for, or as suits its attributes.
+/// Returns the measure for a pair: the requested one, or one that suits its attributes.
 fn measure_of(schema: &Schema, measure: Option<Measure>, [a, b]: [usize; 2]) -> Measure {
     measure.unwrap_or_else(|| Measure::suited(&schema.attributes()[a], &schema.attributes()[b]))
 }
 
-/// What there is to know of a measure: that it takes nominal categories for ordered ones.
+/// Returns a note if the measure treats nominal categories as ordered.
 fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
     let nominal = |&attribute: &usize| schema.attributes()[attribute].kind() == Kind::Nominal;
     let ordered = measure.filter(|measure| matches!(measure, Measure::Pearson | Measure::Covariance));
@@ -104,10 +103,12 @@ fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
     first.into_iter().map(note).collect()
 }
 
-/// From true records, counted for their [`pair_tables`]. Without a measure, each pair is measured as suits it.
+/// Measures associations in true records, counted for their [`pair_tables`].
+///
+/// Without a measure, each pair gets one that suits its attributes.
 ///
 /// # Errors
-/// If a table was not counted.
+/// Returns [`StudyError`] if a table was not counted.
 ///
 /// ```
 /// use candor::learn::{RecordCounts, from_truth};
@@ -139,11 +140,13 @@ pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measur
     })
 }
 
-/// From responses, counted for their [`response_tables`]: dependences of the population or, with `as_answered`, of the
-/// answers themselves, as the paper does: weaker, and in another order.
+/// Estimates associations from responses, counted for their [`response_tables`].
+///
+/// With `as_answered`, it measures them in the answers themselves, as in the paper. They are then attenuated, and
+/// their order may change.
 ///
 /// # Errors
-/// If the tables were not counted.
+/// Returns [`StudyError`] if the tables were not counted.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -199,11 +202,13 @@ pub fn from_responses(
     })
 }
 
-/// From parties who send shares of what they know, all in this process: exact tables or, with an epsilon, tables of
-/// answers that each party randomized for so much in all. The transcript is checked.
+/// Measures associations by secret sharing among parties, all simulated in this process.
+///
+/// The two-way tables are exact or, with an epsilon, of answers that each party randomizes with this total epsilon.
+/// The transcript is checked.
 ///
 /// # Errors
-/// If there are no pairs or too many messages, a protocol fails, or somebody cheated.
+/// Returns [`StudyError`] if there are no pairs or too many messages, the protocol fails, or a party cheated.
 pub fn from_parties(
     parties: &Parties<'_>,
     epsilon: Option<f64>,
@@ -241,7 +246,7 @@ pub fn from_parties(
     })
 }
 
-/// Whether the parties' columns hold records of the schema.
+/// Checks that the columns of the parties are records of the schema.
 fn check_columns(parties: &Parties<'_>) -> Result<(), StudyError> {
     let attributes = parties.schema.attributes();
     let length = parties.columns.first().map_or(0, Vec::len);
@@ -255,7 +260,7 @@ fn check_columns(parties: &Parties<'_>) -> Result<(), StudyError> {
 }
 
 impl Learned {
-    /// Whose dependences these are, and from what.
+    /// Describes the associations and their source.
     pub fn summary(&self) -> String {
         let records = count(self.records);
         match self.protocol {
@@ -271,7 +276,8 @@ impl Learned {
         }
     }
 
-    /// What learning gave away without an epsilon, if it did so behind the parties' backs.
+    /// Describes what a protocol without epsilon reveals in addition to the associations; `None` for other
+    /// protocols.
     pub fn disclosure(&self) -> Option<&'static str> {
         (self.protocol == Protocol::SecureSum).then_some(
             "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give \
@@ -279,13 +285,13 @@ impl Learned {
         )
     }
 
-    /// What learning cost, if it has an epsilon.
+    /// Describes the privacy cost, if the protocol has an epsilon.
     pub fn cost(&self) -> Option<String> {
         self.epsilon.map(|epsilon| {
             format!(
                 "This is phase 1: learning the associations cost respondents epsilon {:.4}. If the same people answer \
                  again under a plan for these clusters, its epsilon comes on top.",
-                // Rounded up, like every epsilon.
+                // Rounded up, as all epsilons are.
                 (epsilon * 1e4).ceil() / 1e4
             )
         })

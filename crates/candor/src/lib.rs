@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-// What only pages and tables use.
+// Some functions are used by pages and tables only.
 #![cfg_attr(not(feature = "pages"), allow(dead_code))]
 
 pub mod format;
@@ -159,7 +159,9 @@ pub use arrow_array;
 
 pub use candor_design::methods;
 
-/// What a study takes: schemas, plans, randomizing, counting, and every verb as a function with its options and its
+/// Types and functions that a study needs, in one import.
+///
+/// These are schemas, plans, randomization and counts, and every verb as a function with its options and its
 /// result.
 pub mod prelude {
     pub use candor_analysis::table_list::TableList;

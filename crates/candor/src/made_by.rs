@@ -3,15 +3,15 @@
 use candor_base::plan::Plan;
 use serde_json::Value;
 
-/// Returns the request that made a plan: `request` (method and parameters), `stopped` (why the search ended early, or
-/// null) and `candor` (the version). `None` for plans of earlier versions.
+/// Returns the request that made a plan; `None` for plans of earlier versions.
 ///
-/// It is informative only: not part of the fingerprint, and not checked.
+/// The fields are `request` (method and parameters), `stopped` (why the search ended early, or null) and `candor`
+/// (the version). They are for information only: neither part of the fingerprint nor checked.
 pub fn made_by(plan: &Plan) -> Option<Value> {
     serde_json::from_str::<Value>(plan.request()?).ok().filter(|told| told["request"].is_object())
 }
 
-/// Maximum length of lists shown to people.
+/// Maximum length of lists in sentences.
 const MAX_SHOWN: usize = 60;
 
 /// Describes the request in sentences.
@@ -51,7 +51,7 @@ mod tests {
         let cut = read
             .with_request("{\"request\": {\"method\": \"optimal\"}, \"stopped\": \"time limit\"}".to_owned().into());
         assert!(made_by_sentence(&cut).unwrap().contains("may make another plan"));
-        // Whatever stands there, it is no error.
+        // No content of this field is an error.
         for odd in ["{", "{}", "{\"request\": 3}"] {
             assert_eq!(made_by_sentence(&cut.clone().with_request(Some(odd.to_owned()))), None);
         }

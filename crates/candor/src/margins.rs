@@ -1,11 +1,12 @@
-//! Thresholds of margins of error, for verdicts and plots.
+//! Thresholds of margins of error in percentage points, for verdicts and plots.
 
-/// Largest margin of error, in percentage points, that is good enough for most uses.
+/// Largest margin of error that is precise enough for most uses.
 pub const GOOD: f64 = 5.0;
 
-/// Largest margin of error with which a table can rank categories, but not compare groups; larger ones are too
-/// imprecise.
+/// Largest margin of error with which a table can rank categories, though not compare groups.
+///
+/// Larger margins are too imprecise.
 pub const ROUGH: f64 = 15.0;
 
-/// Margin of error that hardly matters.
+/// Largest margin of error that can be neglected.
 pub const PRECISE: f64 = 2.0;

@@ -1,4 +1,4 @@
-//! Transition matrix of a plan, as probabilities.
+//! Returns the channels of a plan as a transition matrix of probabilities.
 
 use std::fmt::Write;
 
@@ -15,16 +15,16 @@ use crate::error::StudyError;
 /// Maximum number of entries of a matrix.
 pub const MAX_ENTRIES: usize = 1 << 18;
 
-/// Resampling probability that is too small to show.
+/// Largest resampling probability that is neglected.
 const MIN_SHOWN_PROBABILITY: f64 = 1e-9;
 
 /// Options of a transition matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatrixOptions {
-    /// Attribute whose answers alone are considered; `None` for whole records.
+    /// Attribute whose answers are considered separately; `None` for complete records.
     pub attribute: Option<String>,
-    /// Whether to return entries as fractions, too.
+    /// Whether to return the entries as exact fractions as well.
     pub exact: bool,
     /// Whether to return only the likelihoods by misses.
     pub misses: bool,
@@ -50,9 +50,9 @@ pub struct TransitionMatrix {
     pub outputs: Vec<String>,
     /// Probability of each answer: `matrix[answer][true value]`.
     pub matrix: Vec<Vec<f64>>,
-    /// Entries as fractions, with `exact`.
+    /// Entries as exact fractions, if requested.
     pub fractions: Option<Vec<Vec<String>>>,
-    /// Eigenvalues by decreasing absolute value; `None` unless the answers are categories.
+    /// Eigenvalues by decreasing absolute value; `None` if answers and true values have different labels.
     pub eigenvalues: Option<Vec<Eigenvalue>>,
     /// `P_max / P_min`, the ratio of the largest to the smallest absolute eigenvalue; `None` if it is undefined.
     pub largest_over_smallest: Option<f64>,
@@ -62,8 +62,10 @@ pub struct TransitionMatrix {
     pub fingerprint: String,
 }
 
-/// Likelihood of answers by their misses, relative to an answer with two or more: `x_k0` to `x_kk` of Algorithm 3 of
-/// Yamamoto and Shibuya 2024.
+/// Likelihoods of answers by their misses: `x_k0` to `x_kk` of Algorithm 3 of Yamamoto and Shibuya 2024.
+///
+/// A miss is an attribute whose answer differs from the true category. Likelihoods are relative to an answer with
+/// two or more misses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Misses {
@@ -71,14 +73,15 @@ pub struct Misses {
     pub attributes: Vec<String>,
     /// Natural logarithm of `x_k0`, the answer without a miss.
     pub ln_none: f64,
-    /// Natural logarithms of `x_k1` to `x_kk`, the answers in which only one attribute misses.
+    /// Natural logarithms of `x_k1` to `x_kk`, the answers in which only that attribute is a miss.
     pub ln_only: Vec<f64>,
 }
 
 /// Returns the transition matrix of a plan.
 ///
 /// # Errors
-/// Returns an error if the attribute is unknown, public or not answered alone, or if the matrix is too large.
+/// Returns [`StudyError`] if the attribute is unknown, public or not answered separately, or the matrix is too
+/// large.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -104,7 +107,7 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
     let columns = written.numbers();
     let rows = 0..written.answers.len();
     let inputs = inputs(plan, &places);
-    // Answers that are no truths have no order beside them.
+    // Eigenvalues need answers with the labels of true values, in the same order.
     let values = eigenvalues(&columns).filter(|_| written.answers == inputs);
     let fraction = |p: &Rational| p.to_string();
     let fractions =
@@ -122,7 +125,7 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
     })
 }
 
-/// Returns the matrix of whole records.
+/// Returns the matrix of complete records.
 fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
     let places = plan.schema().randomized();
     let blocks: Vec<_> = plan.blocks().iter().collect();
@@ -162,7 +165,7 @@ fn inputs(plan: &Plan, places: &[usize]) -> Vec<String> {
     (0..shape.cells()).map(labels).collect()
 }
 
-/// Returns the likelihoods by misses, if the plan is one channel that distinguishes only single misses.
+/// Returns the likelihoods by misses, if the plan is a single channel that distinguishes only single misses.
 fn misses(plan: &Plan) -> Option<Misses> {
     let [block] = plan.blocks() else { return None };
     let [(_, Channel::Pattern(pattern))] = block.channels() else { return None };
@@ -176,8 +179,9 @@ fn misses(plan: &Plan) -> Option<Misses> {
     Some(Misses { attributes: block.attributes().iter().map(name).collect(), ln_none, ln_only })
 }
 
-/// Returns `ln(1 + W a_1 .. a_k / (W_all N))` for the part of no miss (`N = 1`) and of each single miss (`N = a_j -
-/// 1`).
+/// Returns the logarithms for no miss (`N = 1`) and for each single miss (`N = a_j - 1`).
+///
+/// The formula is `ln(1 + W a_1 .. a_k / (W_all N))`.
 fn logarithms(pattern: &Pattern) -> Option<(f64, Vec<f64>)> {
     let cells: f64 = pattern.axes().iter().map(|axis| (axis.categories as f64).ln()).sum();
     let weight = |wanted: &PatternSet| {
@@ -203,13 +207,13 @@ fn logarithms(pattern: &Pattern) -> Option<(f64, Vec<f64>)> {
 }
 
 impl TransitionMatrix {
-    /// Formats the entries: as fractions if available, otherwise with all digits.
+    /// Formats the entries, as fractions if available and otherwise with all digits.
     pub fn cells(&self) -> Vec<Vec<String>> {
         let number = |row: &Vec<f64>| row.iter().map(f64::to_string).collect();
         self.fractions.clone().unwrap_or_else(|| self.matrix.iter().map(number).collect())
     }
 
-    /// Formats the matrix as CSV with labels, as `design --method matrix` reads it.
+    /// Formats the matrix as CSV with labels, which `design --method matrix` reads.
     pub fn csv(&self) -> String {
         let quoted = |text: &String| match text.contains(['"', ',', '\n', '\r']) || text.trim() != text {
             true => format!("\"{}\"", text.replace('"', "\"\"")),

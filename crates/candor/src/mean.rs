@@ -1,4 +1,4 @@
-//! Compares grids for the mean of an attribute with each other and with mechanisms of the literature.
+//! Compares grids for the mean of an attribute, with each other and with mechanisms of the literature.
 
 use candor_base::schema::Schema;
 use candor_design::mean::{MeanMechanism, best_points};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::compare::check_epsilon;
 use crate::error::{StudyError, check_respondents};
 
-/// Numbers of points shown besides the best one and that of the schema.
+/// Numbers of grid points that are listed in addition to the best one and that of the schema.
 const SHOWN: [usize; 5] = [2, 3, 5, 9, 17];
 
 /// Grids and mechanisms for a mean at the same epsilon.
@@ -39,7 +39,7 @@ pub struct MeanMechanismRow {
     pub method: &'static str,
     /// Number of grid points.
     pub points: Option<usize>,
-    /// Standard error of the mean added by randomization and stochastic rounding, in the worst case.
+    /// Standard error of the mean in the worst case, from randomization and stochastic rounding.
     pub standard_error: f64,
     /// Variance relative to the best grid.
     pub times_the_best: f64,
@@ -48,7 +48,7 @@ pub struct MeanMechanismRow {
 /// Compares grids for a statistic such as `mean:Age`.
 ///
 /// # Errors
-/// Returns an error if the text has another form, if the attribute is unknown or has no grid, or if epsilon is too
+/// Returns [`StudyError`] if the text has another form, the attribute is unknown or has no grid, or epsilon is too
 /// large to protect anybody.
 pub fn compare_for_mean(
     schema: &Schema,
@@ -101,7 +101,7 @@ fn refused(problem: &str) -> StudyError {
 }
 
 impl MeanComparison {
-    /// Describes the numbers in a sentence.
+    /// Describes the assumptions of the numbers.
     pub fn about(&self) -> &'static str {
         "Standard errors are what dithering and k-ary randomized response add to the mean, if everybody has the number \
          for which they are largest; drawing respondents from a population comes on top. Points of a grid are equally \

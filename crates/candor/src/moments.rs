@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::error::StudyError;
 use crate::group_comparison::Interval;
 
-/// A query for means and quantiles of attributes, each optionally conditional.
+/// A query for means and quantiles of attributes, of everybody or conditional on others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MomentQuery(Vec<Wanted>);
 
@@ -26,11 +26,14 @@ struct Wanted {
 }
 
 impl MomentQuery {
-    /// Parses means such as `a;b | c`, and quantiles such as `a:0.5;b:0.25,0.75 | c`, of everybody or conditional on
-    /// other attributes. `values`, such as `a:9,40,75`, gives scores of bins or non-numeric labels.
+    /// Parses means such as `a;b | c` and quantiles such as `a:0.5;b:0.25,0.75 | c`.
+    ///
+    /// After `|` come the conditioning attributes. `values`, such as `a:9,40,75`, gives scores of bins or
+    /// non-numeric labels.
     ///
     /// # Errors
-    /// Returns an error if an attribute is unknown or has no numeric scores, or if a quantile is not between 0 and 1.
+    /// Returns [`StudyError`] if an attribute is unknown or has no numeric scores, or a quantile is not between 0
+    /// and 1.
     pub fn parse(schema: &Schema, means: &str, quantiles: &str, values: &str) -> Result<MomentQuery, StudyError> {
         let said = said(schema, values)?;
         let mut asked = MomentQuery::default();
@@ -113,7 +116,7 @@ impl MomentQuery {
     }
 }
 
-/// Returns the scores of an attribute. Quantiles need only the order of categories, which open bins have.
+/// Returns the scores of an attribute. Quantiles only need the order of categories, which open bins have.
 fn values_for(parameter: &str, attribute: &Attribute) -> Result<Values, ValuesError> {
     Values::new(attribute).or_else(|error| match parameter {
         "quantile" => Values::ranks(attribute).ok_or(error),
@@ -161,7 +164,7 @@ pub struct NumberRow {
     pub group: Vec<(String, String)>,
     /// Mean, if requested.
     pub mean: Option<Interval>,
-    /// Variance, if the mean was requested; `None` on a grid, where stochastic rounding adds to it.
+    /// Variance, if the mean was requested; `None` on a grid, where stochastic rounding inflates it.
     pub variance: Option<Interval>,
     /// Requested quantiles.
     pub quantiles: Vec<QuantileRow>,
@@ -172,7 +175,7 @@ pub struct NumberRow {
     pub why: Option<EstimateUnavailable>,
 }
 
-/// A quantile: the category in which the distribution function reaches a probability.
+/// A quantile: the category in which the distribution function reaches a given probability.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuantileRow {
@@ -186,7 +189,7 @@ pub struct QuantileRow {
     pub high: String,
 }
 
-/// Estimates the query in one group, from the counts of its [tables](MomentQuery::tables) in order.
+/// Estimates the query in one group. `tallies` are the counts of its [tables](MomentQuery::tables), in order.
 pub(crate) fn of_group(
     plan: &Plan,
     asked: &MomentQuery,

@@ -1,4 +1,4 @@
-//! Computes sample size and power for detecting a difference between groups, a share, or noncompliance.
+//! Computes the sample size and power for detecting a difference of groups, a share, or noncompliance.
 
 use candor_analysis::compliance::{Lottery, noncentrality, per_record, power};
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
@@ -12,24 +12,25 @@ use crate::error::{StudyError, check_respondents};
 pub enum Alternative {
     /// Two groups have different shares of the last category.
     Groups {
-        /// The share in the first group.
+        /// Share in the first group.
         first: f64,
-        /// The share in the second group.
+        /// Share in the second group.
         second: f64,
     },
-    /// The share of the last category differs from a given one; one-sided.
+    /// The share of the last category differs from the null hypothesis; one-sided.
     Null {
         /// Share under the null hypothesis.
         null: f64,
-        /// The true share.
+        /// True share.
         share: f64,
     },
-    /// A share of people ignore the device and give the first answer; among the others, the last category has `share`
-    /// and all others are equally frequent.
+    /// Some people do not comply and give the first answer.
+    ///
+    /// Among the others, the last category has `share`, and all other categories are equally frequent.
     Ignoring {
-        /// Share of people who ignore the device.
+        /// Share of noncompliers.
         ignoring: f64,
-        /// The true share of the last category.
+        /// True share of the last category among compliers.
         share: f64,
     },
 }
@@ -44,7 +45,7 @@ pub struct PowerOptions {
     pub alpha: f64,
     /// Required power.
     pub power: f64,
-    /// Sample size whose power is reported instead; with two groups, in each.
+    /// Sample size whose power is computed instead; for two groups, the size of each.
     pub respondents: Option<f64>,
 }
 
@@ -91,7 +92,7 @@ impl Alternative {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Powers {
-    /// The kind of effect: `groups`, `null` or `ignoring`.
+    /// Kind of effect: `groups`, `null` or `ignoring`.
     pub finding: &'static str,
     /// Significance level of the test.
     pub alpha: f64,
@@ -105,9 +106,9 @@ pub struct Powers {
 pub struct QuestionPower {
     /// The question.
     pub attribute: String,
-    /// Category whose share is tested, or the assumed answer of noncompliers.
+    /// Category whose share is tested, or the self-protective answer of noncompliers.
     pub category: String,
-    /// Sample size; with two groups, in each. `None` if there is a `reason`.
+    /// Sample size; for two groups, the size of each. `None` if there is a `reason`.
     pub respondents: Option<f64>,
     /// Power at this sample size.
     pub power: Option<f64>,
@@ -118,7 +119,7 @@ pub struct QuestionPower {
 /// Computes the sample size for each question of a plan, or the power at a given sample size.
 ///
 /// # Errors
-/// Returns an error if a share, level or power is invalid.
+/// Returns [`StudyError`] if a share, the level or the power is invalid.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -189,7 +190,7 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     }
 }
 
-/// Computes sample size and power for one question, or the reason why they do not exist.
+/// Returns sample size and power for one question, or the reason why they do not exist.
 fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Result<(f64, f64), String> {
     let lottery = Lottery::for_plan(plan, &[attribute]).map_err(|why| why.to_string())?;
     let truth = |share: f64| -> Vec<f64> {

@@ -17,7 +17,7 @@ const MAX_CATEGORIES: usize = 1000;
 /// Precision with which counted shares are stated in a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stated {
-    /// Rounded to two digits each, and never to zero.
+    /// Rounded to two digits, and never to zero.
     #[default]
     Rounded,
     /// Exact; anyone who knows the number of records can compute the counts.
@@ -51,7 +51,7 @@ impl Stated {
 /// Infers an attribute from a column: its categories are the values that occur, or bins.
 ///
 /// # Errors
-/// Returns an error if the column does not exist or cannot be used.
+/// Returns [`TableError`] if the column does not exist or cannot be used.
 pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute, TableError> {
     input.position(name)?;
     let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
@@ -63,7 +63,7 @@ pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute,
 /// Counts the categories of an attribute in true records.
 ///
 /// # Errors
-/// Returns an error if the column does not exist, or has a value outside the categories.
+/// Returns [`TableError`] if the column does not exist or has a value outside of the categories.
 pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableError> {
     let mut counts = vec![0.0; attribute.categories().len()];
     let mut bad = None;
@@ -82,7 +82,7 @@ pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableErr
 /// Converts counts of categories to shares.
 ///
 /// # Errors
-/// Returns an error if all counts are zero, or a share is too small for computation.
+/// Returns [`StudyError::Design`] if all counts are zero or a share is too small to compute with.
 pub fn shares(counts: &[f64]) -> Result<Prior, StudyError> {
     Ok(Prior::from_counts(counts)?)
 }

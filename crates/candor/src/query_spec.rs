@@ -6,7 +6,7 @@ use candor_base::schema::Schema;
 
 use crate::error::StudyError;
 
-/// Tables, their conditioning attributes, and the compared attribute.
+/// A query: tables, their conditioning attributes, and the attribute whose groups are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableQuery {
     tables: TableList,
@@ -22,12 +22,14 @@ impl TableQuery {
         TableQuery { tables, given, without_missing: false, compare: None }
     }
 
-    /// Parses a table list in which `a | b, c` means the shares of `a` conditional on `b` and `c`. With
-    /// `without_missing`, complete cases only. The groups of the attribute `compare`, public or not, are compared
-    /// with each other.
+    /// Parses a table list in which `a | b, c` means the shares of `a` conditional on `b` and `c`.
+    ///
+    /// `without_missing` restricts it to complete cases. `compare` is an attribute, public or not, whose groups are
+    /// compared with each other.
     ///
     /// # Errors
-    /// Returns an error if the list is invalid, or if `compare` is unknown or in one of the tables.
+    /// Returns [`StudyError::Tables`] if the list is invalid.
+    /// Returns another [`StudyError`] if `compare` is unknown or in one of the tables.
     pub fn parse(
         text: &str,
         schema: &Schema,

@@ -1,4 +1,4 @@
-//! Weights for answer records that agree with the estimated tables.
+//! Rakes weights of answer records to the estimated tables.
 
 use candor_analysis::adjust::{self, KnownMargin, Raked, adjust, check_plan};
 pub use candor_analysis::adjust::{DistinctRecords, Options, Targets};
@@ -12,59 +12,58 @@ use crate::choice::Choice;
 use crate::error::StudyError;
 use crate::format::plural;
 
-/// Weights, and how they were found.
+/// Raked weights and their convergence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Adjustment {
-    /// Which records have the weights: `answers`, or records drawn by the `tree` or the `entropy` of pair tables.
+    /// Records that are weighted: `answers`, or records drawn by `tree` or `entropy` from two-way tables.
     pub method: &'static str,
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// The number of different answer records; each has one weight.
+    /// Number of distinct answer records; each has one weight.
     pub records: usize,
-    /// How many sweeps over all margins.
+    /// Number of sweeps over all margins.
     pub iterations: usize,
-    /// Whether the weights are those of the limit, up to the tolerance.
+    /// Whether the weights are within the tolerance of their limit.
     pub converged: bool,
-    /// Why not, if not, and what would help.
+    /// Reason why they did not converge, with a remedy.
     pub reason: Option<String>,
-    /// The largest difference between a margin of the weights and what it should be.
+    /// Largest difference between a margin of the weights and its target.
     pub largest_margin_error: f64,
-    /// The largest change of a weight in the last sweep, relative to itself.
+    /// Largest relative change of a weight in the last sweep.
     pub largest_weight_change: f64,
-    /// How far any share may be from its limit, extrapolated; `None` if unknown.
+    /// Extrapolated distance of any share from its limit; `None` if unknown.
     pub distance: Option<f64>,
-    /// The tables that the weights are to agree with, as names of attributes.
+    /// Tables to which the weights are raked, as names of attributes.
     pub margins: Vec<Vec<String>>,
-    /// Categories that should have a share, but that no record with a weight has.
+    /// Cells with a positive target that no weighted record has.
     pub unattainable: Vec<Unattainable>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// The seed, where the responses are a simulation: for who read them to say.
+    /// Seed of a simulation. The caller sets it.
     pub simulation: Option<u64>,
-    /// How long it took, reading and writing included: for who does that to say.
+    /// Elapsed seconds, including input and output. The caller sets it.
     pub seconds: Option<f64>,
-    /// The weight of each record, all its repetitions together; they sum to 1. Not in JSON: they stand beside the
-    /// records.
+    /// Weight of each distinct record, for all its copies together; they sum to 1. Not in JSON.
     #[serde(skip)]
     pub weights: Vec<f64>,
 }
 
-/// A cell of a margin that no weight could reach.
+/// A cell of a margin that no weights can reach.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Unattainable {
-    /// The cell, as `a = 1, b = 2`.
+    /// The cell, such as `a = 1, b = 2`.
     pub cell: String,
-    /// The share it should have.
+    /// Target share of the cell.
     pub share: f64,
 }
 
-/// The tables that weights agree with unless others are named: one for each block of the plan and each public
-/// attribute.
+/// Returns the tables to rake to: those given, or one for each block of the plan and each public attribute.
 ///
 /// # Errors
-/// If the plan's answers cannot be given weights, or there is no such attribute.
+/// Returns [`StudyError::Adjust`] if answers of the plan cannot be weighted.
+/// Returns [`StudyError::Tables`] if a table is invalid.
 pub fn margins(plan: &Plan, named: Option<&str>) -> Result<TableList, StudyError> {
     check_plan(plan)?;
     let tables = match named {
@@ -102,14 +101,14 @@ impl Choice for Targets {
     ];
 }
 
-/// A share that is known of a population.
+/// A known share of the population (a benchmark).
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownShare {
-    /// The attribute's name.
+    /// Name of the attribute.
     pub attribute: String,
-    /// The category's label.
+    /// Label of the category.
     pub category: String,
-    /// How many people have it, or which share of them.
+    /// Number or share of people in the category.
     pub share: f64,
 }
 
@@ -149,7 +148,7 @@ pub fn rake(
     Ok(adjustment(plan, "answers", records, found.raked, &found.tables, stop))
 }
 
-/// Known shares by attribute, each attribute's summing to 1; categories that are not named have none.
+/// Returns the known shares by attribute, normalized; categories that are not listed have share 0.
 fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<KnownMargin>, StudyError> {
     let refused = |why: String| StudyError::Refused(format!("`benchmarks`: {why}"));
     let mut found: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
@@ -180,7 +179,7 @@ fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<KnownMargi
     found.into_iter().map(distribution).collect()
 }
 
-/// What raking to these tables found, by name.
+/// Describes the result of raking, with names instead of positions.
 pub(crate) fn adjustment(
     plan: &Plan,
     method: &'static str,
@@ -222,7 +221,7 @@ pub(crate) fn check_options(options: &Options) -> Result<(), StudyError> {
     }
 }
 
-/// A cell of a table, by name.
+/// Formats a cell of a table with names and labels.
 fn cell(plan: &Plan, table: &[usize], cell: usize) -> String {
     let shape = plan.schema().shape(table);
     let one = |(place, &attribute): (usize, &usize)| {
@@ -232,7 +231,7 @@ fn cell(plan: &Plan, table: &[usize], cell: usize) -> String {
     table.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Why the weights are not converged, if they are not.
+/// Returns the reason why the weights did not converge; `None` if they did.
 fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
     let error = raked.largest_margin_error;
     let sweeps = plural(raked.iterations, "iteration");
@@ -256,7 +255,7 @@ fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
 }
 
 impl Adjustment {
-    /// How far the weights came, as a sentence.
+    /// Describes the convergence in a sentence.
     pub fn summary(&self) -> String {
         let Some(reason) = &self.reason else {
             let of = match self.unattainable.is_empty() {
@@ -273,16 +272,16 @@ impl Adjustment {
         format!("NOT CONVERGED: {reason}")
     }
 
-    /// The unattainable cells, those of the largest share first.
+    /// Returns the unattainable cells, largest target share first.
     pub fn missing(&self) -> Vec<&Unattainable> {
         let mut missing: Vec<&Unattainable> = self.unattainable.iter().collect();
         missing.sort_by(|one, other| other.share.total_cmp(&one.share));
         missing
     }
 
-    /// What the unattainable cells are, as the beginning of their list; `None` if there are none.
+    /// Returns the introduction to the list of unattainable cells; `None` if there are none.
     pub fn about_missing(&self) -> Option<String> {
-        // From the largest on, as they are listed.
+        // Summed in the order of the list.
         let all: f64 = self.missing().iter().map(|missing| missing.share).sum();
         (!self.unattainable.is_empty()).then(|| {
             format!(
@@ -293,7 +292,7 @@ impl Adjustment {
     }
 }
 
-/// A small number; zero without an exponent.
+/// Formats a small number; zero has no exponent.
 fn small(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { format!("{number:.1e}") }
 }

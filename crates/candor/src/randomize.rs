@@ -31,7 +31,7 @@ use crate::verdict::{self, Verdict};
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct RandomizeOptions<'a> {
-    /// Columns to copy unchanged, none of which the plan may randomize; all others are dropped.
+    /// Columns to copy unchanged, which the plan must not randomize; all others are dropped.
     pub keep: &'a [String],
     /// Source of randomness: the operating system or, for simulations only, a seed.
     pub source: &'a Source,
@@ -52,26 +52,28 @@ impl<'a> RandomizeOptions<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Randomized {
-    /// What the responses protect: as the plan guarantees, or nothing if the seed is known.
+    /// Protection of the responses: that of the plan, or none if the seed is known.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// Number of records.
     pub records: u64,
     /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// Whether the plan is unbounded: answers can rule out true values, or prove one.
+    /// Whether the plan is unbounded, so that answers can rule out true values or prove one.
     pub unbounded: bool,
-    /// Seed of a simulation, which protects nobody.
+    /// Seed of a simulation, which has no privacy.
     pub simulation: Option<u64>,
     /// Elapsed seconds, including input and output. The caller sets it.
     pub seconds: Option<f64>,
 }
 
-/// Randomizes the inputs and passes on the responses as record batches, in order, with the plan's fingerprint.
+/// Randomizes the inputs and passes on the responses as record batches, in order.
+///
+/// The schema of the batches contains the fingerprint of the plan.
 ///
 /// # Errors
-/// Returns the first invalid row in order, an input or output error, or the first error of `take`, which may use it
-/// to stop.
+/// Returns the first invalid row in order, an input or output error, or the first error of `take`, which thereby
+/// stops.
 pub fn randomize<E: From<TableError>>(
     plan: &Plan,
     inputs: Inputs,
@@ -82,15 +84,16 @@ pub fn randomize<E: From<TableError>>(
     Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
 }
 
-/// Number of batches that wait to be read.
+/// Maximum number of batches that wait for the consumer.
 const WAITING: usize = 2;
 
-/// Randomizes the inputs while their responses are read, with few batches in memory at any time. `keep` lists columns
-/// to copy.
+/// Randomizes the inputs while their responses are read, with few batches in memory at a time.
+///
+/// `keep` lists columns to copy unchanged.
 ///
 /// # Errors
-/// Returns an error if there are no records, if an input cannot be read or copied, or if the first row is invalid;
-/// the reader returns later errors.
+/// Returns [`TableError`] if there are no records, an input cannot be read or copied, or the first row is invalid.
+/// The reader returns later errors.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -119,13 +122,13 @@ pub fn randomize_reader(
     let (give, take) = sync_channel::<Result<RecordBatch, TableError>>(WAITING);
     let (plan, keep) = (plan.clone(), keep.to_vec());
     thread::spawn(move || {
-        // Where nobody reads on, the work ends.
+        // If the consumer is gone, the work ends.
         let handed_on = |batch| give.send(Ok(batch)).map_err(|_| TableError::from(Cancelled));
         if let Err(error) = randomize(&plan, inputs, &RandomizeOptions::new(&source).keep(&keep), handed_on) {
             drop(give.send(Err(error)));
         }
     });
-    // A thread that ends without a word has panicked.
+    // A thread that ends without a message has panicked.
     let first = take.recv().unwrap_or(Err(TableError::from(Cancelled)))?;
     Ok(ResponseReader { schema: first.schema(), first: Some(first), rest: take })
 }
@@ -153,12 +156,14 @@ impl RecordBatchReader for ResponseReader {
     }
 }
 
-/// Randomizes the inputs to a file, which is written atomically. Existing responses are replaced only with
-/// [`Existing::Replace`]. Reports the number of records to `progress`.
+/// Randomizes the inputs to a file, which is written atomically.
+///
+/// Existing responses are replaced only with [`Existing::Replace`]. `progress` receives the number of records.
 ///
 /// # Errors
-/// Returns [`TableError::Occupied`] if the file exists, the first invalid row in order, an input or output error, or
-/// an error if `progress` cancels.
+/// Returns [`TableError::Occupied`] if the file exists.
+/// Returns another [`TableError`] for the first invalid row in order, for an input or output error, or if
+/// `progress` cancels.
 pub fn randomize_to(
     plan: &Plan,
     inputs: Inputs,
@@ -186,7 +191,7 @@ pub fn caution(plan: &Plan) -> Option<String> {
     exclusion(plan).sentence().map(|sentence| format!("this plan has no finite epsilon. {sentence}"))
 }
 
-/// Randomizes single records as JSON objects, as on a respondent's own device.
+/// Randomizes single records in JSON, as on a respondent's device.
 pub struct OneByOne<'a> {
     plan: &'a Plan,
     client: Client<'a>,
@@ -198,12 +203,14 @@ impl<'a> OneByOne<'a> {
         OneByOne { plan, client: Client::new(plan) }
     }
 
-    /// Randomizes a record and returns the response as a line of JSON with the plan's fingerprint. The fields are
-    /// attributes as strings, numbers or booleans; null is a missing value. A cross-classification may be given by
-    /// its parts.
+    /// Randomizes a record and returns the response as a line of JSON, with the fingerprint of the plan.
+    ///
+    /// The fields are attributes as strings, numbers or booleans; null is a missing value. Instead of a
+    /// cross-classification, its parts may be given.
     ///
     /// # Errors
-    /// Returns an error that names the missing or invalid field and only its value.
+    /// Returns an error that names the missing or invalid field, and of the record shows only the value of that
+    /// field.
     pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, String> {
         let record = record(self.plan, fields, rng)?;
         let answers = self.client.answer(&record, rng).map_err(|error| error.to_string())?;
@@ -222,11 +229,11 @@ fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the codes of a JSON record, with stochastic rounding of numbers between grid points.
+/// Returns the codes of a JSON record. Numbers between grid points are rounded stochastically.
 fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<Vec<u16>, String> {
     let code = |attribute: &Attribute| {
         let name = attribute.name();
-        // A cross-classification may be given by its parts.
+        // The parts of a cross-classification may be given instead.
         let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
         let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
         let place = attribute.place_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {

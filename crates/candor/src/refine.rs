@@ -1,4 +1,4 @@
-//! Improves the plan of one attribute at equal privacy for a known prior.
+//! Improves the plan of one attribute without loss of privacy, for a known prior.
 
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
@@ -46,7 +46,7 @@ pub struct Refinement {
     pub after: ChannelMeasures,
     /// Fingerprint of the refined plan.
     pub fingerprint: String,
-    /// Epsilons of both plans. Not in JSON directly.
+    /// Epsilons of both plans. Not in JSON directly; see `before` and `after`.
     #[serde(skip)]
     pub epsilons: (Epsilon, Epsilon),
     /// The refined plan. Not in JSON; it is written to a file.
@@ -64,17 +64,17 @@ pub struct ChannelMeasures {
     pub utility: Option<f64>,
     /// Largest posterior of any category given any answer.
     pub worst_posterior: f64,
-    /// Number of distinct answers.
+    /// Number of outputs.
     pub outputs: usize,
     /// Epsilon of the plan; `None` if unbounded.
     pub epsilon: Option<f64>,
 }
 
-/// Splits the answers of a plan of one attribute so that estimates improve but guesses do not.
+/// Splits the answers of a plan of one attribute, so that estimates improve while guess accuracy stays the same.
 ///
 /// # Errors
-/// Returns an error if the plan does not consist of one attribute and one channel, if the prior does not fit, or if
-/// the guarantee for every prior would be lost.
+/// Returns [`StudyError`] if the plan has several attributes or channels, or the prior does not fit.
+/// Returns [`StudyError::LosesEpsilon`] if the guarantee for every prior would be lost.
 pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refinement, StudyError> {
     check_respondents(options.respondents)?;
     let n = prior.len() as f64;

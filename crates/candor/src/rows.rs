@@ -16,7 +16,7 @@ fn pairs(attributes: &[String], categories: &[String]) -> Vec<(String, String)> 
     attributes.iter().cloned().zip(categories.iter().cloned()).collect()
 }
 
-/// Returns one row per number. Tables without estimates, and quantiles, which are categories, have none.
+/// Returns one row per number. Tables without estimates have none; nor have quantiles, which are categories.
 pub fn rows(estimates: &Estimates) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for one in &estimates.tables {

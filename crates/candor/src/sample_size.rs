@@ -1,4 +1,4 @@
-//! Computes the sample size for a margin of error.
+//! Computes the sample size that a margin of error requires.
 
 pub use candor_analysis::estimate::Interval;
 use candor_analysis::estimate::{ConstrainedErrors, TableEstimator, Target};
@@ -16,7 +16,7 @@ use crate::verdict::{self, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SampleSizes {
-    /// Whether some sample size suffices.
+    /// Whether there is a sufficient sample size.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// Target margin of error, as a share.
@@ -35,12 +35,15 @@ pub struct TableSampleSize {
     pub attributes: Vec<String>,
     /// Sample size in a uniform population.
     pub respondents: Option<f64>,
-    /// Sample size with constrained estimates, for the expected shares or a uniform population: at this size, their
-    /// largest root mean square error of a cell equals the standard error of an interval with this margin. `None` if
-    /// not computed.
+    /// Sample size with constrained estimates, for the expected shares or a uniform population; `None` if not
+    /// computed.
+    ///
+    /// At this size, their largest root mean square error equals the standard error of an interval with this
+    /// margin.
     pub constrained: Option<f64>,
-    /// Upper bound on the sample size for shares within groups of all attributes but the last, in a group of average
-    /// size; `None` for one attribute.
+    /// Upper bound on the sample size for conditional shares; `None` for one-way tables.
+    ///
+    /// They are the shares of the last attribute, within groups of average size by the others.
     pub conditional: Option<f64>,
     /// Sample size for the expected shares; `None` without them, or if not computed.
     pub anticipated: Option<f64>,
@@ -135,18 +138,19 @@ pub fn sample_size(plan: &Plan, tables: &TableList, options: &SampleSizeOptions)
     Ok(SampleSizes { verdict: takes(&sizes, margin), margin, confidence, tables: sizes })
 }
 
-/// Computes the sample size at which constrained estimates of a table have the largest root mean square error that
-/// unbiased ones have with `needed`.
+/// Returns the sample size at which constrained estimates of a table are as precise as unbiased ones with `needed`.
+///
+/// The precision is the largest root mean square error of a cell.
 fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, needed: f64) -> Option<f64> {
-    // The error of constrained estimates falls with the number of respondents, but is never far above that of unbiased
-    // ones.
+    // The error of constrained estimates decreases with the number of respondents, and never exceeds that of
+    // unbiased ones by much.
     const HALVINGS: usize = 20;
     const MAX_RATIO: f64 = 4.0;
     let (tables, truth, nobody) = ([table.to_vec()], truth.map(|truth| [truth]), ProgressSink::none());
     let errors = ConstrainedErrors::expected(plan, &tables, truth.as_ref().map(|truth| &truth[..]), nobody).ok()?;
     let over_unbiased = |respondents: f64| match truth {
         Some(_) => errors.largest_over_unbiased(respondents, nobody).ok(),
-        // All cells are alike.
+        // All cells have the same error.
         None => errors.over_unbiased(respondents, nobody).ok(),
     };
     if over_unbiased(needed)? >= 1.0 - 1e-9 && over_unbiased(needed)? <= 1.0 + 1e-9 {

@@ -1,5 +1,6 @@
-//! Subpopulations and sampling designs: groups, a condition, weights, strata, PSUs, replicate weights and benchmarks;
-//! the same for every command that analyzes responses.
+//! Subpopulations and sampling designs, the same for every function that analyzes responses.
+//!
+//! The options are groups, a condition, weights, strata, PSUs, replicate weights and benchmarks.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ use crate::counts::{CountOptions, Counts, public_attributes};
 use crate::error::StudyError;
 use crate::sampling_note::{Circumstance, Circumstances};
 
-/// Options for the subpopulation and the sampling design. All columns are public, and published with the responses.
+/// Options for the subpopulation and the sampling design. All columns are public.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingOptions {
@@ -37,20 +38,21 @@ pub struct SamplingOptions {
     pub strata: Option<String>,
     /// Column of primary sampling units (PSU) within strata.
     pub sampling_clusters: Option<String>,
-    /// Column for the finite population correction: the number of PSUs in the stratum or, if at most 1, the sampled
-    /// fraction.
+    /// Column for the finite population correction.
+    ///
+    /// It contains the number of PSUs in the stratum or, if at most 1, the sampled fraction.
     pub fpc: Option<String>,
     /// Name pattern of replicate weight columns, such as `rep_*`.
     pub replicates: Option<String>,
     /// Method of the replicate weights.
     pub replicate_method: Option<ReplicateMethod>,
-    /// For Fay's method, the share of the weight that the other half sample keeps.
+    /// For Fay's method, the fraction of its weight that the down-weighted half-sample keeps.
     pub fay: Option<f64>,
-    /// Factor of all squared distances between replicates, if not that of the method.
+    /// Factor of all squared deviations of replicates; that of the method by default.
     pub replicate_scale: Option<f64>,
-    /// Factors of the squared distances: one for all, or one for each replicate; empty for those of the method.
+    /// Factor of each squared deviation, one or one per replicate; empty for those of the method.
     pub replicate_rscales: Vec<f64>,
-    /// What replicates are compared with; the full-sample estimate by default.
+    /// Value from which the deviations of replicates are measured; the full-sample estimate by default.
     pub replicate_about: Option<About>,
     /// Treatment of strata with one PSU; an error by default.
     pub lonely_psu: Option<LonelyPsu>,
@@ -122,7 +124,7 @@ impl Choice for DegreesOfFreedom {
     ];
 }
 
-/// Validated options for a schema.
+/// A sampling design: options validated against a schema.
 #[derive(Clone, Debug)]
 pub struct SamplingDesign {
     by: Vec<usize>,
@@ -137,8 +139,8 @@ impl SamplingDesign {
     /// Validates options.
     ///
     /// # Errors
-    /// Returns an error if an attribute is not public, if the condition or a benchmark is invalid, or if options
-    /// cannot be combined.
+    /// Returns an error if an attribute is not public, the condition or a benchmark is invalid, or options cannot
+    /// be combined.
     pub fn new(schema: &Schema, options: &SamplingOptions) -> Result<SamplingDesign, StudyError> {
         let by = public_attributes(schema, &options.by)?;
         let condition = options.condition.as_ref().map(|text| condition(schema, text)).transpose()?;
@@ -165,7 +167,7 @@ impl SamplingDesign {
         !self.columns.is_simple()
     }
 
-    /// Returns the public attributes to count by: those of groups, of the condition, and of benchmarks.
+    /// Returns the public attributes to count by: those of groups, condition and benchmarks.
     fn counted_by(&self) -> Vec<usize> {
         let of_condition = self.condition.iter().flat_map(|(_, condition)| condition.attributes());
         let mut all: Vec<usize> = Vec::new();
@@ -177,12 +179,16 @@ impl SamplingDesign {
         all
     }
 
-    /// Counts responses for some tables; [`weighed`](SamplingDesign::weighed) applies the subpopulation and
-    /// benchmarks.
+    /// Counts responses for some tables.
+    ///
+    /// Call [`weighed`](SamplingDesign::weighed) next, which applies the subpopulation and the benchmarks.
     ///
     /// # Errors
-    /// Returns an error if a file was made with another plan or cannot be read, if a value is not a valid response,
-    /// if a column of the design is missing, not public or invalid, or if `progress` cancels.
+    /// Returns [`TableError`] if
+    /// - a file was made with another plan or cannot be read,
+    /// - a value is not a valid response,
+    /// - a column of the design is missing, not public or invalid,
+    /// - `progress` cancels.
     pub fn read(
         &self,
         plan: &Plan,
@@ -199,8 +205,9 @@ impl SamplingDesign {
         }
     }
 
-    /// Returns the tables that precomputed counts must contain: the requested ones, each crossed with the public
-    /// attributes.
+    /// Returns the tables that precomputed counts must contain.
+    ///
+    /// These are the requested tables, each crossed with the public attributes of groups, condition and benchmarks.
     ///
     /// # Errors
     /// Returns an error if the options require weights or sampling units, which counts do not contain.
@@ -219,11 +226,13 @@ impl SamplingDesign {
         TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
     }
 
-    /// Applies groups, subpopulation and benchmarks to counts that were [read](SamplingDesign::read), or precomputed
-    /// for these [tables](SamplingDesign::required_tables).
+    /// Applies groups, subpopulation and benchmarks to counts.
+    ///
+    /// The counts must come from [`SamplingDesign::read`], or be precomputed for
+    /// [`SamplingDesign::required_tables`].
     ///
     /// # Errors
-    /// Returns an error if no weights reproduce the benchmarks, or if the subpopulation is empty.
+    /// Returns an error if no weights reproduce the benchmarks or the subpopulation is empty.
     pub fn calibrated(&self, plan: &Plan, counts: Counts) -> Result<Counts, StudyError> {
         let all = self.counted_by();
         let counts = if counts.by() == all { counts } else { counts.group_by(plan, &all)? };
@@ -256,7 +265,7 @@ impl SamplingDesign {
         Ok(counts.of_survey(&self.by, kept, rows, design))
     }
 
-    /// Returns the columns that a regression reads besides the answers.
+    /// Returns the columns of the sampling design that a regression reads in addition to the answers.
     pub(crate) fn beside(&self) -> DesignColumns<'_> {
         let SampleColumns { strata, clusters, population, replicates, .. } = &self.columns;
         DesignColumns {
@@ -321,7 +330,7 @@ impl SamplingDesign {
         weights.into_iter().chain(margins).collect()
     }
 
-    /// Describes the same for a regression, with this number of replicate weights.
+    /// Describes the same for a regression, with the numbers of replicate weights, PSUs and strata.
     pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize, units: [usize; 2]) -> Option<String> {
         let SampleColumns { strata, clusters, population, .. } = &self.columns;
         let errors = match (self.replicates(), clusters, strata) {
@@ -379,7 +388,7 @@ fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyEr
     }
 }
 
-/// Returns the shares of all categories of each attribute in the file, in the order of its rows.
+/// Returns the benchmark shares of all categories of each attribute, in the order of the rows.
 fn margins(schema: &Schema, rows: &[MarginRow]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
     let refused = |problem: String| StudyError::Refused(format!("`benchmarks`: {problem}"));
     let mut margins: Vec<(usize, Vec<Option<f64>>)> = Vec::new();

@@ -8,17 +8,17 @@ use crate::locale::Language;
 pub(crate) enum Circumstance {
     /// Restricted to people who satisfy a condition.
     Where(String),
-    /// Column of weights.
+    /// Weighted by this column.
     Weighted(String),
-    /// Attributes to whose benchmarks the weights are raked.
+    /// Weights raked to benchmarks of these attributes.
     Calibrated(Vec<String>),
-    /// Errors estimated from sampling units.
+    /// Standard errors from primary sampling units.
     Units { units: u64, strata: usize },
-    /// Errors estimated from replicates.
+    /// Standard errors from replicate weights.
     Replicates { replicates: usize, method: &'static str },
 }
 
-/// All facts; never empty.
+/// All facts about the subpopulation and the sampling design; never empty.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Circumstances {
     all: Vec<Circumstance>,

@@ -1,5 +1,4 @@
-//! Scans: chi-square tests of one outcome with many attributes, corrected for the randomization and for multiple
-//! testing.
+//! Tests one outcome against many attributes, corrected for the randomization and for multiple testing.
 
 use candor_analysis::estimate::{ChiSquareTest, test_independence};
 pub use candor_analysis::selection::Adjustment;
@@ -15,7 +14,7 @@ use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::test::Naive;
 
-/// Adjustment of p-values for multiple testing.
+/// Adjustment for multiple testing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
     /// Holm: controls the probability of any false finding.
@@ -33,7 +32,7 @@ impl Choice for Adjust {
     ];
 }
 
-/// A scan, smallest p-value first.
+/// Result of a scan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Scan {
@@ -67,10 +66,9 @@ pub struct ScanTest {
     pub p_value: f64,
     /// P-value adjusted for multiple testing.
     pub adjusted_p_value: f64,
-    /// Probability that a selected attribute would be selected again from as many new responses; `None` for the
-    /// others.
+    /// Probability that as many new responses would select this attribute again; `None` if it was not selected.
     pub selected_again: Option<f64>,
-    /// Result without correction; `None` if answers are not categories.
+    /// Test that ignores the randomization; `None` if answers are not categories.
     pub naive: Option<Naive>,
 }
 
@@ -84,10 +82,10 @@ pub struct Untested {
     pub reason: String,
 }
 
-/// Returns the tables that a [`scan`] requires: the outcome with every other attribute.
+/// Returns the tables that [`scan`] needs: the outcome with every other attribute.
 ///
 /// # Errors
-/// Returns an error if the outcome is unknown or the only attribute, or if a table is too large.
+/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, or a table is too large.
 pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     let of = schema.position(outcome).map_err(|error| StudyError::Refused(format!("`with`: {error}")))?;
     let others: Vec<Vec<usize>> = (0..schema.attributes().len()).filter(|&a| a != of).map(|a| vec![of, a]).collect();
@@ -97,11 +95,12 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
 
-/// Tests the outcome with every other attribute, from the counts of [`tables`], and selects the `top` attributes with
-/// the smallest p-values.
+/// Tests the outcome against every other attribute, from the counts of [`tables`].
+///
+/// It selects the `top` attributes with the smallest p-values.
 ///
 /// # Errors
-/// Returns an error if a table was not counted, or `top` is 0.
+/// Returns [`StudyError`] if a table was not counted or `top` is 0.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -119,10 +118,10 @@ pub fn scan(plan: &Plan, counts: &Counts, outcome: &str, adjust: Adjust, top: us
     scan_with_progress(plan, counts, outcome, adjust, top, ProgressSink::none())
 }
 
-/// Scans, and reports finished tests to `progress`.
+/// Tests the outcome against every other attribute. `progress` receives the finished tests.
 ///
 /// # Errors
-/// Returns the errors of [`scan`], or an error if `progress` cancels.
+/// Returns the errors of [`scan`], or [`StudyError::Cancelled`] if `progress` cancels.
 pub fn scan_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -147,7 +146,7 @@ pub fn scan_with_progress(
             Err(error) => untested.push(Untested { attribute, reason: error.to_string() }),
         }
     }
-    // By p-value, by the statistic where that is 0 in floats.
+    // By p-value, and by the statistic if p-values underflow to 0.
     found.sort_by(|(_, a, _), (_, b, _)| a.p_value.total_cmp(&b.p_value).then(b.statistic.total_cmp(&a.statistic)));
     let p_values: Vec<f64> = found.iter().map(|(_, test, _)| test.p_value).collect();
     let method = match adjust {

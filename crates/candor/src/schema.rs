@@ -97,7 +97,7 @@ pub fn to_toml(schema: &Schema) -> String {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InferredSchema {
-    /// Verdict if bin edges were computed from the records, and so reveal something about them.
+    /// Verdict, if bin edges were computed from the records and so reveal something about them.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
     /// Descriptions of its attributes.
@@ -253,8 +253,9 @@ impl Grouped {
 /// Maximum number of categories listed.
 const MAX_LABELS: usize = 20;
 
-/// Checks files against a schema, one after another, and collects every value that does not fit. Stops at a file that
-/// cannot be read.
+/// Checks files against a schema, one after another, and collects every value that does not fit.
+///
+/// It stops at the first file that cannot be read.
 pub fn check(schema: &Schema, inputs: Inputs, progress: ProgressSink<'_>) -> Checked {
     let mut problems = Vec::new();
     let (records, unreadable) = match each_problem(schema, inputs, progress, |problem| problems.push(problem)) {
@@ -265,8 +266,9 @@ pub fn check(schema: &Schema, inputs: Inputs, progress: ProgressSink<'_>) -> Che
     Checked { verdict, attributes: described(schema), records, problems, unreadable }
 }
 
-/// Checks files with more problems than memory, and passes each on. Returns the number of records read, and the error
-/// that stopped reading, if any.
+/// Checks files against a schema and passes on every value that does not fit, instead of collecting them.
+///
+/// Returns the number of records read, and the error that stopped reading, if any.
 pub fn each_problem(
     schema: &Schema,
     inputs: Inputs,

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use candor_runtime::escape_control::is_hidden;
 
-/// Quotes a word for a shell. Invisible characters are escaped, as bash, zsh, ksh and POSIX 2024 shells read them.
+/// Quotes a word for a shell.
+///
+/// Hidden characters become octal escapes within `$'...'`, which bash, zsh, ksh and POSIX 2024 shells read.
 pub fn word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
     match () {
@@ -14,8 +16,9 @@ pub fn word(word: &str) -> String {
     }
 }
 
-/// Quotes a file name for a shell and the command, so that a leading dash is not read as an option. `-` is standard
-/// input or output.
+/// Quotes a file name for a shell, so that a leading dash is not read as an option.
+///
+/// `-` stays as it is: it stands for standard input or output.
 pub fn file(path: &str) -> String {
     match path.starts_with('-') && path != "-" {
         true => word(&format!("./{path}")),
@@ -23,13 +26,13 @@ pub fn file(path: &str) -> String {
     }
 }
 
-/// Formats an option with its value, which may begin with a dash.
+/// Formats an option with its value, joined by `=` if the value begins with a dash.
 pub fn flag(name: &str, value: &str) -> String {
     let between = if value.starts_with('-') { "=" } else { " " };
     format!("{name}{between}{}", word(value))
 }
 
-/// Finds the file of a program, next to this one or on the path; `None` if it is not installed.
+/// Finds a program next to this one or on the path; `None` if it is not installed.
 pub fn program_file(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.to_owned()));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a shell makes of a line: plain, quoted and dollar-quoted pieces side by side.
+    /// Splits a line as a shell does, into words of plain, quoted and dollar-quoted pieces.
     fn read(line: &str) -> Vec<String> {
         let mut words = vec![Vec::new()];
         let mut bytes = line.bytes().peekable();
@@ -108,7 +111,7 @@ mod tests {
         }
     }
 
-    /// The same by a real one, where there is one.
+    /// Splits a line with the installed shell, if there is one.
     #[cfg(unix)]
     #[test]
     fn bash_reads_back_what_was_meant() {

@@ -1,4 +1,4 @@
-//! Privacy of shuffled responses against readers of a published batch.
+//! Privacy of shuffled responses against adversaries who see a published batch.
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::{Block, Plan};
@@ -15,14 +15,15 @@ use crate::format::{count, plural};
 pub struct ShuffleOptions {
     /// Number of responses in a published batch.
     pub respondents: u64,
-    /// Failure probability of the bound, below one divided by the number of respondents. By default a millionth, or
-    /// less for many respondents.
+    /// Failure probability of the bound, below one divided by the number of respondents.
+    ///
+    /// By default it is the smaller of a millionth and 0.01 divided by the number of respondents.
     pub delta: Option<f64>,
     /// Number of colluding respondents.
     pub colluding: u64,
     /// Largest accepted epsilon, if required.
     pub required: Option<f64>,
-    /// Tables whose counts are published instead of whole responses, such as `marginals` or `a,b;c`.
+    /// Tables, such as `marginals` or `a,b;c`, whose counts are published instead of complete responses.
     pub tables: Option<String>,
 }
 
@@ -36,7 +37,7 @@ impl ShuffleOptions {
     }
 }
 
-/// The criterion `shuffled`.
+/// Result for the criterion `shuffled`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Shuffling {
@@ -48,7 +49,7 @@ pub struct Shuffling {
     pub required: Option<f64>,
     /// Whether the requirement holds.
     pub holds: Option<bool>,
-    /// Explanation in one plain sentence.
+    /// Explanation in one sentence.
     pub sentence: String,
     /// What the criterion does not cover.
     pub warning: Option<String>,
@@ -58,29 +59,28 @@ pub struct Shuffling {
     pub delta: f64,
     /// Number of colluding respondents among them.
     pub colluding: u64,
-    /// Whether all pairs of records were examined, so that the bound is as tight as possible here.
+    /// Whether all pairs of records were examined, which gives the tightest bound here.
     pub by_pairs: bool,
-    /// Parts counted separately, if published tables reveal less than whole responses.
+    /// Parts that are counted separately, if the published tables reveal less than complete responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<CountedPart>>,
 }
 
-/// Attributes with overlapping published tables, which are bounded together.
+/// Attributes with overlapping published tables, which share one bound.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CountedPart {
-    /// The attributes, including all that are answered together with them.
+    /// The attributes, including all that are randomized together with them.
     pub attributes: Vec<String>,
-    /// Upper bound on the epsilon of its counts.
+    /// Upper bound on the epsilon of these counts.
     pub value: f64,
 }
 
-/// Computes a certified upper bound on what publishing this number of shuffled responses reveals about one
-/// respondent.
+/// Returns a certified upper bound on what shuffled responses reveal about one respondent.
 ///
 /// # Errors
-/// Returns an error if all respondents collude, or if delta is not above 0 and below one divided by the number of
-/// respondents.
+/// Returns [`StudyError::Needs`] if all respondents collude, or if delta is not above 0 and below one divided by the
+/// number of respondents.
 pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, StudyError> {
     let &ShuffleOptions { respondents, colluding, required, .. } = options;
     if respondents == 0 || colluding >= respondents {
@@ -100,7 +100,7 @@ pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, Stud
         None => None,
     };
     let of_parts = parts.as_ref().map(|parts| parts.iter().map(|part| part.value).sum::<f64>());
-    // Counts can be made from whole responses: both bounds hold.
+    // Counts can be computed from complete responses, so both bounds apply.
     let parts = parts.filter(|_| whole.zip(of_parts).is_none_or(|(whole, parts)| parts < whole.epsilon));
     let value = match parts {
         Some(_) => of_parts,
@@ -133,7 +133,7 @@ pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, Stud
     })
 }
 
-/// Describes what a reader of the publication and the collector can learn.
+/// Describes what the collector and an adversary who sees the publication can learn.
 fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, colluding: u64) -> String {
     let Some(central) = value else {
         return "Some answers are impossible under some records: shuffling does not help against that.".to_owned();
@@ -153,9 +153,10 @@ fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, collud
     )
 }
 
-/// Bounds what the counts of tables reveal. Blocks used by the same table form one part, because overlapping tables
-/// reuse the same answers. Parts are independent given the record, so their epsilons and failure probabilities add
-/// up. `None` if a part has no bound.
+/// Returns bounds on what the counts of tables reveal; `None` if a part has no bound.
+///
+/// Blocks used by the same table form one part, because overlapping tables reuse the same answers. Parts are
+/// independent given the record, so their epsilons and failure probabilities add up.
 fn by_parts(plan: &Plan, tables: &str, hidden: u64, delta: f64) -> Result<Option<Vec<CountedPart>>, StudyError> {
     let tables = TableList::parse(tables, plan.schema());
     let tables = tables.map_err(|error| StudyError::Tables { parameter: "tables", error })?;
@@ -236,7 +237,7 @@ mod tests {
         ShuffleOptions { respondents, delta: Some(1e-6), colluding, required: Some(0.07), tables: None }
     }
 
-    /// Golden numbers: 16 categories, epsilon 2, 10,000 respondents, of whom 0, 1,000 or 9,000 tell.
+    /// Golden numbers: 16 categories, epsilon 2, 10,000 respondents, of whom 0, 1,000 or 9,000 collude.
     #[test]
     fn golden_numbers_with_colluders() {
         let value = |colluding| shuffled(&plan(2.0), &options(10_000, colluding)).unwrap();
@@ -248,8 +249,8 @@ mod tests {
         assert!(value(0).sentence.contains("up to a factor 7.390"), "{}", value(0).sentence);
     }
 
-    /// Golden numbers: twenty binary attributes at epsilon 1 each. Whole responses hide hardly anybody, twenty separate
-    /// counts do.
+    /// Golden numbers: twenty binary attributes at epsilon 1 each. Shuffling protects twenty separate counts well,
+    /// and complete responses hardly at all.
     #[test]
     fn counts_of_separate_tables_tell_less() {
         let block = |attribute| Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap());
@@ -263,11 +264,11 @@ mod tests {
         };
         assert!(found(None).unwrap().value.unwrap() > 15.0);
         let counted = found(Some("marginals")).unwrap();
-        // Twenty times the 0.04321 of two categories at epsilon 1 and delta 1e-6.
+        // Twenty times 0.04321, the value for two categories at epsilon 1 and delta 1e-6.
         assert!((counted.value.unwrap() / (20.0 * 0.04321) - 1.0).abs() < 0.01, "{:?}", counted.value);
         assert_eq!(counted.parts.as_ref().map(Vec::len), Some(20));
         assert!(counted.sentence.contains("20 parts counted separately"), "{}", counted.sentence);
-        // Overlapping tables are one part: a1 and a2, a2 and a3 reuse the answer about a2.
+        // Overlapping tables form one part: a1,a2 and a2,a3 reuse the answer about a2.
         let joined = found(Some("a1,a2;a2,a3;a9")).unwrap().parts.unwrap();
         let names: Vec<Vec<String>> = joined.into_iter().map(|part| part.attributes).collect();
         assert_eq!(names, [vec!["a1", "a2", "a3"], vec!["a9"]]);

@@ -1,8 +1,8 @@
 //! Signed plans: a detached Ed25519 signature (RFC 8032) that a device checks against a pinned public key.
 //!
-//! What is signed are the fingerprint of a plan and the version of its format. They determine schema, channels and,
-//! from version 2 on, the prior; guarantees follow from these and are recomputed wherever a plan is read. The formats
-//! of keys and signatures are in docs/reference/formats.md.
+//! The signature covers the fingerprint of a plan and the version of its format. They determine schema, channels
+//! and, from version 2 on, the prior. Guarantees follow from these and are recomputed whenever a plan is read. The
+//! formats of keys and signatures are in docs/reference/formats.md.
 
 use std::fmt;
 use std::fs::File;
@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::hex::{hex, unhex};
 
-/// What a signature file calls itself.
+/// Value of the field `format` of a signature file.
 const SIGNATURE_FORMAT: &str = "candor signature";
 
-/// What a file with a private key calls itself.
+/// Value of the field `format` of a private key file.
 const KEY_FORMAT: &str = "candor private key";
 
-/// The version of both formats.
+/// Version of both formats.
 const VERSION: u64 = 1;
 
 /// A private key that signs plans. Its `Debug` form shows the public key only.
@@ -58,47 +58,47 @@ pub struct Signature {
     signature: ed25519_dalek::Signature,
 }
 
-/// Why there is no valid signature.
+/// Reason why a key or a signature is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// The text is not a private key as candor writes it.
+    /// The text is not a private key file of candor.
     #[error("not a private key of candor: {0}")]
     PrivateKey(String),
     /// The text is not a public key.
     #[error("not a public key: expected 64 hexadecimal digits of an Ed25519 key")]
     PublicKey,
-    /// The text is not a signature as candor writes it.
+    /// The text is not a signature file of candor.
     #[error("not a signature of candor: {0}")]
     Format(String),
     /// The signature was made with another key.
     #[error("wrong key: the signature was made with {found}, expected {expected}")]
     OtherKey {
-        /// The public key in the signature.
+        /// Public key in the signature.
         found: Box<PublicKey>,
-        /// The public key to check against.
+        /// Expected public key.
         expected: Box<PublicKey>,
     },
-    /// The signature is of another plan.
+    /// The signature belongs to another plan.
     #[error("wrong plan: the signature is of the plan {signed}, but this plan is {found}")]
     OtherPlan {
-        /// The fingerprint in the signature.
+        /// Fingerprint in the signature.
         signed: String,
-        /// The fingerprint of the plan at hand.
+        /// Fingerprint of the given plan.
         found: String,
     },
-    /// A file that exists is not replaced.
+    /// The file exists and is not replaced.
     #[error("this file exists and is not replaced; delete it or choose another name")]
     Exists,
-    /// A file could not be written.
+    /// The file could not be written.
     #[error("cannot write it: {0}")]
     Write(String),
-    /// The signature does not belong to the plan and the key.
+    /// The signature does not match the plan and the key.
     #[error("invalid signature: the plan or its signature was changed; do not trust this plan")]
     Invalid,
 }
 
-/// A signature as its file has it.
+/// Serialized form of a signature.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SignatureJson {
@@ -109,7 +109,7 @@ struct SignatureJson {
     signature: String,
 }
 
-/// A private key as its file has it.
+/// Serialized form of a private key.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyJson {
@@ -123,7 +123,7 @@ impl PrivateKey {
     /// Generates a key with randomness from the operating system.
     ///
     /// # Errors
-    /// Returns [`EntropyError`] if the operating system gives no randomness.
+    /// Returns [`EntropyError`] if the operating system provides no randomness.
     pub fn generate() -> Result<PrivateKey, EntropyError> {
         let mut seed = [0; 32];
         Source::from_os()?.stream(0).fill_bytes(&mut seed);
@@ -135,20 +135,20 @@ impl PrivateKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// Returns the text of a key file. It contains the key: keep it secret.
+    /// Serializes the private key for a key file, which must be kept secret.
     pub fn to_json(&self) -> String {
         let (private_key, public_key) = (hex(self.0.as_bytes()), self.public().to_string());
         pretty(&KeyJson { format: KEY_FORMAT.to_owned(), version: VERSION, private_key, public_key })
     }
 
-    /// Reads the text of a key file.
+    /// Parses a key file.
     ///
     /// # Errors
-    /// Returns [`SignatureError::PrivateKey`] if the text is of another format, or its two keys do not belong together.
-    /// No message contains the key.
+    /// Returns [`SignatureError::PrivateKey`] if the text has another format, or its two keys do not match.
+    /// No error message contains the key.
     pub fn from_json(text: &str) -> Result<PrivateKey, SignatureError> {
         let wrong = |why: &str| SignatureError::PrivateKey(why.to_owned());
-        // The errors of the reader may quote what they could not read.
+        // Errors of the JSON parser may quote the input.
         let file: KeyJson = serde_json::from_str(text).map_err(|_| wrong("missing, unknown or mistyped fields"))?;
         if file.format != KEY_FORMAT || file.version != VERSION {
             return Err(wrong("expected the format \"candor private key\", version 1"));
@@ -164,8 +164,8 @@ impl PrivateKey {
     /// Writes the key to a new file that, on Unix, only its owner can read.
     ///
     /// # Errors
-    /// Returns [`SignatureError::Exists`] if there is a file of this name: a key is never replaced. Returns
-    /// [`SignatureError::Write`] if the file cannot be written.
+    /// Returns [`SignatureError::Exists`] if the file exists: a key is never replaced.
+    /// Returns [`SignatureError::Write`] if the file cannot be written.
     pub fn create(&self, path: &Path) -> Result<(), SignatureError> {
         let mut options = File::options();
         #[cfg(unix)]
@@ -173,7 +173,7 @@ impl PrivateKey {
         create(options, path, &self.to_json())
     }
 
-    /// Signs a plan. The same key gives the same plan the same signature.
+    /// Signs a plan. The signature is deterministic.
     pub fn sign(&self, plan: &Plan) -> Signature {
         let signature = self.0.sign(&message(plan));
         Signature { fingerprint: plan.fingerprint().to_string(), public_key: self.public(), signature }
@@ -202,13 +202,14 @@ impl FromStr for PublicKey {
 }
 
 impl Signature {
-    /// Returns the public key that the signature states. Compare it with a key from elsewhere: [`Signature::verify`]
-    /// does.
+    /// Returns the public key that the signature states.
+    ///
+    /// It proves nothing by itself: [`Signature::verify`] compares it with a trusted key.
     pub fn public_key(&self) -> &PublicKey {
         &self.public_key
     }
 
-    /// Returns the text of a signature file.
+    /// Serializes the signature.
     pub fn to_json(&self) -> String {
         pretty(&SignatureJson {
             format: SIGNATURE_FORMAT.to_owned(),
@@ -219,11 +220,11 @@ impl Signature {
         })
     }
 
-    /// Writes the signature to a new file. A file that already holds this signature stays as it is.
+    /// Writes the signature to a new file. A file that already contains this signature stays as it is.
     ///
     /// # Errors
-    /// Returns [`SignatureError::Exists`] if the file holds anything else, and [`SignatureError::Write`] if it cannot
-    /// be written.
+    /// Returns [`SignatureError::Exists`] if the file contains anything else.
+    /// Returns [`SignatureError::Write`] if it cannot be written.
     pub fn create(&self, path: &Path) -> Result<(), SignatureError> {
         match std::fs::read_to_string(path) {
             Ok(text) if text == self.to_json() => Ok(()),
@@ -231,11 +232,11 @@ impl Signature {
         }
     }
 
-    /// Reads the text of a signature file. Whether the signature is valid, [`Signature::verify`] decides.
+    /// Parses a signature file without checking the signature; [`Signature::verify`] does.
     ///
     /// # Errors
-    /// Returns [`SignatureError::Format`] if the text is of another format, and [`SignatureError::PublicKey`] if its
-    /// key is not one.
+    /// Returns [`SignatureError::Format`] if the text has another format.
+    /// Returns [`SignatureError::PublicKey`] if its public key is invalid.
     pub fn from_json(text: &str) -> Result<Signature, SignatureError> {
         let wrong = |why: String| SignatureError::Format(why);
         let file: SignatureJson = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
@@ -255,7 +256,9 @@ impl Signature {
     /// Checks that this key signed this plan.
     ///
     /// # Errors
-    /// Returns [`SignatureError::OtherKey`], [`SignatureError::OtherPlan`] or [`SignatureError::Invalid`].
+    /// Returns [`SignatureError::OtherKey`] if it states another public key.
+    /// Returns [`SignatureError::OtherPlan`] if it is for another plan.
+    /// Returns [`SignatureError::Invalid`] if the signature itself is wrong.
     pub fn verify(&self, plan: &Plan, key: &PublicKey) -> Result<(), SignatureError> {
         if self.public_key != *key {
             let (found, expected) = (Box::new(self.public_key.clone()), Box::new(key.clone()));
@@ -269,12 +272,12 @@ impl Signature {
     }
 }
 
-/// The bytes that are signed.
+/// Returns the bytes that are signed.
 fn message(plan: &Plan) -> Vec<u8> {
     format!("candor plan signature 1\n{}\n{}\n", plan.version(), plan.fingerprint()).into_bytes()
 }
 
-/// Writes a file that does not exist yet.
+/// Creates a file and writes it to disk.
 fn create(mut options: std::fs::OpenOptions, path: &Path, text: &str) -> Result<(), SignatureError> {
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => SignatureError::Exists,
@@ -288,7 +291,7 @@ fn pretty(file: &impl Serialize) -> String {
     serde_json::to_string_pretty(file).expect("plain data") + "\n"
 }
 
-/// The bytes of lower-case hexadecimal digits; `None` if they are of another number, or no digits.
+/// Parses `N` bytes of lower-case hexadecimal digits; `None` for any other text.
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     unhex(text)?.try_into().ok()
 }

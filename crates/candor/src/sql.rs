@@ -36,9 +36,9 @@ impl Choice for Dialect {
 /// Representation of sets of categories or cells in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredSets {
-    /// As lists (arrays) of labels, as from Parquet.
+    /// As lists (arrays) of labels, as in Parquet.
     List,
-    /// As text, labels with `;` between them, as from CSV.
+    /// As text with `;` between labels, as in CSV.
     Text,
 }
 
@@ -80,8 +80,9 @@ impl Dialect {
         }
     }
 
-    /// Returns the text after the table in FROM that yields one row for each label of a column's sets, and the name
-    /// of that label. `number` distinguishes several such columns.
+    /// Returns the SQL that yields one row for each label of a column's sets, and the name of that label.
+    ///
+    /// The SQL follows the table in FROM. `number` distinguishes several such columns.
     fn unnested(self, column: &str, sets: StoredSets, number: usize) -> (String, String) {
         let column = self.name(column);
         let split = |function: &str| {
@@ -152,15 +153,15 @@ struct Query<'a> {
     sets: StoredSets,
     /// Columns that any table requires.
     all: Vec<usize>,
-    /// Whether a column says what a row counts.
+    /// Whether a column states what a row counts.
     holds: bool,
 }
 
-/// Channels of a block with strips that answer about a table in the same columns.
+/// Channels of a block with balanced subsets that answer about a table in the same columns.
 #[derive(Clone)]
 struct Case {
     block: usize,
-    /// These columns; empty if the channels answer about other tables.
+    /// The columns; empty if the channels answer about other tables.
     columns: Vec<usize>,
     /// Numbers of the channels; empty for all channels of the block.
     tags: Vec<u16>,
@@ -188,7 +189,7 @@ impl Query<'_> {
                 Content::Public { .. } | Content::Tag { .. } => true,
             };
             let told: Vec<usize> = needed.iter().copied().filter(is_told).collect();
-            // Where all channels ask elsewhere, the number of responses says it all.
+            // If all channels answer about other tables, the number of responses suffices.
             if !told.iter().all(tag) {
                 selects.push(self.select(layout, Some(CountColumns::CELLS), &told, &cases));
             }
@@ -196,7 +197,7 @@ impl Query<'_> {
         selects
     }
 
-    /// Returns all combinations of the cases of the blocks with strips that a table uses.
+    /// Returns all combinations of the cases of the blocks with balanced subsets that a table uses.
     fn cases(&self, layout: &CountLayout) -> Vec<Vec<Case>> {
         layout.striped().fold(vec![Vec::new()], |combinations, block| {
             let cases = self.cases_of(layout, block);

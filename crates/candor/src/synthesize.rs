@@ -17,7 +17,7 @@ use crate::error::StudyError;
 use crate::format::{count, plural};
 use crate::rake::{Adjustment, DistinctRecords, Options, RakeOptions, Targets, adjustment, check_options};
 
-/// Convergence criterion of maximum entropy: one-way shares of pair tables agree to a tenth of the tolerance.
+/// Options of maximum entropy: shares agree to a tenth of the tolerance.
 fn fitting() -> Options {
     Options::default().tolerance(1e-5)
 }
@@ -30,13 +30,14 @@ const MAX_NAMED: usize = 6;
 pub enum Parts {
     /// Table of all attributes; for small domains.
     Joint,
-    /// Table of each block of the plan and of the public attributes, independent of each other.
+    /// Tables of the blocks of the plan and of the public attributes, independent of each other.
     Clusters,
-    /// Pair tables along a tree of the strongest associations. Public attributes are kept; the others are drawn
-    /// conditional on them.
+    /// Two-way tables along a tree of the strongest associations.
+    ///
+    /// Public attributes are kept, and the others are drawn conditional on them.
     #[default]
     Tree,
-    /// All pair tables, by maximum entropy; public attributes are kept.
+    /// All two-way tables, by maximum entropy; public attributes are kept.
     Entropy,
 }
 
@@ -46,11 +47,11 @@ pub enum Parts {
 pub struct Linked {
     /// Their names.
     pub attributes: [String; 2],
-    /// Mutual information in nats, less the average due to noise.
+    /// Mutual information in nats, less its average under independence.
     pub information: f64,
 }
 
-/// Synthetic records and their basis.
+/// Synthetic records, with the tables they preserve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Synthesis {
@@ -60,16 +61,17 @@ pub struct Synthesis {
     pub respondents: u64,
     /// Method: `tree`, `entropy`, `clusters`, `joint` or `adjusted`.
     pub method: &'static str,
-    /// Whether the weights converged, for records from weights; whether all tables are met, for maximum entropy.
+    /// Whether the weights converged or, for maximum entropy, all tables are matched; `None` for other methods.
     pub converged: Option<bool>,
-    /// Associations that the records preserve, for pair tables, strongest first.
+    /// Associations that the records preserve, for `tree` and `entropy`, strongest first.
     pub links: Vec<Linked>,
-    /// Other significant associations, preserved only as far as the first ones imply them.
+    /// Other significant associations, which are preserved only as far as the first ones imply them.
     pub left_out: Vec<Linked>,
     /// Pairs that are not identifiable.
     pub untold: Vec<[String; 2]>,
-    /// Largest difference of a share of a preserved table from its estimate, before rounding to whole records; only
-    /// maximum entropy can differ.
+    /// Largest difference of a share of a preserved table from its estimate, before rounding to integer counts.
+    ///
+    /// Only maximum entropy can have a difference.
     pub largest_margin_error: Option<f64>,
     /// Seed for the order of the records. The caller sets it.
     pub seed: Option<u64>,
@@ -112,7 +114,7 @@ impl Parts {
     fn instead(self, plan: &Plan) -> &'static str {
         match self {
             Parts::Tree | Parts::Entropy => "a plan that tells about every attribute, and has fewer public ones",
-            // Lotteries have no records to give weights to.
+            // Plans with several channels per block have no answer records to weight.
             _ if plan.blocks().iter().any(|block| block.has_tag()) => "`method tree` or entropy",
             Parts::Joint => "`method clusters` or adjusted",
             Parts::Clusters => "`method adjusted`, or a plan with smaller blocks",
@@ -124,10 +126,10 @@ impl Parts {
     }
 }
 
-/// Returns the tables that records are drawn from.
+/// Returns the tables from which records are drawn.
 ///
 /// # Errors
-/// Returns an error that suggests another method if one is too large.
+/// Returns [`StudyError::Tables`] or [`StudyError::Refused`] if one is too large, with another method as remedy.
 pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let all = 0..schema.attributes().len();
@@ -157,11 +159,11 @@ pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
     Ok(tables)
 }
 
-/// Generates records from the counts of these [`tables`]; by default as many as responses.
+/// Generates records from the counts of these [`tables`]; by default, as many as responses.
 ///
 /// # Errors
-/// Returns an error if a table was not counted or cannot be estimated, the number of records is 0 or too large, or
-/// `progress` cancels.
+/// Returns [`StudyError`] if a table was not counted or cannot be estimated, or the number of records is 0 or too
+/// large.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -200,7 +202,7 @@ pub fn synthesize(
     Ok(made(plan, parts.name(), counts.responses(), columns))
 }
 
-/// Estimates pair tables, and decides how to draw records from them.
+/// Estimates two-way tables and chooses how to draw records from them.
 fn recipe(
     plan: &Plan,
     counts: &Counts,
@@ -233,13 +235,15 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
     }
 }
 
-/// Generates records from pair tables, as many as responses, with weights that undo the rounding to whole records, so
-/// that the weighted tables match the estimates. For plans whose answers are not records. The same counts give the
-/// same records.
+/// Generates weighted records from two-way tables, as many as responses.
+///
+/// The weights undo the rounding to integer counts, so that the weighted tables match the estimates. This is for
+/// plans whose answers are not records. The same counts give the same records.
 ///
 /// # Errors
-/// Returns the errors of [`synthesize`], or an error if `parts` is neither `tree` nor `entropy`, an option is out of
-/// range, or one is only for answers (`benchmarks`, `targets`).
+/// Returns the errors of [`synthesize`].
+/// Returns another [`StudyError`] if `parts` is neither `tree` nor `entropy`, an option is out of range, or one is only
+/// for answers (`benchmarks`, `targets`).
 pub fn weigh(
     plan: &Plan,
     counts: &Counts,
@@ -256,7 +260,7 @@ pub fn weigh(
     }
     let records = check_records(counts.responses())?;
     let (_, recipe) = recipe(plan, counts, parts, progress)?;
-    // It decides about rounding alone, and hides nothing.
+    // The seed may be fixed: it only affects rounding and protects nothing.
     let columns = recipe.draw(plan.schema(), records, &mut Source::from_seed(0).stream(0));
     let (distinct, raked) =
         recipe.weigh(plan.schema(), &columns, &options.stop, progress).map_err(AdjustError::from)?;
@@ -272,11 +276,12 @@ pub fn weigh(
     Ok((distinct, adjustment))
 }
 
-/// Generates records from answer records with the weights of [`rake`](crate::rake::rake()), which preserve every
-/// association of the answers.
+/// Generates records from answer records with the weights of [`rake`](crate::rake::rake()).
+///
+/// They preserve every association of the answers.
 ///
 /// # Errors
-/// Returns an error if the weights do not belong to the records, or if there would be too many records.
+/// Returns [`StudyError`] if the weights do not match the records, or there would be too many records.
 pub fn synthesize_weighted(
     plan: &Plan,
     answers: &DistinctRecords,
@@ -324,7 +329,7 @@ fn check_records(records: u64) -> Result<u64, StudyError> {
 }
 
 impl Synthesis {
-    /// Describes the preserved associations, in sentences.
+    /// Describes the preserved associations in sentences.
     pub fn about(&self) -> Vec<String> {
         let mut said = Vec::new();
         match self.method {
@@ -382,14 +387,14 @@ impl Synthesis {
         said
     }
 
-    /// Describes the value and the limits of such records.
+    /// Describes the precision and the privacy of synthetic records.
     pub fn caution(&self) -> &'static str {
         "They carry the noise of the estimates: a table of them is no more precise than its estimate. They are \
          computed from the responses alone, so they cost no further privacy."
     }
 }
 
-/// Lists pairs in brackets, the first of them by name.
+/// Lists pairs in parentheses, the first ones by name.
 fn named<'a>(pairs: impl Iterator<Item = &'a [String; 2]>) -> String {
     let mut pairs: Vec<String> = pairs.map(|[a, b]| format!("{a} and {b}")).collect();
     let more = pairs.len().saturating_sub(MAX_NAMED);

@@ -1,4 +1,4 @@
-//! Are two attributes independent of each other? Corrected for the randomization.
+//! Tests whether two attributes are independent, corrected for the randomization.
 
 use candor_analysis::association::{Measure, attenuated, estimated, merged};
 use candor_analysis::estimate::{ChiSquareTest, EstimateError, Interval, test_independence};
@@ -12,86 +12,87 @@ use serde::Serialize;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 
-/// Whether two attributes are independent.
+/// Result of a test of independence of two attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Independence {
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub design: Option<String>,
-    /// The statistic of the chi-square test, corrected for the randomization; with a survey's design, for its effects,
-    /// too (Rao and Scott).
+    /// Chi-square statistic, corrected for the randomization and, with a sampling design, for its effects (Rao
+    /// and Scott).
     pub statistic: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom.
     pub degrees: usize,
-    /// How surprising the responses would be if the two were independent.
+    /// Probability of a statistic at least as large if the attributes were independent.
     pub p_value: f64,
-    /// How strongly the two depend on each other in the population, from 0 to 1.
+    /// Cramér's V in the population: strength of the association, from 0 to 1.
     pub cramers_v: f64,
-    /// Its standard error, if the responses tell it.
+    /// Standard error of Cramér's V, if it can be estimated.
     pub cramers_v_standard_error: Option<f64>,
-    /// Its interval, if there is a standard error: that of its square, which is nearly normal.
+    /// Lower confidence limit, if there is a standard error. The interval is that of V squared, which is nearly
+    /// normal.
     pub cramers_v_low: Option<f64>,
-    /// The upper end.
+    /// Upper confidence limit.
     pub cramers_v_high: Option<f64>,
-    /// Categories that are too rare to be told apart, and counted as one for V.
+    /// Categories that are too rare to be distinguished, merged for V.
     pub merged: Vec<Merged>,
-    /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
+    /// Odds ratio of a 2 x 2 table; `None` for other tables, and if an estimated cell is not positive.
     pub odds_ratio: Option<OddsRatio>,
-    /// What taking the answers for the truth would have said; `None` where answers are not categories.
+    /// Test that ignores the randomization; `None` if answers are not categories.
     pub naive: Option<Naive>,
 }
 
-/// Categories of an attribute that are counted as one.
+/// Categories of an attribute that were merged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Merged {
-    /// The attribute.
+    /// Name of the attribute.
     pub attribute: String,
-    /// Its categories.
+    /// Merged categories.
     pub categories: Vec<String>,
 }
 
-/// An odds ratio with its interval.
+/// An odds ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OddsRatio {
-    /// The estimate.
+    /// Estimated odds ratio.
     pub estimate: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
-/// The test of the answers as if they were the truth.
+/// The test of the reported answers, ignoring the randomization.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Naive {
-    /// The statistic.
+    /// Chi-square statistic.
     pub statistic: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom.
     pub degrees: usize,
-    /// Its p-value.
+    /// P-value.
     pub p_value: f64,
-    /// Cramer's V of the answers.
+    /// Cramér's V of the reported answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cramers_v: Option<f64>,
 }
 
 impl Naive {
-    /// A test without a measure of strength.
+    /// Converts a chi-square test, without a measure of association.
     pub(crate) fn of(test: ChiSquareTest) -> Naive {
         Naive { statistic: test.statistic, degrees: test.degrees, p_value: test.p_value, cramers_v: None }
     }
 }
 
-/// The two attributes of a list that names one pair.
+/// Returns the two attributes of a table list that names one pair.
 ///
 /// # Errors
-/// If it names anything else.
+/// Returns [`StudyError::Needs`] if the list names anything else.
 pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
     match asked.lists() {
         [table] => match table[..] {
@@ -102,35 +103,36 @@ pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
     }
 }
 
-/// The tables that [`test()`] needs to be counted: each attribute alone, and both.
+/// Returns the tables that [`test()`] needs: each attribute, and the pair.
 ///
 /// # Errors
-/// If their table is too large.
+/// Returns [`StudyError::Tables`] if the table of the pair is too large.
 pub fn tables(schema: &Schema, [a, b]: [usize; 2]) -> Result<TableList, StudyError> {
     let lists = vec![vec![a], vec![b], vec![a, b]];
     TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "independence", error })
 }
 
-/// The test in one group.
+/// Test in one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupTest {
-    /// The group: names and categories.
+    /// Names and categories of the grouping attributes.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// The test, if there is one.
+    /// The test; `None` if the table cannot be estimated.
     #[serde(flatten)]
     pub test: Option<Independence>,
-    /// Why there is none.
+    /// Reason why there is no test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Tests whether two attributes are independent in every group, from the counts of their [`tables`]. A group whose
-/// table cannot be estimated is no error: it says why.
+/// Tests whether two attributes are independent in every group, from the counts of their [`tables`].
+///
+/// A group whose table cannot be estimated is not an error; it contains the reason.
 ///
 /// # Errors
-/// If a table was not counted, or the confidence is none.
+/// Returns [`StudyError`] if a table was not counted or the confidence level is invalid.
 pub fn test_groups(
     plan: &Plan,
     counts: &Counts,
@@ -140,10 +142,10 @@ pub fn test_groups(
     test_groups_with_progress(plan, counts, pair, confidence, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `progress` is told the groups.
+/// Tests whether two attributes are independent in every group. `progress` receives the finished groups.
 ///
 /// # Errors
-/// As [`test_groups`], or if whoever watches ends it.
+/// Returns the errors of [`test_groups`], or [`StudyError::Cancelled`] if `progress` cancels.
 pub fn test_groups_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -174,7 +176,7 @@ pub fn test_groups_with_progress(
 /// Tests whether two attributes are independent, from the counts of their [`tables`].
 ///
 /// # Errors
-/// If their table cannot be estimated or was not counted, or the confidence is none.
+/// Returns [`StudyError`] if the table cannot be estimated or was not counted, or the confidence level is invalid.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -193,10 +195,10 @@ pub fn test(plan: &Plan, counts: &Counts, pair: [usize; 2], confidence: f64) -> 
     test_with_progress(plan, counts, pair, confidence, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `progress` is told its steps.
+/// Tests whether two attributes are independent. `progress` receives the steps.
 ///
 /// # Errors
-/// As [`test()`], or if whoever watches ends it.
+/// Returns the errors of [`test()`], or [`StudyError::Cancelled`] if `progress` cancels.
 pub fn test_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -210,7 +212,7 @@ pub fn test_with_progress(
     Ok(Independence { design: counts.design().map(str::to_owned), ..test })
 }
 
-/// A test, an estimate of V, and what was merged.
+/// Steps for `progress`: the test, the estimate of V, and the merging of categories.
 const STEPS: u64 = 3;
 
 fn test_counted(
@@ -254,7 +256,9 @@ fn test_counted(
     })
 }
 
-/// The standard error of V is how much larger it would be if its square were one standard error larger.
+/// Returns the interval of V from that of V squared, which is nearly normal.
+///
+/// `error` is by how much V grows if its square is one standard error larger.
 fn interval_of_v(v: f64, error: f64, confidence: f64) -> (f64, f64) {
     let far = Interval::Wald.reach(confidence, 1) * ((v + error).powi(2) - v * v);
     ((v * v - far).max(0.0).sqrt(), (v * v + far).min(1.0).sqrt())
@@ -269,7 +273,8 @@ fn merged_in(plan: &Plan, attribute: usize, one_way: &TableCounts) -> Result<Opt
 }
 
 impl Independence {
-    /// What the naive test is worth, as the end of "That is ..."; `None` if there is none.
+    /// Judges the naive test, as the end of a sentence that begins with "That is"; `None` if there is no naive
+    /// test.
     pub fn verdict(&self) -> Option<&'static str> {
         let naive = self.naive.as_ref()?;
         let agree = (naive.statistic - self.statistic).abs() <= 0.01 * self.statistic;

@@ -1,5 +1,4 @@
-//! Privacy against precision: what a plan of each epsilon gives for the tables to publish, for somebody who moves a
-//! slider.
+//! The trade-off of privacy and precision: properties of the plan at each epsilon, for a user who moves a slider.
 
 use candor_base::schema::{Attribute, Schema};
 use candor_design::DesignError;
@@ -14,22 +13,22 @@ use crate::format::count;
 use crate::margins::{GOOD, PRECISE, ROUGH};
 use crate::verdict::{Verdict, points, table_margin, two_digits};
 
-/// The epsilons of the slider, about equally far apart as ratios.
+/// Epsilons of the slider, with about equal ratios.
 pub const STOPS: [f64; 12] = [0.5, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0];
 
-/// The epsilon that the slider begins with.
+/// Initial epsilon of the slider.
 pub const FIRST_STOP: f64 = STOPS[6];
 
-/// Up to how many points margins are [good](Grade::Good) and [rough](Grade::Rough).
+/// Largest margins of error, in points, with the grades [good](Grade::Good) and [rough](Grade::Rough).
 pub const MARGIN_LIMITS: [f64; 2] = [GOOD, ROUGH];
 
-/// Which plan is asked for, but for its epsilon.
+/// Properties of the requested plan other than its epsilon.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TradeOffOptions {
-    /// How many people will respond.
+    /// Expected number of respondents.
     pub respondents: f64,
-    /// The tables to publish, such as `pairs` or `a,b;c`.
+    /// Tables to publish, such as `pairs` or `a,b;c`.
     pub tables: String,
 }
 
@@ -44,7 +43,7 @@ impl TradeOffOptions {
     }
 }
 
-/// How good a margin of error is.
+/// Grade of a margin of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
@@ -52,14 +51,14 @@ pub enum Grade {
     Precise,
     /// Up to [`GOOD`] points.
     Good,
-    /// Up to [`ROUGH`] points: enough to rank categories, not to compare groups.
+    /// Up to [`ROUGH`] points: enough to rank categories, though not to compare groups.
     Rough,
-    /// Wider, or not to be estimated at all.
+    /// Wider, or not identifiable.
     TooImprecise,
 }
 
 impl Grade {
-    /// The grade of a margin of error in percentage points.
+    /// Returns the grade of a margin of error in percentage points.
     pub fn of(margin: f64) -> Grade {
         match margin {
             margin if margin <= PRECISE => Grade::Precise,
@@ -70,94 +69,94 @@ impl Grade {
     }
 }
 
-/// The margin of error to expect of a table.
+/// Expected margin of error of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TableMargin {
-    /// Its attributes; the shares are those of the last, within groups of the others.
+    /// Attributes; the shares are those of the last one, within groups of the others.
     pub attributes: Vec<String>,
-    /// The number of its cells.
+    /// Number of cells.
     pub cells: usize,
-    /// In percentage points, for a group of average size; `None` if the plan does not collect the table.
+    /// Margin of error in points for a group of average size; `None` if not identifiable.
     pub margin: Option<f64>,
-    /// The same rounded up, as it is shown.
+    /// The margin as text, rounded up.
     pub shown: Option<String>,
-    /// How good it is.
+    /// Grade of the margin.
     pub grade: Grade,
 }
 
-/// How often a guess about one answer is right.
+/// Guess accuracy for one attribute, in percent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Guessing {
-    /// The attribute.
+    /// Name of the attribute.
     pub name: String,
-    /// Without any reply.
+    /// Without a response.
     pub by_luck: f64,
-    /// From an average reply.
+    /// After an average response.
     pub average: f64,
-    /// From the most telling reply.
+    /// After the most revealing response.
     pub worst: f64,
 }
 
-/// A share of a group, and between which numbers its 95% confidence interval will mostly be; all in percent.
+/// A share within a group, with the range of its 95% confidence interval; all in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
     /// The share.
     pub share: f64,
-    /// The lower end.
+    /// Lower end.
     pub low: f64,
-    /// The upper end.
+    /// Upper end.
     pub high: f64,
 }
 
 impl Figure {
-    /// The share of the example with a margin of error in percentage points.
+    /// Returns the example share with this margin of error in percentage points.
     fn within(margin: f64) -> Figure {
         Figure { share: FIGURE, low: (FIGURE - margin).max(0.0), high: (FIGURE + margin).min(100.0) }
     }
 }
 
-/// What the plan of one epsilon gives.
+/// Properties of the plan at one epsilon.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Position {
-    /// Whether it will do.
+    /// Whether the plan is precise enough.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The grade of the typical table.
+    /// Grade of the median margin.
     pub grade: Grade,
-    /// The record-level epsilon that was asked for.
+    /// Requested record-level epsilon.
     pub epsilon: f64,
-    /// The margin of the typical table in percentage points: the median.
+    /// Median margin of error of the tables, in percentage points.
     pub typical: Option<f64>,
-    /// That of the widest.
+    /// Largest margin of error of the tables, in percentage points.
     pub widest: Option<f64>,
-    /// How many respondents bring the widest down to [`GOOD`] points.
+    /// Number of respondents that reduces the largest margin to [`GOOD`] points.
     pub respondents_needed: Option<f64>,
-    /// The attribute about which a reply can tell most.
+    /// Guess accuracy for the least protected attribute.
     pub most_told: Guessing,
-    /// Each randomized attribute.
+    /// Guess accuracy for each randomized attribute.
     pub guessing: Vec<Guessing>,
-    /// Each table, in the order of the list.
+    /// Margins of the tables, in the order of the list.
     pub tables: Vec<TableMargin>,
-    /// How near the plan is to the best that there can be, in a sentence.
+    /// Optimality gap, in a sentence.
     pub optimality: Option<String>,
-    /// What the typical table will say of a share.
+    /// Example of a share in a table with the median margin.
     pub figure: Option<Figure>,
-    /// Whether the search ended because its time was up or somebody ended it.
+    /// Whether the search reached its time limit or was cancelled.
     pub cut_short: bool,
-    /// What else there is to know, in sentences.
+    /// Notes for the user, in sentences.
     pub notes: Vec<String>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
 }
 
-/// The share of the example, in percent.
+/// Share in the example, in percent.
 const FIGURE: f64 = 20.0;
 
-/// Makes the plan of an epsilon, and says what it gives.
+/// Designs the plan for an epsilon and returns its properties.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -171,7 +170,8 @@ const FIGURE: f64 = 20.0;
 /// ```
 ///
 /// # Errors
-/// If the tables are none of the schema, nothing is randomized, no plan can be made, or whoever watches ends it.
+/// Returns [`StudyError`] if the tables do not fit the schema, nothing is randomized, no plan can be made, or
+/// `progress` cancels.
 pub fn position(
     schema: &Schema,
     epsilon: f64,
@@ -232,38 +232,41 @@ fn table(expected: &Expectation) -> TableMargin {
     }
 }
 
-/// The tables that a plan must collect so that a model of these attributes can be fitted: every pair of them.
+/// Returns the tables that a regression of these attributes needs: all pairs.
 pub fn model_tables(attributes: &[String]) -> Vec<Vec<String>> {
     let pairs =
         attributes.iter().enumerate().flat_map(|(at, one)| attributes[..at].iter().map(move |other| (other, one)));
     pairs.map(|(other, one)| vec![other.clone(), one.clone()]).collect()
 }
 
-/// The cost of a question in words, where no other table is protected.
+/// Text if no other table contains a randomized attribute.
 const NO_OTHER: &str = "no other table";
 
-/// What protecting one question costs the tables that do not name it.
+/// Cost of protecting one question to the tables that do not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionCost {
-    /// The attribute.
+    /// Name of the attribute.
     pub name: String,
-    /// So many respondents fewer would make the other tables as imprecise, were it public; `None` where no other table
-    /// tells.
+    /// Number of respondents that protecting the question costs the other tables.
+    ///
+    /// Without it, that many fewer respondents would give the same precision. `None` if there is no other table
+    /// with a margin.
     pub respondents: Option<f64>,
-    /// The margin of the typical table in percentage points, were it public.
+    /// Median margin of error in points if the question were public.
     pub typical: Option<f64>,
-    /// The same in words.
+    /// The cost as text.
     pub text: String,
 }
 
-/// Compares the plan of a position with that in which one question is public.
+/// Compares the plan at a position with the plan in which one question is public.
 ///
-/// The mean squared errors of the tables that do not name the question fall as the number of respondents grows, so that
-/// `n (1 - sum without / sum with)` is the number of respondents that protecting it takes from them.
+/// The mean squared error of the other tables is inversely proportional to the number of respondents `n`. Protecting
+/// the question therefore costs them `n (1 - sum without / sum with)` respondents, where the sums are of squared
+/// margins.
 ///
 /// # Errors
-/// As [`position`], and if there is no such attribute.
+/// Returns the errors of [`position`], or [`StudyError`] for an unknown attribute.
 pub fn cost(
     schema: &Schema,
     name: &str,
@@ -282,7 +285,7 @@ pub fn cost(
         |typical| QuestionCost { name: name.to_owned(), respondents: None, typical, text: NO_OTHER.to_owned() };
     let without = match self::position(&other, position.epsilon, options, progress) {
         Ok((without, _)) => without,
-        // Nothing in the tables is protected then.
+        // If no other question is randomized, nothing in the tables is protected.
         Err(StudyError::Design(DesignError::NothingPrivate)) => return Ok(nothing(None)),
         Err(error) => return Err(error),
     };
@@ -311,7 +314,7 @@ mod tests {
         position(schema, epsilon, &asked(tables), ProgressSink::none()).unwrap().0
     }
 
-    /// One question with two answers: Warner's design, whose margin and guess are known in closed form.
+    /// One question with two answers: Warner's design, whose margin and guess accuracy are known in closed form.
     #[test]
     fn warner_agrees_at_every_stop() {
         let schema = Schema::with_sizes(&[2]).unwrap();
@@ -338,8 +341,7 @@ mod tests {
         assert_eq!(Grade::of(f64::NAN), TooImprecise);
     }
 
-    /// Of two independent questions that share an epsilon, each costs the other respondents; a public one would cost
-    /// none.
+    /// Two independent questions share an epsilon, so each costs the other respondents; a public one costs nothing.
     #[test]
     fn protecting_a_question_costs_the_others() {
         let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();
@@ -348,7 +350,7 @@ mod tests {
         let people = found.respondents.unwrap();
         assert!(people > 100.0 && people < 10_000.0, "{found:?}");
         assert!(found.typical.unwrap() < here.typical.unwrap());
-        // The same from the definition: as many fewer respondents with the question public give the same error.
+        // By definition: with the question public, that many fewer respondents give the same error.
         let public = Schema::new(
             schema.attributes().iter().map(|a| if a.name() == "a1" { a.clone().public() } else { a.clone() }).collect(),
         )

@@ -8,6 +8,7 @@ use candor::counts::{CountOptions, Counts, Provenance};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::EstimateOptions;
 use candor::learn::{self, Learned, Protocol};
+use candor::locale::{Language, OwnTexts};
 use candor::power::{Alternative, PowerOptions, powers};
 use candor::query::{QueryOptions, ShareQuery, query_groups_with_progress, query_with_progress};
 use candor::regress::{self, RegressOptions, Rows};
@@ -15,8 +16,7 @@ use candor::report::{self, ReportOptions};
 use candor::sample_size::{SampleSizeOptions, sample_size};
 use candor::scan::{self, Adjust};
 use candor::shares::Shares;
-use candor::locale::{Language, OwnTexts};
-use candor::{StudyError, test};
+use candor::test;
 use candor_analysis::association::{Limits, Measure, Parties};
 use candor_analysis::estimate::Interval;
 use candor_base::randomness::Source;
@@ -228,7 +228,9 @@ pub(super) fn measure(options: &mut Options) -> Result<Option<Measure>, Failure>
 
 pub(super) fn limits(options: &mut Options) -> Result<Limits, Failure> {
     let default = Limits::default();
-    Ok(Limits::default().cells(options.or("max_cells", default.cells)?).dependence(options.or("min_dependence", default.dependence)?))
+    Ok(Limits::default()
+        .cells(options.or("max_cells", default.cells)?)
+        .dependence(options.or("min_dependence", default.dependence)?))
 }
 
 fn clustered(

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use candor::audit::{self as study, AuditOptions};
 use candor::evidence;
 use candor::explain;
-use candor::shuffled::ShuffleOptions;
 use candor::locale::{Language, OwnTexts};
+use candor::shuffled::ShuffleOptions;
 use candor_privacy::Requirement;
 use pyo3::prelude::*;
 

@@ -66,18 +66,19 @@ pub struct Adjusted {
     pub targets: Vec<Vec<f64>>,
 }
 
-/// Rakes answer records under a plan to tables that are estimated (unbiased) and made proper distributions, and to
-/// margins that are known, which replace the estimates of their attributes.
+/// Rakes answer records under a plan to tables that are estimated without bias and made distributions.
+///
+/// Known margins replace the estimates of their attributes. `progress` receives the sweeps.
 ///
 /// The columns of the records are the attributes of the schema, in order. Cost: one pass over the distinct records
-/// for each table, then [`rake`], whose sweeps are reported to `progress`.
+/// for each table, then [`rake`].
 ///
 /// # Errors
-/// Returns an error if the answers of the plan are not records ([`check_plan`]), the records are not answers under the
-/// plan, a table cannot be estimated, raking cannot start, or `progress` cancels.
+/// Returns [`AdjustError`] if the answers of the plan are not records ([`check_plan`]), the records are not answers
+/// under the plan, a table cannot be estimated, raking cannot start, or `progress` cancels.
 ///
 /// # Panics
-/// Panics if a known margin does not have one share for each category of an attribute.
+/// Panics if a known margin does not have one share for each category.
 pub fn adjust(
     plan: &Plan,
     records: &DistinctRecords,
@@ -156,10 +157,10 @@ fn check_records(schema: &Schema, columns: &[Vec<u16>]) -> Result<(), AdjustErro
     }
 }
 
-/// Checks that answers under a plan are records: one category of each attribute, all through the same channels.
+/// Checks that answers under a plan are records: one category of each attribute, with one channel per block.
 ///
 /// # Errors
-/// Returns the reason why they are not, with a remedy.
+/// Returns [`AdjustError`] with the reason why they are not, and a remedy.
 pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
     for column in plan.columns() {
         match &column.content {
@@ -197,13 +198,13 @@ pub enum AdjustError {
          estimate tables instead"
     )]
     Sets(String),
-    /// A matrix covers several attributes in one answer.
+    /// An answer is a combination of several attributes.
     #[error(
         "raking is not available: \"{0}\" is one answer about several attributes; estimate their table instead, or \
          design a plan with `method joint`, which answers each attribute separately"
     )]
     Crossed(String),
-    /// Answers that are not categories.
+    /// Answers are not the categories of the attribute.
     #[error(
         "raking is not available: the answers to \"{0}\" are not its categories in their order, so they cannot be \
          weighted as records; estimate tables instead"

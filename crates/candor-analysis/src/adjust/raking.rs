@@ -1,37 +1,37 @@
-//! Raking: Algorithm 2 of Domingo-Ferrer and Soria-Comas 2020 on distinct records, fast, and with an honest end.
+//! Raking: Algorithm 2 of Domingo-Ferrer and Soria-Comas 2020 on distinct records, with a proper convergence test.
 //!
-//! Margins that follow each other are worked on in one small table of their combinations: its cells are
-//! summed once, all its margins adjusted in it in turn, and the records then multiplied by what each cell was
-//! multiplied by, in the same pass that sums them for the next table. This is the algorithm as printed, with fewer
-//! passes: eight attributes of 9, 16, 7, 15, 6, 5, 2 and 2 categories take two passes instead of sixteen.
+//! Consecutive margins are adjusted together in a small table of their combinations. Its cells are summed once, and
+//! all its margins are adjusted in turn. The records are then multiplied by the factors of their cells, in the pass
+//! that sums them for the next table. This is the algorithm as printed, with fewer passes: eight attributes with 9,
+//! 16, 7, 15, 6, 5, 2 and 2 categories take two passes instead of sixteen.
 
 use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
 
 use crate::estimate::fitting::Axis;
 use crate::estimate::simplex;
 
-/// Margins are worked on together while their combinations stay this few: what stays in the fastest memory.
+/// Maximum number of combinations of margins that are adjusted together, so that they stay in the fastest cache.
 const TABLE_CELLS: usize = 2048;
 
-/// Changes below this are rounding, and tell nothing about the rate.
+/// Largest change that is treated as rounding error, which shows nothing about the rate of convergence.
 const ROUNDING: f64 = 1e-13;
 
-/// One margin: which cell each record is in, and the share that each cell should have.
+/// A margin: the cell of each record, and the target share of each cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Margin {
-    /// The cell of each record.
+    /// Cell of each record.
     pub cells: Vec<u32>,
-    /// The share aimed at of each cell. Shares that are not a distribution are projected to the closest one.
+    /// Target share of each cell. Shares that are not a distribution are projected to the closest one.
     pub shares: Vec<f64>,
 }
 
-/// When to stop.
+/// Stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How far margins may be from their targets, and any set of records from its share in the limit.
+    /// Largest distance of margins from their targets, and of the share of any set of records from its limit.
     pub tolerance: f64,
-    /// The most sweeps over all margins.
+    /// Maximum number of sweeps over all margins.
     pub max_iterations: usize,
 }
 
@@ -48,93 +48,97 @@ impl Default for Options {
     }
 }
 
-/// A category that no record can give its share.
+/// A cell whose target share no record can provide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unattainable {
-    /// Which margin.
+    /// Number of the margin.
     pub margin: usize,
-    /// Which of its cells.
+    /// Number of the cell.
     pub cell: usize,
-    /// The share it should have.
+    /// Target share of the cell.
     pub share: f64,
 }
 
-/// What raking found.
+/// Result of raking.
 ///
-/// **When is it converged?** Weights that stop changing are not enough: where the limit of a weight is zero although
-/// nothing says so beforehand, weights approach it like `1/t` (the paper's Example 1), and a change of 1e-6 from one
-/// sweep to the next can mean a distance of 1e-3. So both are asked for: every margin within the tolerance, computed
-/// from the final weights, and the [distance](Raked::distance) to the limit, extrapolated from the changes of the last
-/// sweeps, within the tolerance, too.
+/// **Convergence.** It is not enough that weights stop changing. If the limit of a weight is zero although that is
+/// not known in advance, weights approach it like `1/t` (the paper's Example 1). A change of 1e-6 between sweeps can
+/// then mean a distance of 1e-3. So two conditions must hold. Every margin of the final weights must be within the
+/// tolerance. The [distance](Raked::distance) to the limit, extrapolated from the changes of the last sweeps, must
+/// be within it, too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Raked {
-    /// The weight of each distinct record, all its repetitions together; they sum to 1.
+    /// Weight of each distinct record, for all its copies together; they sum to 1.
     pub weights: Vec<f64>,
-    /// How many sweeps over all margins.
+    /// Number of sweeps over all margins.
     pub iterations: usize,
-    /// Whether margins and distance came within the tolerance.
+    /// Whether margins and distance are within the tolerance.
     pub converged: bool,
-    /// The largest difference between a margin of the final weights and its target. Targets of
-    /// [unattainable](Raked::unattainable) cells are zero here, the others of the margin scaled to sum to 1.
+    /// Largest difference between a margin of the final weights and its target.
+    ///
+    /// Targets of [unattainable](Raked::unattainable) cells are zero here, and the others of the margin are
+    /// scaled to sum to 1.
     pub largest_margin_error: f64,
-    /// The largest change of a weight in the last sweep, relative to itself.
+    /// Largest relative change of a weight in the last sweep.
     pub largest_weight_change: f64,
-    /// How far the share of any set of records may still be from its limit, if the changes go on falling as they did:
-    /// with `d` the change of the last sweep in total variation and `r` its ratio to the one before (the larger of the
-    /// last two), `2 d / (1 - r - 1/t)` after `t` sweeps. Without the 2 that is right for changes that fall
-    /// geometrically and for those that fall like a power of `t` (Raabe's test); the 2 is for slow parts that hide
-    /// behind fast ones. `None` if they do not fall that fast. Weights that have settled without agreeing with the
-    /// margins mean that these contradict each other, or need records that nobody answered.
+    /// Extrapolated distance of the share of any set of records from its limit; `None` if changes decrease too
+    /// slowly.
+    ///
+    /// With `d` the change of the last sweep in total variation and `r` its ratio to the one before (the larger of
+    /// the last two), it is `2 d / (1 - r - 1/t)` after `t` sweeps. Without the 2, this is exact for changes that
+    /// decrease geometrically, or like a power of `t` (Raabe's test). The 2 allows for slow parts that fast ones
+    /// hide. If weights have settled without matching the margins, these contradict each other, or require records
+    /// that do not occur.
     pub distance: Option<f64>,
-    /// Cells that should have a positive share, but have no record of positive weight.
+    /// Cells with a positive target share, but without records of positive weight.
     pub unattainable: Vec<Unattainable>,
 }
 
-/// Why raking cannot begin.
+/// Reason why raking cannot start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RakeError {
-    /// Nothing to give weights to.
+    /// There are no records.
     #[error("no records to weight")]
     NoRecords,
-    /// No margins.
+    /// There are no margins.
     #[error("no tables to rake to")]
     NoMargins,
-    /// A margin about other records.
+    /// A margin is of other records.
     #[error("margin {margin} has cells for {found} records; there are {expected}")]
     Length {
-        /// Which margin.
+        /// Number of the margin.
         margin: usize,
-        /// How many cells it lists.
+        /// Number of its records.
         found: usize,
-        /// How many distinct records there are.
+        /// Number of distinct records.
         expected: usize,
     },
-    /// A cell without a share.
+    /// A cell has no target share.
     #[error("margin {margin}: record {record} is in cell {cell}, but there are {shares} shares")]
     Cell {
-        /// Which margin.
+        /// Number of the margin.
         margin: usize,
-        /// Which record.
+        /// Number of the record.
         record: usize,
-        /// Its cell.
+        /// The cell.
         cell: u32,
-        /// How many cells have a share.
+        /// Number of cells with a target share.
         shares: usize,
     },
-    /// A share that is no number.
+    /// A target share is not a number.
     #[error("margin {margin}: a share is not a finite number")]
     Share {
-        /// Which margin.
+        /// Number of the margin.
         margin: usize,
     },
-    /// No weight is left.
+    /// No weight remains.
     #[error(
         "margin {margin} puts all its weight on categories without records, or on records that other margins exclude; \
          no weights can reproduce it"
     )]
     Empty {
-        /// Which margin.
+        /// Number of the margin.
         margin: usize,
     },
     /// Cancelled by the caller.
@@ -142,10 +146,10 @@ pub enum RakeError {
     Cancelled(#[from] Cancelled),
 }
 
-/// Weights for distinct records, `counts` times each to begin with, that agree with all margins; see [`Raked`].
+/// Rakes distinct records, with initial weights `counts`, to all margins; see [`Raked`].
 ///
-/// Cost: per sweep, one pass over the records for each table of margins that are worked on together; memory: a weight
-/// per record, and a cell per record and table.
+/// A sweep takes one pass over the records for each table of margins that are adjusted together. Memory holds a
+/// weight per record, and a cell per record and table.
 ///
 /// ```
 /// use candor_analysis::adjust::{Margin, Options, rake};
@@ -159,7 +163,7 @@ pub enum RakeError {
 /// ```
 ///
 /// # Errors
-/// If there is nothing to weigh or to agree with, or a margin does not fit the records.
+/// Returns [`RakeError`] if there are no records or margins, or a margin does not match the records.
 pub fn rake(counts: &[u64], margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
     rake_with_progress(counts, margins, options, ProgressSink::none())
 }
@@ -177,7 +181,7 @@ pub fn rake_with_progress(
     rake_weights(counts.iter().map(|&count| count as f64).collect(), margins, options, progress)
 }
 
-/// The same from any weights, none below 0, to begin with.
+/// Rakes records with any initial weights, none of which is negative.
 pub(crate) fn rake_weights(
     mut weights: Vec<f64>,
     margins: &[Margin],
@@ -198,7 +202,7 @@ pub(crate) fn rake_weights(
         course.end_of_sweep(&weights);
         let distance = course.distance();
         let settled = distance.is_some_and(|distance| distance <= options.tolerance);
-        // Weights that stand still will not do better either.
+        // Weights that do not change will not improve.
         let last = course.sweeps >= options.max_iterations.max(1) || course.changes[0] <= ROUNDING;
         if last || settled && course.error <= options.tolerance {
             let largest_margin_error = largest_error(&mut tables, &weights);
@@ -246,25 +250,25 @@ fn check(begin: &[f64], margins: &[Margin]) -> Result<(), RakeError> {
     Ok(())
 }
 
-/// Margins that are worked on together, and the weights in the combinations of their cells.
+/// Margins that are adjusted together, with the weights of the combinations of their cells.
 struct Table {
-    /// The combination that each record is in.
+    /// Combination of each record.
     cells: Vec<u32>,
-    /// The margins, each with its number.
+    /// Margins, each with its number.
     axes: Vec<(usize, Axis)>,
     weights: Vec<f64>,
-    /// What the last adjustment multiplied each combination by.
+    /// Factors of the combinations in the last adjustment.
     ratios: Vec<f64>,
 }
 
-/// How it goes, by sweeps.
+/// Progress of raking.
 struct Course {
     sweeps: usize,
-    /// The weights before the last sweep.
+    /// Weights before the last sweep.
     before: Vec<f64>,
-    /// By how much the last sweeps changed them, in total variation; the latest first.
+    /// Changes of the last sweeps in total variation, latest first.
     changes: [f64; 3],
-    /// The largest difference of a margin from its target, when its turn came in the last sweep.
+    /// Largest difference of a margin from its target, when it was adjusted in the last sweep.
     error: f64,
 }
 
@@ -294,13 +298,13 @@ impl Course {
             return Some(change);
         }
         let ratio = (change / previous).max(previous / earlier);
-        // In the first sweep nothing is known, and nothing falls.
+        // In the first sweep, the rate is unknown.
         let fall = 1.0 - ratio - 1.0 / self.sweeps as f64;
         (fall > 0.0).then(|| 2.0 * change / fall)
     }
 }
 
-/// Half the sum of absolute differences, in lanes that do not wait for each other.
+/// Returns half the sum of absolute differences, with eight independent accumulators.
 fn total_variation(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
@@ -313,7 +317,7 @@ fn total_variation(a: &[f64], b: &[f64]) -> f64 {
     (lanes.iter().sum::<f64>() + rest) / 2.0
 }
 
-/// The margins in tables, in their order.
+/// Groups the margins into tables, in their order.
 fn tables(margins: &[Margin]) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     for (number, margin) in margins.iter().enumerate() {
@@ -339,7 +343,7 @@ fn tables(margins: &[Margin]) -> Vec<Table> {
     tables
 }
 
-/// The shares, or what is closest to them and a distribution.
+/// Returns the shares if they are a distribution, and the closest distribution otherwise.
 fn distribution(shares: &[f64]) -> Vec<f64> {
     let sum: f64 = shares.iter().sum();
     if shares.iter().all(|&share| share >= 0.0) && (sum - 1.0).abs() < 1e-9 {
@@ -355,7 +359,7 @@ impl Table {
         self.cells.iter().zip(weights).for_each(|(&cell, weight)| self.weights[cell as usize] += weight);
     }
 
-    /// Adjusts the table to its margins, one after the other; raises `error` to the largest difference found.
+    /// Adjusts the table to its margins in turn, and raises `error` to the largest difference.
     fn adjust(&mut self, error: &mut f64) -> Result<(), RakeError> {
         self.ratios.fill(1.0);
         for (margin, axis) in &mut self.axes {
@@ -371,7 +375,7 @@ impl Table {
     }
 }
 
-/// Multiplies the records by what their cells in one table were multiplied by, and sums them for the next one.
+/// Multiplies the records by the factors of their cells in one table, and sums them for the next one.
 fn pass(weights: &mut [f64], tables: &mut [Table], at: usize) {
     let next = (at + 1) % tables.len();
     let mut sums = std::mem::take(&mut tables[next].weights);
@@ -383,13 +387,13 @@ fn pass(weights: &mut [f64], tables: &mut [Table], at: usize) {
             sums[next_cell as usize] += *weight;
         }
     } else {
-        // A single table holds its own sums already.
+        // A single table already contains its own sums.
         weights.iter_mut().zip(&table.cells).for_each(|(weight, &cell)| *weight *= table.ratios[cell as usize]);
     }
     tables[next].weights = sums;
 }
 
-/// The largest difference of any margin of these weights from its attainable target.
+/// Returns the largest difference of any margin of these weights from its attainable target.
 fn largest_error(tables: &mut [Table], weights: &[f64]) -> f64 {
     let mut largest: f64 = 0.0;
     for table in tables {
@@ -402,7 +406,7 @@ fn largest_error(tables: &mut [Table], weights: &[f64]) -> f64 {
     largest
 }
 
-/// The cells that should have a share, and have no weight.
+/// Returns the cells with a target share and no weight.
 fn unattainable(tables: &[Table]) -> Vec<Unattainable> {
     let of_axis = |(margin, axis): &(usize, Axis)| -> Vec<Unattainable> {
         let cells = axis.targets.iter().zip(&axis.sums).enumerate();

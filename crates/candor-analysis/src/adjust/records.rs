@@ -7,12 +7,12 @@ use candor_base::plan::Plan;
 use crate::table_list::TableList;
 use crate::tally::{Codes, CountLayout, Rows, TableCounts};
 
-/// An odd number without pattern: 2^64 over the golden ratio.
+/// Hash multiplier without pattern: 2^64 divided by the golden ratio, made odd.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Distinct records and their frequencies, in order of first occurrence.
 ///
-/// Memory is proportional to the number of distinct records; counts of parts of the data can be
+/// Memory is proportional to the number of distinct records. Counts of parts of the data can be
 /// [merged](DistinctRecords::merge).
 ///
 /// ```
@@ -28,13 +28,14 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug)]
 pub struct DistinctRecords {
     width: usize,
-    /// Codes, record after record.
+    /// Codes, record by record.
     codes: Vec<u16>,
     counts: Vec<u64>,
-    /// Hash table with the number of each record plus one, or zero; its size is a power of two, and it is at most
-    /// half full.
+    /// Hash table with the number of each record plus one, or zero.
+    ///
+    /// Its size is a power of two, and it is at most half full.
     slots: Vec<u32>,
-    /// Random hash key, so that nobody can construct colliding records.
+    /// Random hash key, which prevents constructed collisions.
     seed: u64,
 }
 
@@ -84,7 +85,7 @@ impl DistinctRecords {
     /// Counts tables of records that are responses under a plan.
     ///
     /// # Panics
-    /// Panics if the columns are not those of the plan.
+    /// Panics if the columns do not match the plan.
     pub fn tallies(&self, plan: &Plan, tables: &TableList) -> Vec<TableCounts> {
         let columns = self.columns();
         let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
@@ -126,7 +127,7 @@ impl DistinctRecords {
         }
     }
 
-    /// Adds one record per row of these columns.
+    /// Adds one record for each row of these columns.
     pub fn add_rows(&mut self, columns: &[&[u16]]) {
         let mut record = vec![0; self.width];
         for row in 0..columns.first().map_or(0, |column| column.len()) {

@@ -61,13 +61,14 @@ pub struct Clustering {
     pub steps: Vec<Step>,
 }
 
-/// Repeatedly merges the two most strongly associated clusters, as long as their association is at least
-/// `limits.dependence` and the merged cluster has at most `limits.cells` category combinations. The association of
-/// two clusters is the largest between an attribute of one and an attribute of the other; ties are broken by the
-/// order of attributes.
+/// Repeatedly merges the two most strongly associated clusters, within limits.
 ///
-/// `attributes` are positions in the schema with numbers of categories; pairs not among the `dependences` count as
-/// independent. Cost: `k^3` for `k` attributes, if few merges are rejected.
+/// Their association must be at least `limits.dependence`, and the merged cluster may have at most `limits.cells`
+/// combinations of categories. The association of two clusters is the largest between an attribute of one and an
+/// attribute of the other. Ties are broken by the order of attributes.
+///
+/// `attributes` are positions in the schema with numbers of categories. Pairs that are not among the `dependences`
+/// count as independent. The cost is `k^3` for `k` attributes, if few mergers are rejected.
 ///
 /// ```
 /// use candor_analysis::association::{Dependence, Limits, Measure, cluster};
@@ -82,7 +83,8 @@ pub struct Clustering {
 pub fn cluster(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Clustering {
     let mut clusters: Vec<(Vec<usize>, u64)> =
         attributes.iter().map(|&(attribute, categories)| (vec![attribute], categories as u64)).collect();
-    // Every pair is looked at once, in falling order: when it is refused, its clusters can only have grown later.
+    // Each pair is considered once, in decreasing order: clusters that were too large for a merger can only have
+    // grown since.
     let mut pairs: Vec<([usize; 2], f64)> = dependences
         .iter()
         .map(|d| ([d.attributes[0].min(d.attributes[1]), d.attributes[0].max(d.attributes[1])], d.value))
@@ -135,7 +137,7 @@ mod tests {
         Dependence { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
     }
 
-    /// Algorithm 1 as printed: the list of dependences of all pairs of clusters is made anew after every merger.
+    /// Algorithm 1 as printed: the associations of all pairs of clusters are listed again after every merger.
     fn as_printed(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Vec<Vec<usize>> {
         let mut clusters: Vec<Vec<usize>> = attributes.iter().map(|&(a, _)| vec![a]).collect();
         let size = |a: usize| attributes.iter().find(|(b, _)| *b == a).unwrap().1 as u64;
@@ -186,7 +188,7 @@ mod tests {
         ) {
             let attributes: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
             let pairs = (0..sizes.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
-            // Few different values, so that there are ties.
+            // Few distinct values, so that there are ties.
             let dependences: Vec<Dependence> =
                 pairs.zip(&values).map(|(pair, &value)| dependence(pair, f64::from(value) / 5.0)).collect();
             let limits = Limits::default().cells(cells).dependence(f64::from(least) / 5.0);

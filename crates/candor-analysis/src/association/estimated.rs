@@ -1,9 +1,9 @@
-//! Dependences from randomized responses (docs/explanation/association-and-clusters.md).
+//! Associations estimated from randomized responses (docs/explanation/association-and-clusters.md).
 //!
-//! The two-way table is estimated without bias; the measure of that estimate is too large by what noise alone gives it,
-//! which is taken away. `phi^2` divides by the shares of categories, so one that is too rare to be seen would drown all
-//! others in its noise: categories whose estimated share is below four of its standard errors are counted as one. That
-//! can only lower the measure: what rare categories would add to it stays unknown.
+//! The two-way table is estimated without bias. Noise alone makes the measure of that estimate too large, which is
+//! corrected. `phi^2` divides by the shares of categories, so a very rare category would drown all others in noise.
+//! Categories whose estimated share is below four standard errors are therefore merged. This can only lower the
+//! measure: the contribution of rare categories remains unknown.
 
 use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};
@@ -14,33 +14,36 @@ use crate::estimate::simplex::project;
 use crate::estimate::{Deviations, Estimate, EstimateError, TableEstimator, Target};
 use crate::tally::{CountAxis, TableCounts};
 
-/// How many standard errors above zero a category must be to be told apart.
+/// Number of standard errors above zero that a category needs to remain separate.
 const SEEN: f64 = 4.0;
 
-/// How much noise, relative to what there is to know, the mutual information bears.
+/// Largest noise, relative to the entropy, with which mutual information has a standard error.
 const TOLD: f64 = 0.05;
 
-/// The most categories of an attribute: their covariances are written out.
+/// Maximum number of categories of an attribute, whose covariance matrix is computed.
 const MAX_CATEGORIES: usize = 4096;
 
-/// Estimates how strongly two attributes depend on each other, from counts of their two-way table and of the one-way
-/// table of each.
+/// Estimates the association of two attributes, from the counts of their two-way and one-way tables.
 ///
-/// With `Q` the measure's square (`phi^2`, `r^2`) or the mutual information, of the estimated table:
-/// `Q - E[Q under independence]` is taken, and 0 if it is negative. The standard error follows from the variance of
-/// `Q`, which has a part linear in the deviations (delta method) and one that remains under independence. Near zero a
-/// measure that is a root is not nearly normal; its standard error is then how much larger it would be if `Q` were one
+/// Let `Q` be the square of the measure (`phi^2`, `r^2`), or the mutual information, of the estimated table. The
+/// estimate is `Q - E[Q under independence]`, or 0 if that is negative. The standard error follows from the variance
+/// of `Q`, which has a part linear in the deviations (delta method), and one that remains under independence. Near
+/// zero, a measure that is a root is not nearly normal. Its standard error is then its increase if `Q` were one
 /// standard error larger.
 ///
-/// Cost: for attributes of different blocks the number of cells, and the squares of the numbers of categories; else the
-/// third power of the number of cells.
+/// For attributes of different blocks, the cost is the number of cells plus the squares of the numbers of
+/// categories.
+/// Otherwise, it is the third power of the number of cells.
 ///
 /// # Errors
-/// If a table cannot be estimated; if an attribute has more than 4,096 categories; if both are of one block, and
-/// answers are sets, or it is a matrix over more than these two, or there are more than 4,096 cells.
+/// Returns [`EstimateError`] if
+/// - a table cannot be estimated,
+/// - an attribute has more than 4,096 categories,
+/// - both are in one block, and answers are sets or combinations with other attributes, or there are more than
+///   4,096 cells.
 ///
 /// # Panics
-/// If the tallies are not those of the two attributes and their pair.
+/// Panics if the counts are not those of the two attributes and their pair.
 pub fn estimated(
     plan: &Plan,
     one_way: [&TableCounts; 2],
@@ -51,7 +54,7 @@ pub fn estimated(
     let dependence = |value, standard_error| Dependence { attributes: pair.attributes, measure, value, standard_error };
     let [rows, columns] = [pair.margins[0].groups(), pair.margins[1].groups()];
     if rows < 2 || columns < 2 {
-        // As far as can be seen, an attribute has one category only.
+        // All but one of the categories are too rare to be distinguished.
         return Ok(dependence(0.0, None));
     }
     let shares = pair.shares();
@@ -62,10 +65,10 @@ pub fn estimated(
     let (mean, spread) = noise.moments(&table.row_shares, &table.column_shares);
     Ok(match measure {
         Measure::CramersV => {
-            // Of all categories: merging some can only lower phi^2, so V is not overstated.
+            // The minimum is over all categories: merging can only lower phi^2, so V is not overstated.
             let least = (pair.estimate.dims[0].min(pair.estimate.dims[1]) - 1) as f64;
-            // The noise in the gradient doubles what it adds to the variance; what remains under independence is half
-            // of it.
+            // The noise in the gradient doubles its contribution to the variance; half of it remains under
+            // independence.
             let variance = (pair.variance(&table.phi_squared_gradient(), &noise) - spread).max(spread);
             let square = ((table.phi_squared() - mean) / least).clamp(0.0, 1.0);
             let value = square.sqrt();
@@ -74,15 +77,15 @@ pub fn estimated(
         Measure::MutualInformation => {
             let closest = project(&shares);
             let table = TwoWay::new(rows, columns, &closest);
-            // Near independence the information is phi^2 / 2.
+            // Near independence, the information is phi^2 / 2.
             let variance = (pair.variance(&table.information_gradient(), &noise) - spread / 4.0).max(spread / 4.0);
             let entropy = table.least_entropy();
             if entropy <= 0.0 {
                 return Ok(dependence(0.0, None));
             }
             let value = ((table.information() - mean / 2.0) / entropy).clamp(0.0, 1.0);
-            // Where noise is not small against what there is to know, or much of it was cut off with what is negative,
-            // the correction is not the right one, and no error can be stated.
+            // If the noise is not small, or clipping removed much of it, the correction is not accurate, and
+            // there is no standard error.
             let negative: f64 = shares.iter().filter(|share| **share < 0.0).map(|share| -share).sum();
             let told = mean / 2.0 < TOLD * entropy && negative < TOLD;
             dependence(value, told.then(|| variance.sqrt() / entropy))
@@ -101,18 +104,18 @@ pub fn estimated(
     })
 }
 
-/// The categories of an attribute that are counted as one where it takes part in Cramer's V, since they are too rare to
-/// be told apart; none if all are told apart.
+/// Returns the categories of an attribute that are merged for Cramér's V because they are too rare; empty if
+/// there are none.
 ///
 /// # Errors
-/// If its one-way table, of which these are the counts, cannot be estimated, or it has more than 4,096 categories.
+/// Returns [`EstimateError`] if the one-way table cannot be estimated or has more than 4,096 categories.
 pub fn merged(plan: &Plan, attribute: usize, one_way: &TableCounts) -> Result<Vec<u16>, EstimateError> {
     let Margin { group_of, .. } = Margin::new(plan, attribute, one_way, Measure::CramersV)?;
     let beside = |code: &usize| group_of.iter().filter(|group| **group == group_of[*code]).count() > 1;
     Ok((0..group_of.len()).filter(beside).map(|code| code as u16).collect())
 }
 
-/// The estimated two-way table, and which categories are told apart in it.
+/// The estimated two-way table, with its merged categories.
 struct Pair<'a> {
     attributes: [usize; 2],
     tally: &'a TableCounts,
@@ -135,21 +138,21 @@ impl<'a> Pair<'a> {
         Ok(Pair { attributes: [a, b], tally, estimator, estimate, margins })
     }
 
-    /// Where a cell of the whole table is counted among the groups of categories.
+    /// Returns the cell of the merged table that contains a cell.
     fn group(&self, cell: usize) -> usize {
         let [rows, columns] = &self.margins;
         let fine_columns = columns.group_of.len();
         rows.group_of[cell / fine_columns] * columns.groups() + columns.group_of[cell % fine_columns]
     }
 
-    /// The estimated shares of the groups.
+    /// Returns the estimated shares of the merged table.
     fn shares(&self) -> Vec<f64> {
         let mut shares = vec![0.0; self.margins[0].groups() * self.margins[1].groups()];
         self.estimate.shares.iter().enumerate().for_each(|(cell, share)| shares[self.group(cell)] += share);
         shares
     }
 
-    /// What noise does to the deviations from independence.
+    /// Returns the distribution of the deviations from independence under noise.
     fn noise(&self, plan: &Plan) -> Result<Noise, EstimateError> {
         let [a, b] = self.attributes;
         let block = |attribute| plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
@@ -171,22 +174,23 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// The variance of a sum of the groups' shares with these coefficients.
+    /// Returns the variance of a linear combination of the merged shares.
     fn variance(&self, gradient: &[f64], noise: &Noise) -> f64 {
         let fine: Vec<f64> = (0..self.estimate.shares.len()).map(|cell| gradient[self.group(cell)]).collect();
         match self.estimator.linear_of(self.tally, &self.estimate, &fine, Target::Population).standard_error {
             Some(error) => error * error,
-            // Sets: as if the attributes were independent.
+            // For sets, as if the attributes were independent.
             None => noise.variance(gradient, self.margins[1].groups()),
         }
     }
 }
 
-/// The dependence of the answers themselves, as section 4.1 of Domingo-Ferrer and Soria-Comas 2020 has it: weaker than
-/// that of the truth, in another order. `None` where answers are not categories.
+/// Returns the association in the answers themselves, as in section 4.1 of Domingo-Ferrer and Soria-Comas 2020.
+///
+/// It is weaker than that of true records, and the order may differ. `None` if answers are not categories.
 ///
 /// # Panics
-/// If the tally is not of a table of two attributes.
+/// Panics if the counts are not those of a two-way table.
 pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Dependence> {
     let layout = pair.layout();
     let &[a, b] = &layout.attributes[..] else { panic!("a table of two attributes") };
@@ -201,7 +205,7 @@ pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Dependence> {
     let &[rows, columns] = &sizes[..] else { return None };
     let mut counts = vec![0.0; rows * columns];
     for group in pair.groups().values() {
-        // Sets are in several cells.
+        // Sets count in several cells.
         if (group.counts.iter().sum::<f64>() - group.total).abs() > 1e-6 * group.total {
             return None;
         }
@@ -211,11 +215,11 @@ pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Dependence> {
     Some(Dependence { attributes: [a, b], measure, value, standard_error: None })
 }
 
-/// The estimated one-way table of an attribute, with rare categories as one.
+/// The estimated one-way table of an attribute, with rare categories merged.
 struct Margin {
-    /// For each category of the attribute its place in the table.
+    /// For each category, its index in the table.
     group_of: Vec<usize>,
-    /// A distribution.
+    /// Shares as a distribution.
     shares: Vec<f64>,
     covariance: DMatrix<f64>,
 }
@@ -230,7 +234,7 @@ impl Margin {
         }
         let covariance = estimator.covariance_one_way(tally, &estimate);
         let group_of = match measure {
-            // Correlations do not divide by shares, and scores do not go together.
+            // Correlations do not divide by shares, and merged categories have no common score.
             Measure::Pearson | Measure::Covariance => (0..shares.len()).collect(),
             Measure::CramersV | Measure::MutualInformation => seen_together(shares, &covariance),
         };
@@ -249,8 +253,9 @@ impl Margin {
     }
 }
 
-/// For each category its group: those that are seen alone, the others together; with one that is seen if they are not
-/// seen even so.
+/// Returns the group of each category: frequent ones are separate, and rare ones are merged.
+///
+/// If the rare ones are still too rare together, they are merged with a frequent one.
 fn seen_together(shares: &[f64], covariance: &DMatrix<f64>) -> Vec<usize> {
     let seen = |members: &[usize]| {
         let share: f64 = members.iter().map(|&i| shares[i]).sum();
@@ -272,17 +277,18 @@ fn seen_together(shares: &[f64], covariance: &DMatrix<f64>) -> Vec<usize> {
     group_of
 }
 
-/// The law of the estimated deviations from independence, if the attributes are independent.
+/// Distribution of the estimated deviations from independence, if the attributes are independent.
 enum Noise {
-    /// Randomized independently of each other: the covariance is `n` times the product of those of the margins.
+    /// Randomized independently: the covariance is `n` times the product of those of the margins.
     Product { rows: DMatrix<f64>, columns: DMatrix<f64>, respondents: f64 },
-    /// The covariance of all cells.
+    /// Covariance of all cells.
     Dense(DMatrix<f64>),
 }
 
 impl Noise {
-    /// Mean and variance of `sum d^2 / (p q)`, with `d` normal: `tr(W C)` and `2 tr(W C W C)`, where `W` holds one over
-    /// the shares.
+    /// Returns mean and variance of `sum d^2 / (p q)` for normal `d`: `tr(W C)` and `2 tr(W C W C)`.
+    ///
+    /// `W` is diagonal with the inverse shares.
     fn moments(&self, row_shares: &[f64], column_shares: &[f64]) -> (f64, f64) {
         let over = |share: f64| if share > 0.0 { 1.0 / share } else { 0.0 };
         let traces = |covariance: &DMatrix<f64>, weight: &dyn Fn(usize) -> f64| {
@@ -308,7 +314,7 @@ impl Noise {
         }
     }
 
-    /// The variance of `sum g d`.
+    /// Returns the variance of `sum g d`.
     fn variance(&self, gradient: &[f64], width: usize) -> f64 {
         let variance = match self {
             Noise::Product { rows, columns, respondents } => {

@@ -1,23 +1,28 @@
-//! Measures of dependence as functions of a two-way table, with their derivatives.
+//! Measures of association as functions of a two-way table, with their derivatives.
 
 use std::fmt;
 
 use candor_base::schema::{Attribute, Kind};
 
-/// A measure of dependence: the covariance is 0 or more, all others are from 0 to 1.
+/// A measure of association: the covariance is at least 0, and all others are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (Domingo-Ferrer
-    /// and Soria-Comas 2020, expression 8): for two ordinal attributes.
+    /// `|r|`, the absolute value of Pearson's correlation of the categories' positions, for two ordinal attributes.
+    ///
+    /// It is expression 8 of Domingo-Ferrer and Soria-Comas 2020.
     Pearson,
-    /// Cramer's `V = sqrt( phi^2 / min(r-1, c-1) )`, `phi^2 = sum (p_ij - p_i p_j)^2 / (p_i p_j)` (expression 9, whose
-    /// chi-square is printed with another denominator than its definition): for any two attributes.
+    /// Cramér's `V = sqrt( phi^2 / min(r-1, c-1) )`, `phi^2 = sum (p_ij - p_i p_j)^2 / (p_i p_j)`, for any
+    /// attributes.
+    ///
+    /// It is expression 9 of the paper, which prints chi-square with another denominator than its definition.
     CramersV,
-    /// Mutual information over the smaller of the two entropies: 1 if one attribute decides the other.
+    /// Mutual information divided by the smaller entropy: 1 if one attribute determines the other.
     MutualInformation,
-    /// The absolute value of the covariance, with the categories' positions for scores (section 4.1). If every
-    /// attribute is kept with the same probability `p` and else drawn uniformly, covariances of the answers are those
-    /// of the truth times `p^2` (Corollary 1), so that even answers themselves have the right order.
+    /// Absolute value of the covariance of the categories' positions (section 4.1).
+    ///
+    /// Suppose that every attribute is kept with the same probability `p`, and otherwise replaced uniformly.
+    /// Covariances of the answers are then those of the true values times `p^2` (Corollary 1), so even answers have
+    /// the right order.
     Covariance,
 }
 
@@ -33,9 +38,10 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
-    /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal. A missing value
-    /// has no place in an order, nor a question that was not asked, so an attribute with a category for these counts as
-    /// nominal.
+    /// Returns the measure that the paper chooses: Pearson's for two ordinal attributes, and Cramér's otherwise.
+    ///
+    /// A missing value has no place in an order, nor has a question that was not asked. So an attribute with such a
+    /// category counts as nominal.
     pub fn suited(a: &Attribute, b: &Attribute) -> Measure {
         let ordered = |attribute: &Attribute| {
             attribute.kind() == Kind::Ordinal && (0..attribute.categories().len()).all(|code| attribute.is_answer(code))
@@ -43,11 +49,13 @@ impl Measure {
         if ordered(a) && ordered(b) { Measure::Pearson } else { Measure::CramersV }
     }
 
-    /// The dependence in a table of counts or shares (first attribute slowest), none of them negative; 0 for a table
-    /// without anybody, and where an attribute has a single category that occurs.
+    /// Returns the association in a table of counts or shares, with the first attribute varying slowest.
+    ///
+    /// They must not be negative. The result is 0 for an empty table, and if only one category of an attribute
+    /// occurs.
     ///
     /// # Panics
-    /// If the table does not have `rows x columns` cells.
+    /// Panics if the table does not have `rows x columns` cells.
     ///
     /// ```
     /// use candor_analysis::association::Measure;
@@ -75,15 +83,15 @@ impl Measure {
     }
 }
 
-/// The mutual information of a proper two-way table, in nats.
+/// Returns the mutual information of a two-way distribution, in nats.
 pub(crate) fn information(rows: usize, columns: usize, shares: &[f64]) -> f64 {
     TwoWay::new(rows, columns, shares).information()
 }
 
-/// A standard deviation of positions below this is none.
+/// Largest standard deviation of positions that counts as zero.
 const MIN_SPREAD: f64 = 1e-6;
 
-/// A two-way table of shares that sum to 1, with margins to compare it with.
+/// A two-way table of shares that sum to 1, with the margins for the comparison.
 pub(super) struct TwoWay<'a> {
     pub(super) columns: usize,
     pub(super) shares: &'a [f64],
@@ -98,12 +106,12 @@ impl<'a> TwoWay<'a> {
         TwoWay { columns, shares, row_shares, column_shares }
     }
 
-    /// The share a cell would have if the attributes were independent.
+    /// Returns the share of a cell under independence.
     pub(super) fn independent(&self, cell: usize) -> f64 {
         self.row_shares[cell / self.columns] * self.column_shares[cell % self.columns]
     }
 
-    /// The cells that independence allows.
+    /// Returns the cells with a positive share under independence.
     fn allowed(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.shares.len()).filter(|&cell| self.independent(cell) > 0.0)
     }
@@ -116,7 +124,8 @@ impl<'a> TwoWay<'a> {
         self.allowed().map(term).sum()
     }
 
-    /// The derivative of `phi^2 = sum p^2/(r c) - 1` by each cell: `2 p/(r c)`, less what the margins move.
+    /// Returns the derivative of `phi^2 = sum p^2/(r c) - 1` in each cell: `2 p/(r c)`, less the effect of the
+    /// margins.
     pub(super) fn phi_squared_gradient(&self) -> Vec<f64> {
         let (mut by_row, mut by_column) = (vec![0.0; self.row_shares.len()], vec![0.0; self.columns]);
         for cell in self.allowed() {
@@ -133,13 +142,13 @@ impl<'a> TwoWay<'a> {
         gradient
     }
 
-    /// The mutual information, in nats.
+    /// Returns the mutual information, in nats.
     pub(super) fn information(&self) -> f64 {
         let occurring = self.allowed().filter(|&cell| self.shares[cell] > 0.0);
         occurring.map(|cell| self.shares[cell] * (self.shares[cell] / self.independent(cell)).ln()).sum()
     }
 
-    /// Its derivative by each cell, up to a constant; 0 where nobody is.
+    /// Returns its derivative in each cell, up to a constant; 0 in empty cells.
     pub(super) fn information_gradient(&self) -> Vec<f64> {
         let one = |cell: usize| match self.shares[cell] > 0.0 && self.independent(cell) > 0.0 {
             true => (self.shares[cell] / self.independent(cell)).ln(),
@@ -148,21 +157,21 @@ impl<'a> TwoWay<'a> {
         (0..self.shares.len()).map(one).collect()
     }
 
-    /// The smaller of the two attributes' entropies, in nats.
+    /// Returns the smaller entropy of the two attributes, in nats.
     pub(super) fn least_entropy(&self) -> f64 {
         let entropy =
             |shares: &[f64]| -shares.iter().filter(|share| **share > 0.0).map(|share| share * share.ln()).sum::<f64>();
         entropy(&self.row_shares).min(entropy(&self.column_shares))
     }
 
-    /// Mean and standard deviation of the positions of the categories.
+    /// Returns mean and standard deviation of the positions of the categories.
     fn moments(shares: &[f64]) -> (f64, f64) {
         let mean: f64 = shares.iter().enumerate().map(|(score, share)| score as f64 * share).sum();
         let spread: f64 = shares.iter().enumerate().map(|(score, share)| (score as f64 - mean).powi(2) * share).sum();
         (mean, spread.max(0.0).sqrt())
     }
 
-    /// Each attribute's scores with mean 0.
+    /// Returns each attribute's positions, centered.
     fn centered(&self) -> [Vec<f64>; 2] {
         [&self.row_shares, &self.column_shares].map(|shares| {
             let mean = TwoWay::moments(shares).0;
@@ -170,18 +179,18 @@ impl<'a> TwoWay<'a> {
         })
     }
 
-    /// The covariance of the positions of the categories.
+    /// Returns the covariance of the positions of the categories.
     pub(super) fn covariance(&self) -> f64 {
         self.covariance_gradient().iter().zip(self.shares).map(|(product, share)| product * share).sum()
     }
 
-    /// Its derivative by each cell, up to a constant: `(x - mean x)(y - mean y)`.
+    /// Returns its derivative in each cell, up to a constant: `(x - mean x)(y - mean y)`.
     pub(super) fn covariance_gradient(&self) -> Vec<f64> {
         let [x, y] = self.centered();
         (0..self.shares.len()).map(|cell| x[cell / self.columns] * y[cell % self.columns]).collect()
     }
 
-    /// Each attribute's scores with mean 0 and variance 1; `None` if one has no variance.
+    /// Returns each attribute's positions, standardized; `None` if one has no variance.
     pub(super) fn standardized(&self) -> Option<[Vec<f64>; 2]> {
         let one = |shares: &[f64]| {
             let (mean, spread) = TwoWay::moments(shares);
@@ -190,13 +199,13 @@ impl<'a> TwoWay<'a> {
         Some([one(&self.row_shares)?, one(&self.column_shares)?])
     }
 
-    /// Pearson's correlation of the positions of the categories.
+    /// Returns Pearson's correlation of the positions of the categories.
     pub(super) fn correlation(&self) -> f64 {
         let Some([x, y]) = self.standardized() else { return 0.0 };
         (0..self.shares.len()).map(|cell| self.shares[cell] * x[cell / self.columns] * y[cell % self.columns]).sum()
     }
 
-    /// Its derivative by each cell: `x y - r (x^2 + y^2)/2` with standardized scores.
+    /// Returns its derivative in each cell: `x y - r (x^2 + y^2)/2` with standardized positions.
     pub(super) fn correlation_gradient(&self) -> Vec<f64> {
         let Some([x, y]) = self.standardized() else { return vec![0.0; self.shares.len()] };
         let r = self.correlation();
@@ -220,7 +229,7 @@ mod tests {
         for measure in ALL {
             assert!((measure.of_table(3, 3, &[2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0]) - 1.0).abs() < 1e-12);
             assert!(measure.of_table(2, 3, &[2.0, 4.0, 6.0, 3.0, 6.0, 9.0]) < 1e-7, "{measure}");
-            // Nobody, or an attribute with a single category that occurs.
+            // An empty table, and an attribute with a single category that occurs.
             assert_eq!(measure.of_table(2, 2, &[0.0; 4]), 0.0);
             assert_eq!(measure.of_table(2, 2, &[1.0, 2.0, 0.0, 0.0]), 0.0);
             assert_eq!(measure.of_table(1, 2, &[1.0, 2.0]), 0.0);
@@ -236,7 +245,8 @@ mod tests {
         assert!((pearson - (7.0 * 11.0 - 2.0 * 3.0) / (9.0f64 * 14.0 * 10.0 * 13.0).sqrt()).abs() < 1e-12);
     }
 
-    /// Proposition 1: `Cov(Y, Y') = p p' Cov(X, X')` if values are kept with these probabilities, else uniform.
+    /// Proposition 1: `Cov(Y, Y') = p p' Cov(X, X')` if values are kept with these probabilities, and otherwise
+    /// uniform.
     #[test]
     fn covariances_of_answers_are_those_of_the_truth_times_what_is_kept() {
         let truth = [0.3, 0.05, 0.1, 0.05, 0.2, 0.02, 0.08, 0.1, 0.1];
@@ -254,7 +264,7 @@ mod tests {
         for (p, q) in [(0.7, 0.7), (0.1, 0.9), (0.5, 0.3)] {
             assert!((covariance(&answered(p, q)) - p * q * by_hand).abs() < 1e-12);
         }
-        // A covariance is not bounded by 1.
+        // A covariance may exceed 1.
         assert!(
             (Measure::Covariance.of_table(
                 5,
@@ -282,7 +292,7 @@ mod tests {
             }
         }
 
-        /// Derivatives against small steps that keep the total.
+        /// Derivatives, compared with small steps that keep the total.
         #[test]
         fn derivatives(cells in prop::collection::vec(0.5f64..9.0, 12), up in 0usize..12, down in 0usize..12) {
             let total: f64 = cells.iter().sum();

@@ -1,11 +1,11 @@
-//! Which attributes depend on each other, and which belong together (Domingo-Ferrer and Soria-Comas 2020, section 4).
+//! Associations of attributes, and clusters of associated ones (Domingo-Ferrer and Soria-Comas 2020, section 4).
 //!
-//! A dependence is a number from 0 (independent) to 1 (one decides the other); a covariance can be larger. It is
-//! measured on a true two-way table ([`Measure::of_table`]), or estimated from randomized responses without anybody
-//! disclosing anything ([`estimated`]): the table is estimated first, without bias, and measured then. Measuring the
-//! answers themselves, as section 4.1 of the paper proposes, attenuates dependences unequally and so changes their
-//! order, except for covariances ([`attenuated`], for comparison). [`cluster`] puts attributes together that depend on
-//! each other.
+//! An association (`Dependence`) is a number from 0 (independent) to 1 (one attribute determines the other); a
+//! covariance can be larger. It is measured in a table of true records ([`Measure::of_table`]), or estimated from
+//! randomized responses, so that nobody discloses anything ([`estimated`]). The table is then estimated without bias
+//! before it is measured. Section 4.1 of the paper measures the answers themselves. That attenuates associations
+//! unequally and changes their order, except for covariances ([`attenuated`], for comparison). [`cluster`] groups
+//! associated attributes.
 
 mod clusters;
 mod measure;
@@ -22,17 +22,17 @@ pub use protocols::{Learned, Parties};
 
 use candor_base::schema::Schema;
 
-/// All pairs of attributes that are randomized, by position in the schema.
+/// Returns all pairs of randomized attributes, by position in the schema.
 pub fn pairs(schema: &Schema) -> Vec<[usize; 2]> {
     let private = schema.randomized();
     let with_later = |(i, &a): (usize, &usize)| private[i + 1..].iter().map(|&b| [a, b]).collect::<Vec<_>>();
     private.iter().enumerate().flat_map(with_later).collect()
 }
 
-/// The exact dependences of pairs of attributes, from counts of true records (first attribute slowest).
+/// Returns the exact associations of pairs, from counts of true records with the first attribute varying slowest.
 ///
 /// # Panics
-/// If the counts are not those of the pairs.
+/// Panics if the counts are not those of the pairs.
 pub fn counted<'a>(
     schema: &Schema,
     counts: impl IntoIterator<Item = ([usize; 2], &'a [u64])>,
@@ -47,15 +47,15 @@ pub fn counted<'a>(
     counts.into_iter().map(one).collect()
 }
 
-/// How strongly two attributes depend on each other.
+/// Association of two attributes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dependence {
-    /// The attributes, by position in the schema.
+    /// Positions of the attributes in the schema.
     pub attributes: [usize; 2],
-    /// How it was measured.
+    /// Measure of association.
     pub measure: Measure,
-    /// From 0 to 1; a covariance can be larger.
+    /// Value from 0 to 1; a covariance can be larger.
     pub value: f64,
-    /// Its standard error; `None` if it is exact, or if the responses do not tell it.
+    /// Standard error; `None` if the value is exact, or the error cannot be estimated.
     pub standard_error: Option<f64>,
 }

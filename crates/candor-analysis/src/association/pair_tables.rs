@@ -1,5 +1,7 @@
-//! The two-way tables of all pairs as one vector that parties add up: exact counts, or counts of what each record
-//! reports after it was randomized (Domingo-Ferrer and Soria-Comas 2020, sections 4.2 and 4.3).
+//! Two-way tables of all pairs as one vector of counts, which parties add up.
+//!
+//! The counts are exact, or those of randomized records (Domingo-Ferrer and Soria-Comas 2020, sections 4.2 and
+//! 4.3).
 
 use std::collections::BTreeMap;
 
@@ -15,23 +17,23 @@ use super::{Dependence, Measure, estimated};
 use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
 use crate::tally::{Codes, CountLayout, Group, TableCounts, answer_codes};
 
-/// The first stream of the randomness of pairs: those of a secure sum are numbered by party and come before.
+/// First random stream for pairs; the streams of a secure sum are numbered by party and come before.
 const FIRST_STREAM: u64 = 1 << 32;
 
-/// Why a protocol failed.
+/// Reason why a protocol failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
     /// The secure sum failed.
     #[error(transparent)]
     SecureSum(#[from] Fault),
-    /// What was asked for is no channel.
+    /// The parameters give no valid channel.
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// What was asked for is no plan.
+    /// The parameters give no valid plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A record does not fit the schema.
+    /// A record does not match the schema.
     #[error(transparent)]
     Record(#[from] RandomizeError),
     /// A table cannot be estimated.
@@ -39,45 +41,46 @@ pub enum ProtocolError {
     Estimate(#[from] EstimateError),
 }
 
-/// The tables of some pairs of attributes, one after another in one vector of counts.
+/// Two-way tables of some pairs of attributes, in one vector of counts.
 #[derive(Clone, Debug)]
 pub struct PairTables<'a> {
     schema: &'a Schema,
     measured: Vec<([usize; 2], Measure)>,
-    /// One for each pair; none if the counts are exact.
+    /// One plan for each pair; empty if the counts are exact.
     plans: Vec<Plan>,
     epsilon: Option<f64>,
 }
 
-/// A pair and its totals.
+/// A pair with its totals.
 type Totals<'t> = ([usize; 2], &'t [u64]);
 
 /// Two tables that cannot be of the same records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The pair of one table, by position in the schema.
+    /// Pair of the first table, by position in the schema.
     pub first: [usize; 2],
-    /// The pair of the other.
+    /// Pair of the second table.
     pub second: [usize; 2],
-    /// The attribute and the category whose records differ; `None` if the tables differ in all their records.
+    /// Attribute and category whose numbers of records differ; `None` if the totals differ.
     pub category: Option<(usize, usize)>,
-    /// How many records there are by the one table and by the other.
+    /// Numbers of records in the two tables.
     pub records: [u128; 2],
 }
 
 impl<'a> PairTables<'a> {
-    /// Exact counts, which have no epsilon.
+    /// Creates tables of exact counts, which have no epsilon.
     pub fn exact(schema: &'a Schema, measured: &[([usize; 2], Measure)]) -> PairTables<'a> {
         PairTables { schema, measured: measured.to_vec(), plans: Vec::new(), epsilon: None }
     }
 
-    /// Counts of answers: each record randomizes each of its pairs by k-ary randomized response. `epsilon` is shared
-    /// out equally over the pairs: each depends on the same record, so their losses add up. (The paper waives that
-    /// because the sum makes a party's answers unlinkable; but differential privacy is about what the published tables
-    /// tell of a record, linked or not.)
+    /// Creates tables of randomized records: each record randomizes each of its pairs by k-ary randomized response.
+    ///
+    /// `epsilon` is divided equally among the pairs, because all depend on the same record, so their epsilons add
+    /// up. The paper omits this, because the sum makes a party's answers unlinkable. But differential privacy limits
+    /// what the published tables reveal about a record, whether linked or not.
     ///
     /// # Errors
-    /// If epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations.
+    /// Returns [`ProtocolError`] if epsilon is 0 or invalid, or a pair has more than 4,096 combinations.
     pub fn randomized(
         schema: &'a Schema,
         measured: &[([usize; 2], Measure)],
@@ -90,34 +93,34 @@ impl<'a> PairTables<'a> {
             let channel = Pattern::k_ary(axes, epsilon / measured.len() as f64)?;
             let of_pair = Schema::new(attributes.to_vec()).map_err(PlanError::from)?;
             let plan = Plan::new(of_pair, vec![Block::new(vec![0, 1], channel)])?;
-            // Nothing is drawn for tables that could not be used then.
+            // Checked before anything is drawn for tables that could not be used.
             TableEstimator::new(&plan, &[0, 1])?.predict(1.0, Target::Population)?;
             if schema.size(a) * schema.size(b) > MAX_DENSE {
                 return Err(
                     EstimateError::NoLikelihood("a pair has more than 4,096 combinations; merge categories").into()
                 );
             }
-            // Rounded up, like every epsilon.
+            // Rounded up, as all epsilons are.
             spent = f64::next_up(spent + plan.guarantee().epsilon().as_f64());
             plans.push(plan);
         }
         Ok(PairTables { schema, measured: measured.to_vec(), plans, epsilon: Some(spent) })
     }
 
-    /// What a record loses by sequential composition; `None` if the counts are exact.
+    /// Returns the epsilon of a record by sequential composition; `None` if the counts are exact.
     pub fn epsilon(&self) -> Option<f64> {
         self.epsilon
     }
 
-    /// How many counts all tables have together.
+    /// Returns the total number of counts.
     pub fn cells(&self) -> usize {
         self.measured.iter().map(|&(pair, _)| self.schema.shape(&pair).cells()).sum()
     }
 
-    /// What records report of each pair: the truth, or an answer that is drawn here.
+    /// Returns what records report for each pair: the true values, or randomized ones drawn here.
     ///
     /// # Errors
-    /// If a record does not fit the schema.
+    /// Returns [`ProtocolError`] if a record does not match the schema.
     pub(super) fn reports(&self, columns: &[Vec<u16>], source: &Source) -> Result<Vec<[Vec<u16>; 2]>, ProtocolError> {
         let truths = |pair: [usize; 2]| pair.map(|attribute| columns[attribute].clone());
         if self.plans.is_empty() {
@@ -134,10 +137,10 @@ impl<'a> PairTables<'a> {
         (FIRST_STREAM..).zip(self.plans.iter().zip(&self.measured)).map(drawn).collect()
     }
 
-    /// The counts of some records, for all tables one after another, each with its first attribute slowest.
+    /// Returns the counts of some records for all tables, each with its first attribute varying slowest.
     ///
     /// # Errors
-    /// If a record does not fit the schema.
+    /// Returns [`ProtocolError`] if a record does not match the schema.
     pub fn counts(&self, columns: &[Vec<u16>], source: &Source) -> Result<Vec<u64>, ProtocolError> {
         let mut counts = Vec::with_capacity(self.cells());
         for ([first, second], &([a, b], _)) in self.reports(columns, source)?.iter().zip(&self.measured) {
@@ -150,10 +153,10 @@ impl<'a> PairTables<'a> {
         Ok(counts)
     }
 
-    /// The totals of each table, in order.
+    /// Splits the totals into tables, in order.
     ///
     /// # Panics
-    /// If there are too few or too many.
+    /// Panics if there are too few or too many totals.
     pub fn tables<'t>(&self, totals: &'t [u64]) -> Vec<Totals<'t>> {
         let mut rest = totals;
         let next = |&(pair, _): &([usize; 2], Measure)| {
@@ -166,11 +169,13 @@ impl<'a> PairTables<'a> {
         tables
     }
 
-    /// Two tables that cannot be of the same records: each record is in one cell of each table and, if the counts are
-    /// exact, in the same category of an attribute wherever that occurs. Honest rounds have none.
+    /// Finds two tables that cannot be of the same records; honest rounds have none.
+    ///
+    /// Each record is in one cell of each table. If the counts are exact, it is in the same category of an attribute
+    /// in all of them.
     ///
     /// # Panics
-    /// As [`PairTables::tables`].
+    /// Panics as [`PairTables::tables`] does.
     pub fn contradiction(&self, totals: &[u64]) -> Option<Contradiction> {
         let tables = self.tables(totals);
         let sum = |table: &[u64]| table.iter().map(|&total| u128::from(total)).sum::<u128>();
@@ -200,7 +205,7 @@ impl<'a> PairTables<'a> {
         None
     }
 
-    /// The margins of a table: by its first attribute and by its second.
+    /// Returns the margins of a table by its two attributes.
     fn margins(&self, [a, b]: [usize; 2], table: &[u64]) -> [Vec<u128>; 2] {
         let (rows, columns) = (self.schema.size(a), self.schema.size(b));
         let cell = |i: usize, j: usize| u128::from(table[i * columns + j]);
@@ -209,13 +214,13 @@ impl<'a> PairTables<'a> {
         [(0..rows).map(row).collect(), (0..columns).map(column).collect()]
     }
 
-    /// The dependences that follow from the totals: of exact tables, or of tables estimated from answers.
+    /// Returns the associations in exact tables, or in tables estimated from randomized records.
     ///
     /// # Errors
-    /// If a table cannot be estimated.
+    /// Returns [`ProtocolError`] if a table cannot be estimated.
     ///
     /// # Panics
-    /// As [`PairTables::tables`].
+    /// Panics as [`PairTables::tables`] does.
     pub fn dependences(&self, totals: &[u64]) -> Result<Vec<Dependence>, ProtocolError> {
         let tables = self.tables(totals);
         if self.plans.is_empty() {
@@ -281,7 +286,7 @@ mod tests {
         assert_eq!(randomized.contradiction(&drawn), None);
     }
 
-    /// Every change of one total is noticed; a change that keeps all margins of all tables is not.
+    /// Every change of a single total is detected; a change that keeps all margins of all tables is not.
     #[test]
     fn contradictions_are_found() {
         let schema = Schema::with_sizes(&[3, 3, 2]).unwrap();

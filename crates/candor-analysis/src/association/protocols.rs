@@ -1,5 +1,7 @@
-//! Dependences without anybody disclosing a record: by secure sum (Domingo-Ferrer and Soria-Comas 2020, section 4.2),
-//! and by randomized response on each pair with a secure sum of the answers (section 4.3).
+//! Protocols that measure associations without disclosing records (Domingo-Ferrer and Soria-Comas 2020).
+//!
+//! One is a secure sum of exact tables (section 4.2). The other randomizes each pair before the secure sum
+//! (section 4.3).
 
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
@@ -9,51 +11,54 @@ use rand_core::Rng;
 use super::pair_tables::{PairTables, ProtocolError};
 use super::{Dependence, Measure};
 
-/// The records of all parties: a column of codes for each attribute of the schema. Each party knows its own row only.
+/// Records of all parties, with a column of codes for each attribute. Each party knows only its own row.
 #[derive(Clone, Copy)]
 pub struct Parties<'a> {
-    /// What the columns hold.
+    /// Schema of the columns.
     pub schema: &'a Schema,
-    /// One column per attribute of the schema, all of the same length.
+    /// One column for each attribute of the schema, all of the same length.
     pub columns: &'a [Vec<u16>],
-    /// How many of the parties collect shares; they must all collude to learn anything but totals.
+    /// Number of collectors; they must all collude to learn anything but totals.
     pub collectors: u32,
 }
 
-/// What a protocol ended with.
+/// Result of a protocol.
 pub struct Learned {
-    /// The dependences asked for, in order.
+    /// Requested associations, in order.
     pub dependences: Vec<Dependence>,
-    /// What a party's record loses, by sequential composition; `None` if the totals of true values are published, which
-    /// protects nobody whose values are rare.
+    /// Epsilon of a party's record by sequential composition.
+    ///
+    /// `None` if the totals of true values are published, which does not protect people with rare values.
     pub epsilon: Option<f64>,
-    /// The secure sum.
+    /// Transcript of the secure sum.
     pub transcript: Transcript,
 }
 
 impl Parties<'_> {
-    /// Exact pair tables by secure sum, and their dependences: nobody sees anybody's record, everybody sees the tables.
+    /// Computes exact two-way tables by a secure sum, and their associations.
     ///
-    /// Cost: for each party and collector one message with a number for every cell of every pair.
+    /// Nobody sees another party's record, and everybody sees the tables. For each party and collector, there is one
+    /// message with a number for every cell of every pair.
     ///
     /// # Errors
-    /// If there are fewer than two parties or collectors.
+    /// Returns [`ProtocolError`] if there are fewer than two parties or collectors.
     ///
     /// # Panics
-    /// If the columns do not fit the schema.
+    /// Panics if the columns do not match the schema.
     pub fn secure_sum(&self, pairs: &[([usize; 2], Measure)], source: &Source) -> Result<Learned, ProtocolError> {
         self.learn(pairs, &PairTables::exact(self.schema, pairs), source)
     }
 
-    /// Each party randomizes each pair of its values by k-ary randomized response ([`PairTables::randomized`]), the
-    /// answers are added up securely, and the pair tables are estimated from the totals.
+    /// Estimates two-way tables and their associations from a secure sum of randomized pairs.
+    ///
+    /// Each party randomizes each pair of its values by k-ary randomized response ([`PairTables::randomized`]).
     ///
     /// # Errors
-    /// Before anything is drawn: if epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations. If
-    /// there are fewer than two parties or collectors.
+    /// Returns [`ProtocolError`], before anything is drawn, if epsilon is 0 or invalid, a pair has more than 4,096
+    /// combinations, or there are fewer than two parties or collectors.
     ///
     /// # Panics
-    /// If the columns do not fit the schema.
+    /// Panics if the columns do not match the schema.
     pub fn randomized_pairs(
         &self,
         pairs: &[([usize; 2], Measure)],
@@ -63,7 +68,7 @@ impl Parties<'_> {
         self.learn(pairs, &PairTables::randomized(self.schema, pairs, epsilon)?, source)
     }
 
-    /// The records report, the reports are added up, and the tables are measured.
+    /// Collects the reports, adds them up, and measures the tables.
     fn learn(
         &self,
         pairs: &[([usize; 2], Measure)],
@@ -81,7 +86,7 @@ impl Parties<'_> {
         attributes.map(|attribute| self.schema.size(attribute))
     }
 
-    /// One secure sum of all pair tables: each party's vector marks its cell of each.
+    /// Adds up all two-way tables in one secure sum; each party's vector marks its cell of each.
     fn add_up(
         &self,
         pairs: &[([usize; 2], Measure)],
@@ -159,7 +164,8 @@ mod tests {
         let spent = learned.epsilon.unwrap();
         assert!(spent <= 6.0 && spent > 6.0 - 1e-7, "{spent}");
         for (found, truth) in learned.dependences.iter().zip(&truth.dependences) {
-            // Five standard errors: once in two million; the first pair is strong, the others nothing.
+            // Five standard errors: exceeded once in two million. The first pair is strongly associated, and the
+            // others are not.
             assert!((found.value - truth.value).abs() < 5.0 * found.standard_error.unwrap(), "{found:?} {truth:?}");
         }
         assert!(learned.dependences[0].value > 0.5);

@@ -1,4 +1,4 @@
-//! Random answers: what a question whose true answer is known tells about them.
+//! Random answering, measured by an anchor question with a known true answer.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,19 @@ use super::Lottery;
 use crate::estimate::{TableEstimator, Target};
 use crate::tally::{CountAxis, CountLayout, Group, TableCounts};
 
-/// The share of people who attend to the question; the others answer at random.
+/// Estimated share of respondents who do not answer at random.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attention {
-    /// The share.
+    /// Estimated share.
     pub share: f64,
-    /// Its standard error.
+    /// Standard error of the share.
     pub standard_error: f64,
 }
 
-/// Who attends, from the answers to an anchor: a question that everybody would truthfully answer with one category.
-/// With `u` uniform, the answers with tag `g` have the shares `u + a (P_g e - u)`; `a` by least squares over all tags.
-/// `None` if the channels tell nothing.
+/// Estimates the share of attentive respondents from an anchor question; `None` if its channels are uninformative.
+///
+/// Everybody would truthfully answer it with the category `truth`. With `u` uniform, the answers with channel ID `g`
+/// have the shares `u + a (P_g e - u)`. The share `a` is estimated by least squares over all channels.
 pub fn attention(lottery: &Lottery, counts: &[Vec<f64>], truth: usize) -> Option<Attention> {
     let (share, influences) = influences(lottery, counts, truth)?;
     let square = |(count, influence): (&f64, &f64)| count * influence * influence;
@@ -29,7 +30,7 @@ pub fn attention(lottery: &Lottery, counts: &[Vec<f64>], truth: usize) -> Option
     Some(Attention { share, standard_error: variance.sqrt() })
 }
 
-/// The share that attends, and what one answer of each kind, by tag, adds to it beyond its part of the mean.
+/// Returns the share and the influence of each answer on it, by channel ID and answer.
 fn influences(lottery: &Lottery, counts: &[Vec<f64>], truth: usize) -> Option<(f64, Vec<Vec<f64>>)> {
     let (mut top, mut bottom, mut leans) = (0.0, 0.0, Vec::new());
     for (tag, counts) in lottery.tags.iter().zip(counts) {
@@ -46,23 +47,25 @@ fn influences(lottery: &Lottery, counts: &[Vec<f64>], truth: usize) -> Option<(f
     (bottom > 1e-9).then_some((top / bottom, leans))
 }
 
-/// Counts by tags.
+/// Counts by channel ID.
 type Counts = BTreeMap<Vec<u16>, Vec<f64>>;
 
-/// Responses to a question and to an anchor, counted each by itself and together.
+/// Counts of a question and of an anchor question, separately and crossed.
 #[derive(Clone, Copy, Debug)]
 pub struct Anchored<'a> {
-    /// The counts of the question.
+    /// Counts of the question.
     pub question: &'a TableCounts,
-    /// The counts of the anchor.
+    /// Counts of the anchor question.
     pub anchor: &'a TableCounts,
-    /// The counts of both, the question first.
+    /// Counts of both, with the question first.
     pub both: &'a TableCounts,
 }
 
 impl Anchored<'_> {
-    /// How the estimated shares of the question vary with the share that attends, one number for each cell: people give
-    /// both answers. `None` where that is not to be had: answers are sets, or the anchor tells nothing.
+    /// Returns the covariance of each estimated share of the question with the share of attentive respondents.
+    ///
+    /// The two are correlated because people answer both questions. `None` if answers are sets, or the anchor
+    /// question is uninformative.
     pub fn covariance(&self, plan: &Plan, estimator: &TableEstimator<'_>, truth: usize) -> Option<Vec<f64>> {
         let [attribute] = self.anchor.layout().attributes[..] else { return None };
         let lottery = Lottery::for_plan(plan, &[attribute]).ok()?;
@@ -79,8 +82,9 @@ impl Anchored<'_> {
         Some(total)
     }
 
-    /// The counts of the question with those of some responses in place of as many of all: an estimate is a sum over
-    /// responses, so that it changes by what these add beyond their part of the mean.
+    /// Returns the counts of the question in which some responses replace as many of all.
+    ///
+    /// An estimate is a sum over responses, so it changes by what these add beyond their part of the mean.
     fn with(&self, plan: &Plan, part: &Counts) -> TableCounts {
         let group = |(key, group): (&Vec<u16>, &Group)| {
             let own = part.get(key).map_or(&[][..], Vec::as_slice);
@@ -93,7 +97,7 @@ impl Anchored<'_> {
         TableCounts::from_groups(plan, self.question.layout().clone(), groups)
     }
 
-    /// The counts of the question among those who gave each answer to the anchor, by its tag.
+    /// Returns the counts of the question by the answer to the anchor question and its channel.
     fn by_anchor(&self, plan: &Plan) -> Option<BTreeMap<(usize, usize), Counts>> {
         let (both, own, anchor) = (self.both.layout(), self.question.layout(), self.anchor.layout());
         let place = |layout: &CountLayout| both.axes.iter().position(|axis| *axis == layout.axes[0]);
@@ -127,8 +131,10 @@ impl Anchored<'_> {
     }
 }
 
-/// A share as it is if only so many attend, with its standard error: `u + (share - u)/a`. `covariance` is that of the
-/// share and of how many attend; if it is not known, it is taken as bad as it can be.
+/// Corrects a share for random answering: `u + (share - u)/a`, with its standard error.
+///
+/// `covariance` is that of the share and the share of attentive respondents. If it is unknown, the worst case is
+/// assumed.
 pub fn corrected(
     share: f64,
     standard_error: f64,

@@ -1,37 +1,36 @@
-//! Pearson's statistic of answers under one truth for all tags.
+//! Fits common shares to the answers of all channels, with Pearson's statistic.
 
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-/// Expected shares are kept above this: signs of the truth are free, those of answers are not.
+/// Lower limit of expected shares of answers; fitted true shares may be negative.
 const MIN_EXPECTED_SHARE: f64 = 1e-9;
 
-/// More steps than any fit takes.
+/// Maximum number of iterations; no fit needs as many.
 const MAX_STEPS: usize = 200;
 
-/// The truth that explains the answers of all tags best, and how well it does.
+/// Shares that best explain the answers of all channels, with goodness of fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// The shares, summing to one; their signs are free.
+    /// Shares, which sum to one and may be negative.
     pub shares: Vec<f64>,
-    /// Their covariance; `None` where the answers do not tell all of them.
+    /// Covariance matrix of the shares; `None` if they are not identifiable.
     pub covariance: Option<DMatrix<f64>>,
     /// Pearson's `X^2`.
     pub statistic: f64,
 }
 
 impl Fit {
-    /// The probability of a statistic at least as large, with these degrees of freedom.
+    /// Returns the probability of a statistic at least as large, with these degrees of freedom.
     pub fn p_value(&self, degrees: usize) -> f64 {
         ChiSquared::new(degrees as f64).map_or(1.0, |law| law.sf(self.statistic.max(0.0)))
     }
 }
 
-/// Fits one vector of shares to the counts of all tags by generalised least squares with weights `1/q`, repeated until
-/// they are those of the fit. That solves the equations of the likelihood; Pearson's statistic is told at its solution.
-/// `None` without counts.
+/// Fits shares to the counts of all channels by iteratively reweighted least squares; `None` without counts.
 ///
-/// Cost: per step a system of as many unknowns as there are shares.
+/// The weights are `1/q`, with `q` the expected shares of the fit. This solves the likelihood equations, and
+/// Pearson's statistic is evaluated at the solution. Each iteration solves a system with one unknown per share.
 pub fn fit(channels: &[&DMatrix<f64>], counts: &[Vec<f64>]) -> Option<Fit> {
     let cells = channels.first()?.ncols();
     let totals: Vec<f64> = counts.iter().map(|counts| counts.iter().sum()).collect();
@@ -71,7 +70,7 @@ fn pearson(channels: &[&DMatrix<f64>], counts: &[Vec<f64>], totals: &[f64], shar
         let expected = (*channel * shares).map(|q| total * q);
         let cell = |(count, &expected): (&f64, &f64)| match expected > total * MIN_EXPECTED_SHARE {
             true => (count - expected).powi(2) / expected,
-            // An answer that cannot occur, or is not expected at all.
+            // An answer that is impossible, or has no expected count.
             false => {
                 if *count > 0.0 {
                     count * count / (total * MIN_EXPECTED_SHARE)
@@ -85,7 +84,7 @@ fn pearson(channels: &[&DMatrix<f64>], counts: &[Vec<f64>], totals: &[f64], shar
     channels.iter().zip(counts).zip(totals).filter(|(_, total)| **total > 0.0).map(of_tag).sum()
 }
 
-/// The solution of a symmetric system that may lack rank: the fitted answers do not depend on what is chosen then.
+/// Solves a symmetric system that may be singular; the fitted answers do not depend on the solution chosen.
 fn solution(matrix: &DMatrix<f64>, right: &DVector<f64>) -> Option<DVector<f64>> {
     let largest = matrix.amax();
     if let Some(factor) = matrix.clone().cholesky()
@@ -96,7 +95,7 @@ fn solution(matrix: &DMatrix<f64>, right: &DVector<f64>) -> Option<DVector<f64>>
     Some(matrix.clone().svd(true, true).pseudo_inverse(largest * 1e-11).ok()? * right)
 }
 
-/// The covariance of all shares, from the information about all but the last.
+/// Returns the covariance of all shares, from the information about all but the last.
 fn covariance(information: &DMatrix<f64>, cells: usize) -> Option<DMatrix<f64>> {
     let eigenvalues = information.clone().symmetric_eigenvalues();
     if eigenvalues.min() <= eigenvalues.max() * 1e-10 {

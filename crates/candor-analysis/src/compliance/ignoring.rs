@@ -1,38 +1,40 @@
-//! People who ignore the device and give one answer whatever the card says.
+//! Noncompliers, who give a self-protective answer regardless of the device.
 
 use nalgebra::DMatrix;
 
 use super::{Lottery, fit};
 
-/// A class of people who ignore the device, and what that makes of the shares.
+/// Estimated share of noncompliers, with the shares of each category that it implies.
 ///
-/// The same fit is read in different ways in the literature: that of Clark and Desharnais (nobody who ignores the
-/// device has the trait) is [`Ignoring::without`], that of Moshagen and others (all of them have it) is
-/// [`Ignoring::with`]. The answers cannot tell which.
+/// The literature interprets the same fit in two ways, between which the responses cannot decide. According to Clark
+/// and Desharnais, no noncomplier has the trait: [`Ignoring::without`]. According to Moshagen and others, all of
+/// them have it: [`Ignoring::with`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ignoring {
-    /// The share of people who ignore it.
+    /// Share of noncompliers.
     pub share: f64,
-    /// Its standard error.
+    /// Standard error of the share.
     pub standard_error: f64,
-    /// Pearson's `X^2` with this class, which takes one degree of freedom.
+    /// Pearson's `X^2` with this class, which uses one degree of freedom.
     pub statistic: f64,
-    /// For each category, the share of those who follow the device and have it: that of all who have it if nobody who
-    /// ignores it does. With standard errors.
+    /// Share of each category if no noncomplier has it, with its standard error.
+    ///
+    /// This is the share of compliers with the category.
     pub without: Vec<(f64, f64)>,
-    /// For each category, the share of those who have it if all who ignore the device do. With standard errors.
+    /// Share of each category if all noncompliers have it, with its standard error.
     pub with: Vec<(f64, f64)>,
 }
 
 impl Ignoring {
-    /// The share of a category if who ignores the device does not depend on the truth.
+    /// Returns the share of a category if noncompliance is independent of the true category.
     pub fn alike(&self, category: usize) -> f64 {
         self.without[category].0 / (1.0 - self.share)
     }
 }
 
-/// Fits a class that gives answers by `said` (one share for each answer) whatever the tag; `None` where the answers
-/// cannot tell its size: then it looks like people who follow the device.
+/// Estimates the share of noncompliers whose answers have the shares `said` under every channel.
+///
+/// `None` if the share is not identifiable, because such noncompliance looks like compliance.
 pub fn ignoring(lottery: &Lottery, counts: &[Vec<f64>], said: &[f64]) -> Option<Ignoring> {
     let cells = lottery.cells();
     let widened: Vec<DMatrix<f64>> = lottery

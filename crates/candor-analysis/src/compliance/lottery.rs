@@ -1,4 +1,4 @@
-//! The channels of a table, tag by tag, written out.
+//! The channels of a table as transition matrices, one for each combination of channel IDs.
 
 use candor_base::channel::{Channel, Matrix};
 use candor_base::plan::{Block, Plan};
@@ -7,28 +7,28 @@ use nalgebra::DMatrix;
 
 use crate::tally::{CountAxis, TableCounts};
 
-/// The most entries that are written out.
+/// Maximum number of matrix entries.
 const MAX_ENTRIES: usize = 1 << 22;
 
-/// The responses with the same tags.
+/// Channel of the responses with the same channel IDs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tag {
-    /// How often the lottery draws it.
+    /// Probability of this combination of channels.
     pub share: f64,
-    /// `P(answer | truth)`: rows are answers, columns are cells of the table.
+    /// `P(answer | true cell)`: rows are answers, and columns are cells of the table.
     pub channel: DMatrix<f64>,
-    /// The tags of the blocks that the table touches, by block.
+    /// Channel IDs of the blocks with attributes in the table, by block.
     drawn: Vec<(usize, usize)>,
 }
 
-/// Everything that a table is answered by.
+/// All channels of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lottery {
-    /// The tags.
+    /// Combinations of channel IDs.
     pub tags: Vec<Tag>,
 }
 
-/// Why nothing can be said about compliance.
+/// Reason why compliance cannot be tested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Inapplicable {
     /// Answers are sets.
@@ -40,13 +40,13 @@ pub enum Inapplicable {
     /// An attribute is public.
     #[error("\"{0}\" is public, so it is answered without a device")]
     Public(String),
-    /// The table has part of what one answer is about.
+    /// The table has only some attributes of a joint answer.
     #[error("one answer is about several attributes, but the table contains only some of them")]
     Part,
-    /// Too much to write out.
+    /// The matrices are too large.
     #[error("the table has too many cells and tags")]
     TooLarge,
-    /// As many kinds of answers as cells: any answers can be explained.
+    /// There are as many distinct answers as cells, so any answers can be explained.
     #[error(
         "with one card and as many answers as categories, any behavior fits some true shares; use compliance-check \
          cards"
@@ -61,23 +61,23 @@ pub enum Inapplicable {
 }
 
 impl Lottery {
-    /// From channels with the share of each, rows answers and columns truths.
+    /// Creates channels with their probabilities; rows are answers, and columns are true cells.
     pub fn new(channels: Vec<(f64, DMatrix<f64>)>) -> Lottery {
         let tag = |(share, channel)| Tag { share, channel, drawn: Vec::new() };
         Lottery { tags: channels.into_iter().map(tag).collect() }
     }
 
-    /// The channels of a table of a plan, by positions of its attributes.
+    /// Returns the channels of a table of a plan, given the positions of its attributes.
     ///
     /// # Errors
-    /// Where nothing can be said.
+    /// Returns [`Inapplicable`] with the reason why compliance cannot be tested.
     pub fn for_plan(plan: &Plan, table: &[usize]) -> Result<Lottery, Inapplicable> {
         if let Some(&public) = table.iter().find(|&&a| plan.schema().attributes()[a].is_public()) {
             return Err(Inapplicable::Public(plan.schema().name(public).to_owned()));
         }
         let layout = crate::tally::CountLayout::new(plan, table);
         let mut tags = vec![Tag { share: 1.0, channel: DMatrix::from_element(1, 1, 1.0), drawn: Vec::new() }];
-        // Axes of one block stand together for one factor, in the order of the layout.
+        // Axes of a block are adjacent and form one factor, in the order of the layout.
         let mut done: Vec<usize> = Vec::new();
         for axis in &layout.axes {
             let number = match *axis {
@@ -114,15 +114,15 @@ impl Lottery {
         Ok(Lottery { tags })
     }
 
-    /// The number of cells of the table.
+    /// Returns the number of cells of the table.
     pub fn cells(&self) -> usize {
         self.tags.first().map_or(0, |tag| tag.channel.ncols())
     }
 
-    /// The counts of each tag, in the order of its answers.
+    /// Returns the counts of each channel, in the order of its answers.
     ///
     /// # Errors
-    /// If there are none, or they have weights.
+    /// Returns [`Inapplicable`] if there are no responses, or they have weights.
     pub fn counts(&self, plan: &Plan, tally: &TableCounts) -> Result<Vec<Vec<f64>>, Inapplicable> {
         if tally.groups().values().any(|group| !group.square_counts.is_empty()) {
             return Err(Inapplicable::Weighted);
@@ -163,7 +163,7 @@ impl Lottery {
         Ok(self.tags.iter().map(of_tag).collect())
     }
 
-    /// For each answer to a table of one attribute the row of the channels in which it counts.
+    /// Returns, for each answer to a one-way table, the row of the channels in which it counts.
     pub(super) fn rows(&self, plan: &Plan, table: &[usize]) -> Option<Vec<usize>> {
         let block = plan.blocks().iter().find(|block| table.iter().all(|a| block.attributes().contains(a)))?;
         match block.channels()[0].1 {
@@ -172,7 +172,8 @@ impl Lottery {
         }
     }
 
-    /// What the test of compliance has left: `sum (m_g - 1) - (rank - 1)` over tags, `m_g` the answers that can occur.
+    /// Returns the degrees of freedom of the test: `sum (m_g - 1) - (rank - 1)`, with `m_g` the possible answers
+    /// of channel `g`.
     pub fn degrees(&self) -> usize {
         let possible = |tag: &Tag| tag.channel.row_iter().filter(|row| row.iter().any(|p| *p > 0.0)).count();
         let free: usize = self.tags.iter().map(|tag| possible(tag).saturating_sub(1)).sum();
@@ -187,7 +188,7 @@ impl Lottery {
     }
 }
 
-/// The axes block by block, as the factors stand.
+/// Returns the axes block by block, in the order of the factors.
 fn axis_order(plan: &Plan, axes: &[CountAxis]) -> Vec<usize> {
     let block_of = |axis: &CountAxis| match *axis {
         CountAxis::Outputs { block, .. } => Some(block),
@@ -201,7 +202,7 @@ fn axis_order(plan: &Plan, axes: &[CountAxis]) -> Vec<usize> {
     order
 }
 
-/// The channels of one block for the attributes of a table, each with its share.
+/// Returns the channels of one block for the attributes of a table, with their probabilities.
 fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, Inapplicable> {
     let places: Vec<usize> = table.iter().filter_map(|a| block.attributes().iter().position(|own| own == a)).collect();
     let one = |(share, channel): (f64, &Channel)| match channel {
@@ -238,9 +239,10 @@ fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, 
     block.shares().map(one).collect()
 }
 
-/// The row of a table's channel in which each output of a block's matrix counts, and how many rows there are: the
-/// output itself; or, if the table has some of the matrix's attributes and outputs are combinations of all, what the
-/// output says about those.
+/// Returns the row of a table's channel in which each output of a block's matrix counts, and the number of rows.
+///
+/// It is the output itself. If the table has only some of the matrix's attributes and outputs are combinations, it
+/// is the output's combination of these attributes.
 fn rows_of(block: &Block, table: &[usize]) -> Option<(Vec<usize>, usize)> {
     let Channel::Matrix(matrix) = &block.channels()[0].1 else { return None };
     let outputs = matrix.labels().len();
@@ -254,9 +256,9 @@ fn rows_of(block: &Block, table: &[usize]) -> Option<(Vec<usize>, usize)> {
     combinations.then(|| ((0..outputs).map(row).collect(), matrix.shape().project(&places).cells()))
 }
 
-/// What a matrix over several attributes is for some of them, if their answers depend on their truth alone.
+/// Returns the channel of some attributes of a matrix, if their answers depend on their own true categories only.
 fn part_of(matrix: &Matrix, block: &Block, table: &[usize], places: &[usize]) -> Option<DMatrix<f64>> {
-    /// Integers are rounded; what they stand for is as good as equal.
+    /// Tolerance for equal probabilities, because the integers of a plan are rounded.
     const EQUALITY_TOLERANCE: f64 = 1e-6;
     let (rows, count) = rows_of(block, table)?;
     let truths = matrix.shape().project(places);

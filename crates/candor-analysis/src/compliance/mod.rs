@@ -1,8 +1,8 @@
-//! Whether people followed their device: a test that every lottery of channels comes with, a class of people who ignore
-//! it, and what an anchor question tells about random answers (docs/mathematics/compliance.md).
+//! Noncompliance with randomization devices: a test, a class of noncompliers, and random answering.
 //!
-//! Under compliance the answers with tag `g` have the shares `q_g = P_g pi`, with one `pi` for all tags. Somebody who
-//! ignores the device answers the same whatever the tag.
+//! The test is available for every plan with several channels per question. An anchor question measures random
+//! answering (docs/mathematics/compliance.md). Under compliance, the answers with channel ID `g` have the shares
+//! `q_g = P_g pi`, with the same `pi` for all channels. A noncomplier gives the same answer under every channel.
 
 mod lottery;
 mod fit;

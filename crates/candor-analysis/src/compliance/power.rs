@@ -1,12 +1,13 @@
-//! How likely it is to notice people who ignore their device.
+//! Power to detect noncompliance with a randomization device.
 
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::{Lottery, fit};
 
-/// The probability that a chi-square statistic with these degrees of freedom and noncentrality exceeds the critical
-/// value of level `alpha`: a mixture of central ones, Poisson with half the noncentrality.
+/// Returns the power of a chi-square test with these degrees of freedom, noncentrality and level `alpha`.
+///
+/// The noncentral distribution is a mixture of central ones, with Poisson weights of mean half the noncentrality.
 pub fn power(degrees: usize, noncentrality: f64, alpha: f64) -> f64 {
     let law = |degrees: f64| ChiSquared::new(degrees).expect("degrees are positive");
     if degrees == 0 {
@@ -14,7 +15,7 @@ pub fn power(degrees: usize, noncentrality: f64, alpha: f64) -> f64 {
     }
     let critical = law(degrees as f64).inverse_cdf(1.0 - alpha);
     let mean = noncentrality / 2.0;
-    // Terms further than this from the mean weigh less than 1e-12 together.
+    // Terms further from the mean have a total weight below 1e-12.
     let (centre, reach) = (mean.floor(), 8.0 * mean.sqrt() + 30.0);
     let first = (centre - reach).max(0.0) as u64;
     let mut total = 0.0;
@@ -29,7 +30,7 @@ fn ln_factorial(n: u64) -> f64 {
     statrs::function::factorial::ln_factorial(n)
 }
 
-/// The noncentrality that gives this power at level `alpha`.
+/// Returns the noncentrality at which the test of level `alpha` has the required power.
 pub fn noncentrality(degrees: usize, alpha: f64, wanted: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while power(degrees, high, alpha) < wanted && high < 1e9 {
@@ -45,9 +46,10 @@ pub fn noncentrality(degrees: usize, alpha: f64, wanted: f64) -> f64 {
     high
 }
 
-/// The noncentrality that one respondent adds if a share `ignoring` of people ignores the device and answers by `said`
-/// (one share for each answer), while the others follow it and have these shares of truths. Zero if no number of
-/// respondents would show it.
+/// Returns the noncentrality that one respondent adds; zero if noncompliance is undetectable.
+///
+/// A share `ignoring` of respondents does not comply, and their answers have the shares `said`. The others comply,
+/// and their true categories have the given shares.
 pub fn per_record(lottery: &Lottery, shares: &[f64], ignoring: f64, said: &[f64]) -> f64 {
     let (shares, said) = (DVector::from_column_slice(shares), DVector::from_column_slice(said));
     let answers = |channel: &DMatrix<f64>| (channel * &shares) * (1.0 - ignoring) + &said * ignoring;

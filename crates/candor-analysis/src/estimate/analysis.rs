@@ -1,4 +1,4 @@
-//! A table as it is published: estimates with intervals, or the reason why there are none.
+//! An estimated table with intervals, or the reason why there is none.
 
 use candor_base::plan::Plan;
 use candor_runtime::progress::Steps;
@@ -6,37 +6,40 @@ use candor_runtime::progress::Steps;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::tally::TableCounts;
 
-/// Which estimate; only the first is unbiased.
+/// Estimation method; only the first is unbiased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Unbiased and unclipped: cells can be negative, means over surveys are right.
+    /// Unbiased and not clipped: cells can be negative, and averages over surveys are right.
     #[default]
     Unbiased,
-    /// As unbiased, but matrices with more outputs than inputs are inverted, and what is seen of impossible cells is
-    /// taken out, by weights from the responses: smaller errors for skewed truths, unbiased only with many responses.
+    /// Like unbiased, with weights from the responses to invert matrices with more outputs than inputs and to remove
+    /// structural zeros.
+    ///
+    /// Errors are smaller in skewed populations, and the bias vanishes as the number of responses grows.
     PlugIn,
-    /// The likelihood, by iteration: a proper distribution.
+    /// Maximum likelihood by iteration: a proper distribution.
     Iterative,
     /// The distribution closest to the unbiased estimate.
     Projected,
-    /// All tables together: the distributions that agree with each other and are closest to the unbiased estimates,
-    /// what is known well moved least ([`constrained`](super::constrained)).
+    /// All tables together, as distributions that agree with each other and are closest to the unbiased estimates.
+    ///
+    /// Precise estimates are moved least ([`constrained`](super::constrained)).
     Constrained,
-    /// Negative cells set to zero, the rest rescaled: for comparison with the literature.
+    /// Negative cells set to zero and the rest rescaled, for comparison with the literature.
     Clipped,
 }
 
-/// How tables are to be estimated.
+/// Options of estimation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Which estimate.
+    /// Estimation method.
     pub method: Method,
-    /// Whose table.
+    /// Inference target.
     pub target: Target,
-    /// Which intervals.
+    /// Type of interval.
     pub interval: Interval,
-    /// With which confidence, above 0 and below 1.
+    /// Confidence level, above 0 and below 1.
     pub confidence: f64,
 }
 
@@ -60,62 +63,66 @@ impl Default for Options {
     }
 }
 
-/// One cell of a table.
+/// A cell of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// The estimated share.
+    /// Estimated share.
     pub estimate: f64,
-    /// Its standard error and interval; unbiased, plug-in and constrained estimates have them.
+    /// Standard error and interval, for unbiased, plug-in and constrained estimates.
     pub uncertainty: Option<Uncertainty>,
 }
 
-/// The uncertainty of a share.
+/// Uncertainty of a share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Uncertainty {
-    /// The standard error; of a constrained estimate the root mean square error, with its bias, not a number where too
-    /// much would have to be simulated.
+    /// Standard error; for a constrained estimate, the root mean square error, which includes bias.
+    ///
+    /// NaN if the simulation for it would be too large.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
-/// A table as it is published.
+/// An estimated table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The attributes, by position in the schema.
+    /// Positions of the attributes in the schema.
     pub attributes: Vec<usize>,
-    /// The number of responses (or the sum of their weights).
+    /// Number of responses, or sum of their weights.
     pub respondents: f64,
-    /// The cells, first attribute slowest, or why there are none.
+    /// Cells, with the first attribute varying slowest, or the reason why there are none.
     pub cells: Result<Vec<Cell>, EstimateUnavailable>,
-    /// The effective sample size of each cell: how many independent respondents with equal weights would tell as much.
-    /// None of estimates without errors.
+    /// Effective sample size of each cell: number of respondents with equal weights that would give the same
+    /// precision.
+    ///
+    /// Empty for estimates without standard errors.
     pub effective: Vec<f64>,
-    /// The condition number of the matrices involved, if there are any.
+    /// Largest condition number of the matrices, if there are any.
     pub condition: Option<f64>,
-    /// Whether the responses can hardly have come from the plan: wrong plan, wrong file, or answers
-    /// edited. The chance of saying so of honest responses is below one in a million.
+    /// Whether the responses are implausible under the plan: wrong plan, wrong file, or edited.
+    ///
+    /// For honest responses, the probability is below one in a million.
     pub implausible: bool,
 }
 
-/// Why a table has no numbers.
+/// Reason why a table has no estimates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EstimateUnavailable {
-    /// It cannot be estimated at all.
+    /// It cannot be estimated.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
-    /// It can, but every interval is wider than all that is possible, from 0 to 1.
+    /// It can be estimated, but every interval is wider than the range from 0 to 1.
     #[error(
         "too imprecise: with {respondents:.0} responses every interval spans the whole possible range; use about \
          {needed:.0} responses or more, or a plan with less noise on these attributes"
     )]
     Uninformative {
-        /// How many responses there are.
+        /// Number of responses.
         respondents: f64,
-        /// With how many the best interval would be half as wide as what is possible.
+        /// Number at which the narrowest interval would be half as wide as the range.
         needed: f64,
     },
 }
@@ -124,7 +131,7 @@ fn bare(shares: Vec<f64>) -> Vec<Cell> {
     shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect()
 }
 
-/// Estimates one table from its counts by itself; constrained as if unbiased.
+/// Estimates one table from its counts separately; constrained estimates start as unbiased ones.
 pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options, steps: &Steps<'_>) -> Analysis {
     let attributes = tally.layout().attributes.clone();
     let respondents = tally.total();
@@ -155,8 +162,9 @@ pub(super) fn analyse_alone(plan: &Plan, tally: &TableCounts, options: &Options,
     Analysis { attributes, respondents, cells, effective, condition, implausible }
 }
 
-/// How many updates the iterative method may take: a hundred thousand, less often where one of them takes long.
-/// Counted, so that the same responses give the same on every machine.
+/// Returns the maximum number of updates of the iterative method: 100,000, or fewer if one takes long.
+///
+/// A count instead of a time limit makes results reproducible on every machine.
 fn most_updates(dims: &[usize], groups: usize) -> usize {
     const MAX_UPDATES: usize = 100_000;
     const MAX_STEPS: usize = 1 << 33;
@@ -176,7 +184,7 @@ fn iterated(
     if found.converged { Ok(bare(found.shares)) } else { Err(EstimateError::NotConverged(found.updates).into()) }
 }
 
-/// The cells as asked for, from the estimate for the population, with the effective sample size of each.
+/// Returns the cells for the requested method and target, with the effective sample size of each.
 fn cells(
     mut estimator: TableEstimator<'_>,
     population: Estimate,
@@ -228,8 +236,8 @@ fn cells(
     Ok((estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect(), effective))
 }
 
-/// Rejects estimates of which no interval of a possible cell excludes anything, and says how many respondents would
-/// tell something.
+/// Rejects estimates if no interval of a possible cell excludes any value, and computes the number of respondents
+/// needed.
 fn check_informative(
     estimate: &Estimate,
     intervals: &[(f64, f64)],
@@ -254,7 +262,7 @@ fn check_informative(
 mod tests {
     use super::*;
 
-    /// Eleven attributes of three categories would take an hour with all updates.
+    /// Eleven attributes with three categories would take an hour with all updates.
     #[test]
     fn large_tables_are_updated_less_often() {
         assert_eq!(most_updates(&[4, 5], 3), 100_000);

@@ -1,30 +1,30 @@
-//! Strips: what they tell about the axes of a table.
+//! Information of subset channels about the axes of a table.
 //!
-//! A strip answers with a randomly relabelled set `B` of cells of its own table. Of a table that shares only some
-//! attributes with it, what counts is the margin of the answer: for each combination of the shared categories the
-//! *mean* of the answer's indicator, and what it is a relabelling of is `b`, the means of `B`. For the truth's
-//! combination, relabelled to `u`, an answer is `(1 + F b(u)) / (1 + F p)` times as likely as without a truth; every
-//! expectation below is a sum over `u` (docs/mathematics/workload.md).
+//! A subset channel (strip) reports a randomly relabeled set `B` of cells of its own table. For a table that shares
+//! only some attributes with it, the margin of the answer matters: for each combination of the shared categories,
+//! the *mean* of the answer's indicator. It is a relabeling of `b`, the means of `B`. If the true combination is
+//! relabeled to `u`, an answer is `(1 + F b(u)) / (1 + F p)` times as likely as on average. Every expectation below
+//! is a sum over `u` (docs/mathematics/workload.md).
 
 use candor_base::channel::Strip;
 
 use super::components::{join, scale, split};
 use crate::tally::StripMargin;
 
-/// A strip, as far as it asks about a table.
+/// A subset channel, as far as it asks about a table.
 #[derive(Clone)]
 pub(super) struct Asked {
-    /// The axes of the table that it asks about, the first slowest.
+    /// Axes of the table that it asks about, in order.
     pub(super) axes: Vec<usize>,
-    /// The sizes of these.
+    /// Sizes of these axes.
     pub(super) dims: Vec<usize>,
-    /// The mean of its set in each combination of their labels.
+    /// Mean of its set in each combination of their labels.
     pub(super) means: Vec<f64>,
-    /// How many cells of its own table lie in one combination.
+    /// Number of cells of its own table in one combination.
     pub(super) others: f64,
-    /// `F`: an answer that holds the truth is `1 + F` times as likely as one that does not.
+    /// `F`: an answer that contains the true cell is `1 + F` times as likely as one that does not.
     pub(super) excess: f64,
-    /// `p`: the share of all cells that an answer holds.
+    /// `p`: the share of all cells in an answer.
     pub(super) density: f64,
     /// Mean square of each component of its set, by bits of `axes`.
     squares: Vec<f64>,
@@ -48,13 +48,14 @@ impl Asked {
         }
     }
 
-    /// Its axes as bits.
+    /// Returns its axes as bits.
     pub(super) fn mask(&self) -> usize {
         self.axes.iter().fold(0, |mask, axis| mask | 1 << axis)
     }
 
-    /// The eigenvalue of a component that is not empty, by bits of the table's axes, and by what the observed one
-    /// enters.
+    /// Returns the eigenvalue of a nonempty component, and the factor of the observed component.
+    ///
+    /// The component is given by bits of the table's axes.
     pub(super) fn gives(&self, component: usize) -> (f64, f64) {
         if component & !self.mask() != 0 {
             return (0.0, 0.0);
@@ -69,15 +70,16 @@ impl Asked {
         self.axes.iter().enumerate().map(|(bit, &axis)| (component >> axis & 1) << bit).sum()
     }
 
-    /// `A_V` and `d_V` of a component by bits of its own axes.
+    /// Returns `A_V` and `d_V` of a component, given by bits of its own axes.
     fn cells_and_dimension(&self, local: usize) -> (f64, f64) {
         let inside =
             self.dims.iter().enumerate().filter(|(bit, _)| local >> bit & 1 == 1).map(|(_, &size)| size as f64);
         inside.fold((1.0, 1.0), |(cells, dimension), size| (cells * size, dimension * (size - 1.0)))
     }
 
-    /// The components of its means, by bits of its own axes: functions on all combinations. The first is 1, which is
-    /// what is observed there divided by what an answer holds anyway.
+    /// Returns the components of its means as functions on all combinations, by bits of its own axes.
+    ///
+    /// The first is 1: the observed value divided by the share of all cells in an answer.
     pub(super) fn component_functions(&self) -> Vec<Vec<f64>> {
         let axes = self.dims.len();
         let mut slots = self.means.clone();
@@ -95,8 +97,11 @@ impl Asked {
         functions
     }
 
-    /// For each combination of labels and each component `U`, what it adds to the expectation of a function of the
-    /// truth's label per unit of the true component: `1/A` for the empty one, else `F A_U b_U / (d_U (1 + F p) A)`.
+    /// Returns what each combination of labels and each component `U` adds to an expectation, per unit of the
+    /// component.
+    ///
+    /// The expectation is of a function of the label of the true combination. The value is `1/A` for the empty
+    /// component, and otherwise `F A_U b_U / (d_U (1 + F p) A)`.
     pub(super) fn expectations(&self, functions: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let combinations = self.means.len() as f64;
         let whole = 1.0 + self.excess * self.density;

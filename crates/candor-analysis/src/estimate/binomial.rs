@@ -1,15 +1,18 @@
-//! Intervals inside 0 and 1 that hold for few responses and rare cells.
+//! Intervals within 0 and 1 that hold for few responses and rare cells.
 //!
-//! Each response adds to a cell a number between `a` and `b`, so the mean of `n` of them is that of a count between `n
-//! a` and `n b`. Where there are two such numbers only, as for a cell of any one attribute, the count is binomial, and
-//! its interval by Clopper and Pearson (1934) covers the truth at least as often as it says, whatever the truth. With
-//! 500 responses or more of either kind a score interval replaces it, which can fall short by 0.2 points:
-//! [`binomial_interval`]. Where there are more numbers, the estimate is taken for a binomial count of the number of
-//! trials that gives it its variance (Korn and Graubard 1998); the variance is that at the estimate with a few people
-//! of no particular kind [added](super::moments::ADDED). Under a sampling design it is worth as many trials as the
-//! respondents would be if they had been drawn independently, or fewer if the design's variance is larger; few units
-//! tell a variance badly, so that fewer trials are taken, and the variance is never taken for smaller than that of the
-//! randomization alone.
+//! Each response adds to a cell a number between `a` and `b`, so the mean of `n` of them is that of a count between
+//! `n a` and `n b`. If there are only two such numbers, as for a one-way table, the count is binomial. The interval
+//! of Clopper and Pearson (1934) then covers the true share at least at the stated rate, in any population. With 500
+//! or more responses of either kind, a score interval replaces it, whose coverage is at most 0.2 points lower: see
+//! [`binomial_interval`].
+//!
+//! If there are more than two numbers, the estimate is treated as a binomial count, with the number of trials that
+//! gives its variance (Korn and Graubard 1998). The variance is taken at the estimate with a few pseudo-respondents
+//! [added](super::moments::ADDED).
+//!
+//! Under a sampling design, the number of trials is that of independently drawn respondents, or smaller if the
+//! variance of the design is larger. It is reduced further if there are few sampling units, which estimate a
+//! variance poorly. The variance is at least that of the randomization.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::beta::checked_beta_reg;
@@ -21,16 +24,18 @@ use super::structure::{Structure, unit};
 use super::{Cell, Estimate, EstimateError, Interval, MAX_DENSE, Options, TableEstimator, Target, Uncertainty};
 use crate::tally::TableCounts;
 
-/// From so many of either kind on, the normal law stands for the binomial one.
+/// Number of responses of either kind from which the normal approximation replaces the binomial distribution.
 const MIN_SCORE_COUNT: f64 = 500.0;
 
-/// The interval of a binomial share of which `share` was seen in `trials`, which need not be whole.
+/// Returns the interval of a binomial share, given the observed share and the number of trials, which may be
+/// fractional.
 ///
-/// Clopper and Pearson's, which covers at least as often as it says; from [`MIN_SCORE_COUNT`] of either kind on the score interval
-/// with correction for continuity, because the beta law of statrs is not exact for large numbers. Of that one, 95%
-/// intervals miss with at most 2.63% on one side and 2.58% on the other, so they cover at least 94.79%; those of 90% at
-/// least 89.78%, of 99% 98.89%, of 99.9% 99.87% (sums of the binomial law at the ends of intervals, where the tails are
-/// largest; worst for 500 of very many).
+/// It is that of Clopper and Pearson, which covers at least at the stated rate. From [`MIN_SCORE_COUNT`] of either kind on, it
+/// is the score interval with continuity correction, because the beta distribution of statrs is not exact for large
+/// numbers. Its 95% intervals miss with at most 2.63% on one side and 2.58% on the other, so their coverage is at
+/// least 94.79%. That of 90% intervals is at least 89.78%, of 99% intervals 98.89%, and of 99.9% intervals 99.87%.
+/// These are sums of the binomial distribution at the ends of intervals, where the tails are largest; the worst case
+/// is 500 of very many.
 pub(crate) fn binomial_interval(share: f64, trials: f64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let (hits, misses) = (trials * share, trials * (1.0 - share));
@@ -43,8 +48,9 @@ pub(crate) fn binomial_interval(share: f64, trials: f64, confidence: f64) -> (f6
     (low, high)
 }
 
-/// The end of the score interval with the correction for continuity: the share at which the one seen, half a response
-/// nearer, is so many standard errors off.
+/// Returns an end of the score interval with continuity correction.
+///
+/// At this share, the observed one, moved half a response closer, is `reach` standard errors away.
 fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     let seen = (share + reach.signum() * 0.5 / trials).clamp(0.0, 1.0);
     let square = reach * reach / trials;
@@ -52,8 +58,10 @@ fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     (seen + square / 2.0 + reach.signum() * root) / (1.0 + square)
 }
 
-/// Whether a binomial share of this mean is at least as far off as the one seen, on its side, with half the chance that
-/// is left.
+/// Returns whether a binomial share with this mean is far enough from it with at least half of the error
+/// probability.
+///
+/// Far enough means as far as the observed share, on its side.
 fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
     let tail = (1.0 - options.confidence) / 2.0;
     let (hits, misses) = (trials * seen, trials * (1.0 - seen));
@@ -62,7 +70,7 @@ fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
         let off = ((seen - mean).abs() - 0.5 / trials).max(0.0);
         return off * off <= reach * reach * mean * (1.0 - mean) / trials;
     }
-    // At least so many hits, or at most.
+    // At least this number of hits, or at most.
     let below = |a: f64, b: f64| checked_beta_reg(a, b, mean).unwrap_or(0.5);
     let chance = match mean < seen {
         true if hits <= 0.0 => 1.0,
@@ -73,7 +81,7 @@ fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
     chance >= tail
 }
 
-/// How far this holds on the way from one number to another.
+/// Returns how far the condition holds on the way from one number to another.
 fn furthest(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> f64 {
     if holds(to) {
         return to;
@@ -86,7 +94,7 @@ fn furthest(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> f64 {
     inside
 }
 
-/// The point below which the beta law with these parameters has this share.
+/// Returns the quantile of the beta distribution with these parameters.
 fn quantile(a: f64, b: f64, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -99,43 +107,44 @@ fn quantile(a: f64, b: f64, share: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// A share that was estimated, and what its interval depends on.
+/// An estimated share, with what its interval depends on.
 struct Seen {
     estimate: f64,
-    /// The share at which the variance was taken.
+    /// Share at which the variance was computed.
     likely: f64,
     variance: f64,
-    /// Between which numbers the estimate can lie.
+    /// Smallest and largest possible estimate.
     range: (f64, f64),
     people: f64,
-    /// Under a sampling design, how many trials it is worth.
+    /// Effective number of trials under a sampling design.
     trials: Option<f64>,
-    /// For this very table, where the variance depends on the share: the second moment of what a response adds to its
-    /// own cell.
+    /// For the target `Table`, if the variance depends on the share: second moment of a response's contribution
+    /// to its own cell.
     own: Option<f64>,
 }
 
 /// Variances of a share under a sampling design.
 struct DesignVariances {
-    /// As the sampling units tell it.
+    /// Variance estimated from the sampling units.
     design: f64,
-    /// Of respondents drawn independently, at the likely share.
+    /// Variance for independently drawn respondents, at the likely share.
     model: f64,
-    /// The part of that which the randomization has.
+    /// Part of that variance that is due to randomization.
     noise: f64,
 }
 
 impl DesignVariances {
-    /// How many independent respondents would tell as much as `people` of the sample: fewer by the design's variance,
-    /// never more.
+    /// Returns the number of independent respondents that are as informative as `people` of the sample; at most
+    /// `people`.
     fn worth(&self, people: f64, fewer: f64) -> f64 {
         let of_design = self.design.max(self.noise);
         people * fewer * if of_design > 0.0 { (self.model / of_design).min(1.0) } else { 1.0 }
     }
 
-    /// How many trials a share between `a` and `b` is worth: as many as independent respondents, or fewer by the
-    /// design's variance, which is never taken for smaller than that of the randomization (Korn and Graubard 1998).
-    /// `fewer` is the factor for few units.
+    /// Returns the effective number of trials for a share between `a` and `b` (Korn and Graubard 1998).
+    ///
+    /// It is the number of independent respondents, reduced if the variance of the design is larger. That variance
+    /// is at least that of the randomization. `fewer` is the factor for few units.
     fn trials(&self, likely: f64, (a, b): (f64, f64), people: f64, fewer: f64) -> f64 {
         let place = ((likely - a) / (b - a)).clamp(0.0, 1.0);
         let one = place * (1.0 - place) * (b - a).powi(2);
@@ -144,14 +153,15 @@ impl DesignVariances {
     }
 }
 
-/// The factor by which fewer trials are taken because few units tell the variance: that of the squares of Student's
-/// quantiles.
+/// Returns the factor that reduces the number of trials, because few units estimate the variance poorly.
+///
+/// It is the ratio of the squared quantiles of Student's t.
 pub(crate) fn fewer_by_units(tally: &TableCounts, people: f64, options: &Options) -> f64 {
     let whole = options.interval.reach_with(Some(people - 1.0), options.confidence, 1);
     (whole / options.interval.reach_of(tally, options.confidence, 1)).powi(2).min(1.0)
 }
 
-/// The range of an estimate, with all shares in it.
+/// Extends the range of an estimate to include all shares from 0 to 1.
 fn with_shares((a, b): (f64, f64)) -> (f64, f64) {
     (a.min(0.0), b.max(1.0))
 }
@@ -165,14 +175,14 @@ impl Seen {
             let trials = place(share) * (1.0 - place(share)) * (b - a) * (b - a) / variance;
             if trials.is_finite() && trials > 0.0 { trials } else { people }
         };
-        // What is outside is moved to the nearest end: the interval is never empty.
+        // An estimate outside is moved to the nearest end, so that the interval is never empty.
         let moved = self.estimate.clamp(0.0, 1.0);
         if let Some(own) = self.own {
             let other = (people * variance - likely * (own - 1.0)).max(0.0) / (1.0 - likely).max(f64::MIN_POSITIVE);
             let variance = |share: f64| (share * (own - 1.0) + (1.0 - share) * other).max(0.0) / people;
             let holds = |share: f64| {
                 let (mean, trials) = (place(share), trials(share, variance(share)));
-                // The estimate moves by whole responses, which are more than one trial each.
+                // The estimate changes by entire responses, which are more than one trial each.
                 let nearer = (0.5 / people - 0.5 / trials).max(0.0);
                 let seen = place(moved);
                 let seen = if mean < seen { mean.max(seen - nearer) } else { mean.min(seen + nearer) };
@@ -186,19 +196,19 @@ impl Seen {
     }
 }
 
-/// A table whose sums of cells have intervals.
+/// Intervals of sums of a table's cells.
 pub(super) struct Sums<'e> {
-    /// A distribution near the estimate, and the variances if it were the table.
+    /// A distribution near the estimate, with the variances if it were the true table.
     likely: Vec<f64>,
     moments: Moments<'e>,
-    /// Between which numbers the estimate of each cell can lie.
+    /// Smallest and largest possible estimate of each cell.
     ranges: (Vec<f64>, Vec<f64>),
     tally: &'e TableCounts,
     options: &'e Options,
 }
 
 impl Sums<'_> {
-    /// The interval of a sum with these coefficients that was estimated.
+    /// Returns the interval of an estimated sum with these coefficients.
     pub(super) fn interval(&self, estimate: f64, coefficients: &[f64]) -> (f64, f64) {
         let Sums { likely, moments, ranges, tally, options } = self;
         let people = effective_people(tally);
@@ -220,7 +230,7 @@ impl Sums<'_> {
         Seen { estimate, likely: sum, variance, range, people, trials, own: None }.interval(options)
     }
 
-    /// The variances of a sum under the sampling design.
+    /// Returns the variances of a sum under the sampling design.
     fn of_design(&self, coefficients: &[f64], design: f64) -> DesignVariances {
         let dot =
             |power: i32| coefficients.iter().zip(&self.likely).map(|(g, share)| g.powi(power) * share).sum::<f64>();
@@ -230,7 +240,7 @@ impl Sums<'_> {
         DesignVariances { design, model, noise }
     }
 
-    /// How many independent respondents with equal weights would tell as much about a sum.
+    /// Returns the number of independent respondents with equal weights that would be as informative about a sum.
     fn worth(&self, coefficients: &[f64]) -> f64 {
         let people = effective_people(self.tally);
         let variance = self.moments.variance(coefficients);
@@ -239,7 +249,7 @@ impl Sums<'_> {
 }
 
 impl TableEstimator<'_> {
-    /// The interval of every cell, in the order of the table.
+    /// Returns the interval of every cell, in the order of the table.
     pub(super) fn binomial(&self, tally: &TableCounts, estimate: &Estimate, options: &Options) -> Vec<(f64, f64)> {
         let people = effective_people(tally);
         let likely = smoothed(estimate, tally, 1);
@@ -247,7 +257,7 @@ impl TableEstimator<'_> {
         let design = tally.drawn().map(|_| self.design_variances(tally, estimate, &likely));
         let fewer = fewer_by_units(tally, people, options);
         let (lowest, highest) = self.ranges(tally);
-        // Of this very table only the randomization is uncertain, by how much depends on the share.
+        // For the target `Table`, only the randomization is uncertain, by an amount that depends on the share.
         let own = if options.target == Target::Table { self.own_square() } else { None };
         let interval = |cell: usize| {
             let (likely, variance) = match &variances {
@@ -262,8 +272,10 @@ impl TableEstimator<'_> {
         (0..estimate.shares.len()).map(interval).collect()
     }
 
-    /// The effective sample size of each cell: how many independent respondents with equal weights would tell as much
-    /// (`n*` of Korn and Graubard). Without a sampling design that is Kish's number for all of them.
+    /// Returns the effective sample size of each cell (`n*` of Korn and Graubard).
+    ///
+    /// It is the number of independent respondents with equal weights that would be as informative. Without a
+    /// sampling design, it is Kish's effective sample size in every cell.
     pub(super) fn effective(
         &self,
         tally: &TableCounts,
@@ -284,7 +296,7 @@ impl TableEstimator<'_> {
         Ok(variances.iter().map(|one| one.worth(people, fewer)).collect())
     }
 
-    /// Of each cell the variances under the sampling design.
+    /// Returns the variances of each cell under the sampling design.
     fn design_variances(&self, tally: &TableCounts, estimate: &Estimate, likely: &[f64]) -> Vec<DesignVariances> {
         let people = effective_people(tally);
         let drawing = |cell: usize| likely[cell] * (1.0 - likely[cell]) / people;
@@ -303,10 +315,11 @@ impl TableEstimator<'_> {
         (0..cells).map(one).collect()
     }
 
-    /// The sum of some cells, whose coefficients are 1 and those of all others 0, with its standard error and interval.
+    /// Returns the sum of some cells, with standard error and interval. Coefficients are 1 for these cells and 0
+    /// for others.
     ///
     /// # Errors
-    /// If the table cannot be estimated, or answers are sets and it is too large.
+    /// Returns [`EstimateError`] if the table cannot be estimated, or answers are sets and it is too large.
     pub fn sum(&self, tally: &TableCounts, members: &[f64], options: &Options) -> Result<Cell, EstimateError> {
         let mut estimate = self.estimate(tally, options.target)?;
         let structure = self.structure(tally);
@@ -327,10 +340,10 @@ impl TableEstimator<'_> {
         Ok(Cell { estimate: found.value, uncertainty: Some(Uncertainty { standard_error, low, high }) })
     }
 
-    /// The intervals of sums of cells of an estimate, of which the structure says what can be.
+    /// Returns the intervals of sums of cells of an estimate, given its structural zeros.
     ///
     /// # Errors
-    /// If answers are sets and the table is too large.
+    /// Returns [`EstimateError`] if answers are sets and the table is too large.
     pub(super) fn sums<'e>(
         &'e self,
         tally: &'e TableCounts,
@@ -344,7 +357,7 @@ impl TableEstimator<'_> {
         Ok(Sums { moments, likely, ranges: self.ranges(tally), tally, options })
     }
 
-    /// Between which numbers the estimate of each cell can lie, whatever the responses with these tags.
+    /// Returns the smallest and largest possible estimate of each cell, over all responses with these channel IDs.
     fn ranges(&self, tally: &TableCounts) -> (Vec<f64>, Vec<f64>) {
         let groups = self.group_laws(tally);
         let mut ranges = (vec![0.0; self.cells()], vec![0.0; self.cells()]);
@@ -368,8 +381,8 @@ impl TableEstimator<'_> {
         (self.to_order(ranges.0), self.to_order(ranges.1))
     }
 
-    /// For each cell of the matrices' attributes, the first slowest, the least and the largest product of entries of
-    /// their inverses.
+    /// Returns the smallest and largest product of entries of the matrices' inverses, for each cell of their
+    /// attributes.
     pub(super) fn inverse_ranges(&self) -> Vec<(f64, f64)> {
         self.matrices.iter().fold(vec![(1.0, 1.0)], |ranges, axis| {
             let rows = axis.inverse_rows();
@@ -382,7 +395,7 @@ impl TableEstimator<'_> {
     }
 }
 
-/// The least and the largest of some numbers.
+/// Returns the smallest and the largest of some numbers.
 pub(super) fn bounds(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     numbers.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
@@ -408,12 +421,13 @@ mod tests {
         }
     }
 
-    /// The chance that the interval of a binomial count holds this truth: a sum over all counts within ten standard
-    /// deviations.
+    /// Returns the probability that the interval of a binomial count covers the true share.
+    ///
+    /// It is a sum over all counts within ten standard deviations.
     fn coverage(trials: f64, truth: f64, confidence: f64) -> f64 {
         let (mean, deviation) = (trials * truth, (trials * truth * (1.0 - truth)).sqrt());
         let (first, last) = ((mean - 10.0 * deviation).floor().max(0.0), (mean + 10.0 * deviation).ceil().min(trials));
-        // Relative to the first; the sum of all divides it out.
+        // Relative to the first probability; division by the sum of all normalizes them.
         let (mut chance, mut all, mut holds) = (1e-200, 0.0, 0.0);
         for hits in first as u64..=last as u64 {
             let hits = hits as f64;
@@ -425,13 +439,14 @@ mod tests {
         holds / all
     }
 
-    /// Exact, too: what is said of many responses is true, where they fall short most, and elsewhere they do not.
+    /// Exact as well: the stated coverage for many responses is true at the worst shares, and coverage is better
+    /// elsewhere.
     #[test]
     fn they_fall_short_by_little_where_methods_meet() {
         let worst =
             [(500.0, 10_000.0, 0.9, 0.8978), (521.0, 100_000.0, 0.95, 0.9479), (513.0, 100_000.0, 0.99, 0.9889)];
         for (hits, trials, confidence, least) in worst {
-            // Just outside the end of an interval.
+            // Just outside of the end of an interval.
             let truth = binomial_interval(hits / trials, trials, confidence).0 * (1.0 - 1e-11);
             let holds = coverage(trials, truth, confidence);
             assert!(least <= holds && holds < confidence - 5e-4, "{hits} of {trials}: {holds}");
@@ -442,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Exact: the chance that the interval holds the truth is a finite sum, and never below the confidence.
+    /// Exact: coverage is a finite sum, and never below the confidence level.
     #[test]
     fn they_hold_for_every_share() {
         for trials in [1u32, 2, 5, 13, 40] {

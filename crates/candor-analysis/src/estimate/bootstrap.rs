@@ -1,4 +1,4 @@
-//! Intervals by resampling the responses.
+//! Bootstrap intervals, by resampling the responses.
 
 use candor_base::randomness::Source;
 use candor_runtime::progress::Steps;
@@ -8,20 +8,21 @@ use super::structure::Structure;
 use super::{EstimateError, Options, TableEstimator, Target};
 use crate::tally::{Group, TableCounts};
 
-/// How many surveys are resampled.
+/// Number of resampled surveys.
 const REPLICATES: usize = 1000;
 
-/// The most numbers that are held to be sorted.
+/// Maximum number of values that are stored for sorting.
 const MAX_NUMBERS: usize = 100_000_000;
 
 impl TableEstimator<'_> {
-    /// Percentile intervals: as many responses again, drawn from the answers seen with the same tags,
-    /// and estimated anew, a thousand times. Always with the same random numbers, so that an analysis
-    /// can be repeated. Cost: a thousand estimates.
+    /// Returns percentile intervals from a thousand resampled surveys, at the cost of a thousand estimates.
+    ///
+    /// Each survey draws as many responses again from the answers observed with the same channel IDs. The random
+    /// numbers are always the same, so that an analysis is reproducible.
     ///
     /// # Errors
-    /// If the target is this very table, responses are weighted, answers are sets, or the table has too
-    /// many cells.
+    /// Returns [`EstimateError`] if the target is `Table`, responses are weighted, answers are sets, or the table
+    /// has too many cells.
     pub(super) fn bootstrap(
         &self,
         tally: &TableCounts,
@@ -47,7 +48,7 @@ impl TableEstimator<'_> {
         let mut rng = Source::from_seed(0).stream(0);
         let mut replicates = vec![Vec::with_capacity(REPLICATES); self.cells()];
         for _ in 0..REPLICATES {
-            // Nobody reads what is left then.
+            // The result is discarded after cancellation.
             if !steps.still_goes_on() {
                 return Err(EstimateError::NoLikelihood("it was stopped"));
             }
@@ -72,7 +73,7 @@ impl TableEstimator<'_> {
     }
 }
 
-/// Multinomial counts with the shares of the counts seen: one binomial after another.
+/// Draws multinomial counts with the observed shares, as a sequence of binomials.
 fn resample(group: &Group, rng: &mut chacha20::ChaCha12Rng) -> Vec<f64> {
     let (mut left, mut mass) = (group.total as u64, group.total);
     let mut draw = |count: f64| {

@@ -1,11 +1,11 @@
-//! Splitting a table along every axis into mean and deviation, in place.
+//! Splits a table along every axis into mean and deviations, in place.
 //!
-//! Along each axis the first slot becomes the mean and slot `j >= 1` the deviation of entry `j` from
-//! it (entry 0's deviation is minus their sum). A slot of the whole table then belongs to the
-//! component `U`, the set of axes along which it is a deviation. Pattern channels multiply each
-//! component by a number, so this is where they are inverted: cost `cells * axes`.
+//! Along each axis, the first slot becomes the mean, and slot `j >= 1` the deviation of entry `j` from it. The
+//! deviation of entry 0 is minus their sum. A slot of the table then belongs to the component `U`, the set of axes
+//! along which it is a deviation. Pattern channels multiply each component by a number, so this is where they are
+//! inverted, at a cost of `cells * axes`.
 
-/// Splits along the first `axes` axes of a table (row-major, first axis slowest).
+/// Splits a table along its first `axes` axes (row-major, with the first axis varying slowest).
 pub(crate) fn split(table: &mut [f64], dims: &[usize], axes: usize) {
     along(table, dims, axes, |line| {
         let mean = line.sum() / line.len() as f64;
@@ -14,7 +14,7 @@ pub(crate) fn split(table: &mut [f64], dims: &[usize], axes: usize) {
     });
 }
 
-/// The inverse of [`split`].
+/// Inverts [`split`].
 pub(crate) fn join(table: &mut [f64], dims: &[usize], axes: usize) {
     along(table, dims, axes, |line| {
         let mean = line.first();
@@ -25,7 +25,7 @@ pub(crate) fn join(table: &mut [f64], dims: &[usize], axes: usize) {
     });
 }
 
-/// One line of a table along one axis.
+/// A line of a table along one axis.
 struct Line<'a> {
     table: &'a mut [f64],
     start: usize,
@@ -68,8 +68,8 @@ fn along(table: &mut [f64], dims: &[usize], axes: usize, f: impl Fn(&mut Line<'_
     }
 }
 
-/// Multiplies every slot of a split table by the factor of its component (bit `i`: deviation along
-/// axis `i`).
+/// Multiplies every slot of a split table by the factor of its component, given by bits of the axes with
+/// deviations.
 pub(crate) fn scale(table: &mut [f64], dims: &[usize], axes: usize, factors: &[f64]) {
     let inner: usize = dims[axes..].iter().product();
     let mut index = vec![0usize; axes];
@@ -88,8 +88,9 @@ pub(crate) fn scale(table: &mut [f64], dims: &[usize], axes: usize, factors: &[f
     }
 }
 
-/// A function of the pattern (bit `i` set: attribute `i` misses) from its coefficients in
-/// `product over U of (hit_i - p_i)`, where `p_i` is the share of answers that hit.
+/// Evaluates a function of the pattern from its coefficients in `product over U of (hit_i - p_i)`.
+///
+/// Here `p_i` is the share of answers that hit. In a pattern, bit `i` is set if attribute `i` is a miss.
 pub(super) fn pattern_function(coefficients: &[f64], shares: &[f64]) -> Vec<f64> {
     let mut values = coefficients.to_vec();
     for (i, p) in shares.iter().enumerate() {
@@ -102,7 +103,7 @@ pub(super) fn pattern_function(coefficients: &[f64], shares: &[f64]) -> Vec<f64>
     values
 }
 
-/// The inverse of [`pattern_function`].
+/// Inverts [`pattern_function`].
 pub(super) fn coefficients(values: &[f64], shares: &[f64]) -> Vec<f64> {
     let mut coefficients = values.to_vec();
     for (i, p) in shares.iter().enumerate() {
@@ -129,7 +130,7 @@ mod tests {
             join(&mut copy, &dims, axes);
             assert!(copy.iter().zip(&table).all(|(a, b)| (a - b).abs() < 1e-12));
         }
-        // The component without any deviation is the mean; scaling it alone leaves the rest.
+        // The component without deviations is the mean, so scaling it alone leaves the rest.
         let mut copy = table.clone();
         split(&mut copy, &dims, 3);
         assert!((copy[0] - table.iter().sum::<f64>() / 24.0).abs() < 1e-12);
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn components_are_numbered_by_their_axes() {
-        // A function of axis 1 alone that sums to zero has component {1} only.
+        // A function of axis 1 only that sums to zero has only the component {1}.
         let dims = [3, 2];
         let mut table: Vec<f64> = (0..6).map(|cell| if cell % 2 == 0 { 1.0 } else { -1.0 }).collect();
         split(&mut table, &dims, 2);

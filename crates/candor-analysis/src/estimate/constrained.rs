@@ -1,18 +1,18 @@
-//! Tables that agree with each other and have no negative cells, closest to the unbiased estimates.
+//! Tables that agree with each other and have no negative cells, as close as possible to the unbiased estimates.
 //!
-//! Unbiased estimates of several tables agree (every component has one estimate, whatever table it stands in), but have
-//! negative cells. [Projections](super::simplex::project) of each table alone have none, but disagree, and take no
-//! notice of what is known well: they move a one-way share as easily as a cell. Here all tables are moved together,
-//! well-known components least:
+//! Unbiased estimates of several tables agree, because every component has one estimate in all of them, but they
+//! have negative cells. [Projections](super::simplex::project) of single tables have none, but disagree and ignore
+//! precision: they move a one-way share as easily as a cell. Here all tables are moved together, and precise
+//! components least:
 //!
 //! ```text
-//! minimise  sum over components V of  A_V D_V |x_V - estimate_V|^2
+//! minimize  sum over components V of  A_V D_V |x_V - estimate_V|^2
 //! such that no cell of any table of the x_V is negative
 //! ```
 //!
-//! `A_V D_V` is the inverse of the variance of each dimension of a component if the truth is uniform (`D_V` its
-//! information). So it is the projection in the metric of the covariance. The result is biased, like every estimate
-//! that cannot be negative.
+//! `A_V D_V` is the inverse variance of each dimension of a component in a uniform population (`D_V` is its
+//! information). So this is the projection in the metric of the covariance. The result is biased, as is every
+//! estimate that cannot be negative.
 
 use std::collections::BTreeMap;
 
@@ -24,33 +24,36 @@ use super::{Estimate, EstimateError, TableEstimator, Target};
 use crate::structural_zeros::possible;
 use crate::tally::TableCounts;
 
-/// When no cell moves by more than this any more, nor is below zero by more, all is done.
+/// Tolerance: the iteration ends when no cell moves by more, or is negative by more.
 const SETTLED: f64 = 1e-8;
 
-/// How many rounds there are at most; fewer with many cells. Counted, so that the same responses give the same on every
-/// machine.
+/// Maximum number of rounds; fewer for tables with many cells.
+///
+/// A count instead of a time limit makes results reproducible on every machine.
 const MAX_ROUNDS: usize = 20_000;
 
-/// How many steps all rounds may take together.
+/// Maximum number of steps of all rounds together.
 const MAX_STEPS: usize = 1 << 34;
 
-/// After how many rounds the weight of agreement is looked at again.
+/// Number of rounds after which the weight of agreement is adjusted.
 const LOOKED_AT: usize = 40;
 
-/// Estimates tables from counts of the same responses, in the given order: without negative cells, and such that any
-/// two of them have the same shares of what they have in common. Standard errors are left empty:
-/// [`analyse_all`](super::analyse_all) has errors and intervals.
+/// Estimates tables that have no negative cells and agree with each other, in the given order.
 ///
-/// The alternating direction method of multipliers: components that fit, cells that are not negative, and what is
-/// between them. Cost: a few hundred passes over all cells.
+/// `tallies` must count the same responses. Two tables have the same shares of their common attributes. Standard
+/// errors are empty: [`analyse_all`](super::analyse_all) returns errors and intervals.
+///
+/// The algorithm is the alternating direction method of multipliers, between components that agree and cells that
+/// are not negative. It takes a few hundred passes over all cells.
 ///
 /// # Errors
-/// As [`TableEstimator::estimate`]; and if an attribute is answered by a matrix, or it does not settle.
+/// Returns the errors of [`TableEstimator::estimate`].
+/// Returns another [`EstimateError`] if an attribute has a matrix channel, or the iteration does not converge.
 pub fn constrained(plan: &Plan, tallies: &[&TableCounts]) -> Result<Vec<Estimate>, EstimateError> {
     made_to_agree(plan, tallies).map(|(estimates, _)| estimates)
 }
 
-/// The same, and what was solved.
+/// Returns the estimates and the problem that was solved.
 pub(super) fn made_to_agree(plan: &Plan, tallies: &[&TableCounts]) -> Result<(Vec<Estimate>, Problem), EstimateError> {
     let mut problem = Problem::default();
     let mut estimates = Vec::with_capacity(tallies.len());
@@ -73,31 +76,31 @@ pub(super) fn made_to_agree(plan: &Plan, tallies: &[&TableCounts]) -> Result<(Ve
     Ok((estimates, problem))
 }
 
-/// All components of all tables, and where each stands in each table.
+/// All components of all tables, with their positions in each table.
 #[derive(Default)]
 pub(super) struct Problem {
-    /// For each component where its values begin, and what is known about it.
+    /// For each component, the position of its first value, which is also that of its information.
     components: BTreeMap<Vec<usize>, usize>,
-    /// The estimates, as sums over the other attributes; without the first category of each.
+    /// The estimates as sums over the other attributes, without the first category of each attribute.
     values: Vec<f64>,
-    /// The information about each.
+    /// Information about each value.
     information: Vec<f64>,
     tables: Vec<Table>,
 }
 
 struct Table {
     dims: Vec<usize>,
-    /// For each slot of the [split](split) table the number of its value, and its share of it: `A_V / A_T`.
+    /// For each slot of the [split](split) table, the index of its value and its factor `A_V / A_T`.
     slots: Vec<(usize, f64)>,
-    /// Whether each cell can be, if not all can.
+    /// Whether each cell is possible; `None` if all are.
     possible: Option<Vec<bool>>,
 }
 
 impl Problem {
-    /// Adds a table with its unbiased shares and what is known of its components.
+    /// Adds a table, with its unbiased shares and the information about its components.
     ///
     /// # Errors
-    /// If an attribute of it is answered by a matrix.
+    /// Returns [`EstimateError`] if one of its attributes has a matrix channel.
     pub(super) fn add(
         &mut self,
         estimator: &TableEstimator<'_>,
@@ -119,7 +122,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Adds a table of which all cells can be; the bits of a component count the attributes as they are held.
+    /// Adds a table without structural zeros. Bits of a component number the attributes in the internal order.
     fn add_table(
         &mut self,
         (attributes, shape): (&[usize], Shape),
@@ -137,7 +140,7 @@ impl Problem {
         for (slot, mean) in table.into_iter().enumerate() {
             let codes = shape.codes(slot);
             let inside: Vec<usize> = (0..axes).filter(|&axis| codes[axis] > 0).collect();
-            // In the order of the schema, so that tables with other orders of the same attributes agree.
+            // In the order of the schema, so that tables with another order of the same attributes agree.
             let mut order = inside.clone();
             order.sort_unstable_by_key(|&axis| attributes[axis]);
             let key: Vec<usize> = order.iter().map(|&axis| attributes[axis]).collect();
@@ -157,7 +160,7 @@ impl Problem {
         self.tables.push(Table { dims, slots, possible: None });
     }
 
-    /// The values of tables of these shares, or of differences of shares.
+    /// Returns the values of tables with these shares, or of differences of shares.
     pub(super) fn values_of(&self, tables: &[Vec<f64>]) -> Vec<f64> {
         let mut values = vec![0.0; self.values.len()];
         for (table, shares) in self.tables.iter().zip(tables) {
@@ -168,22 +171,23 @@ impl Problem {
         values
     }
 
-    /// The tables that have these values.
+    /// Returns the tables with these values.
     pub(super) fn tables_of(&self, values: &[f64]) -> Vec<Vec<f64>> {
         self.tables.iter().map(|table| table.of(values)).collect()
     }
 
-    /// How many steps a round takes.
+    /// Returns the number of steps in a round.
     pub(super) fn steps(&self) -> usize {
         self.tables.iter().map(|table| table.slots.len() * (table.dims.len() + 2)).sum::<usize>().max(1)
     }
 
-    /// The maximum number of rounds, if this many are asked for.
+    /// Limits the number of rounds by the number of steps.
     fn rounds(&self, most: usize) -> usize {
         (MAX_STEPS / self.steps()).max(200).min(most)
     }
 
-    /// The distributions closest to unbiased estimates with these values, and whether they settled to this accuracy.
+    /// Returns the distributions closest to unbiased estimates with these values, and whether the iteration
+    /// converged.
     pub(super) fn solve(&self, wanted: &[f64], settled: f64, most: usize) -> (Vec<Vec<f64>>, bool) {
         let (tables, has_settled) = self.closest(wanted, settled, self.rounds(most));
         let proper = |(shares, table): (Vec<f64>, &Table)| {
@@ -195,9 +199,9 @@ impl Problem {
         (tables.into_iter().zip(&self.tables).map(proper).collect(), has_settled)
     }
 
-    /// The tables that fit, but for what has not settled.
+    /// Returns the tables that agree, up to the tolerance, and whether the iteration converged.
     fn closest(&self, estimates: &[f64], settled: f64, rounds: usize) -> (Vec<Vec<f64>>, bool) {
-        // How much all tables together pull at each value, for a weight of one.
+        // Weight of all tables together on each value, for a unit weight.
         let mut pull = vec![0.0; self.values.len()];
         for table in &self.tables {
             table.slots.iter().for_each(|&(at, _)| pull[at] += 1.0 / table.slots.len() as f64);
@@ -228,7 +232,7 @@ impl Problem {
                 return (now, true);
             }
             if round % LOOKED_AT == 0 {
-                // What is between the two sides is in units of one over the weight.
+                // The multipliers are in units of one over the weight.
                 let change = (apart.square / moved.square.max(f64::MIN_POSITIVE)).sqrt().clamp(0.2, 5.0);
                 if !(0.5..=2.0).contains(&change) {
                     weight *= change;
@@ -239,7 +243,7 @@ impl Problem {
         (now, false)
     }
 
-    /// The values closest to the estimates and to what the tables want, by the weight of the latter.
+    /// Returns the values closest to the estimates and to the tables, given the weight of the latter.
     fn fit(
         &self,
         (estimates, values): (&[f64], &mut [f64]),
@@ -259,7 +263,7 @@ impl Problem {
             let known = self.information[at];
             *value = (known * estimates[at] + weight * sums[at]) / (known + weight * pull[at]);
         }
-        // All shares together are one, whatever the tables want.
+        // The shares sum to one, regardless of the tables.
         if let Some(&whole) = self.components.get(&Vec::new()) {
             values[whole] = estimates[whole];
         }
@@ -271,7 +275,7 @@ impl Table {
         self.possible.as_ref().is_none_or(|possible| possible[cell])
     }
 
-    /// The table that has these components.
+    /// Returns the table with these components.
     fn of(&self, values: &[f64]) -> Vec<f64> {
         let mut table: Vec<f64> = self.slots.iter().map(|&(at, share)| values[at] * share).collect();
         join(&mut table, &self.dims, self.dims.len());
@@ -279,7 +283,7 @@ impl Table {
     }
 }
 
-/// How large numbers are: the largest, and all by their squares.
+/// The largest of some numbers, and the sum of their squares.
 #[derive(Default)]
 struct Largest {
     largest: f64,
@@ -297,7 +301,7 @@ impl Largest {
 mod tests {
     use super::*;
 
-    /// The closest tables are those from which no step towards any other distribution is a descent.
+    /// Optimality: at the closest tables, no step toward any other distribution is a descent direction.
     #[test]
     fn no_distribution_is_closer() {
         let dims = [2usize, 3, 4];
@@ -317,7 +321,7 @@ mod tests {
         assert!(settled);
         let values = |tables: &[Vec<f64>]| problem.values_of(tables);
         let found = values(&solved);
-        // The sum over a whole component, with the categories that are left out: products over all cells of each
+        // The sum over an entire component, including omitted categories: products over all cells of each
         // table's own components.
         let inner = |a: &[f64], b: &[f64]| -> f64 {
             let mut sum = 0.0;
@@ -346,7 +350,7 @@ mod tests {
         assert!(inner(&step, &step) > 0.01, "{}: the estimates were no distributions", inner(&step, &step));
         let shape = Shape::new(dims.to_vec());
         for corner in 0..shape.cells() {
-            // All respondents alike: a corner of all distributions.
+            // All respondents alike: a vertex of the simplex of distributions.
             let tables: Vec<Vec<f64>> = lists
                 .iter()
                 .map(|list| {

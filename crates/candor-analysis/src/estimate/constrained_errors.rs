@@ -1,15 +1,16 @@
-//! How far constrained estimates are from the population, by simulated surveys of a population like the one estimated.
+//! Errors of constrained estimates, by simulated surveys of a population like the estimated one.
 //!
-//! A constrained estimate has no formula for its error: it is biased near the boundary, and its variance depends on
-//! which cells are zero. So surveys are simulated (a parametric bootstrap): people are drawn from the tables given,
-//! randomized by the plan and estimated without bias. The errors of these estimates are the noise, in every component
-//! and all tables at once, whatever the channels; noise is scaled to the number of respondents, because unbiased
-//! estimates are means over responses. Added to the tables given, it is constrained like the estimate itself, and the
-//! distance from the tables given is the error.
+//! A constrained estimate has no error formula: it is biased near the boundary, and its variance depends on which
+//! cells are zero. So surveys are simulated (a parametric bootstrap): people are drawn from the given tables,
+//! randomized by the plan, and estimated without bias. The errors of these estimates are the noise, in every
+//! component and all tables at once, for any channels. Noise is scaled to the number of respondents, because
+//! unbiased estimates are means over responses. It is added to the given tables, which are then constrained like the
+//! estimate itself. The distance from the given tables is the error.
 //!
-//! Intervals are not made of these simulations: near zero their percentiles contain the true share too rarely (Andrews
-//! 2000), and large shares are pulled down by the noise of the empty cells, by how much no simulation from the estimate
-//! knows. They are those of the unbiased estimate of the same responses, [with the estimate in them](with_estimate).
+//! Intervals do not come from these simulations. Near zero, their percentiles contain the true share too rarely
+//! (Andrews 2000). Large shares are biased downward by the noise of empty cells, by an amount that a simulation from
+//! the estimate cannot show. Intervals are those of the unbiased estimate from the same responses, [extended to the
+//! estimate](with_estimate).
 
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
@@ -25,43 +26,43 @@ use super::{EstimateError, TableEstimator, Target};
 use crate::structural_zeros::possible;
 use crate::tally::{CountLayout, Rows, TableCounts, answer_codes, count_tables};
 
-/// How many surveys are simulated for the errors of cells, unless these would take too long.
+/// Number of simulated surveys for the errors of cells, unless they would take too long.
 pub(super) const SURVEYS: usize = 100;
 
-/// The fewest surveys.
+/// Minimum number of simulated surveys.
 const FEWEST: usize = 20;
 
-/// How many people answer in a simulated survey.
+/// Number of people in a simulated survey.
 const PEOPLE: usize = 2048;
 
-/// How many steps all surveys may take together; fewer surveys are simulated if they would take more.
+/// Maximum number of steps of all surveys together, which limits their number.
 const MAX_STEPS: usize = 1 << 33;
 
-/// How many steps may be taken for errors that are only expected, and in how many surveys.
+/// Maximum number of steps, and number of surveys, for expected errors.
 const MAX_EXPECTED: usize = 1 << 30;
 const EXPECTED_SURVEYS: usize = 20;
 
-/// With more cells than this in all tables together, no surveys are simulated.
+/// Maximum number of cells of all tables together for which surveys are simulated.
 const MAX_CELLS: usize = 1 << 20;
 
-/// In how many rounds a simulated estimate settles at most, to this part of the noise.
+/// Maximum number of rounds of a simulated estimate, and its tolerance as a fraction of the noise.
 const ROUNDS: usize = 400;
 const ACCURACY: f64 = 0.01;
 
-/// The errors to expect of constrained estimates if the population is a given one.
+/// Expected errors of constrained estimates in a given population.
 pub struct ConstrainedErrors {
     problem: Problem,
-    /// The tables of the population, and the values of their components.
+    /// Tables of the population, and the values of their components.
     tables: Vec<Vec<f64>>,
     values: Vec<f64>,
-    /// What the values of each simulated survey are off by, for one respondent.
+    /// Errors of the values in each simulated survey, for one respondent.
     noise: Vec<Vec<f64>>,
 }
 
-/// Why there are no errors.
+/// Reason why there are no errors.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
-    /// Whoever waited for the simulation ended it.
+    /// The simulation was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The tables cannot be estimated, or not by this method.
@@ -73,12 +74,13 @@ pub enum SimulationError {
 }
 
 impl ConstrainedErrors {
-    /// Simulates surveys of a plan's respondents, if the tables of the population are these; they must agree with each
-    /// other. A cell is as common as the others if it can be, where no shares are given.
+    /// Simulates surveys of a population with these tables, which must agree with each other.
+    ///
+    /// Without `shares`, all possible cells of a table have equal shares.
     ///
     /// # Errors
-    /// If a table cannot be estimated, an attribute is answered by a matrix, there is too much to simulate, or whoever
-    /// watches ends it.
+    /// Returns [`SimulationError`] if a table cannot be estimated, an attribute has a matrix channel, there is too
+    /// much to simulate, or `progress` cancels.
     pub fn expected(
         plan: &Plan,
         tables: &[Vec<usize>],
@@ -91,7 +93,7 @@ impl ConstrainedErrors {
             return Err(SimulationError::OutOfReach);
         }
         let uniform = |table: &Vec<usize>| match possible(schema, table) {
-            // Tables of which some cells cannot be are not uniform together.
+            // Tables with structural zeros cannot all be uniform.
             Some(_) => Err(SimulationError::OutOfReach),
             None => Ok(vec![1.0 / cells(table) as f64; cells(table)]),
         };
@@ -103,7 +105,7 @@ impl ConstrainedErrors {
         for (table, shares) in tables.iter().zip(&shares) {
             let estimator = TableEstimator::new(plan, table)?;
             let draws = estimator.draws();
-            // Whether the plan tells of every component.
+            // Checks that the plan identifies every component.
             estimator.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;
             let information = estimator.information_of(draws.iter().map(|(law, p)| (law, *p)));
             problem.add(&estimator, shares, &information)?;
@@ -115,10 +117,10 @@ impl ConstrainedErrors {
         ConstrainedErrors::simulated(problem, shares, &survey, EXPECTED_SURVEYS, progress)
     }
 
-    /// The same for the tables estimated from responses.
+    /// Simulates surveys of the population that was estimated from responses.
     ///
     /// # Errors
-    /// As [`ConstrainedErrors::expected`].
+    /// Returns the errors of [`ConstrainedErrors::expected`].
     pub(super) fn of_estimates(
         plan: &Plan,
         tallies: &[&TableCounts],
@@ -151,10 +153,10 @@ impl ConstrainedErrors {
         Ok(ConstrainedErrors { values: problem.values_of(&tables), problem, tables, noise })
     }
 
-    /// The root mean square error of every cell of every table, for a number of respondents.
+    /// Returns the root mean square error of every cell of every table, for a number of respondents.
     ///
     /// # Errors
-    /// If whoever watches ends it.
+    /// Returns [`Cancelled`] if `progress` cancels.
     pub fn of_cells(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<Vec<Vec<f64>>, Cancelled> {
         let scale = respondents.max(1.0).sqrt().recip();
         let settled = ACCURACY * scale * self.size_of_noise();
@@ -174,28 +176,29 @@ impl ConstrainedErrors {
         Ok(self.tables.iter().map(|table| errors.by_ref().take(table.len()).collect()).collect())
     }
 
-    /// The root mean square error over all cells of all tables for a number of respondents, divided by that of the
-    /// unbiased estimates of the same simulated surveys.
+    /// Returns the root mean square error over all cells of all tables, relative to unbiased estimates.
+    ///
+    /// The unbiased estimates are those of the same simulated surveys, with the given number of respondents.
     ///
     /// # Errors
-    /// If whoever watches ends it.
+    /// Returns [`Cancelled`] if `progress` cancels.
     pub fn over_unbiased(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<f64, Cancelled> {
         let [own, unbiased] = [self.of_cells(respondents, progress)?, self.of_unbiased_cells(respondents)];
         let square = |errors: Vec<Vec<f64>>| errors.iter().flatten().map(|error| error * error).sum::<f64>();
         Ok((square(own) / square(unbiased)).sqrt())
     }
 
-    /// The same of the largest error of any cell.
+    /// Returns the largest root mean square error of any cell, relative to unbiased estimates.
     ///
     /// # Errors
-    /// If whoever watches ends it.
+    /// Returns [`Cancelled`] if `progress` cancels.
     pub fn largest_over_unbiased(&self, respondents: f64, progress: ProgressSink<'_>) -> Result<f64, Cancelled> {
         let [own, unbiased] = [self.of_cells(respondents, progress)?, self.of_unbiased_cells(respondents)];
         let largest = |errors: Vec<Vec<f64>>| errors.into_iter().flatten().fold(0.0, f64::max);
         Ok(largest(own) / largest(unbiased))
     }
 
-    /// The root mean square error of every cell in the same surveys without constraints.
+    /// Returns the root mean square error of every cell in the same surveys without constraints.
     fn of_unbiased_cells(&self, respondents: f64) -> Vec<Vec<f64>> {
         let mut sums: Vec<Vec<f64>> = self.tables.iter().map(|table| vec![0.0; table.len()]).collect();
         let each = 1.0 / (respondents.max(1.0) * self.noise.len() as f64);
@@ -208,7 +211,7 @@ impl ConstrainedErrors {
         sums
     }
 
-    /// The root mean square noise of a cell, for one respondent.
+    /// Returns the root mean square noise of a cell, for one respondent.
     fn size_of_noise(&self) -> f64 {
         let noise = self.noise.first().map_or(Vec::new(), |noise| self.problem.tables_of(noise));
         let cells = noise.iter().map(Vec::len).sum::<usize>().max(1);
@@ -216,7 +219,7 @@ impl ConstrainedErrors {
     }
 }
 
-/// A number that depends on the counts and on nothing else, so that the same responses give the same errors.
+/// Returns a seed that depends only on the counts, so that the same responses give the same errors.
 fn seed(tallies: &[&TableCounts]) -> u64 {
     // FNV-1a.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -228,7 +231,7 @@ fn seed(tallies: &[&TableCounts]) -> u64 {
     hash
 }
 
-/// A survey that is simulated again and again.
+/// A survey that is simulated repeatedly.
 struct Survey<'a> {
     plan: &'a Plan,
     tables: &'a [Vec<usize>],
@@ -238,14 +241,16 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// How many steps a simulated survey takes, about.
+    /// Returns the approximate number of steps of a simulated survey.
     fn steps(&self, problem: &Problem) -> usize {
         let width = self.plan.schema().attributes().len() + self.tables.len();
         problem.steps().saturating_mul(ROUNDS / 4).saturating_add(self.people * width)
     }
 
-    /// What unbiased estimates are off by, times the root of the number of respondents, as values of the problem;
-    /// surveys in which not all tables are identified are left out.
+    /// Returns the errors of unbiased estimates as values of the problem, times the square root of the number of
+    /// respondents.
+    ///
+    /// Surveys that do not identify all tables are omitted.
     fn noise(
         &self,
         problem: &Problem,
@@ -287,7 +292,7 @@ impl Survey<'_> {
         let count = noise.len() as f64;
         let mut scale = (self.people as f64).sqrt();
         if self.target == Target::Population && noise.len() > 1 {
-            // The population of tables that overlap is known only by what is drawn of it.
+            // The population of overlapping tables is only known through samples from it.
             let mut mean = vec![0.0; noise[0].len()];
             noise.iter().for_each(|values| mean.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / count));
             noise.iter_mut().for_each(|values| values.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean));
@@ -298,8 +303,9 @@ impl Survey<'_> {
     }
 }
 
-/// People with given tables, as far as one attribute after another can be drawn from a table that holds some of those
-/// before it.
+/// A population with given tables.
+///
+/// Attributes are drawn table by table, given those of the table that are already drawn.
 struct Population {
     attributes: usize,
     steps: Vec<Step>,
@@ -309,13 +315,13 @@ struct Population {
 struct Step {
     given: (Shape, Vec<usize>),
     drawn: (Shape, Vec<usize>),
-    /// For each combination of the attributes given the sums of shares up to each of those drawn.
+    /// For each combination of the given attributes, the cumulative shares of the drawn ones.
     sums: Vec<f64>,
 }
 
 impl Population {
     fn new(schema: &Schema, tables: &[Vec<usize>], shares: &[Vec<f64>]) -> Population {
-        // Large tables first: they hold the dependence.
+        // Large tables first, because they contain the associations.
         let mut order: Vec<usize> = (0..tables.len()).collect();
         order.sort_by_key(|&number| std::cmp::Reverse(tables[number].len()));
         let mut known = vec![false; schema.attributes().len()];
@@ -346,7 +352,7 @@ impl Population {
         Population { attributes: known.len(), steps }
     }
 
-    /// One column of codes for each attribute; of those in no table, all alike.
+    /// Draws one column of codes for each attribute; attributes in no table have a constant code.
     fn draw(&self, people: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
         let mut columns = vec![vec![0u16; people]; self.attributes];
         for Step { given: (conditions, given), drawn: (shape, drawn), sums } in &self.steps {
@@ -368,8 +374,7 @@ impl Population {
     }
 }
 
-/// The part of an interval between 0 and 1, extended to an estimate if that is outside: so it contains the true share
-/// no less often.
+/// Clips an interval to 0 and 1 and extends it to the estimate, so that its coverage does not decrease.
 pub(super) fn with_estimate((low, high): (f64, f64), estimate: f64) -> (f64, f64) {
     (low.clamp(0.0, 1.0).min(estimate), high.clamp(0.0, 1.0).max(estimate))
 }

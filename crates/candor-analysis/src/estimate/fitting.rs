@@ -1,13 +1,12 @@
-//! A step of iterative proportional fitting: a table is multiplied, category by category of one of its axes, so that
-//! its sums there are those wanted.
+//! Iterative proportional fitting: scales a table along one axis so that its sums match the targets.
 
-/// One axis of a table whose first axis is slowest, with the shares wanted of its categories.
+/// An axis of a table, with target shares for its categories. The first axis of the table varies slowest.
 pub(crate) struct Axis {
-    /// The shares wanted.
+    /// Target shares.
     pub targets: Vec<f64>,
-    /// How many cells follow each other with the same category of this axis.
+    /// Number of consecutive cells with the same category of this axis.
     pub inner: usize,
-    /// The sums of the table that was looked at last.
+    /// Sums of the most recent table.
     pub sums: Vec<f64>,
     factors: Vec<f64>,
 }
@@ -31,19 +30,20 @@ impl Axis {
         }
     }
 
-    /// What the categories with a sum can have of the targets: 1 if none is unattainable.
+    /// Returns the sum of the targets of categories with a positive sum: 1 if all targets are attainable.
     fn attainable(&self) -> f64 {
         self.targets.iter().zip(&self.sums).filter(|(_, sum)| **sum > 0.0).map(|(target, _)| target).sum()
     }
 
-    /// The largest difference of a sum from its attainable target.
+    /// Returns the largest difference of a sum from its attainable target.
     pub fn error(&self) -> f64 {
         let attainable = self.attainable();
         let sums = self.sums.iter().zip(&self.targets).filter(|(sum, _)| **sum > 0.0);
         sums.map(|(&sum, &target)| (target / attainable - sum).abs()).fold(0.0, f64::max)
     }
 
-    /// Finds what brings the sums to the attainable targets; whether there are any.
+    /// Computes the factors that bring the sums to the attainable targets. Returns whether any target is
+    /// attainable.
     pub fn find_factors(&mut self) -> bool {
         let attainable = self.attainable();
         for ((factor, &sum), &target) in self.factors.iter_mut().zip(&self.sums).zip(&self.targets) {
@@ -52,7 +52,7 @@ impl Axis {
         attainable > 0.0
     }
 
-    /// Multiplies by the factors of the categories.
+    /// Multiplies the cells by the factors of their categories.
     pub fn scale(&self, values: &mut [f64]) {
         for values in values.chunks_exact_mut(self.inner * self.factors.len()) {
             if self.inner == 1 {
@@ -65,7 +65,7 @@ impl Axis {
     }
 }
 
-/// The sum, as four sums side by side: an addition that has to wait for the one before takes four times as long.
+/// Sums with four accumulators; a single one would wait for each addition and take four times as long.
 fn side_by_side(shares: &[f64]) -> f64 {
     let (fours, rest) = shares.as_chunks::<4>();
     let add = |sums: [f64; 4], four: &[f64; 4]| std::array::from_fn(|i| sums[i] + four[i]);

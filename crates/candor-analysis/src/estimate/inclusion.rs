@@ -1,8 +1,8 @@
-//! How the counts of two cells go together, whatever the channels: the full covariance of an estimate.
+//! Joint counts of two cells for any channels: the full covariance matrix of an estimate.
 //!
-//! Whether an answer holds two cells depends on the truth only through which of the three categories agree, attribute
-//! by attribute: one of five *kinds* each. So one number for each combination of kinds says everything; the sum over
-//! all truths needs nothing but margins of the table.
+//! Whether an answer contains two cells depends on the true cell only through which of the three categories agree:
+//! one of five *kinds* per attribute. So one number for each combination of kinds suffices, and the sum over all
+//! true cells needs only margins of the table.
 
 use candor_base::shape::Shape;
 use nalgebra::DMatrix;
@@ -11,11 +11,11 @@ use super::asked::Asked;
 use super::components::{join, scale, split};
 use super::law::GroupLaw;
 
-/// The largest table whose covariance is worked out, in cells.
+/// Maximum number of cells of a table whose covariance matrix is computed.
 pub(crate) const MAX_DENSE: usize = 4096;
 
-/// Which of two cells' categories and the truth's agree: all; the two; the first with the truth; the second with it;
-/// none.
+/// Which of the categories of two cells and of the true cell agree: all; the two cells; the first and the true one;
+/// the second and the true one; none.
 const KINDS: usize = 5;
 const ALL: usize = 0;
 const TWO: usize = 1;
@@ -23,10 +23,9 @@ const FIRST: usize = 2;
 const SECOND: usize = 3;
 const NONE: usize = 4;
 
-/// The covariance of what one response of a group shows in all pairs of cells of the attributes, at a table of true
-/// shares.
+/// Returns the covariance of one response's observations in all pairs of cells, given a table of true shares.
 ///
-/// Cost: the square of the number of cells, times `3^attributes`.
+/// The cost is the square of the number of cells, times `3^attributes`.
 pub(super) fn covariance(law: &GroupLaw, sizes: &[usize], shares: &[f64]) -> DMatrix<f64> {
     let shape = Shape::new(sizes.to_vec());
     let pairs = by_margins(&together(law, sizes), sizes.len());
@@ -39,12 +38,12 @@ pub(super) fn covariance(law: &GroupLaw, sizes: &[usize], shares: &[f64]) -> DMa
     })
 }
 
-/// Whether the covariance of all pairs of cells of attributes with these sizes is worked out.
+/// Returns whether the covariance of all pairs of cells is computed for attributes with these sizes.
 pub(super) fn is_small(sizes: &[usize]) -> bool {
     sizes.len() <= 6 && sizes.iter().fold(1, |cells: usize, &size| cells.saturating_mul(size)) <= MAX_DENSE
 }
 
-/// What a response is expected to show in each cell.
+/// Returns the expected observation of a response in each cell.
 fn expected(law: &GroupLaw, sizes: &[usize], shares: &[f64]) -> Vec<f64> {
     let mut table = shares.to_vec();
     let factor = |component: usize| {
@@ -58,7 +57,7 @@ fn expected(law: &GroupLaw, sizes: &[usize], shares: &[f64]) -> Vec<f64> {
     table
 }
 
-/// The table with a further category of every attribute, the sum of all.
+/// Adds a category to every attribute: the sum of all others.
 fn with_sums(shares: &[f64], sizes: &[usize]) -> Vec<f64> {
     let mut table = shares.to_vec();
     for axis in 0..sizes.len() {
@@ -74,7 +73,7 @@ fn with_sums(shares: &[f64], sizes: &[usize]) -> Vec<f64> {
     table
 }
 
-/// The expectation of what is shown in cell `y` times that in cell `z`.
+/// Returns the expectation of the product of the observations in cells `y` and `z`.
 fn both(pairs: &[f64], margins: &[f64], wide: &Shape, sizes: &[usize], y: &[usize], z: &[usize]) -> f64 {
     let mut terms = vec![(0usize, 0usize)];
     for (axis, &size) in sizes.iter().enumerate() {
@@ -91,8 +90,9 @@ fn both(pairs: &[f64], margins: &[f64], wide: &Shape, sizes: &[usize], y: &[usiz
     terms.into_iter().map(|(kinds, at)| pairs[kinds] * margins[at]).sum()
 }
 
-/// From values by kinds to coefficients of the margins: `f(ALL) t(y) + f(TWO) (sum - t(y))`, and likewise where the two
-/// cells differ.
+/// Converts values by kinds to coefficients of the margins.
+///
+/// For equal categories, `f(ALL) t(y) + f(TWO) (sum - t(y))`, and similarly for different ones.
 fn by_margins(values: &[f64], axes: usize) -> Vec<f64> {
     along_kinds(values, axes, |[all, two, first, second, none]| [all - two, two, first - none, second - none, none])
 }
@@ -111,8 +111,7 @@ fn along_kinds(values: &[f64], axes: usize, map: impl Fn([f64; KINDS]) -> [f64; 
     values
 }
 
-/// For each combination of kinds, the first axis slowest, the expectation of what an answer shows in the two cells,
-/// multiplied.
+/// Returns the expected product of an answer's observations in two cells, for each combination of kinds.
 fn together(law: &GroupLaw, sizes: &[usize]) -> Vec<f64> {
     let patterns: Vec<usize> = law.patterns().collect();
     let mut parts = vec![(patterns.clone(), of_patterns(law, &patterns, sizes))];
@@ -127,10 +126,10 @@ fn together(law: &GroupLaw, sizes: &[usize]) -> Vec<f64> {
     (0..KINDS.pow(sizes.len() as u32)).map(value).collect()
 }
 
-/// By the pattern: of a set of `q` of `a` categories that hits, or misses, the truth.
+/// Returns these expectations for a pattern: a set of `q` of `a` categories that contains the true one or not.
 fn of_patterns(law: &GroupLaw, axes: &[usize], sizes: &[usize]) -> Vec<f64> {
     let spread = |local: usize| axes.iter().enumerate().map(|(bit, &axis)| (local >> bit & 1) << axis).sum::<usize>();
-    // From eigenvalues to moments of `hit - q/a`, and on to the probabilities of patterns (bit set: miss).
+    // From eigenvalues to moments of `hit - q/a`, and then to probabilities of patterns (a set bit is a miss).
     let moment = |local: usize| {
         let inside = axes.iter().enumerate().filter(|(bit, _)| local >> bit & 1 == 1);
         inside.fold(law.eigenvalues[spread(local)], |m, (_, &axis)| m * (1.0 - 1.0 / sizes[axis] as f64))
@@ -164,10 +163,10 @@ fn of_patterns(law: &GroupLaw, axes: &[usize], sizes: &[usize]) -> Vec<f64> {
     (0..KINDS.pow(axes.len() as u32)).map(value).collect()
 }
 
-/// Of a strip: with a relabelling drawn uniformly, and again given that the truth is held; see [`Asked`].
+/// Returns these expectations for a subset channel with a uniformly random relabeling, and given the true cell.
 fn of_strip(strip: &Asked) -> Vec<f64> {
     let axes = strip.dims.len();
-    // Sums over triples of label cells that agree at least so far; then exactly so far; then their mean.
+    // Sums over triples of label cells that agree at least this far, then exactly this far, then their means.
     let agreeing = |squared: bool| -> Vec<f64> {
         let ones = vec![1.0; strip.means.len()];
         let third = if squared { &ones } else { &strip.means };
@@ -195,13 +194,15 @@ fn of_strip(strip: &Asked) -> Vec<f64> {
     any.into_iter().zip(held).zip(numbers).map(mean).collect()
 }
 
-/// The sum over triples of cells that agree at least as the kinds say of the product of three functions, given with
-/// their sums.
+/// Returns the sum of the product of three functions over all triples of cells that agree at least as the kinds
+/// say.
+///
+/// The functions are given with their margins.
 fn contraction(margins: &[Vec<f64>; 3], dims: &[usize], kinds: usize) -> f64 {
     let axes = dims.len();
     let wide = Shape::new(dims.iter().map(|size| size + 1).collect());
     let kind = |axis: usize| kinds / KINDS.pow((axes - 1 - axis) as u32) % KINDS;
-    // Which of the three share the category; those that do not are summed over.
+    // Which of the three share the category; the others are summed over.
     let linked = |axis: usize| match kind(axis) {
         ALL => [true; 3],
         TWO => [true, true, false],

@@ -1,9 +1,9 @@
-//! Testing whether two attributes are independent, corrected for the randomization.
+//! Tests of independence of two attributes, corrected for the randomization.
 //!
-//! With `p` the unbiased estimate of the two-way table and `d = p - rows x columns`, the statistic is
-//! the quadratic form of `d` in the inverse of its covariance *under independence*, chi-square with
-//! `(r-1)(c-1)` degrees of freedom. The Wald form, which takes the covariance at the estimate, rejects
-//! far too often (docs/explanation/estimation.md).
+//! Let `p` be the unbiased estimate of the two-way table and `d = p - rows x columns`. The statistic is the
+//! quadratic form of `d` with the inverse of its covariance *under independence*; it is chi-square with `(r-1)(c-1)`
+//! degrees of freedom. The Wald statistic, with the covariance at the estimate, rejects far too often
+//! (docs/explanation/estimation.md).
 
 use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};
@@ -18,47 +18,45 @@ use crate::tally::{Group, TableCounts};
 /// A chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquareTest {
-    /// The statistic.
+    /// Test statistic.
     pub statistic: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom.
     pub degrees: usize,
-    /// The probability of a statistic at least as large under independence.
+    /// Probability of a statistic at least as large under independence.
     pub p_value: f64,
 }
 
-/// What responses tell about the independence of two attributes; how strongly they depend on each other is measured by
-/// [`dependence`](crate::association).
+/// Results about the independence of two attributes; for the strength, see [`association`](crate::association).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Independence {
-    /// The test corrected for the randomization.
+    /// Test corrected for the randomization.
     pub corrected: ChiSquareTest,
-    /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
+    /// Odds ratio of a 2 x 2 table; `None` for other tables, and if an estimated cell is not positive.
     pub odds_ratio: Option<OddsRatio>,
-    /// Pearson's test on the answers as if they were the truth: what ignoring the randomization would
-    /// have said. `None` where answers are not categories.
+    /// Pearson's test of the reported answers, ignoring the randomization; `None` if answers are not categories.
     pub naive: Option<ChiSquareTest>,
 }
 
-/// An odds ratio with its interval.
+/// An odds ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OddsRatio {
-    /// The estimate.
+    /// Estimated odds ratio.
     pub estimate: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
 /// Tests the independence of the two attributes of a two-way table.
 ///
-/// Cost: a dense covariance over the cells, so for tables up to a few hundred of them.
+/// The cost is that of a dense covariance matrix, so it suits tables with up to a few hundred cells.
 ///
 /// # Errors
-/// If the table cannot be estimated, or answers are sets.
+/// Returns [`EstimateError`] if the table cannot be estimated, or its covariance is too large.
 ///
 /// # Panics
-/// If the tally is not of a table of two attributes.
+/// Panics if the counts are not those of a two-way table.
 pub fn test_independence(plan: &Plan, tally: &TableCounts, confidence: f64) -> Result<Independence, EstimateError> {
     let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
     let estimate = estimator.estimate(tally, Target::Population)?;
@@ -66,7 +64,7 @@ pub fn test_independence(plan: &Plan, tally: &TableCounts, confidence: f64) -> R
     let groups = estimator.group_laws(tally);
     let Deviations { deviations: d, covariance: spread, design } = Deviations::new(&estimator, tally, &estimate)?;
 
-    // Rows and columns of d sum to zero: all but the last of each say everything.
+    // Rows and columns of d sum to zero, so the last of each is redundant.
     let kept: Vec<usize> = (0..r * c).filter(|cell| cell / c < r - 1 && cell % c < c - 1).collect();
     let part_of = |of: &DMatrix<f64>| DMatrix::from_fn(kept.len(), kept.len(), |a, b| of[(kept[a], kept[b])]);
     let part = DVector::from_fn(kept.len(), |a, _| d[kept[a]]);
@@ -87,15 +85,15 @@ pub fn test_independence(plan: &Plan, tally: &TableCounts, confidence: f64) -> R
     Ok(Independence { corrected, odds_ratio, naive })
 }
 
-/// By how much an estimated two-way table deviates from independence, and what noise alone would do.
+/// Deviations of an estimated two-way table from independence, and their covariance under noise.
 pub(crate) struct Deviations {
-    /// Each cell's estimate less the product of its estimated margins.
+    /// Each cell's estimate, less the product of its estimated margins.
     deviations: DVector<f64>,
-    /// Their covariance under independence, with margins that are distributions, if respondents are a simple random
-    /// sample.
+    /// Covariance under independence in a simple random sample, with the margins as distributions.
     covariance: DMatrix<f64>,
-    /// Their covariance under the survey's design, if the counts tell one, and that of a simple random sample of the
-    /// same table: both at the estimate, so that one by the other is the effect of the design.
+    /// Covariance under the sampling design, if there is one, and that of a simple random sample of the same table.
+    ///
+    /// Both are at the estimate, so that their ratio is the effect of the design.
     design: Option<(DMatrix<f64>, DMatrix<f64>)>,
 }
 
@@ -135,15 +133,17 @@ impl Deviations {
         Ok(Deviations { deviations, covariance: of_deviations(covariance), design })
     }
 
-    /// What noise alone does to the deviations.
+    /// Returns the covariance of the deviations.
     pub(crate) fn noise(self) -> DMatrix<f64> {
         self.design.map_or(self.covariance, |(design, _)| design)
     }
 }
 
-/// The test by a statistic that is chi-square for simple random samples, under a survey's design (Rao and Scott 1984,
-/// second order): with `delta` the design's effects, the statistic times `df / tr delta` is nearly `df` times an F law
-/// with `tr(delta)^2 / tr(delta^2)` degrees of freedom, and so many times those of the design below.
+/// Returns the test under a sampling design, with the second-order correction of Rao and Scott (1984).
+///
+/// `statistic` is chi-square for simple random samples. With `delta` the effects of the design, the statistic times
+/// `df / tr delta` is approximately `df` times an F variable. It has `nu = tr(delta)^2 / tr(delta^2)` numerator
+/// degrees of freedom, and `nu` times those of the design in the denominator.
 fn rao_scott(statistic: f64, delta: &DMatrix<f64>, degrees: f64) -> ChiSquareTest {
     let (trace, square) = (delta.trace(), (delta * delta).trace());
     if !(trace > 0.0 && square > 0.0) {
@@ -160,8 +160,8 @@ pub(super) fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
 }
 
 impl TableEstimator<'_> {
-    /// The covariance of the estimate, given the tags drawn, if the table were `shares` (in the
-    /// table's own order).
+    /// Returns the covariance of the estimate if the table were `shares`, given the channel IDs. The shares are in
+    /// the order of the table.
     pub(super) fn covariance(
         &self,
         groups: &[(GroupLaw, &Group)],
@@ -195,8 +195,7 @@ impl TableEstimator<'_> {
         Ok(covariance)
     }
 
-    /// The same of one response's contributions, where answers are sets of categories or of cells; shares in the
-    /// table's order.
+    /// Returns the covariance of one response's contributions, if answers are sets of categories or cells.
     pub(super) fn covariance_of_inclusions(
         &self,
         law: &GroupLaw,
@@ -226,7 +225,7 @@ impl TableEstimator<'_> {
         Ok(DMatrix::from_fn(cells, cells, |i, j| covariance[(order[i] as usize, order[j] as usize)]))
     }
 
-    /// The logarithm of the odds ratio is nearly normal; its variance by the delta method.
+    /// Returns the odds ratio, whose logarithm is nearly normal; its variance is by the delta method.
     fn odds_ratio(
         &self,
         tally: &TableCounts,
@@ -247,12 +246,12 @@ impl TableEstimator<'_> {
         Ok(Some(OddsRatio { estimate: log.exp(), low: (log - reach).exp(), high: (log + reach).exp() }))
     }
 
-    /// Pearson's test on the answers themselves.
+    /// Returns Pearson's test of the reported answers.
     fn naive(&self, groups: &[(GroupLaw, &Group)], r: usize, c: usize) -> Option<ChiSquareTest> {
         if !self.matrices.is_empty() || !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return None;
         }
-        // Weights stand for as many people as there are equally weighted ones whose mean varies as much.
+        // Weights are scaled to Kish's effective sample size.
         let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
         let scale = sum(|group| group.total) / sum(|group| group.squares);
         let mut counts = vec![0.0; r * c];

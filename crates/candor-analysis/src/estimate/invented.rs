@@ -1,7 +1,7 @@
-//! What responses that nobody gave can do, and how some of them show.
+//! The influence of invented responses, and tests that detect some of them.
 //!
-//! Where a channel is drawn for each respondent, whoever invents a response also chooses its channel, and a rare
-//! channel counts for much.
+//! If channels are randomly assigned, a person who invents a response also chooses its channel, and a rare channel
+//! has a large weight.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,19 @@ use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::repeats::chance_of_repeats;
 use crate::tally::{OTHER_CHANNEL, TableCounts};
 
-/// Classes of channels expected less often than this are taken together: the approximation needs so many.
+/// Expected count below which classes of channels are merged, for the chi-square approximation.
 const MIN_EXPECTED: f64 = 20.0;
 
-/// The most channels, times components of the table, whose weights are worked out.
+/// Maximum number of channels, times components of the table, whose weights are computed.
 const MAX_WEIGHTS: usize = 1 << 17;
 
 impl TableEstimator<'_> {
-    /// The largest number of people that one response can count for in a cell of the table, whatever its channel and
-    /// answers: the largest absolute weight. `None` where there are too many channels to work it out.
+    /// Returns the largest number of people that one response can count for in a cell of the table.
+    ///
+    /// It is the largest absolute weight over all channels and answers; `None` if there are too many channels.
     ///
     /// # Errors
-    /// If the plan erases what the table asks for.
+    /// Returns [`EstimateError`] if the table is not identifiable.
     pub fn largest_weight(&self) -> Result<Option<f64>, EstimateError> {
         let draws = self.draws();
         let weights = self.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;
@@ -41,20 +42,19 @@ impl TableEstimator<'_> {
                 true => extremes(law, &contribution),
                 false => bounds(pattern_function(&contribution, &law.shares)),
             };
-            // The mean over a group of responses enters the estimate: one of them counts for the share that draws their
-            // channel.
+            // The mean over a group of responses enters the estimate, so one of them counts for the share with
+            // that channel.
             least.abs().max(most.abs()) * matrices / p
         };
         Ok(Some(draws.iter().zip(&weights).map(one).fold(0.0, f64::max)))
     }
 }
 
-/// The p-value of a test that the channels of responses come as often as the plan draws them. `None` where no channel
-/// is drawn, or responses have weights.
+/// Returns the p-value of a test that channels occur as often as the plan assigns them.
 ///
-/// Two tests share it: one of all channels of a table together (chi-squared), the least over tables and blocks times
-/// their number, and one of each channel by itself, which finds a single channel that comes too often
-/// ([`repeats`](crate::repeats)).
+/// `None` if no channels are assigned or responses have weights. Two tests share the p-value. One is a chi-square
+/// test of all channels of a table, with the smallest p-value over tables and blocks times their number. The other
+/// tests each channel separately, which finds a single channel that is too frequent ([`repeats`](crate::repeats)).
 pub fn channel_law(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     let p_values: Vec<f64> = tallies.iter().flat_map(|tally| of_table(plan, tally)).collect();
     let least = p_values.iter().copied().reduce(f64::min);
@@ -67,8 +67,9 @@ pub fn channel_law(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     Some(one.min(1.0))
 }
 
-/// The p-value of a test that no channel by itself comes more often than the plan draws it: within a block the chances
-/// of all channels sum to it, whatever their number, so that only blocks are counted.
+/// Returns the p-value of a test that no single channel is more frequent than the plan assigns it.
+///
+/// Within a block, the p-value holds for all channels at once, so only blocks are counted.
 fn single_channels(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     let mut least: BTreeMap<usize, BTreeMap<u16, f64>> = BTreeMap::new();
     for tally in tallies.iter().filter(|tally| is_unweighted(tally)) {
@@ -87,12 +88,12 @@ fn single_channels(plan: &Plan, tallies: &[TableCounts]) -> Option<f64> {
     Some(smallest * least.len() as f64)
 }
 
-/// Whether responses count as one each.
+/// Returns whether all responses have weight 1.
 fn is_unweighted(tally: &TableCounts) -> bool {
     tally.groups().values().all(|group| group.total == group.squares)
 }
 
-/// The p-value for each block of a table whose channels are drawn.
+/// Returns the p-value for each block of a table with assigned channels.
 fn of_table(plan: &Plan, tally: &TableCounts) -> Vec<f64> {
     let layout = tally.layout();
     if !is_unweighted(tally) {
@@ -114,8 +115,7 @@ fn of_table(plan: &Plan, tally: &TableCounts) -> Vec<f64> {
     layout.tagged.iter().enumerate().filter_map(one).collect()
 }
 
-/// The p-value of a chi-squared test of expected against observed counts; `None` if fewer than two are expected often
-/// enough.
+/// Returns the p-value of a chi-square test; `None` if fewer than two classes have a sufficient expected count.
 fn p_value(classes: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut statistic, mut kept, mut rare) = (0.0, 0usize, (0.0, 0.0));
     let add = |statistic: &mut f64, kept: &mut usize, (expected, observed): (f64, f64)| {
@@ -142,8 +142,8 @@ mod tests {
     use candor_base::plan::Block;
     use candor_base::schema::Schema;
 
-    /// The weights of the answers of one question with two categories, kept with probability p: p / (2p - 1) and (p -
-    /// 1) / (2p - 1).
+    /// The weights of the answers of one question with two categories and retention probability p: p / (2p - 1) and
+    /// (p - 1) / (2p - 1).
     #[test]
     fn weights_of_a_binary_question() {
         let keep = |p: f64| {
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// A channel that few draw counts for as many more, if it is the only one that tells anything.
+    /// A rare channel has a proportionally larger weight if it is the only informative one.
     #[test]
     fn a_rare_channel_counts_for_many() {
         let channel = |epsilon| Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap().into();
@@ -177,8 +177,8 @@ mod tests {
             let tally = TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
             channel_law(&plan, &[tally]).unwrap()
         };
-        // (260 - 250)^2 / 250 + 10^2 / 750 = 0.533, of which chi-squared with one degree of freedom has 0.465 above.
-        // The other test finds less, so that the two share twice that.
+        // (260 - 250)^2 / 250 + 10^2 / 750 = 0.533, which chi-square with one degree of freedom exceeds with
+        // probability 0.465. The other test has a larger p-value, so the result is twice that.
         assert!((p_value(260.0, 740.0) - 2.0 * 0.4652).abs() < 1e-3);
         assert!(p_value(1_500.0, 0.0) < 1e-300 || p_value(1_500.0, 0.0) == 0.0);
         assert!(p_value(450.0, 750.0) < 1e-6, "200 beside 1,000");

@@ -1,10 +1,9 @@
-//! The iterative Bayesian update: expectation maximisation of the likelihood (Huang and Du 2008, eq. 3 with
-//! the indices of docs/project/errata.md).
+//! The iterative Bayesian update: maximum likelihood by expectation maximization.
 //!
-//! `P_i <- sum over observed j of P*_j theta_ji P_i / sum_l theta_jl P_l`. It gives a proper
-//! distribution and is better than the unbiased estimate where many cells are near zero; it is not
-//! unbiased. Plain steps can take thousands; they are extrapolated (SQUAREM, scheme 3 of Varadhan and
-//! Roland 2008) and a step that loses likelihood is taken back.
+//! The update is `P_i <- sum over observed j of P*_j theta_ji P_i / sum_l theta_jl P_l` (Huang and Du 2008, eq. 3
+//! with the indices of docs/project/errata.md). It gives a proper distribution, and beats the unbiased estimate if
+//! many cells are near zero, but it is biased. Plain steps can take thousands of updates. They are extrapolated
+//! (SQUAREM, scheme 3 of Varadhan and Roland 2008), and a step that decreases the likelihood is undone.
 
 use super::likelihood::{MIN_PROBABILITY, proper};
 use super::sets;
@@ -12,12 +11,12 @@ use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::structural_zeros::possible;
 use crate::tally::{Group, TableCounts};
 
-/// What the iteration came to.
+/// Result of the iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Iterated {
-    /// The distribution, first attribute slowest.
+    /// Distribution, with the first attribute varying slowest.
     pub shares: Vec<f64>,
-    /// How many updates it took.
+    /// Number of updates.
     pub updates: usize,
     /// Whether the last update moved no share by more than the tolerance.
     pub converged: bool,
@@ -26,19 +25,19 @@ pub struct Iterated {
 impl TableEstimator<'_> {
     /// Iterates from the uniform distribution until no share moves by more than `tolerance`.
     ///
-    /// Of one attribute answered with sets the tally must have [kept](TableCounts::keeping_sets) them.
+    /// For a one-way table of sets, the counts must have [kept](TableCounts::keeping_sets) them.
     ///
     /// # Errors
-    /// If there are no responses, answers are sets that were not kept (their counts do not hold the likelihood), or a
-    /// matrix over several attributes is only partly in the table.
+    /// Returns [`EstimateError`] if there are no responses, or the counts do not determine the likelihood. That is
+    /// the case if sets were not kept, or if the table has only some attributes of a matrix over several.
     pub fn iterate(&self, tally: &TableCounts, tolerance: f64, most: usize) -> Result<Iterated, EstimateError> {
         self.iterate_while(tally, tolerance, most, || true)
     }
 
-    /// The same for as long as somebody waits for it: what is left then has not settled.
+    /// Iterates while `goes_on` returns true; otherwise the result has not converged.
     ///
     /// # Errors
-    /// As [`iterate`](TableEstimator::iterate).
+    /// Returns the errors of [`iterate`](TableEstimator::iterate).
     pub(super) fn iterate_while(
         &self,
         tally: &TableCounts,
@@ -63,7 +62,7 @@ impl TableEstimator<'_> {
         Ok(Iterated { shares: estimate.shares, updates, converged })
     }
 
-    /// The distribution in which all that can be is equally common: what has a share of zero keeps it.
+    /// Returns the uniform distribution over all possible cells; a share of zero stays zero.
     fn start(&self) -> Vec<f64> {
         let possible = possible(self.plan.schema(), &self.layout.attributes);
         let possible = possible.unwrap_or_else(|| vec![true; self.cells()]);
@@ -71,7 +70,7 @@ impl TableEstimator<'_> {
         self.held_order(&possible.into_iter().map(|possible| if possible { each } else { 0.0 }).collect::<Vec<f64>>())
     }
 
-    /// No distribution is likely if an answer was seen that no truth can give: a uniform truth gives all that can be.
+    /// Checks that no answer is impossible under every true value, by its probability in a uniform population.
     fn check_possible(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
         const ROUNDING: f64 = 1e-14;
         let uniform = self.forward(&vec![1.0 / self.cells() as f64; self.cells()]);
@@ -85,14 +84,14 @@ impl TableEstimator<'_> {
         Ok(())
     }
 
-    /// One update, and the log-likelihood per response before it.
+    /// Returns the updated shares, and the log-likelihood per response before the update.
     fn update(&self, groups: &[(GroupLaw, &Group)], total: f64, shares: &[f64]) -> (Vec<f64>, f64) {
         let mut next = vec![0.0; shares.len()];
         let mut likelihood = 0.0;
         for (law, group) in groups {
             let mut ratio = self.expected(&self.forward(shares), law);
             for (expected, count) in ratio.iter_mut().zip(&group.counts) {
-                // Rounding can leave a vanishing expectation just below zero.
+                // Rounding can make a tiny expectation negative.
                 let positive = expected.max(MIN_PROBABILITY);
                 if *count > 0.0 {
                     likelihood += count * positive.ln();
@@ -108,7 +107,7 @@ impl TableEstimator<'_> {
         (proper(next, shares), likelihood / total)
     }
 
-    /// Applies the transposed matrices along their axes: from outputs to cells.
+    /// Applies the transposed matrices along their axes, from outputs to cells.
     fn backward(&self, outputs: &[f64]) -> Vec<f64> {
         let mut table = outputs.to_vec();
         let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
@@ -121,8 +120,9 @@ impl TableEstimator<'_> {
     }
 }
 
-/// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates
-/// it took, and whether they settled.
+/// Updates until no share moves by more than the tolerance.
+///
+/// Returns the shares, the number of updates, and whether they converged.
 fn iterate(
     start: Vec<f64>,
     tolerance: f64,
@@ -146,7 +146,7 @@ fn iterate(
     (shares, updates, converged)
 }
 
-/// Goes on along the way the last two updates went, but stays inside the simplex.
+/// Extrapolates the last two updates within the simplex.
 fn extrapolate(start: &[f64], first: &[f64], second: &[f64]) -> Vec<f64> {
     let r: Vec<f64> = first.iter().zip(start).map(|(a, b)| a - b).collect();
     let v: Vec<f64> = second.iter().zip(first).zip(&r).map(|((c, b), r)| c - b - r).collect();
@@ -159,7 +159,7 @@ fn extrapolate(start: &[f64], first: &[f64], second: &[f64]) -> Vec<f64> {
         .zip(second)
         .map(|(((x, r), v), second)| {
             let ahead = x + 2.0 * step * r + step * step * v;
-            // A share that reaches zero stays there for ever: keep a part of what it had.
+            // A share that reaches zero stays zero, so a part of it is kept.
             ahead.max(0.01 * second)
         })
         .collect();

@@ -1,4 +1,4 @@
-//! What one group of responses, all through the same channels, knows about a table: component by component.
+//! The law of a group of responses with the same channels: its information about each component of a table.
 
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
@@ -6,44 +6,48 @@ use candor_base::plan::Plan;
 use super::asked::Asked;
 use crate::tally::{CountLayout, StripMargin};
 
-/// The channels of a block, as far as a table is concerned.
+/// Channels of a block, as far as they concern a table.
 pub(super) struct BlockLaws {
     block: usize,
-    /// The axis of each of its attributes, in the order of the eigenvalues' bits.
+    /// Axis of each of its attributes, in the order of the bits of the eigenvalues.
     places: Vec<usize>,
-    /// By channel; `None` for strips, and for patterns that ask elsewhere.
+    /// Law of each channel; `None` for subset channels, and for patterns that ask elsewhere.
     channels: Vec<Option<PatternLaw>>,
 }
 
-/// A pattern channel.
+/// Law of a pattern channel.
 struct PatternLaw {
     eigenvalues: Vec<f64>,
     answer_sizes: Vec<usize>,
 }
 
-/// What one group of responses with the same tags knows.
+/// Law of a group of responses with the same channel IDs.
 ///
-/// A table splits into components, one for each set `V` of its axes. What is observed of one, over what an answer holds
-/// anyway, is expected to be the true component times its eigenvalue.
+/// A table splits into components, one for each set `V` of its axes. The observed component, divided by the share of
+/// cells in an answer, has the expectation of the true component times its eigenvalue. anyway, is expected to be the
+/// true component times its eigenvalue.
 #[derive(Clone)]
 pub(super) struct GroupLaw {
     /// Eigenvalue of each component.
     pub(super) eigenvalues: Vec<f64>,
-    /// By what each observed component enters the estimate, up to a factor that all groups share: the eigenvalue, for
-    /// strips `F / (A_V (1 + F p))`. Eigenvalue times this is the information of one response.
+    /// Factor of each observed component in the estimate, up to a factor that all groups share.
+    ///
+    /// It is the eigenvalue or, for subset channels, `F / (A_V (1 + F p))`. Its product with the eigenvalue is the
+    /// information of one response.
     pub(super) entries: Vec<f64>,
-    /// Share of a uniformly random answer that hits, for each attribute: q/a.
+    /// For each attribute, the probability that a uniformly random answer hits: q/a.
     pub(super) shares: Vec<f64>,
-    /// What an answer holds of each component's other axes: what its observed deviations are to be divided by.
+    /// For each component, the share of cells of the other axes in an answer, by which its observed deviations
+    /// are divided.
     pub(super) observed: Vec<f64>,
-    /// The strips drawn.
+    /// Subset channels of the group.
     pub(super) strips: Vec<Asked>,
-    /// For each axis whether the channels drawn ask about it.
+    /// Whether the group's channels ask about each axis.
     pub(super) asked: Vec<bool>,
 }
 
 impl BlockLaws {
-    /// The laws of each block that the attributes of the count axes touch.
+    /// Returns the laws of each block with attributes among the count axes.
     pub(super) fn of_table(plan: &Plan, layout: &CountLayout, attributes: &[usize]) -> Vec<BlockLaws> {
         let mut laws = Vec::new();
         for (number, block) in plan.blocks().iter().enumerate() {
@@ -70,19 +74,19 @@ impl BlockLaws {
         laws
     }
 
-    /// Whether some answer is a set of categories.
+    /// Returns whether some answers are sets of categories.
     pub(super) fn has_sets(&self) -> bool {
         self.channels.iter().flatten().any(|law| law.answer_sizes.iter().any(|&size| size > 1))
     }
 
-    /// The part of a component in this block.
+    /// Returns the part of a component in this block.
     fn local(&self, component: usize) -> usize {
         self.places.iter().enumerate().map(|(bit, &place)| (component >> place & 1) << bit).sum()
     }
 }
 
 impl GroupLaw {
-    /// The law of the group with this key, over attributes of these sizes.
+    /// Returns the law of the group with this key, over attributes of these sizes.
     pub(super) fn new(
         plan: &Plan,
         layout: &CountLayout,
@@ -147,13 +151,13 @@ impl GroupLaw {
         patterns.product::<f64>() * self.strips.iter().map(of_strip).product::<f64>()
     }
 
-    /// The axes that are answered by other channels than strips.
+    /// Returns the axes that pattern channels answer about.
     pub(super) fn patterns(&self) -> impl Iterator<Item = usize> {
         let strips = self.strips.iter().fold(0, |mask, strip| mask | strip.mask());
         (0..self.asked.len()).filter(move |axis| self.asked[*axis] && strips >> axis & 1 == 0)
     }
 
-    /// Whether strips were drawn, so that counts are not of answers about every attribute.
+    /// Returns whether some attributes have subset channels or no answers.
     pub(super) fn has_strips(&self) -> bool {
         !self.strips.is_empty() || self.asked.contains(&false)
     }

@@ -1,32 +1,31 @@
-//! Sums of shares: what a condition holds for, and what the delta method needs.
+//! Linear combinations of shares, for conditions and the delta method.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
 use crate::tally::{Group, TableCounts};
 
-/// An estimated sum of shares with coefficients.
+/// An estimated linear combination of shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Linear {
-    /// The estimate, unbiased.
+    /// Unbiased estimate.
     pub value: f64,
-    /// Its standard error; `None` for large tables whose answers are sets (above 4,096 cells), where it is not worked
-    /// out.
+    /// Standard error; `None` for tables of set-valued answers above 4,096 cells, for which it is not computed.
     pub standard_error: Option<f64>,
 }
 
 impl TableEstimator<'_> {
-    /// Estimates `sum_c g_c share_c` over the cells of the table (first attribute slowest), with its standard error.
+    /// Estimates `sum_c g_c share_c` over the cells of the table, with its standard error.
     ///
-    /// A response with answer `z` contributes `h(z) = sum_c g_c f(c, z)`, with `f` its contributions to the cells; so
-    /// the variance is that of `h` over the responses, with all covariances of cells in it, and costs no more than the
-    /// estimate.
+    /// The first attribute varies slowest. A response with answer `z` contributes `h(z) = sum_c g_c f(c, z)`, where
+    /// `f` are its contributions to the cells. So the variance is that of `h` over the responses; it includes all
+    /// covariances of cells, at no higher cost than the estimate.
     ///
     /// # Errors
-    /// If there are no responses, or the plan erases what the table asks for.
+    /// Returns [`EstimateError`] if there are no responses, or the table is not identifiable.
     ///
     /// # Panics
-    /// If there is not one coefficient per cell.
+    /// Panics unless there is one coefficient per cell.
     pub fn linear(&self, tally: &TableCounts, coefficients: &[f64], target: Target) -> Result<Linear, EstimateError> {
         let mut estimate = self.estimate(tally, target)?;
         let Some(structure) = self.structure(tally) else {
@@ -36,10 +35,10 @@ impl TableEstimator<'_> {
         Ok(self.linear_of(tally, &estimate, &structure.coefficients(coefficients), target))
     }
 
-    /// The same where the estimate of the table is at hand.
+    /// Estimates a linear combination from the estimated table.
     ///
     /// # Panics
-    /// If there is not one coefficient per cell.
+    /// Panics unless there is one coefficient per cell.
     pub fn linear_of(&self, tally: &TableCounts, estimate: &Estimate, coefficients: &[f64], target: Target) -> Linear {
         assert_eq!(coefficients.len(), estimate.shares.len(), "one coefficient per cell");
         let value = dot(coefficients, &estimate.shares);
@@ -68,8 +67,10 @@ impl TableEstimator<'_> {
         Linear { value, standard_error: variance.map(|variance| (variance - sampling).max(0.0).sqrt()) }
     }
 
-    /// The variance of the sum, for answers that are categories. As for single cells, it is at least that at the
-    /// closest distribution, where the estimate is none.
+    /// Returns the variance of the combination, for answers that are categories.
+    ///
+    /// If the estimate is out of range, the variance is at least that of the closest distribution, as for single
+    /// cells.
     fn linear_variance(&self, groups: &[(GroupLaw, &Group)], shares: &[f64], coefficients: &[f64]) -> f64 {
         let weights = self
             .component_weights(groups.iter().map(|(law, group)| (law, group.total)))
@@ -96,8 +97,9 @@ impl TableEstimator<'_> {
         variance
     }
 
-    /// The covariance of the estimated shares of one attribute; for matrices that are over others, too, from the
-    /// variances of sums of two.
+    /// Returns the covariance matrix of a one-way table.
+    ///
+    /// For matrices that include other attributes, it follows from the variances of sums of two shares.
     pub(crate) fn covariance_one_way(&self, tally: &TableCounts, estimate: &Estimate) -> DMatrix<f64> {
         let cells = estimate.shares.len();
         if let Ok(Some(covariance)) = self.design_covariance(tally) {
@@ -121,12 +123,12 @@ impl TableEstimator<'_> {
         })
     }
 
-    /// Whether every answer is one category (or output), not a set.
+    /// Returns whether every answer is a single category or output.
     pub(super) fn answers_are_categories(&self, law: &GroupLaw) -> bool {
         !law.has_strips() && law.shares.iter().zip(&self.dims).all(|(share, &a)| (share * a as f64 - 1.0).abs() < 1e-9)
     }
 
-    /// Applies the transposed inverses of the matrices: from coefficients of cells to those of outputs.
+    /// Applies the transposed inverses of the matrices, from coefficients of cells to those of outputs.
     pub(super) fn invert_transposed(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut table = coefficients.to_vec();
         let mut outer: usize = self.dims[..self.attributes.len()].iter().product();

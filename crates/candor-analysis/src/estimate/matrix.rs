@@ -1,8 +1,8 @@
-//! Inverting matrix channels: one factorisation per block.
+//! Inverts matrix channels, with one factorization per block.
 //!
-//! With as many outputs as inputs the inverse; with more, generalised least squares with weights fixed
-//! by the plan (the variances of the outputs under a uniform truth), which is exactly unbiased. A
-//! lottery of matrices is one matrix whose outputs are the pairs of tag and output.
+//! With as many outputs as inputs, it is the inverse. With more, it is generalized least squares with weights fixed
+//! by the plan (the variances of the outputs in a uniform population), which is exactly unbiased. Several matrices
+//! in a block are one matrix whose outputs are the pairs of channel ID and output.
 
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
@@ -11,16 +11,16 @@ use nalgebra::DMatrix;
 
 use super::EstimateError;
 
-/// Beyond this condition number the inverse tells nothing but rounding errors.
+/// Condition number above which the inverse consists of rounding errors.
 const HOPELESS: f64 = 1e12;
 
-/// One block of matrices as an axis of counts.
+/// A block of matrices as an axis of counts.
 pub(super) struct MatrixAxis {
     attributes: Vec<usize>,
     /// Rows: cells of the table's own attributes of the block; columns: outputs.
     inverse: DMatrix<f64>,
     squared: DMatrix<f64>,
-    /// The law of the outputs if all inputs are equally likely.
+    /// Probabilities of the outputs if all inputs are equally likely.
     uniform: Vec<f64>,
     /// Rows: outputs; columns: cells. `None` unless the table has all attributes of the block.
     channel: Option<DMatrix<f64>>,
@@ -28,8 +28,9 @@ pub(super) struct MatrixAxis {
 }
 
 impl MatrixAxis {
-    /// Prepares the attributes of `table` that belong to the block. `observed` are shares of outputs
-    /// to weight by instead of those of a uniform truth: the plug-in weights.
+    /// Prepares the attributes of `table` that belong to the block.
+    ///
+    /// `observed` are shares of outputs for plug-in weights, instead of those of a uniform population.
     pub(super) fn new(
         plan: &Plan,
         block: usize,
@@ -54,7 +55,7 @@ impl MatrixAxis {
         let uniform: Vec<f64> = rows.iter().map(|row| row.iter().sum::<f64>() / inputs as f64).collect();
         let (inverse, condition) = invert(&channel, observed.unwrap_or(&uniform)).ok_or_else(hopeless)?;
 
-        // Sum out the attributes of the block that the table does not ask for.
+        // Sum over the attributes of the block that are not in the table.
         let shape = Shape::new(content.channels()[0].1.sizes());
         let wanted: Vec<usize> = table.iter().copied().filter(|a| content.attributes().contains(a)).collect();
         let places: Vec<usize> =
@@ -77,44 +78,44 @@ impl MatrixAxis {
         Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole, condition })
     }
 
-    /// The attributes it answers, in the table's order.
+    /// Returns its attributes in the order of the table.
     pub(super) fn attributes(&self) -> &[usize] {
         &self.attributes
     }
 
-    /// The number of cells of these attributes.
+    /// Returns the number of cells of these attributes.
     pub(super) fn cells(&self) -> usize {
         self.inverse.nrows()
     }
 
-    /// The number of outputs.
+    /// Returns the number of outputs.
     pub(super) fn outputs(&self) -> usize {
         self.inverse.ncols()
     }
 
-    /// The law of the outputs if all inputs are equally likely.
+    /// Returns the probabilities of the outputs if all inputs are equally likely.
     pub(super) fn outputs_of_uniform(&self) -> impl Iterator<Item = f64> + '_ {
         self.uniform.iter().copied()
     }
 
-    /// By how much relative errors of the outputs may grow when the channel is inverted.
+    /// Returns the condition number: the largest growth of relative errors of the outputs when the channel is
+    /// inverted.
     pub(super) fn condition(&self) -> f64 {
         self.condition
     }
 
-    /// Whether the table has all attributes of the block.
+    /// Returns whether the table has all attributes of the block.
     pub(super) fn is_whole(&self) -> bool {
         self.channel.is_some()
     }
 
-    /// Applies the inverse, or its entrywise square, along the middle axis of an
-    /// `outer x outputs x inner` table.
+    /// Applies the inverse, or its entrywise square, along the middle axis of an `outer x outputs x inner` table.
     pub(super) fn apply(&self, table: &[f64], outer: usize, inner: usize, squared: bool) -> Vec<f64> {
         let matrix = if squared { &self.squared } else { &self.inverse };
         along(matrix.shape(), |cell, output| matrix[(cell, output)], table, outer, inner)
     }
 
-    /// The rows of the inverse, one for each cell.
+    /// Returns the rows of the inverse, one for each cell.
     pub(super) fn inverse_rows(&self) -> Vec<Vec<f64>> {
         self.inverse.row_iter().map(|row| row.iter().copied().collect()).collect()
     }
@@ -160,8 +161,8 @@ fn along(
     result
 }
 
-/// The left inverse that is best if the outputs have these shares, and the condition number; `None`
-/// if there is no inverse.
+/// Returns the best left inverse for outputs with these shares, and the condition number; `None` if there is no
+/// inverse.
 fn invert(channel: &DMatrix<f64>, shares: &[f64]) -> Option<(DMatrix<f64>, f64)> {
     let norm = |m: &DMatrix<f64>| m.column_iter().map(|c| c.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
     let solve = |square: DMatrix<f64>, right: &DMatrix<f64>| {
@@ -181,6 +182,6 @@ fn invert(channel: &DMatrix<f64>, shares: &[f64]) -> Option<(DMatrix<f64>, f64)>
     let weighted = DMatrix::from_fn(channel.ncols(), channel.nrows(), |input, output| {
         if shares[output] > 0.0 { channel[(output, input)] / shares[output] } else { 0.0 }
     });
-    // The condition of the normal equations is the square of the channel's.
+    // The condition number of the normal equations is the square of the channel's.
     solve(&weighted * channel, &weighted).map(|(inverse, condition)| (inverse, condition.sqrt()))
 }

@@ -1,11 +1,10 @@
-//! Estimation: any table of the population from randomized responses, unbiased, with standard
-//! errors.
+//! Unbiased estimates of any table of the population from randomized responses, with standard errors.
 //!
-//! Each response contributes to each cell a number whose expectation, given the truth, is 1 in the
-//! true cell and 0 elsewhere; the estimate is their mean and can be negative. For pattern channels the
-//! contribution is a function of the pattern alone and no matrix is inverted: the counts are split
-//! into components, and each is divided by its eigenvalue (docs/explanation/estimation.md). For
-//! matrices it comes from one factorisation.
+//! Each response contributes a number to each cell. Given the true record, its expectation is 1 in the true cell and
+//! 0 elsewhere. The estimate is the mean of these numbers and can be negative. For pattern channels, the
+//! contribution depends only on the pattern, and no matrix is inverted: counts are split into components, and each
+//! component is divided by its eigenvalue (docs/explanation/estimation.md). For matrices, it follows from one
+//! factorization.
 
 pub(crate) mod fitting;
 pub mod simplex;
@@ -58,31 +57,30 @@ use law::{BlockLaws, GroupLaw};
 use matrix::MatrixAxis;
 use strips::second_moment;
 
-/// An eigenvalue below this tells nothing that floating point could recover.
+/// Eigenvalue below which floating point can recover no information.
 const NO_INFORMATION: f64 = 1e-9;
 
-/// Groups of responses, each with its law; the weights of components in each; and shares, in the order in which cells
-/// are held.
+/// Groups of responses with their laws, the weights of components in each, and the shares in the internal order.
 type Weighed<'t> = (Vec<(GroupLaw, &'t Group)>, Vec<Vec<f64>>, Vec<f64>);
 
-/// A table of a plan, made ready to be estimated.
+/// Estimator of a table of a plan.
 pub struct TableEstimator<'a> {
     plan: &'a Plan,
     layout: CountLayout,
     /// Attributes with answers of their own, in the order of the count axes.
     attributes: Vec<usize>,
     matrices: Vec<MatrixAxis>,
-    /// Sizes of the axes once matrices are inverted: attributes, then those of the matrices.
+    /// Sizes of the axes after matrices are inverted: attributes, then those of the matrices.
     dims: Vec<usize>,
-    /// For each block of patterns and strips that the table touches, what its channels tell.
+    /// Laws of the channels, for each block of pattern and subset channels with attributes in the table.
     blocks: Vec<BlockLaws>,
 }
 
 impl<'a> TableEstimator<'a> {
-    /// Prepares a table, given by positions of attributes in the schema.
+    /// Prepares the estimation of a table, given by positions of attributes in the schema.
     ///
     /// # Errors
-    /// If a matrix that the table needs has no inverse.
+    /// Returns [`EstimateError`] if a matrix that the table needs has no inverse.
     pub fn new(plan: &'a Plan, table: &[usize]) -> Result<TableEstimator<'a>, EstimateError> {
         let layout = CountLayout::new(plan, table);
         let (mut attributes, mut matrices) = (Vec::new(), Vec::new());
@@ -98,12 +96,13 @@ impl<'a> TableEstimator<'a> {
         Ok(TableEstimator { plan, layout, attributes, matrices, dims, blocks })
     }
 
-    /// The same table with matrices inverted by weights from the shares of outputs in these responses,
-    /// instead of those of a uniform truth. Better where there are more outputs than inputs and the truth
-    /// is far from uniform; not exactly unbiased.
+    /// Inverts matrices with weights from the responses instead of those of a uniform population.
+    ///
+    /// Errors are smaller if there are more outputs than inputs and the population is far from uniform, but
+    /// estimates are not exactly unbiased.
     ///
     /// # Errors
-    /// If a matrix has no inverse with these weights.
+    /// Returns [`EstimateError`] if a matrix has no inverse with these weights.
     pub fn with_plug_in_weights(mut self, tally: &TableCounts) -> Result<TableEstimator<'a>, EstimateError> {
         let shape = Shape::new(self.layout.dims());
         let mut matrices = Vec::with_capacity(self.matrices.len());
@@ -121,22 +120,22 @@ impl<'a> TableEstimator<'a> {
         Ok(self)
     }
 
-    /// The largest condition number of the matrices that the table needs: by how much small deviations
-    /// of the shares of outputs may grow. `None` if there is no matrix.
+    /// Returns the largest condition number of the matrices that the table needs; `None` if there are none.
     pub fn condition(&self) -> Option<f64> {
         self.matrices.iter().map(MatrixAxis::condition).reduce(f64::max)
     }
 
-    /// How its responses are to be counted.
+    /// Returns the layout of the counts.
     pub fn layout(&self) -> &CountLayout {
         &self.layout
     }
 
-    /// Estimates the table from counts. Standard errors are those of the survey's design, if the counts
-    /// [tell](TableCounts::drawn) it.
+    /// Estimates the table from counts. Standard errors follow the sampling design, if the counts
+    /// [have](TableCounts::drawn) one.
     ///
     /// # Errors
-    /// If there are no responses, the plan erases what the table asks for, or the design tells no errors.
+    /// Returns [`EstimateError`] if there are no responses, the table is not identifiable, or the design has no
+    /// standard errors.
     pub fn estimate(&self, tally: &TableCounts, target: Target) -> Result<Estimate, EstimateError> {
         let estimate = self.estimate_simply(tally, target)?;
         let Some(scatter) = self.scatter(tally)? else { return Ok(estimate) };
@@ -144,7 +143,7 @@ impl<'a> TableEstimator<'a> {
         Ok(Estimate { standard_errors, ..estimate })
     }
 
-    /// The same as if respondents were a simple random sample.
+    /// Estimates the table as if respondents were a simple random sample.
     fn estimate_simply(&self, tally: &TableCounts, target: Target) -> Result<Estimate, EstimateError> {
         let (groups, weights, shares) = self.weighed(tally)?;
         let variances = self.variances(&groups, &weights, &shares, target);
@@ -152,12 +151,12 @@ impl<'a> TableEstimator<'a> {
         Ok(self.in_order(shares, standard_errors, tally.total()))
     }
 
-    /// The shares alone, in the order of the table.
+    /// Returns the shares in the order of the table.
     fn shares(&self, tally: &TableCounts) -> Result<Vec<f64>, EstimateError> {
         self.weighed(tally).map(|(_, _, shares)| self.to_order(shares))
     }
 
-    /// The groups of responses, how components enter by each, and the shares.
+    /// Returns the groups of responses, the weights of components in each, and the shares.
     fn weighed<'t>(&self, tally: &'t TableCounts) -> Result<Weighed<'t>, EstimateError> {
         let groups = self.group_laws(tally);
         if tally.total() <= 0.0 {
@@ -173,12 +172,12 @@ impl<'a> TableEstimator<'a> {
         Ok((groups, weights, shares))
     }
 
-    /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and
-    /// 6, with confidence `1 - alpha`, docs/project/errata.md), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
-    /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
+    /// Returns the largest absolute and relative error of the shares of answers in a uniform population.
     ///
-    /// They are about the answers, before the randomization is taken out; standard errors of the
-    /// estimates are larger.
+    /// They are `max sqrt(B s (1-s) / n)` and `max sqrt(B (1-s) / (s n))` over the possible answers (Domingo-Ferrer
+    /// and Soria-Comas 2020, eqs. 5 and 6, with confidence `1 - alpha`, docs/project/errata.md). `None` if answers
+    /// are sets. Standard errors of estimates are larger, because these are of the answers before the correction for
+    /// randomization.
     pub fn answer_errors(&self, respondents: f64, confidence: f64) -> Option<(f64, f64)> {
         let sets = self.layout.has_strips() || self.blocks.iter().any(BlockLaws::has_sets);
         let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
@@ -197,17 +196,17 @@ impl<'a> TableEstimator<'a> {
         self.dims.iter().product()
     }
 
-    /// The groups of responses, each with its law.
+    /// Returns the groups of responses, each with its law.
     fn group_laws<'t>(&self, tally: &'t TableCounts) -> Vec<(GroupLaw, &'t Group)> {
         tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
     }
 
-    /// The law of the group with this key.
+    /// Returns the law of the group with this key.
     fn law(&self, key: &[u16]) -> GroupLaw {
         GroupLaw::new(self.plan, &self.layout, &self.blocks, &self.dims[..self.attributes.len()], key)
     }
 
-    /// What groups of so many responses tell about each component: `D = sum n I`.
+    /// Returns the information about each component in groups of the given sizes: `D = sum n I`.
     fn information_of<'g>(&self, groups: impl Iterator<Item = (&'g GroupLaw, f64)>) -> Vec<f64> {
         let mut information = vec![0.0; 1 << self.attributes.len()];
         for (law, n) in groups {
@@ -218,15 +217,14 @@ impl<'a> TableEstimator<'a> {
         information
     }
 
-    /// What these responses tell about each component; bit `i` stands for attribute `i` of [`TableEstimator::held`].
+    /// Returns the information about each component; bit `i` stands for attribute `i` of [`TableEstimator::held`].
     fn information(&self, tally: &TableCounts) -> Vec<f64> {
         let groups = self.group_laws(tally);
         self.information_of(groups.iter().map(|(law, group)| (law, group.total)))
     }
 
-    /// For each group and component the factor by which its observed component enters the estimate:
-    /// `n_g lambda_g / sum n lambda^2` (for strips with what they enter by in place of one `lambda`), unbiased whatever
-    /// tags were drawn.
+    /// Returns the weight `n_g lambda_g / sum n lambda^2` of each component in each group.
+    /// It is unbiased for any assignment of channels. The observed component of subset channels has its own factor.
     fn component_weights<'g>(
         &self,
         groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
@@ -245,22 +243,21 @@ impl<'a> TableEstimator<'a> {
         Ok(groups.map(weights).collect())
     }
 
-    /// The coefficients of a response's contribution to the estimate, from the weights of components:
-    /// what is a deviation along U is a mean, 1/a, along the others.
+    /// Converts component weights to coefficients of a response's contribution. A deviation along U is a mean, 1/a,
+    /// along the other attributes.
     fn estimate_coefficients(&self, weights: &[f64]) -> Vec<f64> {
         let outside = self.product_outside(|i| 1.0 / self.dims[i] as f64);
         weights.iter().zip(outside).map(|(weight, outside)| weight * outside).collect()
     }
 
-    /// For each component the product of `factor(i)` over the attributes outside it.
+    /// Returns, for each component, the product of `factor(i)` over the attributes outside of it.
     fn product_outside(&self, factor: impl Fn(usize) -> f64) -> Vec<f64> {
         let k = self.attributes.len();
         let outside = |u: usize| (0..k).filter(|i| u >> i & 1 == 0).map(&factor).product();
         (0..1 << k).map(outside).collect()
     }
 
-    /// Turns inclusion frequencies into the mean, over the group's responses, of the function of the
-    /// pattern with these coefficients: split, scale, join.
+    /// Converts inclusion frequencies to the group's mean of the pattern function with these coefficients.
     fn apply(&self, table: &mut [f64], law: &GroupLaw, coefficients: &[f64]) {
         let k = self.attributes.len();
         let factors: Vec<f64> = coefficients.iter().zip(&law.observed).map(|(c, share)| c / share).collect();
@@ -269,13 +266,13 @@ impl<'a> TableEstimator<'a> {
         join(table, &self.dims, k);
     }
 
-    /// Inclusion frequencies that a group would show if the table were `shares`.
+    /// Returns the expected inclusion frequencies of a group if the table were `shares`.
     fn expected(&self, shares: &[f64], law: &GroupLaw) -> Vec<f64> {
         let k = self.attributes.len();
         let outside = self.product_outside(|i| law.shares[i] * self.dims[i] as f64);
         let factors: Vec<f64> = law.eigenvalues.iter().zip(outside).map(|(e, outside)| e * outside).collect();
         let mut table = shares.to_vec();
-        // The last axes may be those of outputs instead of cells: they are passed over alike.
+        // The last axes may be outputs instead of cells; they are treated the same.
         let mut dims = self.dims[..k].to_vec();
         dims.push(table.len() / dims.iter().product::<usize>());
         split(&mut table, &dims, k);
@@ -284,7 +281,7 @@ impl<'a> TableEstimator<'a> {
         table
     }
 
-    /// Whether the counts hold the likelihood of the table.
+    /// Checks that the counts determine the likelihood of the table.
     fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
         if groups.iter().any(|(law, _)| law.has_strips()) {
             return Err(EstimateError::NoLikelihood(
@@ -301,7 +298,7 @@ impl<'a> TableEstimator<'a> {
         self.check_matrices()
     }
 
-    /// Whether all attributes of every matrix are in the table.
+    /// Checks that all attributes of every matrix are in the table.
     fn check_matrices(&self) -> Result<(), EstimateError> {
         match self.matrices.iter().all(|axis| axis.is_whole()) {
             true => Ok(()),
@@ -311,7 +308,7 @@ impl<'a> TableEstimator<'a> {
         }
     }
 
-    /// Applies the matrices along their axes: from cells to outputs.
+    /// Applies the matrices along their axes, from cells to outputs.
     fn forward(&self, shares: &[f64]) -> Vec<f64> {
         let mut table = shares.to_vec();
         let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
@@ -323,7 +320,7 @@ impl<'a> TableEstimator<'a> {
         table
     }
 
-    /// Applies the inverses of the matrices (or their entrywise squares) along their axes.
+    /// Applies the inverses of the matrices, or their entrywise squares, along their axes.
     fn invert(&self, counts: &[f64], squared: bool) -> Vec<f64> {
         let mut table = counts.to_vec();
         let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
@@ -335,14 +332,13 @@ impl<'a> TableEstimator<'a> {
         table
     }
 
-    /// The variance of each cell: with `f` the contribution of a response, `E f^2 - (E f)^2` over the
-    /// number of responses, summed over groups. For this very table, what drawing its records from a
-    /// population would add, `share (1 - share)` over the number of responses, is taken away again:
-    /// what remains is due to the channels and to who happened to draw which tag.
+    /// Returns the variance of each cell: `E f^2 - (E f)^2` over the number of responses, summed over groups.
     ///
-    /// Where no matrix is involved, moments come from the estimate itself, which for a single group
-    /// is the same and for many small ones steadier. Where the estimate is not a distribution, the variance is
-    /// at least that of the closest one.
+    /// Here `f` is the contribution of a response. For the target `Table`, the variance of drawing its records from
+    /// a population, `share (1 - share)` over the number of responses, is subtracted. What remains is due to the
+    /// channels and their assignment. Without matrices, moments come from the estimate itself, which is equivalent
+    /// for a single group and more stable for many small ones. If the estimate is out of range, the variance is at
+    /// least that of the closest distribution.
     fn variances(
         &self,
         groups: &[(GroupLaw, &Group)],
@@ -351,8 +347,8 @@ impl<'a> TableEstimator<'a> {
         target: Target,
     ) -> Vec<f64> {
         let mut variances = vec![0.0; self.cells()];
-        // A distribution, where the estimate is none: few responses that happen to agree would
-        // otherwise seem certain.
+        // The closest distribution, if the estimate is none. Otherwise, a few responses that agree by chance
+        // would seem certain.
         let whole = self.matrices.iter().all(MatrixAxis::is_whole);
         let closest = (whole && shares.iter().any(|share| *share < 0.0)).then(|| simplex::project(shares));
         let feasible = closest.as_deref().map(|closest| self.forward(closest));
@@ -387,8 +383,7 @@ impl<'a> TableEstimator<'a> {
         variances
     }
 
-    /// The shares of answers that moments are taken from, and those by squared weights, if responses have weights;
-    /// `shares` is the estimate.
+    /// Returns the shares of answers for the moments, and those by squared weights if responses have weights.
     fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Option<Vec<f64>>) {
         let observed = || self.frequencies(law, &group.counts, group.total);
         match (group.square_counts.is_empty(), self.matrices.is_empty()) {
@@ -398,8 +393,9 @@ impl<'a> TableEstimator<'a> {
         }
     }
 
-    /// The variance of one response's contribution to each cell: `E f^2 - (E f)^2`, with `first` the
-    /// shares of answers and `second` those by squared weights, if these are others.
+    /// Returns the variance of one response's contribution to each cell: `E f^2 - (E f)^2`.
+    ///
+    /// `first` are the shares of answers, and `second` those by squared weights, if they differ.
     fn spread(&self, first: &[f64], second: Option<&[f64]>, law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
         let contribution = self.estimate_coefficients(weights);
         let values = pattern_function(&contribution, &law.shares);
@@ -417,7 +413,7 @@ impl<'a> TableEstimator<'a> {
         square.into_iter().zip(mean.into_iter().zip(other)).map(spread).collect()
     }
 
-    /// The same where strips were drawn, at a table of true shares: both moments are sums of its components.
+    /// Returns the same variance for subset channels, from the components of a table of true shares.
     fn spread_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
         let second = second_moment(law, &self.estimate_coefficients(weights));
         let square = self.of_components(self.invert(&self.forward(shares), true), &second);
@@ -425,14 +421,14 @@ impl<'a> TableEstimator<'a> {
         square.into_iter().zip(mean).map(|(square, mean)| square - mean * mean).collect()
     }
 
-    /// The mean of one response's contribution to each cell where strips were drawn.
+    /// Returns the mean of one response's contribution to each cell for subset channels.
     fn mean_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
         let contribution = self.estimate_coefficients(weights);
         let mean: Vec<f64> = contribution.iter().zip(&law.eigenvalues).map(|(c, eigenvalue)| c * eigenvalue).collect();
         self.of_components(shares.to_vec(), &mean)
     }
 
-    /// The table whose components are those of this one times these coefficients, as sums over the other attributes.
+    /// Multiplies the components of a table by these coefficients, as sums over the other attributes.
     fn of_components(&self, mut table: Vec<f64>, coefficients: &[f64]) -> Vec<f64> {
         let outside = self.product_outside(|i| self.dims[i] as f64);
         let factors: Vec<f64> = coefficients.iter().zip(&outside).map(|(c, outside)| c * outside).collect();
@@ -443,8 +439,8 @@ impl<'a> TableEstimator<'a> {
         table
     }
 
-    /// The share of responses in each cell, or what they show there on average: along axes that the channels drawn do
-    /// not ask about, the same everywhere.
+    /// Returns the share of responses in each cell, with equal shares along axes that the channels do not ask
+    /// about.
     fn frequencies(&self, law: &GroupLaw, counts: &[f64], total: f64) -> Vec<f64> {
         let scale = total * law.strips.iter().map(|strip| strip.others).product::<f64>();
         if !law.asked.contains(&false) {
@@ -455,7 +451,7 @@ impl<'a> TableEstimator<'a> {
         Shape::new(dims).project_all(&kept).map(|cell| counts[cell] / scale).collect()
     }
 
-    /// The estimate, in the order of the table's own attributes.
+    /// Returns the estimate in the order of the table's attributes.
     fn in_order(&self, shares: Vec<f64>, standard_errors: Vec<f64>, respondents: f64) -> Estimate {
         let size = |attribute: &usize| self.plan.schema().size(*attribute);
         Estimate {
@@ -467,19 +463,19 @@ impl<'a> TableEstimator<'a> {
         }
     }
 
-    /// The attributes in the order in which cells are held here: those with answers of their own,
-    /// then those of matrices.
+    /// Returns the attributes in the internal order of cells: those with answers of their own, then those of
+    /// matrices.
     fn held(&self) -> Vec<usize> {
         let of_matrices = self.matrices.iter().flat_map(|axis| axis.attributes().to_vec());
         self.attributes.iter().copied().chain(of_matrices).collect()
     }
 
-    /// Puts cells into the order of the table's own attributes.
+    /// Converts cells from the internal order to that of the table.
     fn to_order(&self, cells: Vec<f64>) -> Vec<f64> {
         self.permuted(cells, &self.held(), &self.layout.attributes)
     }
 
-    /// Puts cells in the order of the table's own attributes into the one they are held in here.
+    /// Converts cells from the order of the table to the internal order.
     fn held_order(&self, cells: &[f64]) -> Vec<f64> {
         self.permuted(cells.to_vec(), &self.layout.attributes, &self.held())
     }

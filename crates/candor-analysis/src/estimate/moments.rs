@@ -1,4 +1,4 @@
-//! How far sums of shares would scatter if the table were a given one.
+//! Variances of linear combinations of shares, if the table were a given one.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -7,11 +7,12 @@ use super::scatter::Scatter;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
 use crate::tally::{Group, TableCounts};
 
-/// How many people of no particular kind are added to the respondents where variances are taken: few responses that
-/// happen to agree do not show how far others would have been apart.
+/// Number of pseudo-respondents that are added to the responses for computing variances.
+///
+/// A few responses that agree by chance do not show how much others would vary.
 pub(crate) const ADDED: f64 = 2.0;
 
-/// The variances of sums of shares, if the table were a given one.
+/// Variances of linear combinations of shares, if the table were a given one.
 pub(crate) struct Moments<'e> {
     kind: Kind<'e>,
     /// Under a sampling design: the variances if the same respondents had been drawn independently.
@@ -19,12 +20,12 @@ pub(crate) struct Moments<'e> {
 }
 
 enum Kind<'e> {
-    /// Answers are categories or outputs: for each group what a response adds to each cell, and how often each answer
-    /// comes.
+    /// Answers are categories or outputs: for each group, the contributions of a response and the frequencies of
+    /// answers.
     Answers(&'e TableEstimator<'e>, Vec<AnswerGroup>),
-    /// The covariance of all cells.
+    /// Covariance of all cells.
     Dense(DMatrix<f64>),
-    /// That of the survey's design, whatever the table.
+    /// Covariance under the sampling design, for any table.
     Design(Scatter),
 }
 
@@ -36,17 +37,17 @@ struct AnswerGroup {
 }
 
 impl<'e> Moments<'e> {
-    /// The variances of respondents who are drawn independently, where these are those of a sampling design.
+    /// Returns the variances for independently drawn respondents, if these are those of a sampling design.
     pub(crate) fn independent(&self) -> Option<&Moments<'e>> {
         self.independent.as_deref()
     }
 
-    /// Whether answers are categories or outputs, none of them sets.
+    /// Returns whether answers are categories or outputs, and never sets.
     pub(crate) fn by_answers(&self) -> bool {
         matches!(self.kind, Kind::Answers(..))
     }
 
-    /// The variance of `sum_c g_c share_c`, with the coefficients in the order of the table.
+    /// Returns the variance of `sum_c g_c share_c`, with the coefficients in the order of the table.
     pub(crate) fn variance(&self, coefficients: &[f64]) -> f64 {
         match &self.kind {
             Kind::Dense(covariance) => {
@@ -66,7 +67,7 @@ impl<'e> Moments<'e> {
         }
     }
 
-    /// Between which numbers a sum can lie, whatever the responses with these tags; `None` where answers are sets.
+    /// Returns the range of a combination over all responses with these channel IDs; `None` if answers are sets.
     pub(crate) fn range(&self, coefficients: &[f64]) -> Option<(f64, f64)> {
         let Kind::Answers(estimator, groups) = &self.kind else { return None };
         let of_group = |group: &AnswerGroup| {
@@ -77,7 +78,7 @@ impl<'e> Moments<'e> {
         Some(groups.iter().map(of_group).fold((0.0, 0.0), |(a, b), (low, high)| (a + low, b + high)))
     }
 
-    /// The variances of two sums, and their covariance.
+    /// Returns the variances of two combinations, and their covariance.
     pub(crate) fn of_two(&self, first: &[f64], second: &[f64]) -> [f64; 3] {
         let both: Vec<f64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
         let [a, b] = [first, second].map(|coefficients| self.variance(coefficients));
@@ -86,11 +87,13 @@ impl<'e> Moments<'e> {
 }
 
 impl TableEstimator<'_> {
-    /// The variances of sums of shares if the table were `shares` (in its own order, a distribution), with as many
-    /// responses and weights as there are; where counts tell a survey's design, the variances under it.
+    /// Returns the variances if the table were `shares`, a distribution in the order of the table.
+    ///
+    /// The number of responses and their weights stay the same. If the counts have a sampling design, the variances
+    /// are those under it.
     ///
     /// # Errors
-    /// If answers are sets and the table is too large for its covariance.
+    /// Returns [`EstimateError`] if answers are sets and the table is too large for its covariance.
     pub(crate) fn moments(&self, tally: &TableCounts, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
         let independent = self.independent_moments(tally, shares);
         match self.scatter(tally)? {
@@ -99,10 +102,10 @@ impl TableEstimator<'_> {
         }
     }
 
-    /// The same for respondents who are drawn independently, with their weights.
+    /// Returns the variances for independently drawn respondents, with their weights.
     ///
     /// # Errors
-    /// If answers are sets and the table is too large for its covariance.
+    /// Returns [`EstimateError`] if answers are sets and the table is too large for its covariance.
     pub(crate) fn independent_moments(
         &self,
         tally: &TableCounts,
@@ -128,8 +131,9 @@ impl TableEstimator<'_> {
         Ok(Moments { kind: Kind::Answers(self, groups.into_iter().zip(&weights).map(one).collect()), independent })
     }
 
-    /// What each answer of a group adds to a sum of shares, by the coefficients of its components: contributions are
-    /// symmetric in cell and answer, but for the matrices.
+    /// Returns what each answer of a group contributes to a linear combination, by the coefficients of components.
+    ///
+    /// Except for the matrices, contributions are symmetric in cell and answer.
     pub(super) fn contributions(&self, law: &GroupLaw, components: &[f64], coefficients: &[f64]) -> Vec<f64> {
         let mut values = self.held_order(coefficients);
         self.apply(&mut values, law, components);
@@ -137,8 +141,9 @@ impl TableEstimator<'_> {
     }
 }
 
-/// The distribution closest to the estimate, with [some](ADDED) people added evenly to each of so many equal parts of
-/// the cells.
+/// Returns the distribution closest to the estimate, with pseudo-respondents [added](ADDED).
+///
+/// They are added evenly to each of `parts` equal parts of the cells.
 pub(crate) fn smoothed(estimate: &Estimate, tally: &TableCounts, parts: usize) -> Vec<f64> {
     let people = effective_people(tally);
     let added = ADDED * parts as f64;
@@ -146,7 +151,7 @@ pub(crate) fn smoothed(estimate: &Estimate, tally: &TableCounts, parts: usize) -
     simplex::project(&estimate.shares).into_iter().map(|share| (people * share + each) / (people + added)).collect()
 }
 
-/// The number of responses; with weights that of equally weighted ones whose mean varies as much (Kish).
+/// Returns the number of responses or, with weights, Kish's effective sample size.
 pub(crate) fn effective_people(tally: &TableCounts) -> f64 {
     let squares: f64 = tally.groups().values().map(|group| group.squares).sum();
     let total = tally.total();
@@ -154,8 +159,9 @@ pub(crate) fn effective_people(tally: &TableCounts) -> f64 {
 }
 
 impl TableEstimator<'_> {
-    /// The variance of every cell if the table were `shares`, in the order of the table; `None` if a matrix is over
-    /// other attributes, too.
+    /// Returns the variance of every cell if the table were `shares`, in the order of the table.
+    ///
+    /// `None` if a matrix includes attributes outside of the table.
     pub(super) fn cell_variances(&self, tally: &TableCounts, shares: &[f64], target: Target) -> Option<Vec<f64>> {
         if !self.matrices.iter().all(MatrixAxis::is_whole) {
             return None;

@@ -1,21 +1,22 @@
-//! Whether responses can have come from the plan: wrong plan, wrong file, or answers edited.
+//! Tests whether responses are plausible under the plan: wrong plan, wrong file, or edited answers.
 
 use super::independence::chi_square;
 use super::simplex::project;
 use super::{Estimate, Interval, TableEstimator, Target};
 use crate::tally::TableCounts;
 
-/// The chance of calling honest responses implausible.
+/// Probability of calling honest responses implausible.
 const FALSE_ALARM: f64 = 1e-6;
 
 impl TableEstimator<'_> {
-    /// Whether some cell of the estimate for the population is further below 0 or above 1 than chance
-    /// explains, or the outputs of a matrix with more outputs than inputs do not follow from any
-    /// distribution of inputs.
+    /// Returns whether the estimate is out of range, or outputs are inconsistent, by more than chance explains.
+    ///
+    /// It tests whether a cell of the estimate for the population is below 0 or above 1. It also tests whether the
+    /// outputs of a matrix with more outputs than inputs follow from a distribution of inputs.
     pub(super) fn is_implausible(&self, tally: &TableCounts, estimate: &Estimate) -> bool {
         let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
         let mut errors = estimate.standard_errors.clone();
-        // A few units may happen to agree.
+        // A few sampling units may agree by chance.
         if let Some(simple) = tally.drawn().and_then(|_| self.estimate_simply(tally, Target::Population).ok()) {
             errors.iter_mut().zip(simple.standard_errors).for_each(|(error, simple)| *error = error.max(simple));
         }
@@ -24,14 +25,15 @@ impl TableEstimator<'_> {
         impossible || self.misfit(tally, &estimate.shares).is_some_and(|p_value| p_value < FALSE_ALARM)
     }
 
-    /// The p-value of a chi-square test of the outputs against what the estimated table would give,
-    /// where there are more outputs than cells to explain them; `None` elsewhere.
+    /// Returns the p-value of a chi-square test of the outputs against those expected from the estimated table.
+    ///
+    /// `None` unless there are more outputs than cells.
     fn misfit(&self, tally: &TableCounts, shares: &[f64]) -> Option<f64> {
         let groups = self.group_laws(tally);
         let [(law, group)] = &groups[..] else { return None };
         self.check_likelihood(&groups).ok().filter(|()| group.counts.len() > self.cells())?;
         let expected = self.expected(&self.forward(&self.held_order(&project(shares))), law);
-        // Cells too rare for the approximation are taken together.
+        // Cells that are too rare for the approximation are merged.
         let (mut statistic, mut kept, mut rare) = (0.0, 0usize, (0.0, 0.0));
         for (expected, count) in expected.iter().map(|p| p * group.total).zip(&group.counts) {
             if expected < 20.0 {

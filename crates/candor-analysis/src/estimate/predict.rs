@@ -1,4 +1,4 @@
-//! The standard errors to expect before anybody has answered.
+//! Predicts standard errors before data collection.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,16 @@ use super::matrix::MatrixAxis;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target};
 use crate::tally::Group;
 
-/// The most cells of tables with matrices whose worst case is worked out: every truth by itself.
+/// Maximum number of cells of tables with matrices whose worst case is computed, one true cell at a time.
 const MAX_TRUTHS: usize = 4096;
 
 impl TableEstimator<'_> {
-    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform: all cells that can be
-    /// are equally common.
+    /// Returns the expected standard errors with this number of respondents in a uniform population.
+    ///
+    /// All possible cells are equally frequent.
     ///
     /// # Errors
-    /// If the plan erases what the table asks for.
+    /// Returns [`EstimateError`] if the table is not identifiable.
     pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
         let groups: Vec<(GroupLaw, Group)> = self
             .draws()
@@ -43,14 +44,15 @@ impl TableEstimator<'_> {
         Ok(self.in_order(shares, standard_errors, respondents))
     }
 
-    /// The same if the truth is `shares`, in the order of the table and a distribution; `None` if a matrix is over
-    /// other attributes, too.
+    /// Returns the expected standard errors if the table is `shares`, a distribution in the order of the table.
+    ///
+    /// `None` if a matrix includes attributes outside of the table.
     ///
     /// # Errors
-    /// If the plan erases what the table asks for.
+    /// Returns [`EstimateError`] if the table is not identifiable.
     ///
     /// # Panics
-    /// If there is not one share per cell.
+    /// Panics unless there is one share per cell.
     pub fn predict_at(&self, respondents: f64, shares: &[f64]) -> Result<Option<Estimate>, EstimateError> {
         assert_eq!(shares.len(), self.cells(), "one share per cell");
         let draws = self.draws();
@@ -74,19 +76,19 @@ impl TableEstimator<'_> {
         Ok(Some(self.in_order(held, standard_errors, respondents)))
     }
 
-    /// The largest standard error that any cell can have, whatever the truth: that of the worst truth, for plans with
-    /// one channel a block; with lotteries a bound that is not far above it. `None` if a matrix is over other
-    /// attributes, too, or the table is too large.
+    /// Returns the largest standard error of any cell in any population.
     ///
-    /// With `s(c, d)` the mean square of what a response adds to cell `c` if the truth is `d`, the variance of a
-    /// response is at most `t s(c, c) + (1 - t) max_d s(c, d) - t^2`, with `t` the share of `c`.
+    /// It is exact for plans with one channel per block, and otherwise a close upper bound. `None` if the table is
+    /// too large, or a matrix includes attributes outside of it. Let `s(c, d)` be the mean square of a response's
+    /// contribution to cell `c` if the true cell is `d`, and `t` the share of `c`. The variance of a response is at
+    /// most `t s(c, c) + (1 - t) max_d s(c, d) - t^2`.
     ///
     /// # Errors
-    /// If the plan erases what the table asks for.
+    /// Returns [`EstimateError`] if the table is not identifiable.
     pub fn worst_error(&self, respondents: f64) -> Result<Option<f64>, EstimateError> {
         let cells = self.cells();
-        // Without matrices, cells differ by nothing but which attributes agree with the truth: one truth shows them
-        // all.
+        // Without matrices, cells differ only by which attributes agree with the true cell, so one true cell
+        // suffices.
         let truths = if self.matrices.is_empty() { 1 } else { cells };
         if !self.matrices.iter().all(MatrixAxis::is_whole) || truths > MAX_TRUTHS {
             self.component_weights(self.draws().iter().map(|(law, p)| (law, *p)))?;
@@ -115,14 +117,14 @@ impl TableEstimator<'_> {
         Ok(Some((variance.max(0.0) / respondents).sqrt()))
     }
 
-    /// The mean square of what one of many responses adds to its own cell; `None` if cells differ by it, because there
-    /// is a matrix.
+    /// Returns the mean square of a response's contribution to its own cell; `None` with matrices, where it
+    /// differs by cell.
     pub(super) fn own_square(&self) -> Option<f64> {
         if self.matrices.is_empty() { self.mean_squares(0).ok().map(|squares| squares[0]) } else { None }
     }
 
-    /// The mean square of what one of many responses adds to each cell if the truth is this one, as the cells are held
-    /// here.
+    /// Returns the mean square of a response's contribution to each cell in the internal order, given the true
+    /// cell.
     fn mean_squares(&self, truth: usize) -> Result<Vec<f64>, EstimateError> {
         let draws = self.draws();
         let weights = self.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;
@@ -145,7 +147,7 @@ impl TableEstimator<'_> {
         Ok(squares)
     }
 
-    /// What responses may draw, each with its probability.
+    /// Returns all combinations of assigned channels, each with its law and its probability.
     pub(super) fn draws(&self) -> Vec<(GroupLaw, f64)> {
         let mut draws: BTreeMap<Vec<u16>, f64> = BTreeMap::from([(Vec::new(), 1.0)]);
         for &block in &self.layout.tagged {

@@ -1,16 +1,16 @@
-//! Errors of survey designs: how estimates scatter from unit to unit of the sample, or from replicate to replicate.
+//! Standard errors under sampling designs, from the variation between sampling units or between replicates.
 //!
-//! A weighted estimate is the mean of what responses add to each cell. Its variance under a design needs no model of
-//! them: with `t` the sum, over the responses of a sampling unit, of their weights times what they add less the mean,
-//! over the sum of all weights, it is `sum over strata of m / (m - 1) sum over their m units of (t - mean of t)^2`. The
-//! noise of the randomization scatters these sums like everything else, so it is in it, whatever the channels. Of a
-//! stratum of which a share `f` was drawn, this is taken times `1 - f`, and `f` times the noise alone is added: that is
-//! there even if everybody was asked. PsuCounts of whom nobody belongs to the group that is estimated have `t = 0`.
-//! Where weights are calibrated, `t` is less what the known margins explain of it (Deville and Särndal 1992).
+//! A weighted estimate is the mean of the contributions of responses to each cell. Its variance under a design
+//! requires no model. For a sampling unit, let `t` be the sum over its responses of weight times contribution less
+//! the mean, divided by the sum of all weights. The variance is `sum over strata of m / (m - 1) sum over their m
+//! units of (t - mean of t)^2`. It includes the noise of the randomization, for any channels. If a fraction `f` of a
+//! stratum was drawn, this is multiplied by `1 - f`, and `f` times the noise is added, which remains even if
+//! everybody is asked. Units without people in the estimated group have `t = 0`. With calibrated weights, `t` is
+//! reduced by what the benchmarks explain (Deville and Särndal 1992).
 //!
-//! The noise of one response: given the truth, what it adds less the mean, `y`, is expected to be `w / W (e - share)`,
-//! with `e` 1 in the true cell and 0 elsewhere. So its variance is that of `y y' - (w / W)^2 (diag(e) - e share' -
-//! share e' + share share')`, where an unbiased estimate of `e`, the response's own, does as well as `e`.
+//! The noise of one response: given the true record, its contribution less the mean, `y`, has the expectation `w / W
+//! (e - share)`, where `e` is 1 in the true cell and 0 elsewhere. So its variance is that of `y y' - (w / W)^2
+//! (diag(e) - e share' - share e' + share share')`. The response's own unbiased estimate of `e` can replace `e`.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use nalgebra::{DMatrix, DVector};
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::tally::{LonelyPsu, PsuCounts, Stratum, TableCounts, UnitCounts, UnitGroup, VarianceMethod};
 
-/// The most numbers that are held: units times cells.
+/// Maximum number of stored values: units times cells.
 const MAX_NUMBERS: usize = 1 << 26;
 
-/// A covariance of all cells: the sum of the outer products of the columns with themselves, less what is no noise in
-/// them.
+/// A covariance of all cells: the sum of the outer products of columns with themselves, less the part that is no
+/// noise.
 pub(crate) struct Scatter {
     columns: Vec<Vec<f64>>,
     truths: Option<Truths>,
@@ -31,15 +31,15 @@ pub(crate) struct Scatter {
 
 /// The sum over responses of `f (w / W)^2 (diag(e) - e share' - share e' + share share')`.
 struct Truths {
-    /// The sum of `f (w / W)^2 e`.
+    /// Sum of `f (w / W)^2 e`.
     cells: Vec<f64>,
-    /// The sum of `f (w / W)^2`.
+    /// Sum of `f (w / W)^2`.
     total: f64,
     shares: Vec<f64>,
 }
 
 impl Scatter {
-    /// The variance of `sum_c g_c share_c`.
+    /// Returns the variance of `sum_c g_c share_c`.
     pub(crate) fn variance(&self, coefficients: &[f64]) -> f64 {
         let dot = |column: &Vec<f64>| column.iter().zip(coefficients).map(|(a, b)| a * b).sum::<f64>();
         let all: f64 = self.columns.iter().map(|column| dot(column).powi(2)).sum();
@@ -49,7 +49,7 @@ impl Scatter {
         (all - squares + 2.0 * dot(cells) * mean - total * mean * mean).max(0.0)
     }
 
-    /// The variance of each cell.
+    /// Returns the variance of each cell.
     pub(crate) fn variances(&self, cells: usize) -> Vec<f64> {
         let mut sum = vec![0.0; cells];
         for column in &self.columns {
@@ -63,7 +63,7 @@ impl Scatter {
         sum
     }
 
-    /// The covariance of all cells.
+    /// Returns the covariance of all cells.
     pub(crate) fn dense(&self, cells: usize) -> DMatrix<f64> {
         let columns: Vec<f64> = self.columns.iter().flatten().copied().collect();
         let columns = DMatrix::from_vec(cells, self.columns.len(), columns);
@@ -79,10 +79,12 @@ impl Scatter {
 }
 
 impl TableEstimator<'_> {
-    /// How the estimate scatters, in the order of the table; `None` if respondents are a simple random sample.
+    /// Returns the covariance under the sampling design, in the order of the table; `None` for a simple random
+    /// sample.
     ///
     /// # Errors
-    /// If the table cannot be estimated, a replicate has no responses, or there are too many units for its cells.
+    /// Returns [`EstimateError`] if the table cannot be estimated, a replicate has no responses, or there are too
+    /// many units.
     pub(crate) fn scatter(&self, tally: &TableCounts) -> Result<Option<Scatter>, EstimateError> {
         match tally.drawn() {
             None => Ok(None),
@@ -96,11 +98,13 @@ impl TableEstimator<'_> {
         }
     }
 
-    /// The covariance of all cells under the design, in the order of the table; `None` if respondents are a simple
-    /// random sample.
+    /// Returns the covariance matrix of all cells under the design, in the order of the table.
+    ///
+    /// `None` for a simple random sample.
     ///
     /// # Errors
-    /// If the table cannot be estimated, a replicate has no responses, or there are too many units for its cells.
+    /// Returns [`EstimateError`] if the table cannot be estimated, a replicate has no responses, or there are too
+    /// many units.
     pub fn design_covariance(&self, tally: &TableCounts) -> Result<Option<DMatrix<f64>>, EstimateError> {
         Ok(self.scatter(tally)?.map(|scatter| scatter.dense(self.cells())))
     }
@@ -132,21 +136,22 @@ impl TableEstimator<'_> {
         Ok(Scatter { columns, truths })
     }
 
-    /// How far the sums of a stratum's units are from their mean, times the root of its factor.
+    /// Returns the deviations of the sums of a stratum's units from their mean, times the square root of its
+    /// factor.
     fn columns_of_stratum(&self, stratum: &Stratum, sums: Vec<Vec<f64>>, lonely: LonelyPsu) -> Vec<Vec<f64>> {
         let (m, left) = (stratum.units as f64, 1.0 - stratum.drawn());
         if left <= 0.0 || sums.is_empty() {
             return Vec::new();
         }
         if stratum.units < 2 {
-            // Over all units the sums are zero on average.
+            // Over all units, the mean of the sums is zero.
             let scaled = |sum: Vec<f64>| sum.into_iter().map(|value| left.sqrt() * value).collect();
             return if lonely == LonelyPsu::Adjust { sums.into_iter().map(scaled).collect() } else { Vec::new() };
         }
         let factor = (left * m / (m - 1.0)).sqrt();
         let mut mean = vec![0.0; self.cells()];
         sums.iter().for_each(|sum| mean.iter_mut().zip(sum).for_each(|(mean, value)| *mean += value / m));
-        // Those of whom nobody is counted are as far from the mean as zero is.
+        // Units without counted people deviate from the mean by the mean itself.
         let others = factor * (m - sums.len() as f64).max(0.0).sqrt();
         let deviation = |sum: Vec<f64>| sum.iter().zip(&mean).map(|(a, b)| factor * (a - b)).collect();
         let mut columns: Vec<Vec<f64>> = sums.into_iter().map(deviation).collect();
@@ -154,8 +159,8 @@ impl TableEstimator<'_> {
         columns
     }
 
-    /// Adds the noise of the responses of strata of which a share `f` was drawn, times `f`: columns, and what of them
-    /// is none.
+    /// Adds the noise of responses in strata with a sampled fraction `f`, times `f`: columns, and the part that
+    /// is no noise.
     fn add_noise(&self, influences: &Influences<'_>, units: &PsuCounts, columns: &mut Vec<Vec<f64>>) -> Option<Truths> {
         let all: f64 = influences.groups.values().map(|group| group.total).sum();
         let mut mean = vec![0.0; self.cells()];
@@ -164,7 +169,7 @@ impl TableEstimator<'_> {
         for (drawn, counts) in noisy(units) {
             for response in &counts.groups {
                 let Some((own, mut beyond)) = influences.of_group(response) else { continue };
-                // What it adds is `w / W` times its unbiased estimate of its truth.
+                // Its contribution is `w / W` times its unbiased estimate of its true cell.
                 let share = response.total / all;
                 add(&mut cells, &own, drawn * share);
                 total += drawn * share * share;
@@ -175,12 +180,13 @@ impl TableEstimator<'_> {
         (total > 0.0).then(|| Truths { cells: self.to_order(cells), total, shares: self.to_order(mean) })
     }
 
-    /// What each unit adds to the estimate, by its number; of those that add nothing some are left out.
+    /// Returns the contribution of each unit to the estimate, by its number; some units that contribute nothing
+    /// are omitted.
     fn sums_of_units(&self, influences: &Influences<'_>, units: &PsuCounts) -> BTreeMap<u32, Vec<f64>> {
         let mut sums: BTreeMap<u32, Vec<f64>> =
             units.counts().iter().map(|(unit, counts)| (*unit, influences.of(counts))).collect();
         let Some(calibration) = units.sample().calibration() else { return sums };
-        // The regression of what responses add on the margins, by the weights before.
+        // Regression of the contributions on the benchmarks, with the weights before calibration.
         let mut products = DMatrix::zeros(calibration.inverse.nrows(), self.cells());
         for (combination, before) in &units.before {
             let added = influences.of(before);
@@ -201,7 +207,7 @@ impl TableEstimator<'_> {
     }
 }
 
-/// The counts of units of strata of which a share is known to be drawn, with that share.
+/// Returns the counts of units in strata with a known sampled fraction, with that fraction.
 fn noisy(units: &PsuCounts) -> impl Iterator<Item = (f64, &UnitCounts)> {
     let sample = units.sample();
     let share = |unit: u32| sample.strata()[sample.stratum_of()[unit as usize] as usize].drawn();
@@ -212,8 +218,9 @@ fn add(sum: &mut [f64], values: &[f64], factor: f64) {
     sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// What some of all responses add to an estimate beyond their part of its mean: over parts that make up all, these sum
-/// to zero, and what is estimated from all varies as their sum does.
+/// Contributions of responses to an estimate, beyond their part of its mean.
+///
+/// Over a partition of all responses they sum to zero, and the estimate varies as their sum does.
 struct Influences<'e> {
     estimator: &'e TableEstimator<'e>,
     groups: BTreeMap<&'e [u16], Added>,
@@ -242,15 +249,16 @@ impl<'e> Influences<'e> {
         Ok(Influences { estimator, groups })
     }
 
-    /// Of these responses, in the order of the table.
+    /// Returns the contribution of these responses, in the order of the table.
     fn of(&self, counts: &UnitCounts) -> Vec<f64> {
         let mut sum = vec![0.0; self.estimator.cells()];
         counts.groups.iter().filter_map(|some| self.of_group(some)).for_each(|(_, beyond)| add(&mut sum, &beyond, 1.0));
         self.estimator.to_order(sum)
     }
 
-    /// What responses with the same tags add, and how much of that is beyond their part of the mean; `None` if they are
-    /// not among all.
+    /// Returns the contribution of responses with the same channel IDs, and the part beyond their part of the mean.
+    ///
+    /// `None` if these channel IDs do not occur.
     fn of_group(&self, some: &UnitGroup) -> Option<(Vec<f64>, Vec<f64>)> {
         let group = self.groups.get(&some.key[..])?;
         let mut dense = vec![0.0; group.answers];

@@ -1,23 +1,23 @@
-//! One attribute answered with sets (local l-diversity, subset selection; Nayak and Zhai 2019): the likelihood of the
-//! sets themselves, and the full covariance of the estimates.
+//! Set-valued answers about one attribute (local l-diversity, subset selection; Nayak and Zhai 2019).
 //!
-//! A set `z` of `q` of `a` categories that holds the truth with probability `p` has, relative to a uniformly random
-//! set, the likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
+//! Functions return the likelihood of the sets and the full covariance of the estimates. A set `z` of `q` of `a`
+//! categories contains the true one with probability `p`. Relative to a uniformly random set, its likelihood is `h =
+//! p a/q` under the categories in it, and `m = (1-p) a/(a-q)` under the others.
 
 use super::TableEstimator;
 use super::likelihood::{MIN_PROBABILITY, proper};
 use crate::tally::{SetCounts, TableCounts};
 
-/// The sets of the responses with the same tags, and what they say.
+/// Sets of the responses with the same channel IDs, and their likelihoods.
 pub(super) struct SetGroup<'a> {
     counts: &'a SetCounts,
-    /// Relative likelihood of the categories in a set, and of the others.
+    /// Relative likelihood under the categories in a set, and under the others.
     inside: f64,
     outside: f64,
 }
 
 impl TableEstimator<'_> {
-    /// The sets that a tally kept; `None` if it kept none.
+    /// Returns the sets that the counts kept; `None` if there are none.
     pub(super) fn set_groups<'a>(&self, tally: &'a TableCounts) -> Option<Vec<SetGroup<'a>>> {
         let kept = tally.sets().filter(|_| !self.layout.has_strips())?;
         let group = |(tags, counts): (&Vec<u16>, &'a SetCounts)| {
@@ -29,7 +29,7 @@ impl TableEstimator<'_> {
         Some(kept.iter().map(group).collect())
     }
 
-    /// `q` and `p` of the channel with these tags, from its eigenvalue `(a p - q)/(a - 1)`.
+    /// Returns `q` and `p` of the channel with these IDs, from its eigenvalue `(a p - q)/(a - 1)`.
     fn size_and_hit(&self, tags: &[u16]) -> (f64, f64) {
         let law = self.law(tags);
         let a = self.dims[0] as f64;
@@ -37,13 +37,13 @@ impl TableEstimator<'_> {
         (q, ((law.eigenvalues[1] * (a - 1.0) + q) / a).clamp(0.0, 1.0))
     }
 
-    /// The covariance of the estimated shares of one attribute's categories, for respondents from a population with
-    /// these shares: `columns[i][j]`, in the order of the categories. `None` for other tables.
+    /// Returns the covariance matrix of a one-way estimate in a population with these shares; `None` for other
+    /// tables.
     ///
-    /// With `V` the inclusion counts of one group of responses, `Cov(V/n) = Sigma/n`, `Sigma_ij = zeta_ij - zeta_i
-    /// zeta_j`, `zeta` the probabilities that a set holds `i`, and `i` and `j`; the estimate divides deviations by the
-    /// eigenvalue, so its covariance is `Sigma / (n lambda^2)`. (Nayak and Zhai 2019, section 4.2, where `1/n` is
-    /// printed squared.)
+    /// The result is `columns[i][j]`, in the order of the categories. With `V` the inclusion counts of one group of
+    /// responses, `Cov(V/n) = Sigma/n` and `Sigma_ij = zeta_ij - zeta_i zeta_j`. Here `zeta` are the probabilities
+    /// that a set contains `i`, or `i` and `j`. The estimate divides deviations by the eigenvalue, so its covariance
+    /// is `Sigma / (n lambda^2)` (Nayak and Zhai 2019, section 4.2, where `1/n` is printed squared).
     pub fn one_way_covariance(&self, tally: &TableCounts, shares: &[f64]) -> Option<Vec<Vec<f64>>> {
         if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
             return None;
@@ -56,8 +56,9 @@ impl TableEstimator<'_> {
     }
 }
 
-/// One update of the likelihood method, and the log-likelihood per response before it: `P_i <- P_i mean( L(z | i)/P(z)
-/// )`. Cost: the categories of all different sets.
+/// Returns the update `P_i <- P_i mean( L(z | i)/P(z) )`, and the log-likelihood per response before it.
+///
+/// The cost is the number of categories in all distinct sets.
 pub(super) fn update(groups: &[SetGroup<'_>], shares: &[f64]) -> (Vec<f64>, f64) {
     let mut next = vec![0.0; shares.len()];
     let (mut likelihood, mut total, mut everywhere) = (0.0, 0.0, 0.0);

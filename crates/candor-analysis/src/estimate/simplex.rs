@@ -1,11 +1,11 @@
-//! From an unbiased estimate to a proper distribution. Neither of these is unbiased.
+//! Converts an unbiased estimate to a proper distribution, which introduces bias.
 
 use candor_base::shape::Shape;
 
 use super::fitting::Axis;
 
-/// The closest distribution in Euclidean distance: subtract a constant and cut off below zero
-/// (sort and threshold). Cost: one sort.
+/// Returns the closest distribution in Euclidean distance: subtracts a constant and clips at zero, at the cost of
+/// a sort.
 pub fn project(shares: &[f64]) -> Vec<f64> {
     let mut sorted = shares.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -20,27 +20,29 @@ pub fn project(shares: &[f64]) -> Vec<f64> {
     shares.iter().map(|share| (share - constant).max(0.0)).collect()
 }
 
-/// Cut off below zero and divide by what remains: common in the literature, and not the closest
-/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; docs/project/errata.md). All zero if
-/// nothing is positive.
+/// Clips shares at zero and rescales them; all are zero if none is positive.
+///
+/// This is common in the literature. It is not the closest distribution, contrary to Domingo-Ferrer and Soria-Comas
+/// 2020, section 6.4 (docs/project/errata.md).
 pub fn clip(shares: &[f64]) -> Vec<f64> {
     let sum: f64 = shares.iter().map(|share| share.max(0.0)).sum();
     let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
     shares.iter().map(|share| share.max(0.0) * scale).collect()
 }
 
-/// How much of the independent table is mixed in, so that every category that should have a share can get it.
+/// Fraction of the independent table that is mixed in, so that every category can reach its target share.
 const MIXED_IN: f64 = 1e-3;
 
-/// Fitting ends when every one-way share is this close,
+/// Tolerance of one-way shares at which fitting ends.
 const CLOSE: f64 = 1e-6;
 
-/// or after so many steps over cells; small tables, which may need many sweeps, are fitted to the end.
+/// Maximum number of steps over cells; small tables, which may need many sweeps, are fitted to the tolerance.
 const STEPS: usize = 1 << 30;
 
-/// A distribution over a table fitted to one-way shares by iterative proportional fitting, with a thousandth of the
-/// independent table mixed in. One-way shares agree to 1e-6, or as nearly as some thirty sweeps bring them where there
-/// are millions of cells.
+/// Returns a distribution fitted to one-way shares by iterative proportional fitting.
+///
+/// A thousandth of the independent table is mixed in. One-way shares agree to 1e-6, or with millions of cells as
+/// closely as about thirty sweeps can.
 pub(crate) fn fitted(shares: &[f64], shape: &Shape, margins: &[Vec<f64>]) -> Vec<f64> {
     let axes = margins.len();
     let independent = |cell: usize| (0..axes).map(|axis| margins[axis][shape.code(cell, axis)]).product::<f64>();
@@ -70,7 +72,7 @@ pub(crate) fn fitted(shares: &[f64], shape: &Shape, margins: &[Vec<f64>]) -> Vec
 mod tests {
     use super::*;
 
-    /// Over a thousand cells of which noise leaves few: those that are left must still get every one-way share right.
+    /// Over a thousand cells, of which noise leaves few; the remaining ones must still match every one-way share.
     #[test]
     fn sparse_tables_are_fitted_to_the_end() {
         let shape = Shape::new(vec![5, 4, 6, 5, 2]);
@@ -94,7 +96,7 @@ mod tests {
 
     #[test]
     fn fitted_tables_have_the_margins_asked_for() {
-        // Many cells, mostly noise: projection moves the one-way shares, fitting brings them back.
+        // Many cells, mostly noise: projection changes the one-way shares, and fitting restores them.
         let noise = |cell: usize| if cell.is_multiple_of(2) { 0.05 } else { -0.05 };
         let truth = [0.5, 0.3, 0.2];
         let raw: Vec<f64> = (0..60).map(|cell| truth[cell / 20] / 20.0 + noise(cell)).collect();

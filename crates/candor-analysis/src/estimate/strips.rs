@@ -1,13 +1,13 @@
-//! How far the answers of strips scatter.
+//! Variances of the answers of subset channels.
 
 use super::asked::Asked;
 use super::components::{coefficients, pattern_function};
 use super::law::GroupLaw;
 
-/// The expectation of the square of a response's contribution to a cell, as coefficients of the true components (margin
-/// sums): the contribution is the sum over components `V` of `contribution_V` times what is observed of it.
+/// Returns the expected square of a response's contribution to a cell, as coefficients of the true components.
 ///
-/// Cost: `4^axes` for each combination of labels of the strips.
+/// Components are margin sums. The contribution is the sum over components `V` of `contribution_V` times the
+/// observed component. The cost is `4^axes` for each combination of labels of the subset channels.
 pub(super) fn second_moment(law: &GroupLaw, contribution: &[f64]) -> Vec<f64> {
     let functions: Vec<Vec<Vec<f64>>> = law.strips.iter().map(Asked::component_functions).collect();
     let expectations: Vec<Vec<Vec<f64>>> =
@@ -28,7 +28,7 @@ pub(super) fn second_moment(law: &GroupLaw, contribution: &[f64]) -> Vec<f64> {
     moment
 }
 
-/// The least and the largest contribution of a response to a cell.
+/// Returns the smallest and the largest contribution of a response to a cell.
 pub(super) fn extremes(law: &GroupLaw, contribution: &[f64]) -> (f64, f64) {
     let functions: Vec<Vec<Vec<f64>>> = law.strips.iter().map(Asked::component_functions).collect();
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -40,7 +40,7 @@ pub(super) fn extremes(law: &GroupLaw, contribution: &[f64]) -> (f64, f64) {
     (least, most)
 }
 
-/// Tells, for each combination of labels of the strips, the contributions by the pattern of the other attributes.
+/// Calls `tell` with the contributions by pattern, for each combination of labels of the subset channels.
 fn for_each_label(
     law: &GroupLaw,
     contribution: &[f64],
@@ -63,7 +63,7 @@ fn for_each_label(
     }
 }
 
-/// The products over strips of one function each, by the component that they make up together.
+/// Returns the products of one function per subset channel, by their joint component.
 fn products(law: &GroupLaw, of: &[Vec<Vec<f64>>], labels: &[usize]) -> Vec<(usize, f64)> {
     law.strips.iter().zip(of).zip(labels).fold(vec![(0usize, 1.0)], |products, ((strip, of), &label)| {
         let one = |(set, values): (usize, &Vec<f64>)| (spread(set, &strip.axes), values[label]);
@@ -72,12 +72,12 @@ fn products(law: &GroupLaw, of: &[Vec<Vec<f64>>], labels: &[usize]) -> Vec<(usiz
     })
 }
 
-/// A set of places among these axes, as bits of the table's axes.
+/// Converts a set of axes of a subset channel to bits of the table's axes.
 fn spread(local: usize, axes: &[usize]) -> usize {
     axes.iter().enumerate().map(|(bit, &axis)| (local >> bit & 1) << axis).sum()
 }
 
-/// The next combination of labels of all strips; whether there is one.
+/// Advances to the next combination of labels of all subset channels; returns whether there is one.
 fn next(labels: &mut [usize], strips: &[Asked]) -> bool {
     for (label, strip) in labels.iter_mut().zip(strips) {
         *label += 1;

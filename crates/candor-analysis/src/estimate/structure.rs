@@ -1,16 +1,16 @@
-//! Tables of which some cells cannot be: questions that are asked only if another was answered in some way.
+//! Tables with structural zeros, which skip logic makes impossible.
 //!
-//! Unbiased estimates of impossible cells are noise around zero, and this noise goes together with that of the other
-//! cells. So what is seen of it can be taken out of them: with `A x` the impossible cells of an estimate `x`,
+//! Unbiased estimates of impossible cells are noise around zero, which is correlated with that of the other cells.
+//! So it can be used to reduce their noise. With `A x` the impossible cells of an estimate `x`,
 //!
 //! ```text
 //! x - W A' (A W A')^-1 A x
 //! ```
 //!
-//! has zeros there, and is the least squares estimate among all tables that do, if `W` is the covariance of `x`. Here
-//! `W` is the covariance at a uniform truth given the public attributes, which depends on the plan and on the tags
-//! drawn, but on no answer: so this is linear in `x`, and stays exactly unbiased. Its covariance is `P S P'`, with `P`
-//! this map and `S` the covariance of `x`; where `W` is `S`, that is `S - S A' (A S A')^-1 A S`.
+//! has zeros there. If `W` is the covariance of `x`, it is the least squares estimate among all such tables. Here
+//! `W` is the covariance in a uniform population given the public attributes. It depends on the plan and the
+//! assigned channels, and on no answer, so the map is linear in `x` and exactly unbiased. Its covariance is `P S
+//! P'`, with `P` this map and `S` the covariance of `x`; if `W` is `S`, it is `S - S A' (A S A')^-1 A S`.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -21,22 +21,22 @@ use super::{Estimate, EstimateError, GroupLaw, Options, TableEstimator, Target, 
 use crate::structural_zeros::possible;
 use crate::tally::{Group, TableCounts};
 
-/// The largest table whose impossible cells are made use of.
+/// Maximum number of cells of a table whose structural zeros are used.
 const MAX_CELLS: usize = 1024;
 
-/// For how many steps errors are predicted.
+/// Maximum number of steps for predicting errors.
 const MAX_STEPS: usize = 1 << 33;
 
-/// What takes the noise of impossible cells out of the others.
+/// The map that uses the noise of impossible cells to reduce that of the others.
 pub(crate) struct Structure {
     possible: Vec<bool>,
     impossible: Vec<usize>,
-    /// For each cell and each impossible one what is taken away for one of it.
+    /// For each cell and each impossible cell, what is subtracted per unit of the latter.
     gains: DMatrix<f64>,
 }
 
 impl Structure {
-    /// The estimate without the impossible.
+    /// Returns the estimate with structural zeros.
     pub(crate) fn shares(&self, shares: &[f64]) -> Vec<f64> {
         let own = |cell: usize| {
             let taken = |(number, &at): (usize, &usize)| self.gains[(cell, number)] * shares[at];
@@ -45,7 +45,7 @@ impl Structure {
         (0..shares.len()).map(|cell| if self.possible[cell] { own(cell) } else { 0.0 }).collect()
     }
 
-    /// The coefficients with which cells of the unbiased estimate add up to what these give with the cells of this one.
+    /// Returns the coefficients for the unbiased estimate that give the same sum as these with the mapped one.
     pub(crate) fn coefficients(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut found = coefficients.to_vec();
         for (number, &at) in self.impossible.iter().enumerate() {
@@ -56,13 +56,12 @@ impl Structure {
         found
     }
 
-    /// Whether a cell can be.
+    /// Returns whether a cell is possible.
     pub(crate) fn is_possible(&self, cell: usize) -> bool {
         self.possible[cell]
     }
 
-    /// A distribution over what can be, made of that in which some people of no particular kind are
-    /// [added](super::moments::smoothed).
+    /// Restricts a distribution with [added](super::moments::smoothed) pseudo-respondents to the possible cells.
     pub(crate) fn likely(&self, smoothed: &[f64]) -> Vec<f64> {
         let kept: f64 = smoothed.iter().zip(&self.possible).filter(|(_, possible)| **possible).map(|(p, _)| p).sum();
         smoothed.iter().zip(&self.possible).map(|(p, possible)| if *possible { p / kept } else { 0.0 }).collect()
@@ -70,13 +69,15 @@ impl Structure {
 }
 
 impl TableEstimator<'_> {
-    /// What the schema's conditions say of the table; `None` if all of its cells can be, or it has more than 1,024.
+    /// Returns the map for the structural zeros of the table; `None` if it has none, or more than 1,024 cells.
     pub(crate) fn structure(&self, tally: &TableCounts) -> Option<Structure> {
         self.structure_of(&self.group_laws(tally), None)
     }
 
-    /// The same with `W` the covariance near an estimate: smaller errors where the truth is far from uniform, unbiased
-    /// only with many responses.
+    /// Returns the map with `W` the covariance near an estimate.
+    ///
+    /// Errors are smaller if the population is far from uniform, and the bias vanishes as the number of responses
+    /// grows.
     pub(super) fn plug_in_structure(&self, tally: &TableCounts, estimate: &Estimate) -> Option<Structure> {
         let groups = self.group_laws(tally);
         let first = self.structure_of(&groups, None)?;
@@ -84,7 +85,8 @@ impl TableEstimator<'_> {
         self.structure_of(&groups, Some(&first.likely(&smoothed(&near, tally, 1))))
     }
 
-    /// The same for groups of responses; `W` is the covariance at a uniform truth, or at this one.
+    /// Returns the map for groups of responses. `W` is the covariance for these shares, or for a uniform
+    /// population.
     fn structure_of(&self, groups: &[(GroupLaw, &Group)], truth: Option<&[f64]>) -> Option<Structure> {
         if self.cells() > MAX_CELLS || !is_small(&self.dims) {
             return None;
@@ -102,8 +104,9 @@ impl TableEstimator<'_> {
         Some(Structure { gains: gains(columns, &impossible), possible, impossible })
     }
 
-    /// Columns of the covariance at a uniform truth, but for a factor, in the order of the table. What is public is
-    /// known of everybody: its shares stay what they are.
+    /// Returns columns of the covariance in a uniform population, up to a factor, in the order of the table.
+    ///
+    /// Shares of public attributes are known, so they do not change.
     fn isotropic(&self, groups: &[(GroupLaw, &Group)], columns: &[usize]) -> DMatrix<f64> {
         let information = self.information_of(groups.iter().map(|(law, group)| (law, group.total)));
         let open = |u: usize| {
@@ -117,8 +120,9 @@ impl TableEstimator<'_> {
         DMatrix::from_vec(self.cells(), columns.len(), columns.iter().flat_map(column).collect())
     }
 
-    /// The standard errors to expect where not all cells can be, if all that can are equally common; `None` if all can,
-    /// or there is too much to work out.
+    /// Returns the expected standard errors if all possible cells are equally frequent.
+    ///
+    /// `None` if the table has no structural zeros, or the computation would take too long.
     pub(super) fn predict_within(&self, groups: &[(GroupLaw, &Group)], target: Target) -> Option<(Vec<f64>, Vec<f64>)> {
         let work = self.cells().saturating_pow(3).saturating_mul(groups.len());
         let structure = self.structure_of(groups, None).filter(|_| work <= MAX_STEPS)?;
@@ -135,10 +139,10 @@ impl TableEstimator<'_> {
         Some((even, errors))
     }
 
-    /// An estimate with zeros where nothing can be, and the standard errors that it has then.
+    /// Returns the estimate with structural zeros, and its standard errors.
     ///
     /// # Errors
-    /// If answers are sets and there is a matrix beside them.
+    /// Returns [`EstimateError`] if answers are sets and there is also a matrix.
     pub(super) fn within(
         &self,
         structure: &Structure,
@@ -163,8 +167,9 @@ impl TableEstimator<'_> {
         Ok(found)
     }
 
-    /// The standard error of a sum of shares; `moments` are the variances at the estimate, where answers are not
-    /// categories.
+    /// Returns the standard error of a linear combination of shares.
+    ///
+    /// `moments` are the variances at the estimate, if answers are not categories.
     pub(crate) fn error_of_sum(
         &self,
         tally: &TableCounts,
@@ -185,7 +190,7 @@ impl TableEstimator<'_> {
         (moments.variance(coefficients) - drawing / effective_people(tally)).max(0.0).sqrt()
     }
 
-    /// The interval of every cell of an estimate with zeros where nothing can be.
+    /// Returns the interval of every cell of an estimate with structural zeros.
     pub(super) fn binomial_within(
         &self,
         structure: &Structure,
@@ -206,13 +211,13 @@ pub(super) fn unit(cell: usize, cells: usize) -> Vec<f64> {
     (0..cells).map(|other| f64::from(u8::from(other == cell))).collect()
 }
 
-/// All that can be, equally common.
+/// Returns equal shares for all possible cells.
 fn evenly(possible: &[bool]) -> Vec<f64> {
     let each = 1.0 / possible.iter().filter(|possible| **possible).count() as f64;
     possible.iter().map(|possible| if *possible { each } else { 0.0 }).collect()
 }
 
-/// The table whose components are those of this one times these factors.
+/// Multiplies the components of a table by these factors.
 fn scaled(table: &[f64], dims: &[usize], factors: &[f64]) -> Vec<f64> {
     let mut table = table.to_vec();
     split(&mut table, dims, dims.len());
@@ -221,18 +226,20 @@ fn scaled(table: &[f64], dims: &[usize], factors: &[f64]) -> Vec<f64> {
     table
 }
 
-/// `W A' (A W A')^-1`, from the columns `W A'`.
+/// Returns `W A' (A W A')^-1`, given the columns `W A'`.
 fn gains(columns: DMatrix<f64>, impossible: &[usize]) -> DMatrix<f64> {
     let square = DMatrix::from_fn(impossible.len(), impossible.len(), |i, j| columns[(impossible[i], j)]);
     columns * inverse(square)
 }
 
-/// How much each component of a table, bit `i` for axis `i`, adds to the squared errors of the cells that can be, times
-/// the information about it and the number of cells: the traces of `P Pi P'`, with `Pi` the projection on the
-/// component, if these are the informations. Where all cells can be, the dimensions of the components.
+/// Returns what each component of a table adds to the squared errors of the possible cells.
+///
+/// Bit `i` of a component stands for axis `i`. The value is multiplied by the information about the component and by
+/// the number of cells. It is the trace of `P Pi P'`, with `Pi` the projection onto the component. Without
+/// structural zeros, it is the dimension of the component.
 ///
 /// # Panics
-/// If there is not one information for each of the components, or one flag for each cell.
+/// Panics unless there is one information for each component and one flag for each cell.
 pub fn spread_of_components(dims: &[usize], possible: &[bool], information: &[f64]) -> Vec<f64> {
     let cells = possible.len();
     assert_eq!((dims.iter().product::<usize>(), 1 << dims.len()), (cells, information.len()), "as many as there are");
@@ -250,7 +257,7 @@ pub fn spread_of_components(dims: &[usize], possible: &[bool], information: &[f6
     (0..information.len()).map(of_component).collect()
 }
 
-/// The inverse of a covariance, or where some of it is certain, its pseudo-inverse.
+/// Returns the inverse of a covariance matrix, or its pseudo-inverse if it is singular.
 fn inverse(square: DMatrix<f64>) -> DMatrix<f64> {
     const CERTAIN: f64 = 1e-10;
     if let Some(found) = square.clone().cholesky() {

@@ -4,8 +4,9 @@ use candor_base::shape::Shape;
 
 use super::simplex;
 
-/// Inference target. The point estimates are the same for both, the standard errors are not
-/// (docs/explanation/estimation.md).
+/// Inference target.
+///
+/// Point estimates are the same for both, and standard errors differ (docs/explanation/estimation.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// The population of which the respondents are an independent sample.
@@ -42,10 +43,11 @@ impl Estimate {
         self.shares.iter().zip(&self.standard_errors).filter(|(share, error)| **share != 0.0 || **error > 0.0).count()
     }
 
-    /// Returns a proper distribution with correct one-way shares: the [projection](simplex::project) of the shares,
-    /// which moves tables with many noisy cells a lot, raked to the projections of the one-way shares, which move
-    /// little. If the estimate is a distribution, it is returned unchanged. Cost: thirty passes over the cells for
-    /// each attribute, more for small tables.
+    /// Returns a proper distribution with correct one-way shares; a proper estimate is returned unchanged.
+    ///
+    /// It is the [projection](simplex::project) of the shares, raked to the projections of the one-way shares. The
+    /// first changes tables with many noisy cells considerably, and the second change little. The cost is thirty
+    /// passes over the cells for each attribute, or more for small tables.
     pub fn distribution(&self) -> Vec<f64> {
         let projected = simplex::project(&self.shares);
         if self.dims.len() < 2 || self.shares.iter().all(|share| *share >= 0.0) {
@@ -62,8 +64,10 @@ impl Estimate {
         self.standard_errors.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns the sample size at which intervals of `reach` standard errors extend at most `margin` in any cell, if
-    /// the population is like this estimate; variances are inversely proportional to the number of respondents.
+    /// Returns the sample size at which intervals of `reach` standard errors extend at most `margin` in any cell.
+    ///
+    /// The population is assumed to be like this estimate; variances are inversely proportional to the number of
+    /// respondents.
     pub fn respondents_for(&self, margin: f64, reach: f64) -> f64 {
         (self.respondents * (reach * self.largest_error() / margin).powi(2)).ceil()
     }
@@ -104,7 +108,7 @@ pub enum EstimateError {
         /// Number of cells.
         cells: usize,
     },
-    /// The counts lack the likelihood that a method requires.
+    /// The counts do not determine the likelihood that a method requires.
     #[error("this method does not apply to the table: {0}")]
     NoLikelihood(&'static str),
 }

@@ -1,5 +1,4 @@
-//! Tables of the same responses together: each by itself, or made to agree, then with errors and intervals of their
-//! own.
+//! Estimates several tables of the same responses, separately or constrained to agree, with errors and intervals.
 
 use candor_base::plan::Plan;
 use candor_runtime::parallel;
@@ -20,16 +19,17 @@ pub fn analyse(plan: &Plan, tally: &TableCounts, options: &Options) -> Analysis 
     }
 }
 
-/// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree,
-/// those together that can be estimated.
+/// Estimates tables of the same responses from their counts, on all cores.
+///
+/// With the constrained method, all identifiable tables are estimated together.
 pub fn analyse_all(plan: &Plan, tallies: &[TableCounts], options: &Options) -> Vec<Analysis> {
     analyse_all_with_progress(plan, tallies, options, ProgressSink::none()).unwrap_or_default()
 }
 
-/// The same for somebody who waits, who is told the tables, and the simulated surveys of constrained estimates.
+/// Estimates tables of the same responses. `progress` receives the tables, and the simulated surveys.
 ///
 /// # Errors
-/// If whoever watches ends it.
+/// Returns [`Cancelled`] if `progress` cancels.
 pub fn analyse_all_with_progress(
     plan: &Plan,
     tallies: &[TableCounts],
@@ -78,7 +78,7 @@ pub fn analyse_all_with_progress(
     Ok(analyses)
 }
 
-/// A cell of a table that agrees with others: its share and error, and the interval of the unbiased estimate.
+/// Returns a cell of a constrained table: its share and error, with the interval of the unbiased estimate.
 fn agreed(estimate: f64, error: f64, unbiased: &Cell) -> Cell {
     let told = |own: Uncertainty| {
         let (low, high) = with_estimate((own.low, own.high), estimate);

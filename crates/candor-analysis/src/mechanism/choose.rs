@@ -1,33 +1,34 @@
-//! Which events are tested: for each ordered pair of true values the most promising set of whole answers, and the most
-//! promising conjunction of what can be read off an answer.
+//! Selects the events to test: for each ordered pair of true values, the most promising ones of two kinds.
+//!
+//! One is a set of complete answers, and the other is a conjunction of features of an answer.
 
 use super::columns::Columns;
 use super::draws::{Draws, Half};
 use super::event::{Event, Literal};
 
-/// An answer must have been given so often to be in a set.
+/// Minimum number of occurrences of an answer in a set.
 const SEEN: u64 = 8;
-/// How many literals are combined, how many of one column, and how many in one event.
+/// Maximum number of literals that are combined, of literals per column, and of literals per event.
 const COMBINED: usize = 24;
 const OF_A_COLUMN: usize = 4;
 const IN_AN_EVENT: usize = 8;
-/// How many different answers choose, at most, and how many codes are kept of them.
+/// Maximum number of distinct answers for selecting events, and of their codes that are stored.
 const ROWS: usize = 100_000;
 const CODES: usize = 1 << 27;
-/// How many standard errors are taken off.
+/// Number of standard errors that are subtracted from a score.
 const ERRORS: f64 = 3.5;
 
-/// An event that is to be tested.
+/// A selected event.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Chosen {
     pub(super) truth: usize,
     pub(super) other: usize,
     pub(super) event: Event,
-    /// What the half that chooses promises.
+    /// Score in the half of the draws that selects events.
     pub(super) score: f64,
 }
 
-/// The different answers that choose, with their codes and counts.
+/// Distinct answers that select events, with their codes and counts.
 struct Table {
     width: usize,
     truths: usize,
@@ -65,7 +66,7 @@ impl Table {
     }
 }
 
-/// The columns of the answers, and the events to be tested.
+/// Returns the columns of the answers, and the events to test.
 pub(super) fn choose(draws: &Draws) -> (Columns, Vec<Chosen>) {
     let columns = Columns::of(draws);
     let table = Table::of(draws, &columns);
@@ -83,7 +84,7 @@ pub(super) fn choose(draws: &Draws) -> (Columns, Vec<Chosen>) {
     (columns, chosen)
 }
 
-/// Every literal of every column, with how often it holds under each true value.
+/// Returns every literal of every column, with its number of occurrences under each true value.
 fn literals(table: &Table, columns: &Columns) -> Vec<(Literal, Vec<u64>)> {
     let sizes: Vec<usize> = (0..columns.len()).map(|column| columns.codes(column)).collect();
     let starts: Vec<usize> = sizes.iter().scan(0, |end, size| Some(std::mem::replace(end, *end + size))).collect();
@@ -131,7 +132,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// What an event promises that happened so often: the logarithm of its ratio, less some standard errors.
+    /// Returns the score of an event: its log ratio, less some standard errors.
     fn score(&self, hits: u64, other: u64) -> f64 {
         let (x, y) = (hits as f64 + 0.5, other as f64 + 0.5);
         let (n, m) = (self.totals.0 as f64 + 1.0, self.totals.1 as f64 + 1.0);
@@ -143,7 +144,7 @@ impl Pair<'_> {
         (counts[self.truth], counts[self.other])
     }
 
-    /// The best set of whole answers: those with the largest ratios.
+    /// Returns the best set of complete answers: those with the largest ratios.
     fn answers(&self) -> Option<(Event, f64)> {
         let mut rows: Vec<(u32, u64, u64)> = Vec::new();
         for (answer, _, counts) in self.table.rows() {
@@ -169,7 +170,7 @@ impl Pair<'_> {
         Some((Event::Answers(answers), score))
     }
 
-    /// The best literal, the best two, and as many more as promise more.
+    /// Returns the best literal or pair of literals, with as many more as increase the score.
     fn conjunction(&self, literals: &[(Literal, Vec<u64>)]) -> Option<(Event, f64)> {
         let top = self.top(literals);
         let (first, mut score) = *top.first()?;
@@ -191,7 +192,7 @@ impl Pair<'_> {
         Some((Event::All(event), score))
     }
 
-    /// The most promising literals, few of each column.
+    /// Returns the most promising literals, few from each column.
     fn top(&self, literals: &[(Literal, Vec<u64>)]) -> Vec<(Literal, f64)> {
         let scored = literals.iter().map(|(literal, counts)| {
             let (hits, other) = self.counts(counts);
@@ -211,7 +212,7 @@ impl Pair<'_> {
         top
     }
 
-    /// Which of some literals hold, for each answer with its counts.
+    /// Returns a bit mask of the literals that hold, for each answer with its counts.
     fn masks(&self, top: &[(Literal, f64)]) -> Vec<(u32, u64, u64)> {
         let rows = self.table.rows().filter_map(|(_, codes, counts)| {
             let (hits, other) = self.counts(counts);

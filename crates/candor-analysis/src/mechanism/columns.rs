@@ -1,47 +1,47 @@
-//! What can be read off an answer that is a line of text: its fields, and which values occur in it.
+//! Features of an answer that is a line of text: its fields, and the values that occur in it.
 //!
-//! Fields are what stands between separators (white space, commas, brackets, quotes); of a line of zeros and ones, each
-//! sign. A column has few values: the labels of a field, between which of some cuts its number lies, or whether a value
-//! occurs anywhere.
+//! Fields are separated by white space, commas, brackets and quotes. In a line of zeros and ones, each character is
+//! a field. A column has few values: the label of a field, the interval of its number, or whether a value occurs
+//! anywhere.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::draws::Draws;
 
-/// The most fields of an answer that are looked at, and the most values that are looked for anywhere.
+/// Maximum number of fields of an answer, and of values that are searched anywhere.
 const MAX_FIELDS: usize = 4_096;
 const MAX_ANYWHERE: usize = 512;
-/// The most labels of a field; one with more is cut if it has numbers.
+/// Maximum number of labels of a field; with more, numbers are divided into intervals.
 const MAX_LABELS: usize = 16;
-/// Into how many parts numbers are cut.
+/// Number of intervals.
 const PARTS: usize = 32;
-/// How many answers tell what columns there are.
+/// Number of answers that determine the columns.
 const SAMPLE: usize = 20_000;
 
-/// The code of a value that no column knows.
+/// Code of an unknown value.
 pub(super) const OTHER: u8 = u8::MAX;
 
-/// Where a column stands in an answer.
+/// Source of a column in an answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Place {
-    /// The field at this place.
+    /// The field at this position.
     Field(usize),
-    /// Whether this value is a field anywhere.
+    /// Whether this value occurs in any field.
     Anywhere(String),
-    /// How many fields there are.
+    /// The number of fields.
     Fields,
 }
 
-/// What the codes of a column stand for.
+/// Meaning of the codes of a column.
 #[derive(Clone, Debug, PartialEq)]
 enum Values {
-    /// These labels.
+    /// Labels.
     Labels(Vec<String>),
-    /// Numbers: code `i` is above so many of these cuts.
+    /// Intervals of numbers: code `i` is above `i` of these limits.
     Cuts(Vec<f64>),
 }
 
-/// A column.
+/// A feature of answers.
 #[derive(Clone, Debug, PartialEq)]
 struct Column {
     place: Place,
@@ -51,15 +51,15 @@ struct Column {
 /// The columns of a mechanism's answers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Columns {
-    /// Whether each sign is a field.
+    /// Whether each character is a field.
     bits: bool,
     columns: Vec<Column>,
-    /// The column that tells whether a value occurs.
+    /// Index of the column for whether a value occurs.
     anywhere: HashMap<String, usize>,
 }
 
 impl Columns {
-    /// The columns that answers of the half that chooses have.
+    /// Determines the columns from answers in the half that selects events.
     pub(super) fn of(draws: &Draws) -> Columns {
         let sample: Vec<&str> = draws.sample(SAMPLE).collect();
         let bits =
@@ -92,12 +92,12 @@ impl Columns {
         Columns { bits, anywhere: anywhere.collect(), columns }
     }
 
-    /// How many there are.
+    /// Returns the number of columns.
     pub(super) fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// How many codes a column has, without [`OTHER`].
+    /// Returns the number of codes of a column, without [`OTHER`].
     pub(super) fn codes(&self, column: usize) -> usize {
         match &self.columns[column].values {
             Values::Labels(labels) => labels.len(),
@@ -105,7 +105,7 @@ impl Columns {
         }
     }
 
-    /// Whether the codes of a column are in order.
+    /// Returns whether the codes of a column are ordered.
     pub(super) fn is_cut(&self, column: usize) -> bool {
         matches!(self.columns[column].values, Values::Cuts(_))
     }
@@ -129,7 +129,7 @@ impl Columns {
         }
     }
 
-    /// In words, that the code of a column is in a range, or is not.
+    /// Describes the event that the code of a column is in a range, or is not.
     pub(super) fn describe(&self, column: usize, (first, last): (u8, u8), inside: bool) -> String {
         let Column { place, values } = &self.columns[column];
         let subject = match place {
@@ -152,7 +152,7 @@ impl Columns {
 }
 
 impl Values {
-    /// The values of a field; `None` if it is always the same.
+    /// Determines the values of a field; `None` if it is constant.
     fn of<'a>(fields: impl Iterator<Item = &'a str>) -> Option<Values> {
         let fields: Vec<&str> = fields.collect();
         let labels = labels(fields.iter().copied());
@@ -182,7 +182,7 @@ fn number(field: &str) -> Option<f64> {
     field.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// What occurs, the most frequent first.
+/// Returns the distinct values, most frequent first.
 fn labels<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut counts = BTreeMap::new();
     values.for_each(|value| *counts.entry(value).or_insert(0u64) += 1);
@@ -191,7 +191,7 @@ fn labels<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     labels.into_iter().map(|(label, _)| label).collect()
 }
 
-/// The fields of an answer.
+/// Splits an answer into fields.
 fn fields(answer: &str, bits: bool) -> Vec<&str> {
     if bits {
         return answer.char_indices().map(|(at, sign)| &answer[at..at + sign.len_utf8()]).collect();

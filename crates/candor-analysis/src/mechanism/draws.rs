@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-/// The most true values that are compared.
+/// Maximum number of true values.
 pub const MAX_TRUTHS: usize = 16;
-/// The most answers that are collected.
+/// Maximum number of answers.
 pub const MAX_DRAWS: u64 = 100_000_000;
-/// The longest answer, in bytes.
+/// Maximum length of an answer, in bytes.
 pub const MAX_ANSWER: usize = 65_536;
-/// What different answers may take together, in bytes.
+/// Maximum total length of distinct answers, in bytes.
 const MAX_TEXT: usize = 1 << 30;
-/// The fewest draws of each value.
+/// Minimum number of draws of each value.
 const FEWEST: u64 = 20;
 
-/// Why answers cannot be collected.
+/// Reason why answers cannot be collected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrawsError {
@@ -23,25 +23,25 @@ pub enum DrawsError {
          most"
     )]
     Truths(usize),
-    /// A value twice.
+    /// Repeated value.
     #[error("invalid `truths`: \"{0}\" is listed twice")]
     Twice(String),
-    /// A value that is no line.
+    /// Value with a line break.
     #[error("invalid `truths`: {0:?} contains a line break; each true value must be one line")]
     Line(String),
     /// Too few or too many draws.
     #[error("invalid `draws`: {draws}; for {truths} true values it must be at least {} and at most \
              {MAX_DRAWS}", FEWEST * *truths as u64)]
     Draws {
-        /// What was asked for.
+        /// Requested number of draws.
         draws: u64,
-        /// Of how many values.
+        /// Number of true values.
         truths: usize,
     },
-    /// An answer that is too long.
+    /// Answer that is too long.
     #[error("an answer has {0} bytes, more than {MAX_ANSWER}; have the mechanism print a short summary instead")]
     Long(usize),
-    /// Too many different answers.
+    /// Too many distinct answers.
     #[error(
         "the distinct answers take more than {} MiB; use fewer `draws`, or have the mechanism print only a summary of \
          each answer",
@@ -50,16 +50,18 @@ pub enum DrawsError {
     TooMany,
 }
 
-/// Which draws.
+/// Purpose of draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
-    /// Those that choose events.
+    /// They select events.
     Chooses,
-    /// Those that test them.
+    /// They test events.
     Tests,
 }
 
-/// Answers of a mechanism to some true values, as many to each: the first half chooses events, the second tests them.
+/// Answers of a mechanism to some true values, equally many for each.
+///
+/// The first half selects events, and the second half tests them.
 #[derive(Clone, Debug)]
 pub struct Draws {
     truths: Vec<String>,
@@ -68,25 +70,25 @@ pub struct Draws {
     places: HashMap<Box<str>, u32>,
     answers: Vec<Box<str>>,
     bytes: usize,
-    /// The answer and the true value of each draw.
+    /// Answer and true value of each draw.
     halves: [Vec<(u32, u8)>; 2],
 }
 
-/// A different answer, with how often it was given to each true value.
+/// A distinct answer with its draws.
 pub(super) struct Row<'a> {
     pub(super) answer: u32,
     draws: &'a [(u32, u8)],
 }
 
 impl Row<'_> {
-    /// How often it was given to this value.
+    /// Returns the number of times it was given to this value.
     pub(super) fn count(&self, truth: usize) -> u64 {
         self.draws.iter().filter(|(_, of)| usize::from(*of) == truth).count() as u64
     }
 }
 
 impl Draws {
-    /// None yet, of about so many in all.
+    /// Creates an empty collection for about this number of draws in total.
     ///
     /// # Errors
     /// Returns [`DrawsError`] if there are too few or too many true values or draws.
@@ -118,27 +120,27 @@ impl Draws {
         })
     }
 
-    /// The true values.
+    /// Returns the true values.
     pub fn truths(&self) -> &[String] {
         &self.truths
     }
 
-    /// How many draws of each value are wanted.
+    /// Returns the required number of draws for each value.
     pub fn wanted(&self) -> u64 {
         self.each
     }
 
-    /// How many were added in all.
+    /// Returns the total number of draws so far.
     pub fn added(&self) -> u64 {
         self.added.iter().sum()
     }
 
-    /// How many different answers were given.
+    /// Returns the number of distinct answers.
     pub fn different(&self) -> usize {
         self.answers.len()
     }
 
-    /// Adds an answer to a true value. Answers above the number that is wanted of a value are left out.
+    /// Adds an answer to a true value. Answers beyond the required number for a value are ignored.
     ///
     /// # Errors
     /// Returns [`DrawsError::Long`] or [`DrawsError::TooMany`] if answers take too much memory.
@@ -169,7 +171,7 @@ impl Draws {
         Ok(())
     }
 
-    /// How many draws of this value this half has.
+    /// Returns the number of draws of a value in a half.
     pub(super) fn of(&self, half: Half, truth: usize) -> u64 {
         let chooses = self.added[truth].min(self.each / 2);
         match half {
@@ -182,13 +184,13 @@ impl Draws {
         &self.answers[place as usize]
     }
 
-    /// Answers as they were given in the half that chooses, at most about so many of them.
+    /// Returns up to about `most` answers from the half that selects events, in their original order.
     pub(super) fn sample(&self, most: usize) -> impl Iterator<Item = &str> {
         let [first, _] = &self.halves;
         first.iter().step_by(first.len().div_ceil(most).max(1)).map(|(place, _)| self.answer(*place))
     }
 
-    /// The different answers of a half, in the order in which they first came.
+    /// Returns the distinct answers of a half, by first occurrence.
     pub(super) fn rows(&self, half: Half) -> Rows {
         let mut draws = self.halves[half as usize].clone();
         draws.sort_unstable();
@@ -196,11 +198,11 @@ impl Draws {
     }
 }
 
-/// The draws of a half, sorted by answer.
+/// Draws of a half, sorted by answer.
 pub(super) struct Rows(Vec<(u32, u8)>);
 
 impl Rows {
-    /// Each different answer, with its draws.
+    /// Returns each distinct answer, with its draws.
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         self.0.chunk_by(|a, b| a.0 == b.0).map(|draws| Row { answer: draws[0].0, draws })
     }

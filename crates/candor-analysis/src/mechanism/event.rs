@@ -1,16 +1,16 @@
-//! Sets of answers that can be told in words.
+//! Events: sets of answers that can be described.
 
 use super::columns::{Columns, OTHER};
 use super::draws::Draws;
 
-/// The most answers that are listed.
+/// Maximum number of answers that are listed.
 const LISTED: usize = 8;
 
-/// The code of a column lies in a range, or does not.
+/// A literal: the code of a column is in a range, or is not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Literal {
     pub(super) column: usize,
-    /// The first and the last code.
+    /// First and last code.
     pub(super) range: (u8, u8),
     pub(super) inside: bool,
 }
@@ -26,9 +26,9 @@ impl Literal {
 /// A set of answers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Event {
-    /// These, sorted.
+    /// These answers, sorted.
     Answers(Vec<u32>),
-    /// Those for which all of these hold.
+    /// Answers that satisfy all of these literals.
     All(Vec<Literal>),
 }
 
@@ -44,7 +44,7 @@ impl Event {
         }
     }
 
-    /// The event in words.
+    /// Describes the event.
     pub(super) fn describe(&self, columns: &Columns, draws: &Draws) -> String {
         match self {
             Event::Answers(answers) => {

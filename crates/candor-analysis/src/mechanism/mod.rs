@@ -1,25 +1,26 @@
-//! Lower bounds on the epsilon of any mechanism, from its answers alone.
+//! Lower bounds on the epsilon of any mechanism, from its answers only.
 //!
-//! A mechanism whose inside is not known is asked about some true values again and again ([`Draws`]). Half of the
-//! answers choose events: sets of answers that seem likely under one value and unlikely under another. The other half
-//! tests them. For an event `E` and values `x`, `y`, a lower limit of `P(E | x)` and an upper limit of `P(E | y)`
-//! (Clopper and Pearson 1934, exact) give
+//! A mechanism with unknown internals is given some true values repeatedly ([`Draws`]). Half of the answers select
+//! events: sets of answers that seem likely under one value and unlikely under another. The other half tests them.
+//! For an event `E` and values `x` and `y`, take a lower limit of `P(E | x)` and an upper limit of `P(E | y)`
+//! (Clopper and Pearson 1934, exact). Then
 //!
 //! ```text
 //! epsilon >= ln P(E | x) - ln P(E | y) >= ln lower - ln upper
 //! ```
 //!
-//! All limits hold together with the stated confidence (Bonferroni): half of what may fail goes to the most promising
-//! event of each kind, the rest equally to all others. The events may be chosen in any way, because the draws that test
-//! them are independent of those that chose them; nothing about the mechanism is assumed but that each draw is
-//! independent of the others.
+//! All limits hold jointly with the stated confidence (Bonferroni). Half of the error probability goes to the most
+//! promising event of each kind, and the rest equally to all others. The selection of events is arbitrary, because
+//! the draws that test them are independent of those that selected them. The only assumption about the mechanism is
+//! that draws are independent.
 //!
-//! Nobody can bound epsilon from above by draws: what happens rarely enough does not happen ([`Found::unseen_below`]).
+//! No number of draws can bound epsilon from above: sufficiently rare answers do not occur
+//! ([`Found::unseen_below`]).
 //!
 //! ```
 //! use candor_analysis::mechanism::{Draws, lower_bound};
 //!
-//! // A mechanism that tells the truth three times out of four.
+//! A mechanism that reports the true value three times out of four.
 //! let mut draws = Draws::new(&["no", "yes"], 8_000)?;
 //! for draw in 0..4_000 {
 //!     let lies = draw % 4 == 0;
@@ -43,52 +44,52 @@ use choose::{Chosen, choose};
 use columns::Columns;
 use draws::Half;
 
-/// What limits of `ln p` may be off by, from rounding.
+/// Rounding error of limits of `ln p`.
 const ROUNDING: f64 = 1e-9;
 
-/// What draws prove about a mechanism.
+/// Result of a lower bound.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Found {
-    /// No smaller epsilon is possible, with the confidence that was asked for; 0 if nothing was found.
+    /// Lower bound on epsilon at the requested confidence; 0 if no event shows a difference.
     pub epsilon: f64,
-    /// The pair that shows it, if it is above 0: the place in [`Found::pairs`].
+    /// Index in [`Found::pairs`] of the pair with this bound, if it is above 0.
     pub best: Option<usize>,
-    /// Each ordered pair of true values, with its best event.
+    /// Ordered pairs of true values, each with its best event.
     pub pairs: Vec<Pair>,
-    /// How many events were tested.
+    /// Number of tested events.
     pub events: usize,
-    /// An event that is less likely than this under every true value has most likely (95%) not happened in the half
-    /// that chooses, or not in the half that tests.
+    /// Probability below which an event has probably (95%) not occurred in one of the two halves, under any true
+    /// value.
     pub unseen_below: f64,
 }
 
-/// What is known of two true values.
+/// Result for an ordered pair of true values.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pair {
-    /// The value under which the event is likely.
+    /// Value under which the event is more likely.
     pub truth: usize,
-    /// The value under which it is not.
+    /// Value under which the event is less likely.
     pub other: usize,
-    /// A lower bound on `ln P(event | truth) - ln P(event | other)`; 0 if none above 0 is certain.
+    /// Lower bound on `ln P(event | truth) - ln P(event | other)`; at least 0.
     pub epsilon: f64,
-    /// The event in words.
+    /// Description of the event.
     pub event: String,
-    /// How often it happened under the first value, among the draws that test.
+    /// Number of occurrences under the first value, among the draws for testing.
     pub hits: u64,
-    /// How often under the other.
+    /// Number of occurrences under the other value.
     pub other_hits: u64,
-    /// How many draws of the first value test.
+    /// Number of draws for testing of the first value.
     pub draws: u64,
-    /// How many of the other.
+    /// Number of draws for testing of the other value.
     pub other_draws: u64,
 }
 
-/// A lower bound on the epsilon of the mechanism that gave these answers, which holds with this confidence.
+/// Returns a lower bound on the epsilon of the mechanism that gave these answers, at this confidence level.
 ///
 /// # Panics
-/// If the confidence is not between 0 and 1.
+/// Panics if the confidence level is not between 0 and 1.
 pub fn lower_bound(draws: &Draws, confidence: f64) -> Found {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence is between 0 and 1");
     let (columns, chosen) = choose(draws);
@@ -130,7 +131,7 @@ pub fn lower_bound(draws: &Draws, confidence: f64) -> Found {
     }
 }
 
-/// How often each event happened under its two values, among the draws that test.
+/// Counts how often each event occurred under its two values, among the draws for testing.
 fn count(draws: &Draws, columns: &Columns, chosen: &[Chosen]) -> Vec<(u64, u64)> {
     let mut hits = vec![(0, 0); chosen.len()];
     let mut codes = vec![0; columns.len()];
@@ -148,7 +149,7 @@ fn count(draws: &Draws, columns: &Columns, chosen: &[Chosen]) -> Vec<(u64, u64)>
     hits
 }
 
-/// The most promising event of each kind.
+/// Returns the most promising event of each kind.
 fn favorites(chosen: &[Chosen]) -> Vec<usize> {
     let best = |of_answers: bool| {
         let places = (0..chosen.len()).filter(|&place| chosen[place].event.is_of_answers() == of_answers);
@@ -157,7 +158,7 @@ fn favorites(chosen: &[Chosen]) -> Vec<usize> {
     [true, false].into_iter().filter_map(best).collect()
 }
 
-/// A lower limit of the logarithm of the ratio of two probabilities, which fails with at most this chance; at least 0.
+/// Returns a lower limit of the log ratio of two probabilities, with this error probability; at least 0.
 fn ratio((hits, other_hits): (u64, u64), (draws, other_draws): (u64, u64), level: f64) -> f64 {
     if hits == 0 || other_draws == 0 {
         return 0.0;

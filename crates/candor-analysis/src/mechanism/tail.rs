@@ -1,15 +1,15 @@
 //! Exact limits of a binomial probability (Clopper and Pearson 1934), for counts of any size.
 //!
-//! The incomplete beta function loses its digits where counts are in the hundreds of thousands. Tails are summed term
-//! by term instead, with what is left out added as a geometric series: a tail is at most too large.
+//! The incomplete beta function loses precision for counts in the hundreds of thousands. So tails are summed term by
+//! term, and the remainder is bounded by a geometric series. A tail is never too small.
 
 use statrs::function::gamma::ln_gamma;
 
-/// Relative error of the first term; limits allow for it.
+/// Relative error of the first term, for which limits allow.
 const SLACK: f64 = 1e-7;
 
-/// The largest probability under which so many hits or more have at most this chance: below it with confidence `1 -
-/// level`.
+/// Returns the lower confidence limit: the largest probability under which at least `hits` has probability at
+/// most `level`.
 pub(super) fn lower(hits: u64, trials: u64, level: f64) -> f64 {
     let (mut low, mut high) = (0.0, hits as f64 / trials as f64);
     for _ in 0..60 {
@@ -22,12 +22,12 @@ pub(super) fn lower(hits: u64, trials: u64, level: f64) -> f64 {
     low
 }
 
-/// The smallest probability under which so many hits or fewer have at most this chance.
+/// Returns the upper limit: the smallest probability under which at most `hits` has probability at most `level`.
 pub(super) fn upper(hits: u64, trials: u64, level: f64) -> f64 {
     1.0 - lower(trials - hits, trials, level)
 }
 
-/// The chance of so many hits or more, where their share is at least the probability; not below the true one.
+/// Returns an upper bound on the probability of at least `hits`, if the observed share is at least `probability`.
 fn at_least(hits: u64, trials: u64, probability: f64) -> f64 {
     if hits == 0 {
         return 1.0;
@@ -38,7 +38,7 @@ fn at_least(hits: u64, trials: u64, probability: f64) -> f64 {
         sum += term;
         let ratio = (trials - more) as f64 / (more + 1) as f64 * odds;
         term *= ratio;
-        // The ratio falls from here on.
+        // The ratio decreases from here on.
         if ratio < 1.0 && term <= sum * SLACK * (1.0 - ratio) {
             return (sum + term / (1.0 - ratio)) * (1.0 + SLACK);
         }
@@ -46,7 +46,7 @@ fn at_least(hits: u64, trials: u64, probability: f64) -> f64 {
     sum * (1.0 + SLACK)
 }
 
-/// The chance of exactly so many hits, by the saddle point (Loader 2000).
+/// Returns the probability of exactly `hits`, by the saddle point expansion (Loader 2000).
 fn exactly(hits: u64, trials: u64, probability: f64) -> f64 {
     let (x, n) = (hits as f64, trials as f64);
     if hits == trials {
@@ -58,7 +58,7 @@ fn exactly(hits: u64, trials: u64, probability: f64) -> f64 {
     (n / (std::f64::consts::TAU * x * (n - x))).sqrt() * (corrections - far).exp()
 }
 
-/// What Stirling's formula misses of `ln n!`.
+/// Returns the error of Stirling's formula for `ln n!`.
 fn stirling(n: f64) -> f64 {
     if n < 16.0 {
         return ln_gamma(n + 1.0) - (n + 0.5) * n.ln() + n - 0.5 * std::f64::consts::TAU.ln();

@@ -1,9 +1,10 @@
-//! What a response says about the hidden attributes: its likelihood under every truth, and its unbiased weights.
+//! The likelihood of a response under every combination of true categories of the randomized attributes.
 //!
-//! For a pattern block the likelihood is a function of which model attributes the answer misses; answers about other
-//! attributes are dropped, which leaves a valid likelihood. A strip of `m` of `K` cells whose answer holds `c(t)` of
-//! the `K/K_M` cells that agree with `t` on the model's attributes has `L(t) = (1 + F c(t) K_M/K) / (1 + F m/K)`,
-//! relative to an answer that tells nothing. Blocks multiply (docs/mathematics/regression.md).
+//! For a pattern block, the likelihood is a function of which model attributes the answer misses. Answers about
+//! other attributes are dropped, which leaves a valid likelihood. Consider a subset channel with `m` of `K` cells,
+//! whose answer contains `c(t)` of the `K/K_M` cells that agree with `t` on the model's attributes. Its likelihood
+//! is `L(t) = (1 + F c(t) K_M/K) / (1 + F m/K)`, relative to an uninformative answer. Likelihoods of blocks multiply
+//! (docs/mathematics/regression.md).
 
 use candor_base::channel::{Channel, Pattern, Strip};
 use candor_base::plan::{Content, Plan};
@@ -15,51 +16,53 @@ use super::unbiased::Inverse;
 use super::{Family, Model, RegressError};
 use crate::tally::Codes;
 
-/// What responses say about the hidden attributes of a model.
+/// Information of responses about the randomized attributes of a model.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
-    /// All combinations of hidden categories, the response slowest.
+    /// All combinations of true categories, with the outcome varying slowest.
     pub(super) shape: Shape,
     pub(super) blocks: Vec<BlockAnswers>,
-    /// How many codes hold what one response says.
+    /// Number of codes that represent one response.
     pub(super) width: usize,
 }
 
-/// What the answers of one block say about its hidden attributes.
+/// Information of one block's answers about its randomized attributes.
 #[derive(Clone, Debug)]
 pub(super) struct BlockAnswers {
-    /// Which of the hidden attributes these are, in increasing order.
+    /// Indices of these among the randomized attributes, in increasing order.
     pub(super) axes: Vec<usize>,
-    /// Their combinations.
+    /// Combinations of their categories.
     pub(super) shape: Shape,
     pub(super) source: Source,
-    /// For each channel of the lottery its share and its law.
+    /// Probability and law of each channel of the block.
     pub(super) laws: Vec<(f64, Law)>,
-    /// For each combination of all hidden categories that of this block's.
+    /// Combination of this block for each combination of all randomized attributes.
     project: Vec<u32>,
-    /// How many codes hold what one response says: its tag if there are several channels, and what was answered.
+    /// Number of codes that represent an answer: its channel ID if there are several channels, and its content.
     pub(super) width: usize,
     pub(super) inverse: Inverse,
 }
 
-/// Where the answers stand among the columns of responses.
+/// Positions of the answers among the columns of responses.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     tag: Option<usize>,
-    /// Of each attribute, or of the matrix.
+    /// Position for each attribute, or for the matrix.
     answers: Vec<Option<usize>>,
     cells: Option<usize>,
 }
 
-/// The law of one channel's answers about the attributes.
+/// Law of one channel's answers about the attributes.
 #[derive(Clone, Debug)]
 pub(super) enum Law {
-    /// By which attributes miss, relative to a random answer; how many categories each answer names.
+    /// Likelihoods by which attributes miss, relative to a random answer, and the number of categories per answer.
     Pattern { relative: Vec<f64>, sizes: Vec<usize>, log_answers: f64 },
-    /// The rows of a matrix, by output; whether outputs are the categories themselves.
+    /// Rows of a matrix, by output, and whether outputs are the categories themselves.
     Matrix { rows: Vec<Vec<f64>>, named: bool },
-    /// How many cells of the answer lie in each combination of the asked attributes; `places` are those among this
-    /// block's, `cells` the combination of each cell of the strip's own table.
+    /// Number of the answer's cells in each combination of the reported attributes.
+    ///
+    /// `places` are their positions in this block. `cells` is the combination of each cell of the channel's own
+    /// table.
     Strip {
         places: Vec<usize>,
         asked: Shape,
@@ -67,15 +70,15 @@ pub(super) enum Law {
         slope: f64,
         level: f64,
         own: Vec<u32>,
-        /// The logarithm of how many answers there are.
+        /// Logarithm of the number of answers.
         log_answers: f64,
     },
-    /// The truth itself: a public response.
+    /// A public outcome, which is its own true value.
     Known,
 }
 
 impl Answers {
-    /// Of a model's hidden attributes.
+    /// Collects the information about a model's randomized attributes.
     pub(super) fn new(plan: &Plan, model: &Model) -> Answers {
         let shape = plan.schema().shape(&model.hidden);
         let mut blocks = Vec::new();
@@ -94,11 +97,12 @@ impl Answers {
         Answers { shape, blocks, width }
     }
 
-    /// Refuses a model about which no number of responses would tell: some component of its hidden attributes is
-    /// erased. Least squares needs only those that two of its columns make up together.
+    /// Checks that the model is identifiable: no component of its randomized attributes is erased.
+    ///
+    /// Least squares only needs components of pairs of its columns.
     pub(super) fn check(&self, plan: &Plan, model: &Model) -> Result<(), RegressError> {
         let columns = (0..model.design.len()).map(|column| model.design.hidden_of(column));
-        // The square of a score has pairs of its items.
+        // The square of a score includes pairs of its items.
         let masks: Vec<usize> = columns.chain((0..model.scores.len()).map(|item| 1 << item)).collect();
         for block in &self.blocks {
             let inside = |mask: usize| -> usize {
@@ -122,7 +126,7 @@ impl Answers {
         Ok(())
     }
 
-    /// Puts what a row says into `record`.
+    /// Writes the codes of a row into `record`.
     pub(super) fn encode(&self, columns: &[Codes<'_>], row: usize, record: &mut [u16]) {
         let mut rest = record;
         for block in &self.blocks {
@@ -132,7 +136,7 @@ impl Answers {
         }
     }
 
-    /// The likelihood of what a record says under every truth, and the logarithm of what it is relative to.
+    /// Returns the likelihood of a record under every combination, and the logarithm of its scale.
     pub(super) fn likelihood(&self, record: &[u16]) -> (Vec<f64>, f64) {
         let mut product = vec![1.0; self.shape.cells()];
         let mut log_scale = 0.0;
@@ -144,7 +148,7 @@ impl Answers {
         (product, log_scale)
     }
 
-    /// The unbiased weights of what a record says: given the truth, their expectation is 1 there and 0 elsewhere.
+    /// Returns the unbiased weights of a record: their expectation is 1 for the true combination and 0 for others.
     pub(super) fn weights(&self, record: &[u16]) -> Vec<f64> {
         let mut product = vec![1.0; self.shape.cells()];
         for (block, own) in self.parts(record) {
@@ -154,7 +158,7 @@ impl Answers {
         product
     }
 
-    /// The combination that a record names if its answers were true; `None` where some answer is no single category.
+    /// Returns the combination that a record reports; `None` if some answer is not a single category.
     pub(super) fn taken_for_true(&self, record: &[u16]) -> Option<usize> {
         let mut codes = vec![0; self.shape.sizes().len()];
         for (block, own) in self.parts(record) {
@@ -206,7 +210,7 @@ impl BlockAnswers {
         let shape = all.project(&axes);
         let law = |channel: &Channel| match channel {
             Channel::Pattern(pattern) => pattern_law(pattern, &places),
-            // A model has all attributes of its matrices.
+            // A model includes all attributes of its matrices.
             Channel::Matrix(matrix) => {
                 let input = |cell: usize| -> usize {
                     let codes = shape.codes(cell);
@@ -234,7 +238,7 @@ impl BlockAnswers {
         }
     }
 
-    /// The channel drawn and what it answered.
+    /// Returns the assigned channel and its answer.
     fn drawn<'a>(&'a self, record: &'a [u16]) -> (&'a Law, &'a [u16]) {
         match self.laws.len() {
             1 => (&self.laws[0].1, record),
@@ -277,8 +281,7 @@ impl BlockAnswers {
         }
     }
 
-    /// The likelihood under every combination of this block's hidden categories, and the logarithm of what it is
-    /// relative to.
+    /// Returns the likelihood under every combination of this block, and the logarithm of its scale.
     pub(super) fn likelihood(&self, record: &[u16]) -> (Vec<f64>, f64) {
         let (law, answer) = self.drawn(record);
         match law {
@@ -306,7 +309,7 @@ impl BlockAnswers {
 }
 
 impl Law {
-    /// How many codes hold an answer.
+    /// Returns the number of codes in an answer.
     fn width(&self) -> usize {
         match self {
             Law::Pattern { sizes, .. } => sizes.iter().sum(),
@@ -315,7 +318,7 @@ impl Law {
         }
     }
 
-    /// The relative likelihood of one answer, of which all others are relabellings; `None` for matrices.
+    /// Returns the relative likelihood of one answer, of which all others are relabelings; `None` for matrices.
     fn example(&self, shape: &Shape) -> Option<Vec<f64>> {
         match self {
             Law::Pattern { sizes, .. } => {
@@ -367,7 +370,7 @@ impl Source {
     }
 }
 
-/// What turns the likelihoods of a lottery's answers into unbiased weights.
+/// Returns the map from likelihoods of a block's answers to unbiased weights.
 fn inverse(laws: &[(f64, Law)], shape: &Shape) -> Inverse {
     let matrix = |(share, law): &(f64, Law)| match law {
         Law::Matrix { rows, .. } => Some((*share, rows.clone())),
@@ -385,7 +388,7 @@ fn inverse(laws: &[(f64, Law)], shape: &Shape) -> Inverse {
     }
 }
 
-/// For each combination of all attributes that of some.
+/// Returns the combination of some attributes for each combination of all.
 fn projection(all: &Shape, axes: &[usize]) -> Vec<u32> {
     (0..all.cells()).map(|cell| all.project_cell(cell, axes) as u32).collect()
 }
@@ -399,7 +402,7 @@ fn pattern_law(pattern: &Pattern, places: &[usize]) -> Law {
         };
         masses.axes().iter().enumerate().map(of).product()
     };
-    // What cannot miss has no share, and no mass.
+    // A pattern that cannot occur has no share and no probability.
     let relative = |(number, &mass): (usize, &f64)| if share(number) > 0.0 { mass / share(number) } else { 0.0 };
     let answers = |axis: &candor_base::channel::Axis| ln_binomial(axis.categories as u64, axis.answer as u64);
     Law::Pattern {
@@ -418,8 +421,8 @@ fn strip_law(strip: &Strip, places: &[usize], shape: &Shape) -> Law {
     let others = (strip.table().cells() / asked.cells()) as f64;
     let own = strip.margin(&theirs);
     let slope = level * strip.excess_ratio() / others;
-    // Likelihoods are relative to an answer that tells nothing; a probability is never above 1, whether or not all
-    // answers are counted.
+    // Likelihoods are relative to an uninformative answer. A probability is at most 1, even if not all answers
+    // are counted.
     let most = level + slope * own.iter().copied().max().map_or(0.0, f64::from);
     Law::Strip {
         log_answers: (count_answers(&asked, &own) as f64).max(most).ln(),

@@ -1,7 +1,7 @@
-//! What a regression will tell, before anybody is asked: its errors at an anticipated truth.
+//! Power analysis of a regression: expected standard errors in a given population.
 //!
-//! Every answer that can be given enters with its probability under that truth, as if it were data. What a fit of them
-//! would take for the covariance of its coefficients is then the one to expect, times the number of respondents.
+//! Every possible answer enters with its probability in that population, as if it were data. The covariance of the
+//! coefficients in a fit of these, times the number of respondents, is then the expected one.
 
 use nalgebra::DMatrix;
 
@@ -16,72 +16,76 @@ use super::sums::Want;
 use super::variance::score_covariance;
 use super::{INTERCEPT, Layout, Method, Model, ModelRows, RegressError};
 
-/// At most so many kinds of people times answers are gone through.
+/// Maximum number of profiles times answers.
 const MAX_ROWS: usize = 1 << 20;
 
-/// At most so many different answers, of all randomized attributes of a model together.
+/// Maximum number of distinct answers to all randomized attributes of a model together.
 const MAX_ANSWERS: usize = 1 << 16;
 
-/// So many shares are computed to adapt constants, in so many rounds at least.
+/// Maximum number of shares computed for adapting the intercepts, and minimum number of rounds.
 const MAX_SHARES: usize = 100_000_000;
 const MIN_ROUNDS: usize = 50;
 
-/// Points that stand for the normal law of what a linear model leaves: its variance is all that matters.
+/// Number of quadrature nodes for the residuals of a linear model, of which only the variance matters.
 const RESIDUALS: usize = 3;
 
-/// A kind of people among those who are anticipated.
+/// A group of people with the same predictors in the expected population.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// The true categories of the model's [randomized predictors](Model::randomized).
+    /// True categories of the model's [randomized predictors](Model::randomized).
     pub randomized: Vec<u16>,
-    /// The categories of its [public attributes](Model::public).
+    /// Categories of its [public attributes](Model::public).
     pub public: Vec<u16>,
-    /// The values of its numeric predictors.
+    /// Values of its numeric predictors.
     pub numbers: Vec<f64>,
-    /// How many of all people are of this kind; all profiles together are one.
+    /// Share of the population with this profile; the shares of all profiles sum to 1.
     pub share: f64,
 }
 
-/// A coefficient as it is anticipated.
+/// An expected coefficient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The term.
+    /// Term of the model.
     pub term: String,
-    /// The response's category that it is about; needed where there are several.
+    /// Category of the outcome; required if there are several.
     pub category: Option<String>,
-    /// The coefficient.
+    /// Value of the coefficient.
     pub value: f64,
 }
 
-/// A truth that a study is planned for.
+/// The expected population of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anticipated {
-    /// Who will be asked.
+    /// Profiles of the people.
     pub profiles: Vec<Profile>,
-    /// The shares of the response's categories, to which constants are adapted if no effect names one; what a linear
-    /// model leaves has the standard deviation 1.
+    /// Shares of the outcome's categories, to which the intercepts are adapted unless an effect specifies one.
+    ///
+    /// The residuals of a linear model have the standard deviation 1.
     pub response: Vec<f64>,
-    /// Coefficients; all others are zero.
+    /// Expected coefficients; all others are zero.
     pub effects: Vec<Effect>,
 }
 
-/// What a regression will tell about an effect.
+/// Expected precision of a coefficient, and power of its test.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Anticipation {
-    /// The effect.
+    /// Expected coefficient.
     pub effect: Effect,
-    /// The number of respondents times the variance of the coefficient.
+    /// Variance of the estimated coefficient times the number of respondents.
     pub variance: f64,
-    /// What its test will find.
+    /// Power of its test.
     pub test: Foreseen,
 }
 
-/// What is to be expected of each effect but the constants, and by which method: maximum likelihood where the response
-/// alone is randomized, else the corrected score, as a regression takes them by default.
+/// Returns the expected precision and power for each effect except intercepts, and the method.
+///
+/// As by default in a regression, the method is maximum likelihood if only the outcome is randomized, and otherwise
+/// the corrected score.
 ///
 /// # Errors
-/// If an effect is not in the model, a share is none, or there is too much to go through.
+/// Returns [`RegressError`] if an effect is not in the model, a share is invalid, or there are too many
+/// combinations.
 pub fn anticipate(
     model: &Model,
     layout: &Layout,
@@ -135,7 +139,7 @@ fn covariance(problem: &Problem<'_>, theta: &[f64], method: Method) -> Result<DM
     Ok(&bread * score_covariance(problem, theta, None)? * &bread)
 }
 
-/// A model with its coefficients.
+/// A model with known coefficients.
 struct Truth<'a> {
     model: &'a Model,
     kernel: Kernel,
@@ -169,13 +173,13 @@ impl<'a> Truth<'a> {
         Ok(truth)
     }
 
-    /// Where the parameters of an index begin.
+    /// Returns the position of the first parameter of an index.
     fn start(&self, index: usize) -> usize {
         let own = |index: usize| if self.kernel.of_predictors(index) { self.model.design.len() } else { 1 };
         (0..index).map(own).sum()
     }
 
-    /// Where an effect stands among the parameters.
+    /// Returns the position of an effect among the parameters.
     fn place(&self, effect: &Effect) -> Result<usize, RegressError> {
         let refused = |message: String| Err(RegressError::Effect(message));
         let Some(column) = self.model.design.names().position(|name| name == effect.term) else {
@@ -206,7 +210,7 @@ impl<'a> Truth<'a> {
         }
     }
 
-    /// The indices of people of a kind.
+    /// Returns the linear predictors (indices) of people with a profile.
     fn indices(&self, profile: &Profile) -> Vec<f64> {
         let hidden: Vec<usize> = profile.randomized.iter().map(|&code| usize::from(code)).collect();
         let mut row = vec![0.0; self.model.design.len()];
@@ -220,7 +224,7 @@ impl<'a> Truth<'a> {
         (0..self.kernel.indices()).map(index).collect()
     }
 
-    /// The shares of the response's categories among people of a kind.
+    /// Returns the shares of the outcome's categories among people with a profile.
     fn shares(&self, profile: &Profile) -> Vec<f64> {
         let (indices, mut derivatives) = (self.indices(profile), Derivatives::default());
         let share = |outcome: usize| {
@@ -230,7 +234,7 @@ impl<'a> Truth<'a> {
         (0..self.model.categories.len()).map(share).collect()
     }
 
-    /// Adapts the constants until the response has its shares: each round is one of iterative proportional fitting.
+    /// Adapts the intercepts to the shares of the outcome; each round is one of iterative proportional fitting.
     fn adapt_constants(&mut self, constant: usize, people: &Anticipated) -> Result<(), RegressError> {
         let each = people.profiles.len() * people.response.len();
         for _ in 0..(MAX_SHARES / each.max(1)).max(MIN_ROUNDS) {
@@ -257,7 +261,7 @@ impl<'a> Truth<'a> {
         Err(RegressError::Anticipated(message.to_owned()))
     }
 
-    /// The thresholds at which the categories up to each have their shares.
+    /// Sets the thresholds so that the cumulative categories have their shares.
     fn adapt_thresholds(&mut self, people: &Anticipated) {
         let last = self.kernel.indices() - 1;
         let etas: Vec<(f64, f64)> =
@@ -277,7 +281,7 @@ impl<'a> Truth<'a> {
         }
     }
 
-    /// All that can be answered by all kinds of people, with its share.
+    /// Returns all possible answers of all profiles, with their shares.
     fn rows(&self, layout: &Layout, people: &Anticipated) -> Result<ModelRows, RegressError> {
         let answers = possible(&layout.answers, people.profiles.len())?;
         let mut rows = ModelRows::new(layout.clone());
@@ -308,7 +312,7 @@ impl<'a> Truth<'a> {
     }
 }
 
-/// An answer, what its likelihood is to be multiplied with to be its probability, and its likelihood under every truth.
+/// An answer, the factor from its likelihood to its probability, and its likelihood under every true combination.
 type Told = (Vec<u16>, f64, Vec<f64>);
 
 fn possible(answers: &Answers, profiles: usize) -> Result<Vec<Told>, RegressError> {
@@ -335,8 +339,9 @@ fn check_response(model: &Model, people: &Anticipated) -> Result<(), RegressErro
     }
 }
 
-/// So many points with their shares that stand for the standard normal distribution: means of polynomials of a degree
-/// below twice their number are exact (Golub and Welsch 1969).
+/// Returns the nodes and weights of the `count`-point Gauss-Hermite rule for the standard normal distribution.
+///
+/// Means of polynomials of a degree below twice the number of nodes are exact (Golub and Welsch 1969).
 pub fn normal_points(count: usize) -> Vec<(f64, f64)> {
     let entry = |i: usize, j: usize| if i.abs_diff(j) == 1 { (i.max(j) as f64).sqrt() } else { 0.0 };
     let eigen = DMatrix::from_fn(count, count, entry).symmetric_eigen();

@@ -1,4 +1,4 @@
-//! Likelihoods and weights against everything that can be sent, written out by definition.
+//! Tests likelihoods and weights against all possible responses, by definition.
 #![cfg(test)]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::answers::Answers;
 use super::{Formula, Model, ModelOptions};
 use crate::tally::Codes;
 
-/// One answer of a block: its tag, a set for each attribute, the cells of a strip.
+/// An answer of a block: its channel ID, a set for each attribute, and the cells of a subset channel.
 type Sent = (u16, Vec<Vec<u16>>, Vec<u16>);
 
 fn subsets(n: usize, q: usize) -> Vec<Vec<u16>> {
@@ -39,10 +39,10 @@ fn holds(set: &PatternSet, missing: &[usize]) -> bool {
     }
 }
 
-/// Sets of categories and cells of strips that are answered, with their probability.
+/// Reported sets of categories and cells, with their probability.
 type Law = Vec<(Vec<Vec<u16>>, Vec<u16>, f64)>;
 
-/// Every answer of a channel with its probability, given the truth.
+/// Returns every answer of a channel with its probability, given the true categories.
 fn law(channel: &Channel, truth: &[usize]) -> Law {
     match channel {
         Channel::Pattern(pattern) => law_of_pattern(pattern, truth),
@@ -112,7 +112,7 @@ fn everything(block: &Block, truth: &[usize]) -> Vec<(Sent, f64)> {
     block.shares().enumerate().flat_map(of).collect()
 }
 
-/// The columns of one response of a plan with one block.
+/// Returns the columns of one response to a plan with one block.
 fn columns(plan: &Plan, (tag, sets, cells): &Sent) -> Vec<AnswerColumn> {
     let one = |content: &Content| match content {
         Content::Answer { place, set: true, .. } => {
@@ -126,7 +126,7 @@ fn columns(plan: &Plan, (tag, sets, cells): &Sent) -> Vec<AnswerColumn> {
     plan.columns().iter().map(|column| one(&column.content)).collect()
 }
 
-/// A plan of one block over attributes `a`, `b`, `c` of these sizes.
+/// Returns a plan with one block over attributes `a`, `b` and `c` of these sizes.
 fn plan(sizes: &[usize], lottery: Vec<(u64, Channel)>) -> Plan {
     let labels = |size: usize| (0..size).map(|code| code.to_string()).collect();
     let attribute = |(name, &size): (&str, &usize)| Attribute::new(name, labels(size)).unwrap();
@@ -139,7 +139,7 @@ fn check(plan: &Plan, formula: &str) {
     let answers = Answers::new(plan, &model);
     answers.check(plan, &model).unwrap();
     let all = Shape::new(plan.schema().sizes());
-    // For each record that a model can see its probability under every truth of all attributes.
+    // For each record that a model can distinguish, its probability under every combination of true categories.
     let mut records: BTreeMap<Vec<u16>, Vec<f64>> = BTreeMap::new();
     for truth in 0..all.cells() {
         for (sent, p) in everything(&plan.blocks()[0], &all.codes(truth)) {

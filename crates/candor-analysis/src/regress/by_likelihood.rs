@@ -1,4 +1,4 @@
-//! The fit by maximum likelihood, and the penalized one that stands in where the answers set no limit.
+//! Maximum likelihood fits, and penalized fits for coefficients without a confidence limit.
 
 use nalgebra::DMatrix;
 
@@ -17,26 +17,26 @@ use super::variance::{corrected_covariance, dispersion, hausman, score_covarianc
 use super::walk::{Range, walk};
 use super::{Model, RegressError, jeffreys, joint};
 
-/// With more numbers to look at, one start is enough if it leads to a maximum.
+/// Amount of data from which one start suffices if it leads to a maximum.
 pub(super) const MUCH: usize = 100_000;
 
-/// With more numbers than this, few starts are tried.
+/// Amount of data from which few starts are tried.
 const SOME: usize = 20_000;
 
-/// Log odds beyond which a walk does not go.
+/// Largest log odds that a walk visits.
 pub(super) const FARTHEST: f64 = 14.0;
 
-/// A walk of a coefficient of a linear model goes this many standard errors.
+/// Largest number of standard errors that a walk visits for a coefficient of a linear model.
 const FARTHEST_ERRORS: f64 = 50.0;
 
-/// The largest likelihood.
+/// The largest likelihood found.
 struct Top {
     fit: Fit,
-    /// Whether it is a maximum, or rises for ever.
+    /// Whether it is a maximum, instead of increasing to infinity.
     finite: bool,
 }
 
-/// What is the same for all fits by maximum likelihood.
+/// What all maximum likelihood fits of a model share.
 struct Climb<'a> {
     problem: Problem<'a>,
     tables: Vec<f64>,
@@ -71,7 +71,7 @@ impl<'a> Climb<'a> {
         Climb { problem, tables, first, score, ridge, top, information }
     }
 
-    /// The largest likelihood less the ridge.
+    /// Returns the fit with the largest likelihood, with the penalty of the ridge in its sums.
     fn with_ridge(&self) -> Fit {
         let mut top = self.top.fit.clone();
         top.sums = self.ridge.sums(&self.problem, &top.theta, Want::Information);
@@ -79,10 +79,10 @@ impl<'a> Climb<'a> {
     }
 }
 
-/// Limits and tests of the parameters of one column only.
+/// Returns limits and tests of the parameters of a single column.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance.
+/// Returns [`RegressError`] if the sampling design does not identify the variance.
 pub(super) fn limits_of(
     data: &Observations,
     kernel: Kernel,
@@ -95,10 +95,10 @@ pub(super) fn limits_of(
     walks(&climb, asked, Some(column))
 }
 
-/// Fits by maximum likelihood.
+/// Fits a model by maximum likelihood.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance, or the penalty that was asked for is not to
+/// Returns [`RegressError`] if the sampling design does not identify the variance, or the requested penalty cannot
 /// be computed.
 pub(super) fn likelihood(
     data: &Observations,
@@ -152,7 +152,7 @@ pub(super) fn likelihood(
     Ok(fitted)
 }
 
-/// The likelihood, and what it assumes.
+/// Adds the likelihood and its assumption to the result.
 fn describe(problem: &Problem<'_>, top: &Top, shown: &Fit, by_jeffreys: bool, fitted: &mut Regression) {
     fitted.boundary = !top.finite;
     let at = if by_jeffreys { shown } else { &top.fit };
@@ -166,7 +166,7 @@ fn describe(problem: &Problem<'_>, top: &Top, shown: &Fit, by_jeffreys: bool, fi
     }
 }
 
-/// The share of people who ignore the device.
+/// Returns the share of noncompliers with its standard error.
 fn ignoring(problem: &Problem<'_>, fit: &Fit) -> Result<IgnoringShare, RegressError> {
     let share = 1.0 / (1.0 + (-fit.theta[problem.own]).exp());
     let error = covariance(problem, None, fit, None)?[(problem.own, problem.own)].max(0.0).sqrt();
@@ -174,7 +174,7 @@ fn ignoring(problem: &Problem<'_>, fit: &Fit) -> Result<IgnoringShare, RegressEr
     Ok(IgnoringShare { estimate: share, standard_error, likelihood_ratio: 0.0, p_value: 1.0 })
 }
 
-/// The errors of coefficients with two limits, where the likelihood has a maximum.
+/// Sets the exact standard errors of coefficients with two limits, if the likelihood has a maximum.
 fn exact_errors(problem: &Problem<'_>, fit: &Fit, fitted: &mut Regression) -> Result<(), RegressError> {
     let covariance = covariance(problem, None, fit, None)?;
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
@@ -185,7 +185,7 @@ fn exact_errors(problem: &Problem<'_>, fit: &Fit, fitted: &mut Regression) -> Re
     Ok(())
 }
 
-/// Limits and tests of all coefficients, or of those of one column.
+/// Returns limits and tests of all coefficients, or of those of one column.
 fn walks(climb: &Climb<'_>, asked: Asked<'_>, column: Option<usize>) -> Result<Vec<Option<Tested>>, RegressError> {
     let (problem, information, ridge) = (&climb.problem, climb.information, &climb.ridge);
     let scales = scales(problem);
@@ -222,8 +222,7 @@ fn by_jeffreys(problem: &Problem<'_>, possible: Option<&Possible>, first: &[f64]
     jeffreys::maximise(problem, possible.ok_or_else(|| refused.clone())?, first).ok_or(refused)
 }
 
-/// The maximum of the likelihood with the log-F penalty: the best that is found from no effects, and from near the
-/// largest likelihood.
+/// Maximizes the likelihood with the log-F penalty, from zero effects and from near the largest likelihood.
 pub(super) fn log_f(problem: &Problem<'_>, first: &[f64], top: &[f64]) -> Fit {
     let penalty = Penalty::log_f(problem);
     let free: Vec<usize> = (0..problem.parameters).collect();
@@ -238,7 +237,7 @@ pub(super) fn log_f(problem: &Problem<'_>, first: &[f64], top: &[f64]) -> Fit {
     best
 }
 
-/// The log-likelihood of constants alone.
+/// Returns the log-likelihood of the null model.
 fn null(problem: &Problem<'_>, fit: &Fit, first: &[f64], ridge: &Penalty) -> Option<f64> {
     let (constants, mut near) = (problem.constants(), vec![0.0; problem.parameters]);
     constants.iter().for_each(|&at| near[at] = fit.theta[at]);
@@ -247,8 +246,9 @@ fn null(problem: &Problem<'_>, fit: &Fit, first: &[f64], ridge: &Penalty) -> Opt
     found.converged.then(|| found.sums.value + ridge.taken(&found.theta))
 }
 
-/// The largest likelihood that is found from no effects, from the solution of the corrected score, and of little data
-/// from some more starts.
+/// Maximizes the likelihood from zero effects and from the solution of the corrected score.
+///
+/// With little data, it tries more starts.
 fn best(problem: &Problem<'_>, first: &[f64], score: Option<&Fit>, ridge: &Penalty) -> Top {
     let free: Vec<usize> = (0..problem.parameters).collect();
     let numbers = problem.data.cases.len() * problem.data.cells();
@@ -279,7 +279,7 @@ fn best(problem: &Problem<'_>, first: &[f64], score: Option<&Fit>, ridge: &Penal
     }
 }
 
-/// Constants that are small and large, and each coefficient far to either side.
+/// Returns more starts: small and large intercepts, and each coefficient far to either side.
 fn more_starts(problem: &Problem<'_>, first: &[f64]) -> Vec<Vec<f64>> {
     let scales = scales(problem);
     let constant = problem.data.design.constant();
@@ -301,8 +301,10 @@ fn more_starts(problem: &Problem<'_>, first: &[f64]) -> Vec<Vec<f64>> {
     all
 }
 
-/// The inverse of the information: the observed one, of a penalized fit with the penalty, of Jeffreys' the expected
-/// one; of a sample the sandwich around it.
+/// Returns the covariance of the coefficients: the inverse information.
+///
+/// It is the observed information, or for Jeffreys' penalty the expected one. A penalized fit includes the penalty.
+/// A sampling design uses the sandwich estimator.
 fn covariance(
     problem: &Problem<'_>,
     penalised: Option<&Fit>,
@@ -327,14 +329,14 @@ fn covariance(
     })
 }
 
-/// The solution of the corrected score, if there is one.
+/// Returns the solution of the corrected score, if there is one.
 fn corrected_start(data: &Observations, model: &Model, tables: &[f64]) -> Option<Fit> {
     let problem = Problem::new(data, Kernel::new(model.family, data.outcomes, model.reference), false);
     let free: Vec<usize> = (0..problem.parameters).collect();
     solve_corrected(&problem, tables, &start(&problem, tables), &free)
 }
 
-/// Whether maximum likelihood and the corrected score differ by more than their errors allow.
+/// Returns the Hausman test of maximum likelihood against the corrected score.
 fn compare(
     data: &Observations,
     model: &Model,

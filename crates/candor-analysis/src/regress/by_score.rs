@@ -1,4 +1,4 @@
-//! The fit by the corrected score, and the penalized likelihood that stands in where it has no solution.
+//! Fits by the corrected score, and penalized likelihood fits if it has no solution.
 
 use nalgebra::DMatrix;
 
@@ -20,14 +20,14 @@ use super::variance::{corrected_covariance, dispersion, score_covariance};
 use super::walk::{Range, walk};
 use super::{Family, Model, RegressError, joint};
 
-/// What is the same for all fits by the corrected score.
+/// What all fits by the corrected score share.
 struct Solution<'a> {
     problem: Problem<'a>,
-    /// With the law of hidden predictors.
+    /// The problem with a law of the randomized predictors.
     law: Problem<'a>,
     tables: Vec<f64>,
     root: Option<Fit>,
-    /// The penalized likelihood that stands in, where it was needed.
+    /// The penalized likelihood fit that replaces the score, if needed.
     other: Option<Fit>,
 }
 
@@ -47,7 +47,8 @@ impl<'a> Solution<'a> {
         solution
     }
 
-    /// Whether there is a likelihood to stand in: not of a score, of whose law nothing is assumed.
+    /// Returns whether a likelihood can replace the score; it cannot for sum scores, whose distribution is not
+    /// modeled.
     fn can_stand_in(&self) -> bool {
         self.problem.kernel != Kernel::LeastSquares && self.problem.data.score.is_none()
     }
@@ -61,7 +62,7 @@ impl<'a> Solution<'a> {
         Some(StandIn { problem: &self.law, penalty: Penalty::log_f(&self.law), theta: fit.theta.clone() })
     }
 
-    /// Joint tests of the terms.
+    /// Returns joint tests of the terms.
     fn joint(&self, everything: Option<&Everything>) -> Result<Vec<JointTest>, RegressError> {
         let (stand_in, problem) = (self.stand_in(), &self.problem);
         let profile = self.profile(everything, stand_in.as_ref());
@@ -69,7 +70,7 @@ impl<'a> Solution<'a> {
         joint::by_score(&profile, self.root.as_ref().map_or(&none, |root| &root.theta))
     }
 
-    /// The statistic without a coefficient.
+    /// Returns the profile of the score statistic, with no parameter selected.
     fn profile<'b>(
         &'b self,
         everything: Option<&'b Everything>,
@@ -80,7 +81,7 @@ impl<'a> Solution<'a> {
         CorrectedProfile { problem, tables, everything, drawn, stand_in, tested, free }
     }
 
-    /// The covariance of a solution: as the scores scatter, of Poisson counts as the model says.
+    /// Returns the covariance of a solution, by the scatter of the scores, or by the model for Poisson counts.
     fn covariance(&self, root: &Fit, everything: Option<&Everything>) -> Result<DMatrix<f64>, RegressError> {
         let by_model = self.problem.kernel == (Kernel::LogLinear { scatter: false }) && everything.is_some();
         if !by_model || Drawn::of(&self.problem) == Drawn::Design {
@@ -95,10 +96,10 @@ impl<'a> Solution<'a> {
     }
 }
 
-/// Limits and tests of the parameters of one column only.
+/// Returns limits and tests of the parameters of a single column.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance.
+/// Returns [`RegressError`] if the sampling design does not identify the variance.
 pub(super) fn limits_of(
     data: &Observations,
     kernel: Kernel,
@@ -113,10 +114,11 @@ pub(super) fn limits_of(
     }
 }
 
-/// Fits by the corrected score.
+/// Fits a model by the corrected score.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance, or a linear model has no solution.
+/// Returns [`RegressError`] if the sampling design does not identify the variance, or a linear model has no
+/// solution.
 pub(super) fn corrected(
     data: &Observations,
     kernel: Kernel,
@@ -163,7 +165,7 @@ pub(super) fn corrected(
     Ok(fitted)
 }
 
-/// What is shown where a limit is missing.
+/// Returns the result with a replacement fit, which is shown if a limit is missing.
 fn by_stand_in(
     law: &Problem<'_>,
     model: &Model,
@@ -187,7 +189,7 @@ fn by_stand_in(
     Ok(fitted)
 }
 
-/// The errors of coefficients with two limits, where there is a solution.
+/// Sets the exact standard errors of coefficients with two limits.
 fn exact_errors(covariance: &DMatrix<f64>, fitted: &mut Regression) {
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
         if own.kind == EstimateKind::Corrected {
@@ -216,7 +218,7 @@ fn penalised_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>
     })
 }
 
-/// Limits and tests of all coefficients, or of those of one column.
+/// Returns limits and tests of all coefficients, or of those of one column.
 fn walks(
     solution: &Solution<'_>,
     everything: Option<&Everything>,
@@ -234,7 +236,7 @@ fn walks(
         let drawn = Drawn::of(problem);
         let profile = CorrectedProfile { problem, tables, everything, drawn, stand_in, tested: at, free };
         let unit = scales[at].1.recip();
-        // A log mean can be anywhere; log odds cannot.
+        // A log mean can have any size; log odds cannot.
         let middle = root.as_ref().filter(|_| problem.kernel.is_of_counts()).map_or(0.0, |root| root.theta[at]);
         let (low, high) = (middle.min(0.0) - FARTHEST * unit, middle.max(0.0) + FARTHEST * unit);
         let start = match root {
@@ -253,7 +255,7 @@ fn walks(
     Ok(all)
 }
 
-/// Fieller's sets of all coefficients, or of those of one column.
+/// Returns Fieller's sets of all coefficients, or of those of one column.
 fn fieller_sets(
     problem: &Problem<'_>,
     tables: &[f64],
@@ -269,7 +271,7 @@ fn fieller_sets(
     Ok(tested)
 }
 
-/// A linear model: Fieller's sets.
+/// Fits a linear model, with Fieller's sets.
 fn linear(solution: &Solution<'_>, model: &Model, asked: Asked<'_>) -> Result<Regression, RegressError> {
     let Solution { problem, tables, root, .. } = solution;
     let root = root.as_ref().ok_or(RegressError::NoSolution)?;
@@ -284,7 +286,7 @@ fn linear(solution: &Solution<'_>, model: &Model, asked: Asked<'_>) -> Result<Re
         let mut squares = -2.0 * root.sums.value;
         if problem.data.score.is_some() {
             let excess = |case: &Case| case.weight * problem.data.excess(case).iter().sum::<f64>();
-            // Fitted to the noise, too: each coefficient takes its variance off the squares.
+            // Corrects for overfitting: the variance of each coefficient reduces the residual squares.
             let (n, people) = (problem.parameters, problem.data.total);
             let information = DMatrix::from_column_slice(n, n, &root.sums.complete);
             squares += problem.data.cases.iter().map(excess).sum::<f64>();

@@ -1,4 +1,4 @@
-//! Weights that agree with known margins of public attributes.
+//! Rakes weights to benchmarks of public attributes.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use candor_base::shape::Shape;
 use crate::calibrate::{CalibrateError, rake};
 use crate::tally::Codes;
 
-/// The public attributes with known margins.
+/// Public attributes with benchmarks.
 #[derive(Clone, Debug)]
 pub(super) struct Margins {
-    /// Their columns among those of the plan's responses.
+    /// Positions of their columns among those of the plan's responses.
     columns: Vec<usize>,
     shape: Shape,
 }
 
 impl Margins {
-    /// Of attributes that are public.
+    /// Creates the benchmarks' attributes, which must be public.
     pub(super) fn new(plan: &Plan, attributes: &[usize]) -> Margins {
         let column = |&attribute: &usize| {
             let own = |content: &Content| *content == Content::Public { attribute };
@@ -26,7 +26,7 @@ impl Margins {
         Margins { columns: attributes.iter().map(column).collect(), shape: plan.schema().shape(attributes) }
     }
 
-    /// The number of a row's combination of categories.
+    /// Returns the number of a row's combination of categories.
     pub(super) fn combination(&self, columns: &[Codes<'_>], row: usize) -> u32 {
         let code = |&column: &usize| match columns[column] {
             Codes::One(codes) => codes[row],
@@ -35,15 +35,15 @@ impl Margins {
         self.shape.cell(&self.columns.iter().map(code).collect::<Vec<u16>>()) as u32
     }
 
-    /// The number of a combination of categories.
+    /// Returns the number of a combination of categories.
     pub(super) fn number(&self, codes: &[u16]) -> u32 {
         self.shape.cell(codes) as u32
     }
 
-    /// By what weights are multiplied, so that each attribute has its shares.
+    /// Returns the factors of the weights that give each attribute its shares.
     ///
     /// # Errors
-    /// If no weights do.
+    /// Returns [`CalibrateError`] if no weights reproduce the benchmarks.
     pub(super) fn calibrate(
         &self,
         combinations: &[u32],
@@ -68,17 +68,17 @@ impl Margins {
     }
 }
 
-/// Weights that agree with margins.
+/// Factors that rake weights to benchmarks.
 #[derive(Clone, Debug)]
 pub(super) struct Calibration {
-    /// How many categories all margins have.
+    /// Total number of categories of all benchmarks.
     pub(super) size: usize,
-    /// For each combination the factor of its weights, and its columns among the margins' categories.
+    /// For each combination, the factor of its weights and its categories' columns among the benchmarks.
     pub(super) combinations: BTreeMap<u32, (f64, Vec<usize>)>,
 }
 
 impl Calibration {
-    /// Multiplies weights by the factors of their combinations, to a power.
+    /// Multiplies weights by a power of the factors of their combinations.
     pub(super) fn scale(&self, combinations: &[u32], weights: &mut [f64], power: i32) {
         for (number, weight) in combinations.iter().zip(weights) {
             *weight *= self.combinations[number].0.powi(power);

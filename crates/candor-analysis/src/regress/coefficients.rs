@@ -1,4 +1,4 @@
-//! Coefficients of a fit, each with its error, its limits and its test.
+//! Coefficients of a fit, with standard errors, limits and tests.
 
 use nalgebra::DMatrix;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -14,19 +14,19 @@ use super::solve::Solver;
 use super::variance::dispersion;
 use super::walk::Found;
 
-/// What a regression is asked for beside its model.
+/// Requests to a regression in addition to its model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
     pub(super) method: Option<Method>,
     /// Critical value of the chi-square statistic.
     pub(super) critical: f64,
-    /// Whether limits and p-values are wanted.
+    /// Whether limits and p-values are requested.
     pub(super) limits: bool,
-    /// Kinds of people for whom predictions are wanted.
+    /// Profiles for predictions.
     pub(super) settings: &'a [Setting],
 }
 
-/// What was found about a tested parameter.
+/// Results for a tested parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tested {
     pub(super) found: Found,
@@ -35,33 +35,33 @@ pub(super) struct Tested {
 }
 
 impl Tested {
-    /// Whether a limit is missing.
+    /// Returns whether a limit is missing.
     pub(super) fn is_open(&self) -> bool {
         self.found.low.is_none() || self.found.high.is_none()
     }
 }
 
-/// What a fit is shown as.
+/// A fit and the settings for presenting it.
 pub(super) struct Shown<'a> {
     pub(super) problem: &'a Problem<'a>,
     pub(super) fit: &'a Fit,
     pub(super) covariance: DMatrix<f64>,
-    /// What its estimates are.
+    /// Kind of its estimates.
     pub(super) kind: EstimateKind,
-    /// What the estimates with two limits are, if they are not those of the fit.
+    /// Kind of the estimates with two limits, if it differs.
     pub(super) inner: Option<EstimateKind>,
-    /// Of each parameter that was tested what was found.
+    /// Results for each tested parameter.
     pub(super) tested: &'a [Option<Tested>],
     pub(super) critical: f64,
     pub(super) settings: &'a [Setting],
 }
 
-/// The p-value of a chi-square statistic.
+/// Returns the p-value of a chi-square statistic.
 pub(super) fn p_value(statistic: f64, degrees: usize) -> f64 {
     ChiSquared::new(degrees as f64).map_or(1.0, |law| law.sf(statistic.max(0.0)))
 }
 
-/// The tested parameters: all but thresholds and spreads; or those of one column.
+/// Returns the tested parameters, which are all but thresholds and spreads, or those of one column.
 pub(super) fn tested_parameters(problem: &Problem<'_>, column: Option<usize>) -> Vec<usize> {
     let p = problem.data.design.len();
     let columns = column.map_or(0..p, |at| at..at + 1);
@@ -70,7 +70,7 @@ pub(super) fn tested_parameters(problem: &Problem<'_>, column: Option<usize>) ->
 }
 
 impl Shown<'_> {
-    /// What a fit says, coefficient by coefficient and on average.
+    /// Returns the result: coefficients, averages and predictions.
     pub(super) fn told(self, model: &Model, tables: &[f64]) -> Regression {
         let coefficients = self.coefficients(model);
         let (theta, covariance) = (&self.fit.theta[..], &self.covariance);
@@ -112,7 +112,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The coefficients; the spread of a number is none.
+    /// Returns the coefficients, without the spread of a normal model.
     fn coefficients(&self, model: &Model) -> Vec<Coefficient> {
         let problem = self.problem;
         let directly = directly_asked(problem, self.fit);
@@ -161,7 +161,7 @@ impl Shown<'_> {
     }
 }
 
-/// Averages as predictions for a profile.
+/// Converts averages to predictions for a profile.
 fn predicted(profile: usize, averages: Vec<Average>) -> impl Iterator<Item = Prediction> {
     averages.into_iter().map(move |one| Prediction {
         profile,
@@ -173,7 +173,7 @@ fn predicted(profile: usize, averages: Vec<Average>) -> impl Iterator<Item = Pre
     })
 }
 
-/// The terms that have several coefficients, with their parameters.
+/// Returns the terms with several coefficients, and their parameters.
 pub(super) fn terms(problem: &Problem<'_>) -> Vec<(String, Vec<usize>)> {
     let starts: Vec<usize> =
         (0..problem.starts.len()).filter(|&i| problem.kernel.of_predictors(i)).map(|i| problem.starts[i]).collect();
@@ -182,7 +182,7 @@ pub(super) fn terms(problem: &Problem<'_>) -> Vec<(String, Vec<usize>)> {
     all.filter(|(_, parameters): &(String, Vec<usize>)| parameters.len() > 1).collect()
 }
 
-/// The variances of the coefficients if the same people had been asked directly.
+/// Returns the variances of the coefficients if the same people had been asked directly.
 fn directly_asked(problem: &Problem<'_>, fit: &Fit) -> Option<Vec<f64>> {
     let free: Vec<usize> = (0..problem.own).collect();
     let inverse = Solver::new(&fit.sums.complete, problem.parameters, &free)?.inverse();

@@ -1,9 +1,9 @@
-//! Attributes that a matrix answers together with those of a model.
+//! Companions: attributes that a matrix randomizes together with those of a model.
 
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 
-/// The attributes that matrices answer together with those of a model.
+/// Returns the attributes that matrices randomize together with those of a model.
 pub(super) fn companions(plan: &Plan, hidden: &[usize]) -> Vec<usize> {
     let is_hidden = |attribute: &&usize| hidden.contains(attribute);
     let blocks = plan.blocks().iter().filter(|block| matches!(block.channels()[0].1, Channel::Matrix(_)));
@@ -11,7 +11,7 @@ pub(super) fn companions(plan: &Plan, hidden: &[usize]) -> Vec<usize> {
     touched.flat_map(|block| block.attributes()).copied().filter(|attribute| !is_hidden(&attribute)).collect()
 }
 
-/// Whether some of these attributes are answered together with another one.
+/// Returns whether an attribute is randomized together with any of these.
 pub(super) fn has_matrix_with(plan: &Plan, attribute: usize, companions: &[usize]) -> bool {
     let mut own = plan.blocks().iter().filter(|block| block.attributes().contains(&attribute));
     own.any(|block| block.attributes().iter().any(|other| companions.contains(other)))

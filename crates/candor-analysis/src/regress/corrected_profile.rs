@@ -1,8 +1,8 @@
-//! The corrected score's statistic of a coefficient, at every value that is tried for it.
+//! Score statistic of a coefficient under the corrected score, at every tested value.
 //!
-//! Its variance is that of the model with this value: `sum_h U(h) sum_y f(y | h) v(y, h)`, where `v(t)` is the mean
-//! square of the projected score over all answers that the truth `t` can lead to. It assumes nothing of how the
-//! predictors are distributed, and does not grow with the very cell that is tested.
+//! Its variance is that of the model with the tested value: `sum_h U(h) sum_y f(y | h) v(y, h)`. Here `v(t)` is the
+//! mean square of the projected score over all answers, given the true combination `t`. It assumes nothing about the
+//! distribution of the predictors, and does not grow with the tested cell.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -19,10 +19,11 @@ use super::sums::mirror;
 use super::variance::score_covariance;
 use super::walk::{Point, Profile};
 
-/// A variance below this share of that of the positive parts of the tables is rounding, or worse.
+/// Smallest plausible variance, relative to that of the positive parts of the tables; below, it is rounding error
+/// or worse.
 const TOO_SMALL: f64 = 1e-3;
 
-/// The penalized likelihood that stands in where the others have no solution.
+/// The penalized likelihood that replaces the score if the other parameters have no solution.
 pub(super) struct StandIn<'a> {
     pub(super) problem: &'a Problem<'a>,
     pub(super) penalty: Penalty,
@@ -30,7 +31,7 @@ pub(super) struct StandIn<'a> {
     pub(super) theta: Vec<f64>,
 }
 
-/// The statistic of one coefficient of the corrected score.
+/// Score statistic of one coefficient under the corrected score.
 pub(super) struct CorrectedProfile<'a> {
     pub(super) problem: &'a Problem<'a>,
     pub(super) tables: &'a [f64],
@@ -42,7 +43,7 @@ pub(super) struct CorrectedProfile<'a> {
 }
 
 impl CorrectedProfile<'_> {
-    /// The statistic at parameters.
+    /// Returns the statistic at these parameters.
     pub(super) fn point(&self, theta: Vec<f64>) -> Result<Point, RegressError> {
         let gradient = self.problem.corrected(&theta, self.tables).gradient;
         let Projection { weights, information } = self.projection(&theta);
@@ -74,7 +75,9 @@ impl CorrectedProfile<'_> {
         })
     }
 
-    /// One step with the variance of few clusters; `None` without clusters, or where a share has run to 0 or 1.
+    /// Takes one step with the variance for few clusters.
+    ///
+    /// `None` without clusters, or if a share is near 0 or 1.
     fn by_clusters(&self, theta: &[f64]) -> Option<OneStep> {
         let (problem, data) = (self.problem, self.problem.data);
         let [_, strata] = clustered(problem)?;
@@ -100,7 +103,7 @@ impl CorrectedProfile<'_> {
         one_step(&clusters, n, self.tested, (strata > 1).then_some(data.lonely))
     }
 
-    /// The others with the coefficient at a value: a solution near one, or else those of the stand-in.
+    /// Solves for the other parameters with the coefficient fixed, near a known point, or else by the replacement.
     fn others(&self, value: f64, near: &Point) -> Vec<f64> {
         let by = value - near.at;
         let mut followed: Vec<f64> = near.theta.iter().zip(&near.follows).map(|(t, w)| t + by * w).collect();
@@ -110,7 +113,7 @@ impl CorrectedProfile<'_> {
         self.solved([&followed, &kept], &[self.tested], &self.free).unwrap_or(kept)
     }
 
-    /// A solution with the tested parameters as they are in the starts: near one of them, or else that of the stand-in.
+    /// Solves with the tested parameters fixed as in the starts, near one of these, or else by the replacement.
     pub(super) fn solved(&self, starts: [&Vec<f64>; 2], tested: &[usize], free: &[usize]) -> Option<Vec<f64>> {
         let solve = |start: &Vec<f64>| solve_for_score(self.problem, self.tables, start, free);
         let solved = starts.into_iter().find_map(solve).map(|fit| fit.theta);
@@ -125,8 +128,9 @@ impl CorrectedProfile<'_> {
         })
     }
 
-    /// Shows for every group and combination of hidden predictors its estimated number, and the information of one of
-    /// its people.
+    /// Calls `see` for every group and combination of randomized predictors.
+    ///
+    /// It receives the estimated number of people, and the information of one of them.
     fn each_square(&self, theta: &[f64], mut see: impl FnMut(f64, &[f64], &[f64])) {
         let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
         let (combinations, cells) = (data.hidden.len(), data.cells());
@@ -146,7 +150,7 @@ impl CorrectedProfile<'_> {
         only(self.projections(theta, &[self.tested], &self.free))
     }
 
-    /// The scores of some parameters less their projections on the free ones.
+    /// Returns the scores of some parameters, less their projections on the free ones.
     pub(super) fn projections(&self, theta: &[f64], tested: &[usize], free: &[usize]) -> Projections {
         let (n, m) = (self.problem.parameters, self.problem.kernel.indices());
         let (mut signed, mut negative) = (vec![0.0; n * n], false);
@@ -169,7 +173,7 @@ impl CorrectedProfile<'_> {
         found.filter(is_positive).unwrap_or_else(|| triangle.projections())
     }
 
-    /// The variance of a weighted sum of scores.
+    /// Returns the variance of a weighted sum of scores.
     pub(super) fn variance(&self, theta: &[f64], weights: &[f64]) -> Result<f64, RegressError> {
         let direction = DVector::from_column_slice(weights);
         let scatter = || -> Result<f64, RegressError> {
@@ -187,7 +191,7 @@ impl CorrectedProfile<'_> {
         }
     }
 
-    /// The covariance of several weighted sums of scores, from the variances of their sums and differences.
+    /// Returns the covariance of weighted sums of scores, from the variances of their sums and differences.
     pub(super) fn covariance(&self, theta: &[f64], weights: &[Vec<f64>]) -> Result<DMatrix<f64>, RegressError> {
         let k = weights.len();
         let mut covariance = DMatrix::zeros(k, k);
@@ -206,7 +210,7 @@ impl CorrectedProfile<'_> {
         Ok(covariance)
     }
 
-    /// The variance of the projected score where the model holds with these parameters.
+    /// Returns the variance of the projected score under the model with these parameters.
     fn by_model(&self, all: &Everything, theta: &[f64], weights: &[f64]) -> f64 {
         let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
         let (combinations, cells) = (data.hidden.len(), data.cells());
@@ -261,8 +265,10 @@ impl CorrectedProfile<'_> {
     }
 }
 
-/// Under each combination of hidden predictors the mean square of the weighted score of a Poisson count with that mean,
-/// given an answer with these unbiased weights: the score is linear in the count.
+/// Returns the mean square of the weighted score of a Poisson count, for each combination of randomized predictors.
+///
+/// The mean of the count is that of the combination, and the answer has the given unbiased weights. The score is
+/// linear in the count.
 fn expected_squares<'a>(law: &'a Law<'a>, slopes: &'a [f64], unbiased: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     let mean = |hidden: usize| -law.hessian[hidden];
     let slope: f64 = unbiased.iter().zip(slopes).map(|(u, slope)| u * slope).sum();
@@ -270,7 +276,7 @@ fn expected_squares<'a>(law: &'a Law<'a>, slopes: &'a [f64], unbiased: &'a [f64]
     (0..slopes.len()).map(move |at| (mean(at) * slope - constant).powi(2) + mean(at) * slope * slope)
 }
 
-/// The variance of a weighted sum of scores: how they scatter about their mean, or as the design says.
+/// Returns the variance of a weighted sum of scores, from their scatter about the mean or by the sampling design.
 pub(super) fn spread(
     problem: &Problem<'_>,
     theta: &[f64],
@@ -301,7 +307,7 @@ impl Profile for CorrectedProfile<'_> {
     }
 }
 
-/// Where the corrected score of a coefficient is zero between two values, or the end that it points to.
+/// Returns the point where the corrected score of a coefficient is zero between two values, or the nearer end.
 pub(super) fn best_value(
     profile: &CorrectedProfile<'_>,
     near: &Point,

@@ -1,12 +1,12 @@
-//! Few sampling clusters: one step in the score's metric, with the bias-reduced variance CR2 and the degrees of freedom
-//! of Bell and McCaffrey (2002).
+//! Few primary sampling units: a one-step score test with the bias-reduced variance CR2.
 //!
-//! With `u_g` and `I_g` the score and the information of a cluster, `I` their sum, `delta = I^-1 u`, `A_g = I^-1/2 I_g
-//! I^-1/2` and `k = I^-1/2 c`, the statistic is `c'delta / sqrt(V)` with `V = sum_g (k' (1 - A_g)^-1/2 I^-1/2 (u_g -
-//! I_g delta))^2`. Its degrees of freedom are `(tr WB)^2 / tr WBWB` of `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1
-//! k`, `b_g = A_g (1 - A_g)^-1/2 k`: those of independent residuals. `W` centers the residual sums of a stratum with
-//! `m` clusters about their mean, times `m / (m - 1)`; it is the identity without strata. Only matrices of the size of
-//! the model are needed.
+//! The degrees of freedom are those of Bell and McCaffrey (2002). Let `u_g` and `I_g` be the score and the
+//! information of a cluster, `I` the sum of the latter, `delta = I^-1 u`, `A_g = I^-1/2 I_g I^-1/2` and `k = I^-1/2
+//! c`. The statistic is `c'delta / sqrt(V)` with `V = sum_g (k' (1 - A_g)^-1/2 I^-1/2 (u_g - I_g delta))^2`. Its
+//! degrees of freedom are `(tr WB)^2 / tr WBWB` with `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1 k` and `b_g =
+//! A_g (1 - A_g)^-1/2 k`, which assume independent residuals. `W` centers the residual sums of a stratum with `m`
+//! clusters about their mean, times `m / (m - 1)`; without strata, it is the identity. All matrices have the size of
+//! the model.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::tally::LonelyPsu;
 
-/// An eigenvalue of the scaled information below this is rounding.
+/// Eigenvalue of the scaled information below which it is singular.
 const SINGULAR: f64 = 1e-11;
 
-/// A cluster with a larger part of the information about some direction carries it alone.
+/// Largest part of the information about a direction that one cluster may have.
 const ALONE: f64 = 1.0 - 1e-9;
 
-/// Fewest degrees of freedom that are used.
+/// Smallest degrees of freedom that are used.
 const MIN_DF: f64 = 0.5;
 
-/// Sums of one sampling cluster.
+/// Sums of one primary sampling unit.
 #[derive(Clone, Debug)]
 pub(super) struct Cluster {
     pub(super) score: DVector<f64>,
@@ -32,16 +32,16 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Without anybody yet.
+    /// Creates an empty unit.
     pub(super) fn new(n: usize) -> Cluster {
         Cluster { score: DVector::zeros(n), information: DMatrix::zeros(n, n) }
     }
 }
 
-/// Sampling clusters by stratum and number.
+/// Primary sampling units, by stratum and number.
 pub(super) type Clusters = BTreeMap<(u32, u32), Cluster>;
 
-/// A step with its standard error and degrees of freedom.
+/// A step, with its standard error and degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OneStep {
     pub(super) step: f64,
@@ -49,8 +49,10 @@ pub(super) struct OneStep {
     pub(super) df: f64,
 }
 
-/// The step of one parameter from where the sums were taken; `None` where the information is singular, or the clusters
-/// tell no error. `strata`: what becomes of those with one cluster, if there are several strata.
+/// Takes a step of one parameter from the point of the sums; `None` if the information or the error is not
+/// identified.
+///
+/// `strata` is the treatment of strata with one cluster; `None` if there is a single stratum.
 pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Option<LonelyPsu>) -> Option<OneStep> {
     let mut total = Cluster::new(n);
     for cluster in clusters.values() {
@@ -84,7 +86,7 @@ pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Opt
     (variance > 0.0 && df.is_finite() && found.step.is_finite()).then_some(found)
 }
 
-/// The residual of a cluster in the tested direction, and what its variance is made of.
+/// Residual of a cluster in the tested direction, with the components of its variance.
 struct Residual {
     value: f64,
     alpha: f64,
@@ -107,7 +109,7 @@ fn centering(own: &[Residual], strata: Option<LonelyPsu>) -> Centering {
     }
 }
 
-/// The sum of squares of a stratum's residuals; about their mean, if there are several strata.
+/// Returns the sum of squares of a stratum's residuals, about their mean if there are several strata.
 fn squares(own: &[Residual], strata: Option<LonelyPsu>) -> f64 {
     let count = own.len() as f64;
     match centering(own, strata) {
@@ -120,7 +122,8 @@ fn squares(own: &[Residual], strata: Option<LonelyPsu>) -> f64 {
     }
 }
 
-/// `(tr WB)^2 / tr WBWB`, stratum by stratum: `B` is a diagonal matrix less a product of one row for each cluster.
+/// Returns `(tr WB)^2 / tr WBWB`, summed by stratum. `B` is a diagonal matrix less an inner product of one row
+/// per cluster.
 fn degrees(residuals: &BTreeMap<u32, Vec<Residual>>, n: usize, strata: Option<LonelyPsu>) -> f64 {
     let (mut trace, mut fourth, mut products) = (0.0, 0.0, DMatrix::zeros(n, n));
     for own in residuals.values() {
@@ -145,7 +148,7 @@ fn degrees(residuals: &BTreeMap<u32, Vec<Residual>>, n: usize, strata: Option<Lo
     (trace - products.trace()).powi(2) / fourth
 }
 
-/// The symmetric root of the inverse; `None` if the matrix is singular once its diagonal is scaled to one.
+/// Returns the symmetric root of the inverse; `None` if the matrix, scaled to a unit diagonal, is singular.
 fn inverse_root(matrix: &DMatrix<f64>) -> Option<DMatrix<f64>> {
     let scale: Vec<f64> = matrix.diagonal().iter().map(|d| d.sqrt().recip()).collect();
     if !scale.iter().all(|s| s.is_finite()) {
@@ -163,7 +166,7 @@ fn inverse_root(matrix: &DMatrix<f64>) -> Option<DMatrix<f64>> {
         .then(|| &eigen.eigenvectors * DMatrix::from_diagonal(&roots) * eigen.eigenvectors.transpose())
 }
 
-/// The standard normal quantile with the probability that Student's t with these degrees of freedom has of a value.
+/// Converts a quantile of Student's t to the standard normal quantile with the same probability.
 pub(super) fn normal_of_student(t: f64, df: f64) -> f64 {
     let Ok(law) = StudentsT::new(0.0, 1.0, df) else { return t };
     let tail = law.sf(t.abs());
@@ -171,7 +174,7 @@ pub(super) fn normal_of_student(t: f64, df: f64) -> f64 {
     quantile.copysign(t)
 }
 
-/// The other way round: the quantile of Student's t.
+/// Converts a standard normal quantile to that of Student's t.
 pub(super) fn student_of_normal(z: f64, df: f64) -> f64 {
     let law = StudentsT::new(0.0, 1.0, df).ok();
     law.map_or(z, |law| law.inverse_cdf(Normal::standard().cdf(z)))
@@ -181,7 +184,7 @@ pub(super) fn student_of_normal(z: f64, df: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A linear model with one column, clusters of one person each: HC2 with its known degrees of freedom.
+    /// A linear model with one column and clusters of one person each: HC2 with its known degrees of freedom.
     #[test]
     fn single_people_are_hc2() {
         let x: [f64; 5] = [1.0, 2.0, 0.5, 1.5, 3.0];
@@ -209,7 +212,7 @@ mod tests {
         assert!((found.df - trace * trace / norm).abs() < 1e-10, "{found:?} {}", trace * trace / norm);
     }
 
-    /// By definition: `B` and `W` written out, of clusters in strata.
+    /// By definition: `B` and `W` as explicit matrices, for clusters in strata.
     #[test]
     fn degrees_of_freedom_in_strata_are_those_of_the_quadratic_form() {
         let numbers = |seed: usize| ((seed * 37 % 23) as f64 - 11.0) / 10.0;

@@ -1,49 +1,49 @@
-//! The columns that a model's terms stand for: constants, numbers, indicators of categories, and their products.
+//! Columns of the design matrix: the intercept, numbers, indicators of categories, and their products.
 
 use super::{Formula, RegressError};
 
-/// At most so many coefficients are fitted together.
+/// Maximum number of coefficients of a model.
 pub const MAX_COEFFICIENTS: usize = 500;
 
-/// What the constant is called.
+/// Name of the intercept.
 pub const INTERCEPT: &str = "(constant)";
 
-/// Where a variable's value is found.
+/// Source of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Factor {
-    /// The truth of a hidden predictor, by its place among them.
+    /// A randomized predictor, by its index among them.
     Hidden(usize),
-    /// A public attribute, by its place.
+    /// A public attribute, by its index.
     Public(usize),
-    /// A number, by its place.
+    /// A numeric column, by its index.
     Number(usize),
 }
 
-/// A variable among the predictors.
+/// A predictor variable.
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
     pub(super) name: String,
     pub(super) factor: Factor,
-    /// None of a number.
+    /// Categories; empty for numbers.
     pub(super) categories: Vec<String>,
     pub(super) reference: usize,
-    /// Codes of people without an answer, who are not in the model.
+    /// Codes without an answer, whose people are not in the model.
     pub(super) left_out: Vec<u16>,
 }
 
 impl Predictor {
-    /// The categories that are in the model, with their codes.
+    /// Returns the categories in the model, with their codes.
     pub(super) fn kept(&self) -> impl Iterator<Item = (usize, &String)> {
         self.categories.iter().enumerate().filter(|(code, _)| !self.left_out.contains(&(*code as u16)))
     }
 }
 
-/// One column: the product of its parts, a number or the indicator of a category each; the constant has none.
+/// A column: the product of numbers and indicators of categories; the intercept has none.
 #[derive(Clone, Debug)]
 struct Column {
     name: String,
     parts: Vec<(Factor, u16)>,
-    /// The formula's term that it is part of; none of the constant.
+    /// Index of its term in the formula; `None` for the intercept.
     term: Option<usize>,
 }
 
@@ -52,13 +52,13 @@ struct Column {
 pub(super) struct Design {
     columns: Vec<Column>,
     pub(super) predictors: Vec<Predictor>,
-    /// The formula's terms.
+    /// Terms of the formula.
     terms: Vec<String>,
-    /// A sum of coefficients that stands in the place of one of them.
+    /// A linear combination that replaces one of the coefficients.
     combination: Option<Combination>,
 }
 
-/// A weighted sum of coefficients, and the one in whose place it stands.
+/// A linear combination of coefficients, and the coefficient that it replaces.
 #[derive(Clone, Debug)]
 pub(super) struct Combination {
     pub(super) weights: Vec<f64>,
@@ -66,14 +66,15 @@ pub(super) struct Combination {
 }
 
 impl Combination {
-    /// In the place of the constant, if it is part of the sum, or else of the coefficient with the largest weight.
+    /// Creates a combination that replaces the intercept if it is included, or else the coefficient with the
+    /// largest weight.
     pub(super) fn new(weights: Vec<f64>, constant: Option<usize>) -> Combination {
         let largest = (0..weights.len()).max_by(|&a, &b| weights[a].abs().total_cmp(&weights[b].abs()));
         let place = constant.filter(|&at| weights[at] != 0.0).or(largest).unwrap_or(0);
         Combination { weights, place }
     }
 
-    /// The row of the design with which the other coefficients stay what they are.
+    /// Changes a row of the design matrix so that the other coefficients keep their meaning.
     fn change(&self, row: &mut [f64]) {
         let own = row[self.place] / self.weights[self.place];
         row.iter_mut().zip(&self.weights).for_each(|(x, weight)| *x -= weight * own);
@@ -81,7 +82,7 @@ impl Combination {
     }
 }
 
-/// The values of the variables.
+/// Values of the variables.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) hidden: &'a [usize],
@@ -90,9 +91,10 @@ pub(super) struct Values<'a> {
 }
 
 impl Design {
-    /// The columns of a formula's terms. A category's indicator is left out for the reference, unless nothing else in
-    /// the model stands for it: that is so where the term without this variable is not in the model (as in R).
-    /// `with_constant` is false where thresholds take the constant's place.
+    /// Creates the columns of a formula's terms.
+    ///
+    /// The indicator of the reference category is omitted if the term without this variable is in the model, as in
+    /// R. Otherwise it is included. `with_constant` is false if thresholds replace the intercept.
     pub(super) fn new(
         formula: &Formula,
         predictor: impl Fn(&String) -> Predictor,
@@ -131,33 +133,33 @@ impl Design {
         Ok(Design { columns, predictors, terms, combination: None })
     }
 
-    /// How many columns.
+    /// Returns the number of columns.
     pub(super) fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// What they are called.
+    /// Returns the names of the columns.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// Which column is the constant.
+    /// Returns the index of the intercept.
     pub(super) fn constant(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.parts.is_empty())
     }
 
-    /// Whether a number is part of a column.
+    /// Returns whether a column includes a number.
     pub(super) fn is_numeric(&self, column: usize) -> bool {
         self.columns[column].parts.iter().any(|(factor, _)| matches!(factor, Factor::Number(_)))
     }
 
-    /// The hidden predictors that a column is made of, as bits.
+    /// Returns the randomized predictors in a column, as bits.
     pub(super) fn hidden_of(&self, column: usize) -> usize {
         let bit = |(factor, _): &(Factor, u16)| if let Factor::Hidden(axis) = factor { 1 << axis } else { 0 };
         self.columns[column].parts.iter().map(bit).fold(0, |mask, bit| mask | bit)
     }
 
-    /// The row of the design at these values.
+    /// Writes the row of the design matrix for these values.
     pub(super) fn fill(&self, values: Values<'_>, row: &mut [f64]) {
         for (entry, column) in row.iter_mut().zip(&self.columns) {
             *entry = column.parts.iter().map(|&(factor, code)| value(factor, code, values)).product();
@@ -167,12 +169,12 @@ impl Design {
         }
     }
 
-    /// The same model with a sum of coefficients in the place of one of them.
+    /// Returns the design in which a linear combination replaces one of the coefficients.
     pub(super) fn combined(&self, combination: Combination) -> Design {
         Design { combination: Some(combination), ..self.clone() }
     }
 
-    /// The formula's terms with their columns.
+    /// Returns the terms of the formula, with their columns.
     pub(super) fn terms(&self) -> impl Iterator<Item = (&String, Vec<usize>)> {
         let columns = |number: usize| -> Vec<usize> {
             (0..self.columns.len()).filter(|&at| self.columns[at].term == Some(number)).collect()
@@ -197,7 +199,8 @@ impl Column {
     }
 }
 
-/// What a variable adds to a term: itself if it is a number, else the indicators of its categories.
+/// Returns what a variable adds to a term: itself if it is a number, and otherwise the indicators of its
+/// categories.
 fn parts(predictor: &Predictor, with_reference: bool) -> Vec<(String, Factor, u16)> {
     if predictor.categories.is_empty() {
         return vec![(predictor.name.clone(), predictor.factor, 0)];

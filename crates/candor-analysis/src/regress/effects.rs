@@ -1,5 +1,4 @@
-//! What a fit says about people: average predicted shares, and by how much they change with a predictor, all else as it
-//! is.
+//! Average predictions of a fit, and average marginal effects of the predictors.
 
 use nalgebra::DMatrix;
 
@@ -12,47 +11,47 @@ use super::options::Family;
 use super::problem::Problem;
 use super::questions::Setting;
 
-/// Half the distance over which the slope of a number is taken, in its standard deviations.
+/// Half the step for the slope of a number, in its standard deviations.
 const NEAR: f64 = 1e-3;
 
 /// An average over the respondents, with its standard error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Average {
-    /// The predictor and category that it is about, such as `age` or `Sex=male`; empty for average shares.
+    /// Predictor with its category, such as `age` or `Sex=male`; empty for average shares.
     pub term: String,
-    /// The response's category, none if it is a number.
+    /// Category of the outcome; `None` for numbers.
     pub category: Option<String>,
-    /// The average.
+    /// Estimated average.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: f64,
-    /// Confidence limits: of a share those of its log odds, so that they are within 0 and 1.
+    /// Lower confidence limit; for a share on the scale of log odds, so that it is within 0 and 1.
     pub low: f64,
-    /// The upper one.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
 impl Average {
-    /// With another standard error, whose quantile for the limits is `reach`.
+    /// Replaces the standard error; `reach` is the quantile for the limits.
     pub(super) fn with_error(self, error: f64, reach: f64, scale: Scale) -> Average {
         let (low, high) = limits(self.estimate, error, reach, scale);
         Average { standard_error: error, low, high, ..self }
     }
 }
 
-/// On which scale an estimate has symmetric limits.
+/// Scale on which the limits of an estimate are symmetric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// Its own.
+    /// The estimate itself.
     Plain,
-    /// Of a share: its log odds.
+    /// Log odds, for shares.
     LogOdds,
-    /// Of the mean of a count: its logarithm.
+    /// Logarithm, for means of counts.
     Log,
 }
 
 impl Scale {
-    /// That of what a family predicts.
+    /// Returns the scale for predictions of a family.
     pub(super) fn of(family: Family) -> Scale {
         match family {
             Family::Linear => Scale::Plain,
@@ -61,7 +60,7 @@ impl Scale {
         }
     }
 
-    /// A number on that scale as an estimate.
+    /// Converts a value on the scale to an estimate.
     pub(super) fn back(self, value: f64) -> f64 {
         match self {
             Scale::Plain => value,
@@ -71,8 +70,7 @@ impl Scale {
     }
 }
 
-/// Limits of an estimate; of a share those of its log odds, so that they are within 0 and 1; of a mean of counts those
-/// of its logarithm, so that they are above 0.
+/// Returns limits that are symmetric on a scale: within 0 and 1 for shares, and above 0 for means of counts.
 pub(super) fn limits(estimate: f64, error: f64, reach: f64, scale: Scale) -> (f64, f64) {
     let (at, by) = match scale {
         Scale::LogOdds if estimate > 0.0 && estimate < 1.0 => {
@@ -84,24 +82,25 @@ pub(super) fn limits(estimate: f64, error: f64, reach: f64, scale: Scale) -> (f6
     (scale.back(at - by), scale.back(at + by))
 }
 
-/// Averages of the predictions of a fit.
+/// Average predictions of a fit.
 pub(super) struct Averages<'a> {
     problem: &'a Problem<'a>,
     theta: &'a [f64],
-    /// For each group the weight of each combination of hidden predictors, and their sum.
+    /// For each group, the weight of each combination of randomized predictors, and their sum.
     weights: Vec<f64>,
     total: f64,
     covariance: &'a DMatrix<f64>,
     categories: &'a [String],
-    /// Half the length of an interval, in standard errors.
+    /// Half-width of intervals in standard errors.
     reach: f64,
 }
 
-/// For each outcome a mean, and its gradient in the response's parameters.
+/// For each outcome, a mean and its gradient in the parameters of the outcome.
 type Means = Vec<(f64, Vec<f64>)>;
 
 impl<'a> Averages<'a> {
-    /// `tables`: the groups' estimated tables, where no law of the hidden predictors was fitted.
+    /// Prepares averages. `tables` are the groups' estimated tables, if no law of the randomized predictors was
+    /// fitted.
     pub(super) fn new(
         problem: &'a Problem<'a>,
         theta: &'a [f64],
@@ -125,18 +124,20 @@ impl<'a> Averages<'a> {
         Averages { problem, theta, weights, total, covariance, categories, reach }
     }
 
-    /// The average predicted share of each category, or the average predicted number.
+    /// Returns the average predicted share of each category, or the average predicted number.
     pub(super) fn shares(&self) -> Vec<Average> {
         self.told("", self.means(|_, _, _| {}), 1.0, true)
     }
 
-    /// The same if everybody was of some kind, as far as that is given.
+    /// Returns the average predictions if everybody had the given predictors.
     pub(super) fn predicted_for(&self, setting: &Setting) -> Vec<Average> {
         self.told("", self.means(|hidden, public, numbers| setting.give(hidden, public, numbers)), 1.0, true)
     }
 
-    /// Tjur's R2 of the truth: the variance of the predicted shares of a binary response over that of the response. It
-    /// needs no response, so that the noise of the answers does not enter.
+    /// Returns Tjur's R2 for the true outcome: the variance of the predicted shares divided by that of the binary
+    /// outcome.
+    ///
+    /// It is computed from predictions only, so that the noise of the answers does not affect it.
     pub(super) fn tjur(&self) -> Option<f64> {
         let (problem, data) = (self.problem, self.problem.data);
         let (p, combinations) = (data.design.len(), data.hidden.len());
@@ -160,8 +161,9 @@ impl<'a> Averages<'a> {
         (0.0..=1.0).contains(&explained).then_some(explained)
     }
 
-    /// The average change of each share with every predictor: per unit of a number, and from the reference to each
-    /// other category.
+    /// Returns the average marginal effect of every predictor on each share.
+    ///
+    /// It is per unit of a number, and from the reference to each other category.
     pub(super) fn effects(&self) -> Vec<Average> {
         let mut all = Vec::new();
         for predictor in &self.problem.data.design.predictors {
@@ -190,7 +192,7 @@ impl<'a> Averages<'a> {
         all
     }
 
-    /// The standard deviation of a number.
+    /// Returns the standard deviation of a numeric predictor.
     fn deviation(&self, place: usize) -> f64 {
         let groups = &self.problem.data.groups;
         let total: f64 = groups.iter().map(|group| group.weight).sum();
@@ -199,7 +201,7 @@ impl<'a> Averages<'a> {
         (groups.iter().map(square).sum::<f64>() / total).sqrt()
     }
 
-    /// The mean prediction if everybody's values were changed so.
+    /// Returns the mean prediction after a change of everybody's values.
     fn means(&self, change: impl Fn(&mut [usize], &mut [u16], &mut [f64]) + Sync) -> Means {
         let problem = self.problem;
         let nothing = || -> Means { vec![(0.0, vec![0.0; problem.own]); self.categories.len().max(1)] };
@@ -250,8 +252,7 @@ impl<'a> Averages<'a> {
         }
     }
 
-    /// The predicted share of a category, or the number, at indices that are prepared; its slopes in them are left in
-    /// `derivatives`.
+    /// Returns the predicted share or number at prepared indices, and leaves its slopes in `derivatives`.
     fn predicted(&self, indices: &[f64], outcome: usize, derivatives: &mut Derivatives) -> f64 {
         self.problem.kernel.derivatives_of(indices, outcome, 0.0, derivatives);
         if self.categories.is_empty() {

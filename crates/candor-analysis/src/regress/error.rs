@@ -1,72 +1,72 @@
-//! Why there is no regression: each reason its own message.
+//! Errors of regressions, with one message for each reason.
 
 use candor_runtime::progress::Cancelled;
 
-/// Why a model cannot be fitted. Parameters are named in backticks.
+/// Reason why a model cannot be fitted. Messages name parameters in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegressError {
-    /// Whoever waited for it ended the work.
+    /// The fit was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// The text is no formula.
+    /// Invalid formula.
     #[error("`model` \"{text}\": {message}; expected a formula such as \"Outcome ~ One + Two + One:Two\"")]
     Formula {
-        /// What was given.
+        /// The given text.
         text: String,
         /// What is wrong with it.
         message: String,
     },
-    /// The response among the predictors.
+    /// The outcome is among the predictors.
     #[error("`model`: \"{0}\" is the outcome and cannot predict itself")]
     OwnPredictor(String),
-    /// Nothing in the model is randomized.
+    /// No variable of the model is randomized.
     #[error(
         "`model`: none of its variables is randomized, so there is nothing to correct for; fit it in any statistics \
          program"
     )]
     NothingRandomized,
-    /// A family that does not go with the response.
+    /// A family that does not match the outcome.
     #[error("`family {family}`: {message}")]
     Family {
-        /// What was asked for.
+        /// Requested family.
         family: &'static str,
-        /// What it takes.
+        /// What it requires.
         message: String,
     },
-    /// A sum that is no response.
+    /// Invalid sum score as outcome.
     #[error("`model`: {0}")]
     Score(String),
-    /// A reference that is none.
+    /// Invalid reference category.
     #[error("`reference`: {0}")]
     Reference(String),
-    /// People who ignore the device cannot be told apart.
+    /// Noncompliance is not identifiable.
     #[error("`self_protective`: {0}")]
     Ignoring(String),
-    /// A subpopulation that a model cannot be about.
+    /// Invalid subpopulation.
     #[error("`where`: {0}")]
     Domain(String),
-    /// A method that does not go with the model.
+    /// A method that does not apply to the model.
     #[error("`method {method}`: {message}")]
     Method {
-        /// What was asked for.
+        /// Requested method.
         method: &'static str,
-        /// What it takes.
+        /// What it requires.
         message: &'static str,
     },
-    /// No number of responses would tell.
+    /// The model is not identifiable under the plan.
     #[error(
         "`model`: the plan collects nothing about {} together, so no number of responses suffices; design a plan for \
          this model with `tables \"{tables}\"`",
         quoted(.attributes)
     )]
     NotIdentifiable {
-        /// What is not told.
+        /// Attributes whose table is not identifiable.
         attributes: Vec<String>,
-        /// The table that the plan must tell.
+        /// Table that the plan must identify.
         tables: String,
     },
-    /// Too many combinations of hidden categories.
+    /// Too many combinations of randomized attributes.
     #[error(
         "`model`: its randomized attributes ({}) have {cells} combinations; the limit is {limit}. Remove some, or \
          design a plan with fewer categories",
@@ -75,66 +75,66 @@ pub enum RegressError {
     HiddenCells {
         /// The randomized attributes.
         attributes: Vec<String>,
-        /// Their combinations.
+        /// Number of combinations.
         cells: usize,
-        /// The most there can be.
+        /// Maximum number of combinations.
         limit: usize,
     },
-    /// Too many coefficients.
+    /// Too many coefficients: number and maximum.
     #[error("`model`: it has {0} parameters; the limit is {1}. Remove some terms")]
     Parameters(usize, usize),
-    /// Too much memory.
+    /// Too much memory is required.
     #[error(
         "`model`: {rows} distinct rows of answers with {cells} hidden combinations each exceed the limit of {limit} \
          numbers in memory; remove randomized attributes, or round numeric columns"
     )]
     TooLarge {
-        /// Different rows.
+        /// Number of distinct rows.
         rows: usize,
-        /// Combinations of hidden categories.
+        /// Number of combinations of randomized attributes.
         cells: usize,
-        /// The most numbers there can be.
+        /// Maximum number of values.
         limit: usize,
     },
-    /// A predictor that does not vary.
+    /// A predictor without variation.
     #[error("`model`: \"{0}\" is constant, so its coefficient cannot be estimated; remove it")]
     Constant(String),
-    /// Predictors that determine one another.
+    /// Collinear predictors.
     #[error(
         "`model`: \"{0}\" is collinear with the terms before it, so its coefficient cannot be estimated; remove one of \
          them"
     )]
     Collinear(String),
-    /// Estimating equations without a solution.
+    /// The corrected score has no finite solution.
     #[error(
         "the corrected score has no finite solution for these responses: an estimated share in some group is 0, 1 or \
          out of range; merge categories, remove terms, or use `method ml`"
     )]
     NoSolution,
-    /// Estimating equations of a randomized number without a solution.
+    /// The corrected score has no finite solution for counts of a randomized number.
     #[error(
         "the corrected score has no finite solution with these responses: the mean of \"{0}\" is not estimated above 0 \
          in some group; merge categories, leave terms out, or take `family linear`"
     )]
     NoMean(String),
-    /// A number that is no count.
+    /// A value that is not a count.
     #[error(
         "\"{column}\" has the value {value}, which is not a count; expected {} from 0 to 1e15{}",
         if *whole { "integers" } else { "numbers" },
         if *whole && *value >= 0.0 { ", or `family quasi-poisson`" } else { "" }
     )]
     Count {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The value.
         value: f64,
         /// Whether counts must be integers.
         whole: bool,
     },
-    /// Counts that are all zero.
+    /// All counts are zero.
     #[error("\"{0}\" is 0 for everybody in the model, so that it has no log mean; take another outcome")]
     NoCounts(String),
-    /// The likelihood rises for ever.
+    /// The likelihood has no finite maximum.
     #[error(
         "the likelihood has no finite maximum for these responses: the best fit has a share of 0 or 1 in some group; \
          merge categories, remove terms, or use `method corrected`, or `method jeffreys` if only the outcome is \
@@ -144,22 +144,22 @@ pub enum RegressError {
     /// No responses.
     #[error("no responses have a weight above 0")]
     NoResponses,
-    /// An effect that the model does not have.
+    /// An effect that is not in the model.
     #[error("`effect`: {0}")]
     Effect(String),
-    /// A contrast or a profile that does not go with the model.
+    /// A contrast or profile that does not match the model.
     #[error("{0}")]
     Question(String),
-    /// A truth that cannot be planned for.
+    /// Invalid expected population.
     #[error("`expected_shares`: {0}")]
     Anticipated(String),
-    /// Fewer sampling clusters than errors need.
+    /// Too few primary sampling units for standard errors.
     #[error("`psu`: {0}")]
     Clusters(String),
-    /// A population that cannot be.
+    /// Invalid finite population.
     #[error("`fpc`: {0}")]
     Population(String),
-    /// Replicate weights that tell no errors.
+    /// Replicate weights without valid standard errors.
     #[error("`replicate_weights`: {0}")]
     Replicates(String),
 }

@@ -1,4 +1,4 @@
-//! Expected information: over everything that could have been answered.
+//! Expected information, over all possible answers.
 
 use nalgebra::DMatrix;
 
@@ -9,18 +9,18 @@ use super::problem::{Law, Problem};
 use super::projection::{Projections, Triangle, root_rows};
 use super::sums::mirror;
 
-/// At most so many answers of one channel are gone through.
+/// Maximum number of answers of one channel.
 const MAX_ANSWERS: usize = 20_000;
 
-/// At most so many sums are made for one information matrix.
+/// Maximum number of additions for one information matrix.
 const MAX_WORK: usize = 50_000_000;
 
-/// Everything that can be answered about the response: for each answer its probability under every category.
+/// All possible answers to the outcome, each with its probability under every category.
 #[derive(Clone, Debug)]
 pub(super) struct Possible(Vec<Vec<f64>>);
 
 impl Possible {
-    /// `None` if a predictor is hidden, or there are too many answers.
+    /// Lists the answers; `None` if a predictor is randomized, or there are too many answers.
     pub(super) fn new(answers: &Answers, groups: usize) -> Option<Possible> {
         let [block] = &answers.blocks[..] else { return None };
         if block.axes.len() != 1 {
@@ -34,18 +34,19 @@ impl Possible {
     }
 }
 
-/// Everything that can be answered about all hidden attributes: by answer its probability under every truth, and its
-/// unbiased weights.
+/// All possible answers to all randomized attributes.
+///
+/// Each has its probability under every combination of true categories, and its unbiased weights.
 #[derive(Clone, Debug)]
 pub(super) struct Everything {
     pub(super) probabilities: Vec<Vec<f64>>,
     pub(super) unbiased: Vec<Vec<f64>>,
-    /// By answer its probability under every truth that is left out.
+    /// For each answer, its probability under every omitted combination.
     pub(super) left_out: Vec<Vec<f64>>,
 }
 
 impl Everything {
-    /// `None` if there are too many answers.
+    /// Lists the answers; `None` if there are too many.
     pub(super) fn new(answers: &Answers, data: &Observations) -> Option<Everything> {
         let cells = answers.shape.cells();
         let left_out = &data.left_out.cells;
@@ -69,10 +70,11 @@ impl Everything {
     }
 }
 
-/// An answer's probability, and its first and second derivatives in the indices.
+/// Probability of an answer, with its first and second derivatives in the indices.
 pub(super) type Derived = (f64, Vec<f64>, Vec<f64>);
 
-/// Shows for every group its row of the design, and the derivatives of the probabilities of all answers.
+/// Calls `see` for every group, with its row of the design matrix and the derivatives of the probabilities of all
+/// answers.
 pub(super) fn each_derivative(
     problem: &Problem<'_>,
     possible: &Possible,
@@ -104,8 +106,8 @@ pub(super) fn each_derivative(
     });
 }
 
-/// Shows for every group the expected information of one of its respondents about the indices, and the group's row of
-/// the design.
+/// Calls `see` for every group, with the expected information of a respondent about the indices, and the row of the
+/// design matrix.
 fn each_square(
     problem: &Problem<'_>,
     possible: &Possible,
@@ -136,7 +138,7 @@ fn each_square(
     });
 }
 
-/// The expected information at some parameters: over groups and answers, the square of the score of an answer.
+/// Returns the expected information: the sum over groups and answers of the squared score of an answer.
 pub(super) fn information(problem: &Problem<'_>, possible: &Possible, theta: &[f64]) -> Vec<f64> {
     let n = problem.parameters;
     let mut total = vec![0.0; n * n];
@@ -148,7 +150,7 @@ pub(super) fn information(problem: &Problem<'_>, possible: &Possible, theta: &[f
     total
 }
 
-/// The scores of some parameters less their projections on the others, by the expected information.
+/// Returns the scores of some parameters, less their projections on the others by the expected information.
 pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64], tested: &[usize]) -> Projections {
     let m = problem.kernel.indices();
     let mut triangle = Triangle::new(problem.parameters, tested);
@@ -162,7 +164,7 @@ pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64
     triangle.projections()
 }
 
-/// Adds the expected information of every sampling cluster.
+/// Adds the expected information of every primary sampling unit.
 pub(super) fn add_cluster_information(
     problem: &Problem<'_>,
     possible: &Possible,
@@ -183,7 +185,7 @@ pub(super) fn add_cluster_information(
     });
 }
 
-/// The covariance of weighted sums of scores where the model holds: with the squares of the weights.
+/// Returns the covariance of weighted sums of scores under the model, with squared weights.
 pub(super) fn weighted_covariance(
     problem: &Problem<'_>,
     possible: &Possible,
@@ -205,8 +207,9 @@ pub(super) fn weighted_covariance(
     total
 }
 
-/// The scores of some parameters less their projections on the others where predictors are hidden, by the expected
-/// information.
+/// Returns the scores of some parameters with randomized predictors, less their projections on the others.
+///
+/// The projections are by the expected information.
 pub(super) fn projected_with_law(
     problem: &Problem<'_>,
     everything: &Everything,

@@ -1,35 +1,35 @@
-//! Families of responses: the likelihood of a response given its linear predictors ("indices"), with two derivatives.
+//! Families: the likelihood of an outcome given its linear predictors ("indices"), with two derivatives.
 
 use statrs::function::gamma::ln_gamma;
 
 use super::options::Family;
 
-/// How a response depends on its indices.
+/// How an outcome depends on its indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kernel {
-    /// Logits against a reference category: one index per other category.
+    /// Multinomial logit: one index for each category other than the reference.
     Logit { categories: usize, reference: usize },
     /// Proportional odds, `P(Y <= j) = F(a_j - eta)`: the thresholds `a`, then `eta`.
     Ordinal { categories: usize },
-    /// Normal, of which only the mean is of interest.
+    /// Linear by least squares, where only the mean matters.
     LeastSquares,
-    /// Counts, the logarithm of whose mean is the index: Poisson's law, or with `scatter` nothing but that mean.
+    /// Log-linear counts: a Poisson distribution or, with `scatter`, only a model of the mean.
     LogLinear { scatter: bool },
     /// Normal: the mean, then the logarithm of the standard deviation.
     Normal,
 }
 
-/// A likelihood, its logarithm, and the gradient and the matrix of second derivatives of that in the indices.
+/// A likelihood with its logarithm, and the gradient and Hessian of the logarithm in the indices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Derivatives {
-    /// Whether the logarithm of a share is wanted; that of a density always is.
+    /// Whether the logarithm of a share is needed; that of a density always is.
     pub(super) logs: bool,
     pub(super) log: f64,
-    /// The share of a category; none of a number.
+    /// Share of a category; not used for numbers.
     pub(super) share: f64,
     pub(super) gradient: Vec<f64>,
     pub(super) hessian: Vec<f64>,
-    /// What all categories have in common: their shares, and the logarithm of the reference's.
+    /// Shares of all categories, and the logarithm of that of the reference.
     shares: Vec<f64>,
     reference: f64,
     log_reference: f64,
@@ -46,7 +46,7 @@ impl Kernel {
         }
     }
 
-    /// How many indices.
+    /// Returns the number of indices.
     pub(super) fn indices(self) -> usize {
         match self {
             Kernel::Logit { categories, .. } => categories - 1,
@@ -56,17 +56,17 @@ impl Kernel {
         }
     }
 
-    /// Whether the outcome is a number, so that a likelihood is a density or has no bound of its own.
+    /// Returns whether the outcome is a number, so that its likelihood is a density.
     pub(super) fn is_of_numbers(self) -> bool {
         matches!(self, Kernel::LeastSquares | Kernel::Normal | Kernel::LogLinear { .. })
     }
 
-    /// Whether the outcome is a count.
+    /// Returns whether the outcome is a count.
     pub(super) fn is_of_counts(self) -> bool {
         matches!(self, Kernel::LogLinear { .. })
     }
 
-    /// Whether an index is a sum of predictors, or else one parameter.
+    /// Returns whether an index is a sum of predictors; otherwise it is a single parameter.
     pub(super) fn of_predictors(self, index: usize) -> bool {
         match self {
             Kernel::Logit { .. } | Kernel::LeastSquares | Kernel::LogLinear { .. } => true,
@@ -75,7 +75,7 @@ impl Kernel {
         }
     }
 
-    /// The category that an index is about, if it is about one.
+    /// Returns the category of an index, if it has one.
     pub(super) fn category(self, index: usize) -> Option<usize> {
         match self {
             Kernel::Logit { reference, .. } => Some(index + usize::from(index >= reference)),
@@ -84,13 +84,13 @@ impl Kernel {
         }
     }
 
-    /// The likelihood of a response (a category, or the number `y`).
+    /// Computes the likelihood of an outcome, which is a category or the number `y`.
     pub(super) fn derivatives(self, indices: &[f64], outcome: usize, y: f64, out: &mut Derivatives) {
         self.prepare(indices, out);
         self.derivatives_of(indices, outcome, y, out);
     }
 
-    /// What the responses at these indices have in common.
+    /// Prepares what all outcomes at these indices share.
     pub(super) fn prepare(self, indices: &[f64], out: &mut Derivatives) {
         if let Kernel::Logit { .. } = self {
             let largest = indices.iter().copied().fold(0.0, f64::max);
@@ -103,7 +103,7 @@ impl Kernel {
         }
     }
 
-    /// The likelihood of a response (a category, or the number `y`) at indices that are [prepared](Kernel::prepare).
+    /// Computes the likelihood of an outcome at [prepared](Kernel::prepare) indices.
     pub(super) fn derivatives_of(self, indices: &[f64], outcome: usize, y: f64, out: &mut Derivatives) {
         let m = indices.len();
         out.gradient.clear();
@@ -172,7 +172,7 @@ fn ordinal(indices: &[f64], categories: usize, outcome: usize, out: &mut Derivat
     };
     let ((fu, du), (fl, dl)) = (density(upper), density(lower));
     let (gu, gl) = (fu / p, -fl / p);
-    // In (upper, lower): second derivatives of ln P.
+    // Second derivatives of ln P in (upper, lower).
     let (huu, hul, hll) = (du / p - gu * gu, -gu * gl, -dl / p - gl * gl);
     let last = m - 1;
     let mut add = |i: usize, j: usize, value: f64| out.hessian[i * m + j] += value;
@@ -196,7 +196,7 @@ fn ordinal(indices: &[f64], categories: usize, outcome: usize, out: &mut Derivat
     out.gradient[last] = -gu - gl;
 }
 
-/// `F(upper) - F(lower)`, without cancellation in the tails.
+/// Returns `F(upper) - F(lower)` without cancellation in the tails.
 fn between(lower: Option<f64>, upper: Option<f64>) -> f64 {
     match (lower, upper) {
         (None, None) => 1.0,

@@ -1,7 +1,7 @@
-//! The set of values of a coefficient of a linear model that its corrected score does not reject: Fieller's.
+//! Fieller's set: the values of a linear model's coefficient that its corrected score does not reject.
 //!
-//! The projected score of "the coefficient is B" is `u - B v`, so the set is where
-//! `(u - B v)^2 <= z^2 (c_uu - 2 B c_uv + B^2 c_vv)`.
+//! The projected score of "the coefficient is B" is `u - B v`, so the set is where `(u - B v)^2 <= z^2 (c_uu - 2 B
+//! c_uv + B^2 c_vv)`.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -12,7 +12,7 @@ use super::likelihood_profile::{Drawn, design_df};
 use super::problem::Problem;
 use super::walk::Found;
 
-/// What is known of a coefficient, and whether the set is everything but a gap.
+/// Returns the results for a coefficient, and whether the set is the complement of an interval.
 pub(super) fn fieller(
     problem: &Problem<'_>,
     tables: &[f64],
@@ -26,12 +26,12 @@ pub(super) fn fieller(
     let sums = problem.corrected(&vec![0.0; n], tables);
     let matrix = DMatrix::from_column_slice(n, n, &sums.complete);
     let free: Vec<usize> = (0..n).filter(|&at| at != tested).collect();
-    // The others at B = 0, and by how much they change with B.
+    // The other parameters at B = 0, and their slopes in B.
     let part = |i: usize, j: usize| matrix[(free[i], free[j])];
     let inside = DMatrix::from_fn(free.len(), free.len(), part).lu();
     let right = DVector::from_iterator(free.len(), free.iter().map(|&i| sums.gradient[i]));
     let column = DVector::from_iterator(free.len(), free.iter().map(|&i| matrix[(i, tested)]));
-    // A constant alone has no others.
+    // With an intercept only, there are no other parameters.
     let solve = |right: &DVector<f64>| if free.is_empty() { Some(right.clone()) } else { inside.solve(right) };
     let (Some(constant), Some(slope)) = (solve(&right), solve(&column)) else { return Ok(None) };
     let at = |value: f64| {

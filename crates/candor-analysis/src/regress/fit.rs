@@ -1,4 +1,4 @@
-//! Maximising the likelihood, and solving the corrected score.
+//! Maximizes the likelihood, and solves the corrected score.
 
 use super::family::Kernel;
 use super::penalty::Penalty;
@@ -6,53 +6,55 @@ use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::{Sums, Want};
 
-/// Beyond these log odds a share is 0 or 1 for all that can be told.
+/// Log odds from which a share is practically 0 or 1.
 pub(super) const BOUNDARY: f64 = 15.0;
 
-/// The same where a coefficient is held far away.
+/// The same limit if a coefficient is fixed far away.
 const FARTHEST: f64 = 60.0;
 
-/// Steps at most.
+/// Maximum number of steps.
 const STEPS: usize = 200;
 
-/// First steps of EM, which never overshoot far.
+/// Number of initial EM steps, which do not overshoot.
 const EM_STEPS: usize = 3;
 
-/// A step this small, in standard errors squared, is the last.
+/// Squared length of a step, in standard errors, at which the search ends.
 const CONVERGED: f64 = 1e-14;
 
-/// The same of a fit whose likelihood alone is asked for: it is off by half of this.
+/// The same if only the likelihood is needed, whose error is half of this.
 const NEAR: f64 = 1e-7;
 
-/// The same, for each response, of a fit that a score is taken at. The others are taken out of that score, so that it
-/// is off by the root of this, relative to it, as its variance is.
+/// The same, per response, if a score is needed at the fit.
+///
+/// The score is projected on the other parameters, so its relative error is the square root of this, as is that of
+/// its variance.
 const NEAR_SCORE: f64 = 1e-14;
 
-/// A step changes no parameter by more, in units of its column.
+/// Maximum change of a parameter in one step, in units of its column.
 const LONGEST: f64 = 5.0;
 
-/// Halvings of a step at most.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 40;
 
-/// How far sums of logarithms are off, relative to them: near the maximum a good step may seem to fall by so much.
+/// Relative rounding error of sums of logarithms; near the maximum, a good step may seem to decrease by it.
 const ROUNDING: f64 = 1e-14;
 
-/// Where a search ended.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub(super) theta: Vec<f64>,
     pub(super) sums: Sums,
     pub(super) converged: bool,
-    /// Whether some share ran to 0 or 1.
+    /// Whether some share approached 0 or 1.
     pub(super) boundary: bool,
 }
 
-/// Maximises the likelihood over the parameters `free`, all others as they are in `start`; some steps of EM come first.
+/// Maximizes the likelihood over the parameters `free`, after some EM steps; the others stay as in `start`.
 pub(super) fn maximise(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
     climb_from(problem, start, free, EM_STEPS, CONVERGED, &Penalty::None)
 }
 
-/// The same from a start that is as good as the maximum.
+/// Maximizes the likelihood from a start at the maximum.
 pub(super) fn maximise_at(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
     climb_from(problem, start, free, 0, CONVERGED, &Penalty::None)
 }
@@ -62,12 +64,12 @@ pub(super) fn maximise_penalised(problem: &Problem<'_>, start: &[f64], free: &[u
     climb_from(problem, start, free, EM_STEPS, CONVERGED, penalty)
 }
 
-/// The same from a start that is near, and near the maximum only.
+/// Maximizes the penalized likelihood approximately, from a start near the maximum.
 pub(super) fn maximise_near(problem: &Problem<'_>, start: &[f64], free: &[usize], penalty: &Penalty) -> Fit {
     climb_from(problem, start, free, 0, NEAR, penalty)
 }
 
-/// The same as near as a score test needs.
+/// Maximizes the penalized likelihood with the accuracy of a score test.
 pub(super) fn maximise_for_score(problem: &Problem<'_>, start: &[f64], free: &[usize], penalty: &Penalty) -> Fit {
     climb_from(problem, start, free, 0, NEAR_SCORE * problem.data.total, penalty)
 }
@@ -96,14 +98,14 @@ fn climb_from(
         };
         let mut step = solver.solve(&gradient);
         let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
-        // Where a share runs to 0 or 1 steps become small far from the end.
+        // If a share approaches 0 or 1, steps become small far from the maximum.
         let enough = if sums.largest > 0.5 * BOUNDARY { CONVERGED } else { enough };
         if exact && gain.abs() < enough {
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: true };
         }
         cap(&mut step, free, &units);
         let Some(reached) = climb(problem, &theta, &step, free, sums.value, penalty) else {
-            // No step rises: what is left is rounding, if the maximum is near.
+            // No step increases: what remains is rounding error, if the maximum is near.
             let converged = exact && gain < 1e-8;
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged };
         };
@@ -115,7 +117,7 @@ fn climb_from(
     Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: false }
 }
 
-/// Where the step leads, halved until the likelihood does not fall, but for rounding; `None` if it always does.
+/// Takes the step, halved until the likelihood does not decrease by more than rounding; `None` if it always does.
 fn climb(
     problem: &Problem<'_>,
     theta: &[f64],
@@ -125,7 +127,7 @@ fn climb(
     penalty: &Penalty,
 ) -> Option<(Vec<f64>, Sums)> {
     let rises = |reached: f64| reached.is_finite() && reached >= value - ROUNDING * value.abs();
-    // Nearly always the whole step is taken: what is needed there is summed at once.
+    // The full step is nearly always taken, so its sums are computed at once.
     let next = moved(theta, step, free, 1.0);
     let sums = penalty.sums(problem, &next, Want::Information);
     if rises(sums.value) {
@@ -144,7 +146,7 @@ pub(super) fn moved(theta: &[f64], step: &[f64], free: &[usize], size: f64) -> V
     next
 }
 
-/// The root mean square of each parameter's column.
+/// Returns the root mean square of each parameter's column.
 fn units(problem: &Problem<'_>) -> Vec<f64> {
     let (data, p) = (problem.data, problem.data.design.len());
     let (mut squares, mut row, mut total) = (vec![0.0; p], vec![0.0; p], 0.0);
@@ -171,13 +173,13 @@ fn cap(step: &mut [f64], free: &[usize], units: &[f64]) {
 
 /// Solves the corrected score over the parameters `free`; `None` if no finite solution is found.
 ///
-/// With a hidden response only and logits it is the gradient of a concave function; otherwise the solution that
-/// Newton's steps reach from the start is taken, and its derivative must be positive definite there.
+/// With a logit model in which only the outcome is randomized, it is the gradient of a concave function. Otherwise,
+/// it is the solution that Newton's method reaches from the start, where the derivative must be positive definite.
 pub(super) fn solve_corrected(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
     solve_from(problem, tables, start, free, CONVERGED, BOUNDARY)
 }
 
-/// The same as near as a score test needs, also where a share is 0 or 1 because of what is tested.
+/// Solves with the accuracy of a score test, even if a share is 0 or 1 because of the tested value.
 pub(super) fn solve_for_score(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
     solve_from(problem, tables, start, free, NEAR_SCORE * problem.data.total, FARTHEST)
 }
@@ -244,7 +246,7 @@ fn mean_of_counts(problem: &Problem<'_>, tables: &[f64]) -> f64 {
     sum / people
 }
 
-/// Where searches start: no effects, thresholds at the estimated shares of the response, the spread of a number.
+/// Returns the start of searches: no effects, thresholds at the estimated shares, and the spread of a number.
 pub(super) fn start(problem: &Problem<'_>, tables: &[f64]) -> Vec<f64> {
     let mut theta = vec![0.0; problem.parameters];
     let combinations = problem.data.hidden.len();
@@ -257,7 +259,7 @@ pub(super) fn start(problem: &Problem<'_>, tables: &[f64]) -> Vec<f64> {
                 }
             }
             let total: f64 = shares.iter().sum();
-            // No category is rarer here, so that the thresholds are apart.
+            // A lower limit on shares keeps the thresholds apart.
             let least = 0.1 / categories as f64;
             let shares: Vec<f64> = shares.iter().map(|share| (share / total).max(least)).collect();
             let total: f64 = shares.iter().sum();

@@ -1,9 +1,9 @@
-//! How often the test of a coefficient will reject a value: the projected score under a truth that is anticipated.
+//! Power of the test of a coefficient: the projected score in an expected population.
 //!
-//! Every answer enters with its probability, as if it were data. The fit with the coefficient at the value is the one
-//! that a regression will be near, and one respondent's projected score there has a mean `m`, a standard deviation `s1`
-//! under the anticipated truth, and the standard deviation `s0` that the test takes it to have. So many respondents `n`
-//! reject the value with the probability `Phi((sqrt(n)|m| - z s0)/s1) + Phi((-sqrt(n)|m| - z s0)/s1)`.
+//! Every answer enters with its probability, as if it were data. The fit with the coefficient at the tested value is
+//! close to that of a regression. One respondent's projected score there has the mean `m` and the standard deviation
+//! `s1` in the expected population, and the test assumes the standard deviation `s0`. So `n` respondents reject the
+//! value with probability `Phi((sqrt(n)|m| - z s0)/s1) + Phi((-sqrt(n)|m| - z s0)/s1)`.
 
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -21,30 +21,30 @@ use super::variance::score_covariance;
 use super::walk::{Point, Profile};
 use super::{Method, ModelRows, RegressError};
 
-/// Values at which a limit may be set, as shares of the way to the farthest one.
+/// Values at which a limit may be, as fractions of the distance to the farthest one.
 const WAY: [f64; 6] = [0.04, 0.1, 0.2, 0.4, 0.7, 1.0];
 
-/// What the free parameters' scores may be off, of one respondent, at a fit.
+/// Tolerance of the free parameters' scores at a fit, for one respondent.
 const FITTED: f64 = 1e-6;
 
-/// One respondent's projected score at a tested value, in standard deviations that the test takes it to have.
+/// One respondent's projected score at a tested value, in the standard deviations that the test assumes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
-    /// Its mean; 0 where the value is the true one.
+    /// Mean; 0 if the tested value is true.
     pub mean: f64,
-    /// Its standard deviation.
+    /// Standard deviation.
     pub spread: f64,
 }
 
 impl Signal {
-    /// The power of a two-sided test of this level with a number of respondents.
+    /// Returns the power of a two-sided test with this number of respondents.
     pub fn power(self, alpha: f64, respondents: f64) -> f64 {
         let (reach, size) = (reach(alpha), respondents.sqrt() * self.mean.abs());
         let below = |x: f64| Normal::standard().cdf(x / self.spread);
         below(size - reach) + below(-size - reach)
     }
 
-    /// How many respondents reject it with this power, at least 1.
+    /// Returns the number of respondents for this power, at least 1.
     pub fn respondents(self, alpha: f64, power: f64) -> f64 {
         let quantile = Normal::standard().inverse_cdf(power);
         let mut high = ((reach(alpha) + quantile.max(0.0) * self.spread) / self.mean).powi(2).max(1.0);
@@ -59,7 +59,7 @@ impl Signal {
         high
     }
 
-    /// How likely it is rejected from one side.
+    /// Returns the probability of rejection on one side.
     fn one_sided(self, alpha: f64, respondents: f64) -> f64 {
         Normal::standard().cdf((respondents.sqrt() * self.mean.abs() - reach(alpha)) / self.spread)
     }
@@ -69,17 +69,17 @@ fn reach(alpha: f64) -> f64 {
     Normal::standard().inverse_cdf(1.0 - alpha / 2.0)
 }
 
-/// What the test of a coefficient will find.
+/// Expected results of the test of a coefficient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Foreseen {
-    /// At zero: the power to find the coefficient.
+    /// At zero, which gives the power to detect the coefficient.
     pub zero: Signal,
-    /// At values far below and far above: how likely there is a limit on that side.
+    /// At values far below and far above, which give the probability of a limit on that side.
     sides: [Vec<Signal>; 2],
 }
 
 impl Foreseen {
-    /// How likely the interval of this level lacks a limit on one side at least.
+    /// Returns the probability that the interval lacks a limit on at least one side.
     pub fn one_sided(&self, alpha: f64, respondents: f64) -> f64 {
         let lacking = |side: &Vec<Signal>| {
             let limited = side.iter().map(|signal| signal.one_sided(alpha, respondents)).fold(0.0, f64::max);
@@ -89,7 +89,7 @@ impl Foreseen {
     }
 }
 
-/// The data of all answers, and what a test takes from them.
+/// All possible answers as data, with what the tests need.
 pub(super) struct Outlook<'a> {
     problem: &'a Problem<'a>,
     tables: Vec<f64>,
@@ -100,7 +100,7 @@ pub(super) struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
-    /// `theta`: the coefficients that are anticipated.
+    /// Prepares the power analysis. `theta` are the expected coefficients.
     pub(super) fn new(problem: &'a Problem<'a>, rows: &ModelRows, theta: &'a [f64], method: Method) -> Outlook<'a> {
         let likelihood = method == Method::MaximumLikelihood;
         Outlook {
@@ -113,10 +113,10 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// What the test of a parameter will find.
+    /// Returns the expected results of the test of a parameter.
     ///
     /// # Errors
-    /// Returns an error if the others cannot be fitted without it.
+    /// Returns [`RegressError`] if the other parameters cannot be fitted without it.
     pub(super) fn of(&self, tested: usize) -> Result<Foreseen, RegressError> {
         let free = (0..self.problem.parameters).filter(|&at| at != tested).collect::<Vec<usize>>();
         if self.problem.kernel == Kernel::LeastSquares {
@@ -159,7 +159,7 @@ impl<'a> Outlook<'a> {
         Ok(Foreseen { zero, sides: [side(-farthest)?, side(farthest)?] })
     }
 
-    /// The projected score of one respondent at a point; `None` if the others are not fitted there.
+    /// Returns one respondent's projected score at a point; `None` if the other parameters are not fitted there.
     fn signal(&self, point: &Point, tested: usize) -> Result<Option<Signal>, RegressError> {
         let (problem, n) = (self.problem, self.problem.parameters);
         let (gradient, squares) = match self.method {
@@ -183,8 +183,10 @@ impl<'a> Outlook<'a> {
         Ok(Some(Signal { mean: mean / scale, spread: variance.max(0.0).sqrt() / scale }))
     }
 
-    /// A linear model: the test is Fieller's, whose variance is that of the score about its mean. Far away the score is
-    /// that of the coefficient's own noise, alike on both sides.
+    /// Returns the expected results for a linear model, whose test is Fieller's, with the variance of the score
+    /// about its mean.
+    ///
+    /// Far away, the score consists of the coefficient's own noise, which is the same on both sides.
     fn linear(&self, tested: usize, free: &[usize]) -> Result<Foreseen, RegressError> {
         let n = self.problem.parameters;
         let refused = || {
@@ -218,7 +220,7 @@ impl<'a> Outlook<'a> {
         let signal =
             |mean: f64, variance: f64| Signal { mean: mean / variance.max(f64::MIN_POSITIVE).sqrt(), spread: 1.0 };
         let far = signal(slope, noise);
-        // Both limits are lacking together.
+        // Both limits are missing together.
         Ok(Foreseen { zero: signal(zero.0, zero.1), sides: [vec![far], vec![Signal { mean: f64::MAX, spread: 1.0 }]] })
     }
 }

@@ -1,19 +1,19 @@
-//! Formulas: `Income ~ Education + Sex + age + Education:Sex`.
+//! Model formulas, such as `Income ~ Education + Sex + age + Education:Sex`.
 //!
-//! `a + b` has both, `a:b` their interaction, `a*b` is `a + b + a:b`, `-1` (or `+ 0`) leaves the constant out. A name
-//! with other characters than letters, digits, `_`, `.` and `-` stands in quotes or backticks.
+//! `a + b` contains both terms, `a:b` is their interaction, and `a*b` means `a + b + a:b`. `-1` or `+ 0` removes the
+//! intercept. Names with characters other than letters, digits, `_`, `.` and `-` are quoted or in backticks.
 
 use std::collections::BTreeSet;
 
 use super::RegressError;
 
-/// A term may multiply so many variables.
+/// Maximum number of variables in a term.
 const MAX_FACTORS: usize = 8;
 
-/// A formula may have so many terms.
+/// Maximum number of terms in a formula.
 const MAX_TERMS: usize = 1000;
 
-/// A formula: a response, or several whose sum is one (`a + b ~ age`), and the terms that predict it.
+/// A formula: an outcome, or a sum of several (`a + b ~ age`), and the terms that predict it.
 ///
 /// ```
 /// use candor_analysis::regress::Formula;
@@ -33,23 +33,22 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// The name of the response; of a sum the names with `+` between.
+    /// Returns the name of the outcome; for a sum, the names joined by `+`.
     pub fn response(&self) -> &str {
         &self.response
     }
 
-    /// The names of what the response is the sum of: of one alone that one.
+    /// Returns the names of the summands of the outcome; a single one for other outcomes.
     pub fn summands(&self) -> &[String] {
         &self.summands
     }
 
-    /// The terms, each the names of the variables that it multiplies: first those of one variable, then those of two,
-    /// and so on.
+    /// Returns the terms, each as the names of its variables: first terms of one variable, then of two, and so on.
     pub fn terms(&self) -> &[Vec<String>] {
         &self.terms
     }
 
-    /// Whether there is a constant.
+    /// Returns whether there is an intercept.
     pub fn has_constant(&self) -> bool {
         self.constant
     }
@@ -92,7 +91,7 @@ impl std::str::FromStr for Formula {
     }
 }
 
-/// The names of a sum, each of them once.
+/// Returns the distinct names of a sum.
 fn summed(tokens: &[Token]) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for summand in tokens.split(|token| *token == Token::Sign('+')) {
@@ -130,7 +129,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// The length of a name without quotes. A `-` inside belongs to it, unless all that follows is the 1 of a constant.
+/// Returns the length of an unquoted name. A `-` is part of it, unless it is followed by a single 1 (no intercept).
 fn word(text: &str) -> usize {
     let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut end = 0;
@@ -145,7 +144,7 @@ fn word(text: &str) -> usize {
     }
 }
 
-/// What is added, with its sign.
+/// Splits a sum into its summands, with their signs.
 fn summands(tokens: &[Token]) -> Result<Vec<(char, &[Token])>, String> {
     let mut found = Vec::new();
     let (mut sign, mut rest) = ('+', tokens);
@@ -165,7 +164,7 @@ fn summands(tokens: &[Token]) -> Result<Vec<(char, &[Token])>, String> {
     }
 }
 
-/// The terms of a product: `a*b:c` is `a + b:c + a:b:c`.
+/// Expands a product into terms: `a*b:c` is `a + b:c + a:b:c`.
 fn expanded(product: &[Token]) -> Result<Vec<Vec<String>>, String> {
     let mut terms: Vec<Vec<String>> = Vec::new();
     for (number, crossed) in product.split(|token| *token == Token::Sign('*')).enumerate() {

@@ -1,19 +1,19 @@
-//! How hidden predictors depend on the public ones: what maximum likelihood has to assume.
+//! Laws of randomized predictors given the public ones, which maximum likelihood must assume.
 
 use std::collections::HashMap;
 
 use super::design::Factor;
 use super::observations::{Group, Observations};
 
-/// A law with more parameters is taken as additive.
+/// Number of parameters above which a law is additive.
 const MAX_SATURATED: usize = 200;
 
-/// A logit model of the combination of hidden predictors given the public ones.
+/// A logit model of the combination of randomized predictors, given the public ones.
 #[derive(Clone, Debug)]
 pub(super) struct HiddenPredictors {
     form: Form,
     combinations: usize,
-    /// How many parameters.
+    /// Number of parameters.
     pub(super) parameters: usize,
 }
 
@@ -21,31 +21,32 @@ pub(super) struct HiddenPredictors {
 enum Form {
     /// Every combination of public categories has shares of its own.
     Saturated(HashMap<Vec<u16>, usize>),
-    /// One share, of people who ignore the device.
+    /// A single share, that of noncompliers.
     Ignoring,
-    /// For each category of the response, log odds of all but the first of so many categories of companions: sums of
-    /// public columns, of those of one combination if there are no columns.
+    /// For each category of the outcome, log odds of all but the first of `codes` categories of companions.
+    ///
+    /// They are sums of public columns or, without columns, those of one combination.
     Companions { codes: usize, columns: Vec<(Factor, u16)>, found: HashMap<Vec<u16>, usize> },
-    /// A constant for each combination of hidden categories, and for each hidden category a coefficient of each public
-    /// column.
+    /// An intercept for each combination of true categories, and a coefficient of each public column for each
+    /// category.
     Additive { sizes: Vec<usize>, columns: Vec<(Factor, u16)> },
 }
 
-/// What maximum likelihood assumes of randomized predictors.
+/// Assumption of maximum likelihood about randomized predictors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
-    /// Nothing: they have shares of their own in every group of the public ones.
+    /// None: they have separate shares in every group of the public ones.
     Saturated,
-    /// As many ignore the device in all groups.
+    /// The share of noncompliers is the same in all groups.
     Ignoring,
     /// Their log odds are sums of effects of the public ones.
     Additive,
-    /// What is answered together with the response has a law of its own for each of its categories.
+    /// Companions of the outcome have a separate law for each of its categories.
     Companions,
 }
 
 impl Assumption {
-    /// In words.
+    /// Describes the assumption.
     pub fn words(self) -> &'static str {
         match self {
             Assumption::Saturated => {
@@ -67,7 +68,7 @@ impl Assumption {
 }
 
 impl HiddenPredictors {
-    /// `None` if no predictor is hidden.
+    /// Chooses a law; `None` if no predictor is randomized.
     pub(super) fn new(data: &Observations) -> Option<HiddenPredictors> {
         let combinations = data.hidden.len();
         if combinations == 1 {
@@ -97,7 +98,7 @@ impl HiddenPredictors {
         Some(HiddenPredictors { form: Form::Additive { sizes, columns }, combinations, parameters })
     }
 
-    /// The law of companions: of each group of public categories, or additive.
+    /// Returns the law of companions: separate for each group of public categories, or additive.
     fn of_companions(data: &Observations, codes: usize, found: HashMap<Vec<u16>, usize>) -> HiddenPredictors {
         let (combinations, own) = (data.hidden.len(), data.outcomes * (codes - 1));
         let numeric = data.design.predictors.iter().any(|one| matches!(one.factor, Factor::Number(_)));
@@ -108,7 +109,7 @@ impl HiddenPredictors {
         HiddenPredictors { form: Form::Companions { codes, columns, found }, combinations, parameters: own * width }
     }
 
-    /// What is assumed.
+    /// Returns the assumption of the law.
     pub(super) fn assumption(&self) -> Assumption {
         match self.form {
             Form::Saturated(_) => Assumption::Saturated,
@@ -118,8 +119,7 @@ impl HiddenPredictors {
         }
     }
 
-    /// The columns of each combination of hidden categories in a group: its log odds are their sum with the parameters
-    /// as weights.
+    /// Writes the columns of each combination in a group, whose sum weighted by the parameters is the log odds.
     pub(super) fn fill(&self, data: &Observations, group: &Group, rows: &mut SparseRows) {
         rows.clear();
         for (combination, codes) in data.hidden.iter().enumerate() {
@@ -162,7 +162,7 @@ impl HiddenPredictors {
     }
 }
 
-/// Numeric columns, and the categories of public attributes but their references.
+/// Returns numeric columns, and indicators of public categories except the references.
 fn public_columns(data: &Observations) -> Vec<(Factor, u16)> {
     let mut columns = Vec::new();
     for one in data.design.predictors.iter().filter(|one| !matches!(one.factor, Factor::Hidden(_))) {
@@ -177,7 +177,7 @@ fn public_columns(data: &Observations) -> Vec<(Factor, u16)> {
     columns
 }
 
-/// Rows in which few entries are not zero: these, with their places in rising order.
+/// Sparse rows: nonzero entries with their positions in increasing order.
 #[derive(Default)]
 pub(super) struct SparseRows {
     entries: Vec<(usize, f64)>,
@@ -200,7 +200,7 @@ impl SparseRows {
         self.ends.push(self.entries.len());
     }
 
-    /// The entries of a row.
+    /// Returns the entries of a row.
     pub(super) fn row(&self, number: usize) -> &[(usize, f64)] {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
         &self.entries[start..self.ends[number]]

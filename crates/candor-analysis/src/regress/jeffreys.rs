@@ -1,9 +1,9 @@
-//! The Jeffreys penalty, `+ 1/2 ln |I(b)|` with `I` the expected information, under which the maximum is finite (Firth
+//! Jeffreys' penalty `+ 1/2 ln |I(b)|`, with `I` the expected information, which makes the maximum finite (Firth
 //! 1993).
 //!
-//! Its slope is exact: with `P` the probability of an answer and `q = I^-1 grad P`, it is half the sum over people and
-//! answers of `2 q' (grad P)_m / P - (q' grad P) P_m / P^2`. Steps are those of BFGS, begun in the metric of the
-//! information.
+//! Its gradient is exact. With `P` the probability of an answer and `q = I^-1 grad P`, it is half the sum over
+//! people and answers of `2 q' (grad P)_m / P - (q' grad P) P_m / P^2`. The search is BFGS, starting with the metric
+//! of the information.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -13,13 +13,13 @@ use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::Want;
 
-/// Steps at most.
+/// Maximum number of steps.
 const STEPS: usize = 500;
 
-/// A step this small, in standard errors squared, is the last.
+/// Squared length of a step, in standard errors, at which the search ends.
 const CONVERGED: f64 = 1e-15;
 
-/// The same where no step rises any more.
+/// The same if no step increases any more.
 const NEARLY: f64 = 1e-7;
 
 /// Maximizes the penalized likelihood; `None` if the information is singular at the start.
@@ -68,8 +68,7 @@ pub(super) fn maximise(problem: &Problem<'_>, possible: &Possible, start: &[f64]
     Some(Fit { theta, sums, converged, boundary: false })
 }
 
-/// The update of the inverse Hessian after a step and the change of the slope over it; none where the curve is not
-/// downward.
+/// Updates the inverse Hessian after a step and the change of the gradient; skipped unless the function is concave.
 fn update(metric: &mut DMatrix<f64>, step: &DVector<f64>, change: &DVector<f64>) {
     let along = step.dot(change);
     if along <= 1e-14 * step.norm() * change.norm() {
@@ -82,12 +81,12 @@ fn update(metric: &mut DMatrix<f64>, step: &DVector<f64>, change: &DVector<f64>)
     metric.ger(-1.0 / along, step, &by, 1.0);
 }
 
-/// The slope of the penalized log-likelihood.
+/// Returns the gradient of the penalized log-likelihood.
 fn gradient(problem: &Problem<'_>, possible: &Possible, theta: &[f64]) -> Option<DVector<f64>> {
     let (n, m) = (problem.parameters, problem.kernel.indices());
     let inverse = solver(problem, possible, theta)?.inverse();
     let mut total = DVector::from_vec(problem.likelihood(theta, Want::Gradient).gradient);
-    // Of one group: the inverse of the information in the indices.
+    // For one group, the inverse of the information in the indices.
     let mut inner = DMatrix::zeros(m, m);
     let mut in_indices = vec![0.0; m];
     each_derivative(problem, possible, theta, |group, x, answers| {

@@ -1,8 +1,8 @@
-//! Joint tests of the coefficients of a term: of the categories of a factor, and of the categories of the response.
+//! Joint tests of the coefficients of a term, over the categories of a factor and of the outcome.
 //!
-//! With `u` the score and `I` the information of the fit without the term, `W` the tested directions less their
-//! projections on the others, and `V` the covariance of `u`, the statistic is `u'W (W'VW)^-1 W'u`: a chi-square with as
-//! many degrees of freedom as there are coefficients. With sampling clusters it is Hotelling's, by the units less the
+//! Let `u` be the score and `I` the information of the fit without the term. Let `W` be the tested directions less
+//! their projections on the others, and `V` the covariance of `u`. The statistic `u'W (W'VW)^-1 W'u` is chi-square,
+//! with as many degrees of freedom as coefficients. With primary sampling units, it is Hotelling's, with units less
 //! strata.
 
 use nalgebra::{DMatrix, DVector};
@@ -21,7 +21,7 @@ use super::projection::Projections;
 use super::result::{JointTest, Test};
 use super::variance::score_covariance;
 
-/// `v' C^-1 v`; `None` if the covariance is not positive definite.
+/// Returns `v' C^-1 v`; `None` if the covariance is not positive definite.
 fn quadratic(vector: &DVector<f64>, covariance: DMatrix<f64>) -> Option<f64> {
     let scale = covariance.diagonal().map(|own| own.sqrt().recip());
     if !scale.iter().all(|own| own.is_finite()) {
@@ -43,11 +43,11 @@ fn told(term: String, df: usize, statistic: f64, units: Option<f64>) -> Option<J
     Some(JointTest { term, p_value: law.sf(statistic), statistic, df, denominator_df, test })
 }
 
-/// Tests of the terms of a likelihood, whose fits without a term are searched for from two starts; none of a term
-/// without which there is no fit.
+/// Tests the terms of a likelihood. Fits without a term are searched from two starts, and terms without a fit are
+/// omitted.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance.
+/// Returns [`RegressError`] if the sampling design does not identify the variance.
 pub(super) fn by_likelihood(
     problem: &Problem<'_>,
     starts: [&[f64]; 2],
@@ -91,10 +91,10 @@ pub(super) fn by_likelihood(
     Ok(found)
 }
 
-/// Tests of the terms of a corrected score; none of a term without which it has no solution.
+/// Tests the terms of a corrected score; terms without a solution are omitted.
 ///
 /// # Errors
-/// Returns an error if the sampling design does not identify the variance.
+/// Returns [`RegressError`] if the sampling design does not identify the variance.
 pub(super) fn by_score(profile: &CorrectedProfile<'_>, near: &[f64]) -> Result<Vec<JointTest>, RegressError> {
     let problem = profile.problem;
     let mut found = Vec::new();
@@ -115,7 +115,7 @@ pub(super) fn by_score(profile: &CorrectedProfile<'_>, near: &[f64]) -> Result<V
         let scatter = directions.tr_mul(&(score_covariance(problem, &theta, None)? * &directions));
         let covariance = match (problem.kernel, profile.drawn) {
             (_, Drawn::Design) => scatter,
-            // About its mean, as Fieller's sets have it.
+            // About its mean, as in Fieller's sets.
             (Kernel::LeastSquares, _) => scatter - &scores * scores.transpose() / problem.data.total,
             _ => profile.covariance(&theta, &weights)?,
         };
@@ -125,7 +125,7 @@ pub(super) fn by_score(profile: &CorrectedProfile<'_>, near: &[f64]) -> Result<V
     Ok(found)
 }
 
-/// Wald's tests of the terms, by a covariance with these degrees of freedom.
+/// Returns Wald tests of the terms, by a covariance matrix with these degrees of freedom.
 pub(super) fn by_covariance(
     terms: &[(String, Vec<usize>)],
     estimates: &[f64],

@@ -1,4 +1,4 @@
-//! The score statistic of a coefficient of the likelihood, at every value that is tried for it.
+//! Score statistic of a coefficient under the likelihood, at every tested value.
 
 use std::collections::BTreeSet;
 
@@ -16,30 +16,30 @@ use super::projection::{Projection, only};
 use super::variance::score_covariance;
 use super::walk::{Point, Profile};
 
-/// What the information is taken from.
+/// Source of the information.
 #[derive(Clone, Copy)]
 pub(super) enum Information<'a> {
-    /// All answers about a hidden response.
+    /// All possible answers to a randomized outcome.
     Response(&'a Possible),
-    /// All answers about everything hidden.
+    /// All possible answers to all randomized attributes.
     Everything(&'a Everything),
-    /// The answers that were given.
+    /// The observed answers.
     Observed,
 }
 
-/// How respondents were drawn.
+/// Sampling of the respondents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drawn {
-    /// Independently of one another, with equal weights.
+    /// Independent, with equal weights.
     Simple,
-    /// Independently, with weights.
+    /// Independent, with sampling weights.
     Weighted,
-    /// With clusters, strata, finite populations or margins.
+    /// With sampling units, strata, finite populations or benchmarks.
     Design,
 }
 
 impl Drawn {
-    /// How the respondents of a problem were drawn.
+    /// Returns the sampling of a problem's respondents.
     pub(super) fn of(problem: &Problem<'_>) -> Drawn {
         let data = problem.data;
         match (data.labels != [0, 0] || !data.fpc.is_empty() || data.calibration.is_some(), data.weighted) {
@@ -50,13 +50,13 @@ impl Drawn {
     }
 }
 
-/// The numbers of clusters and strata, if clusters are all that there is to the design.
+/// Returns the numbers of clusters and strata, if the design has nothing else.
 pub(super) fn clustered(problem: &Problem<'_>) -> Option<[usize; 2]> {
     let data = problem.data;
     (data.labels[0] > 0 && data.fpc.is_empty() && data.calibration.is_none()).then_some(data.labels)
 }
 
-/// Clusters without anybody of the model, which the strata have all the same.
+/// Adds clusters without people in the model, which count in their strata nonetheless.
 pub(super) fn add_outside(problem: &Problem<'_>, clusters: &mut Clusters) {
     let strata: BTreeSet<u32> = clusters.keys().map(|(stratum, _)| *stratum).collect();
     for &(stratum, cluster) in problem.data.outside.keys().filter(|(stratum, _)| strata.contains(stratum)) {
@@ -64,26 +64,27 @@ pub(super) fn add_outside(problem: &Problem<'_>, clusters: &mut Clusters) {
     }
 }
 
-/// The degrees of freedom of a design with clusters: units less strata plus 1 less parameters, one at least.
+/// Returns the degrees of freedom of a design with clusters: units less strata, plus 1, less parameters; at least
+/// one.
 pub(super) fn design_df(problem: &Problem<'_>) -> Option<f64> {
     problem.data.degrees.map(|degrees| (degrees + 1.0 - problem.own as f64).max(1.0))
 }
 
-/// The statistic of one coefficient of a likelihood.
+/// Score statistic of one coefficient under a likelihood.
 pub(super) struct LikelihoodProfile<'a> {
     pub(super) problem: &'a Problem<'a>,
     pub(super) information: Information<'a>,
     pub(super) drawn: Drawn,
-    /// Keeps the others finite.
+    /// Penalty that keeps the other parameters finite.
     pub(super) ridge: &'a Penalty,
     pub(super) tested: usize,
     pub(super) free: Vec<usize>,
-    /// Whether there is so much data that one search is enough.
+    /// Whether there is enough data that one search suffices.
     pub(super) much: bool,
 }
 
 impl LikelihoodProfile<'_> {
-    /// A fit, with the ridge, and with the coefficient where it is.
+    /// Returns the statistic at a fit with the ridge, in which the coefficient is fixed.
     pub(super) fn point(&self, fit: &Fit) -> Result<Point, RegressError> {
         let Projection { weights, information } = self.projection(fit);
         let slope = |(at, u): (usize, &f64)| u + self.ridge.slope(&fit.theta, at);
@@ -116,7 +117,9 @@ impl LikelihoodProfile<'_> {
         })
     }
 
-    /// One step with the variance of few clusters; `None` without clusters, or where a share has run to 0 or 1.
+    /// Takes one step with the variance for few clusters.
+    ///
+    /// `None` without clusters, or if a share is near 0 or 1.
     fn by_clusters(&self, fit: &Fit) -> Option<OneStep> {
         let Information::Response(possible) = self.information else { return None };
         let [_, strata] = clustered(self.problem)?;
@@ -139,14 +142,14 @@ impl LikelihoodProfile<'_> {
         }
     }
 
-    /// Without a projection.
+    /// Returns the score without projection.
     fn alone(&self) -> Projection {
         let mut weights = vec![0.0; self.problem.parameters];
         weights[self.tested] = 1.0;
         Projection { weights, information: 0.0 }
     }
 
-    /// The variance of the projected score.
+    /// Returns the variance of the projected score.
     fn variance(&self, fit: &Fit, weights: &[f64], information: f64) -> Result<f64, RegressError> {
         let n = weights.len();
         let direction = DVector::from_column_slice(weights);

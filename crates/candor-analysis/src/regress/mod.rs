@@ -1,9 +1,9 @@
-//! Regression on randomized answers: how a response depends on predictors, where any of them may be hidden behind a
-//! plan's channels.
+//! Regression on randomized answers: models of an outcome, where the outcome and predictors may be randomized.
 //!
-//! A response tells the likelihood of every truth ([`Layout`] finds out how), and everything follows from that: maximum
-//! likelihood where the response alone is hidden, a corrected score where predictors are, errors, score tests and
-//! average effects (docs/mathematics/regression.md). Equal rows are taken together first ([`ModelRows`]).
+//! A response determines the likelihood of every true record ([`Layout`] computes it), and everything else follows.
+//! If only the outcome is randomized, the fit is maximum likelihood; if predictors are, it is a corrected score.
+//! Standard errors, score tests and average effects complete it (docs/mathematics/regression.md). Equal rows are
+//! merged first ([`ModelRows`]).
 
 mod error;
 mod formula;

@@ -1,4 +1,4 @@
-//! A formula about a plan: which variables are hidden, which are known, and what is the response.
+//! A formula applied to a plan: the outcome, and the randomized, public and numeric variables.
 
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Kind, NOT_ASKED, nearest};
@@ -11,10 +11,10 @@ use super::{Formula, RegressError};
 use crate::condition::Condition;
 use crate::moments::Values;
 
-/// At most so many combinations of hidden categories are summed over.
+/// Maximum number of combinations of randomized attributes.
 pub const MAX_HIDDEN_CELLS: usize = 4096;
 
-/// The codes of an attribute that stand for no answer.
+/// Returns the codes of an attribute without an answer.
 fn without_answer(attribute: &Attribute, missing: Missing) -> Vec<u16> {
     let is_none = |label: &str| label.is_empty() || label == NOT_ASKED;
     let all = attribute.categories().iter().enumerate();
@@ -22,63 +22,66 @@ fn without_answer(attribute: &Attribute, missing: Missing) -> Vec<u16> {
     none.map(|(code, _)| code as u16).collect()
 }
 
-/// The same, by code.
+/// A model of noncompliance, by category codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ignoring {
     pub(super) says: usize,
     pub(super) only: Option<usize>,
 }
 
-/// All other codes.
+/// Returns all other codes.
 fn with_answer(attribute: &Attribute, missing: Missing) -> Vec<usize> {
     let left_out = without_answer(attribute, missing);
     (0..attribute.categories().len()).filter(|&code| !left_out.contains(&(code as u16))).collect()
 }
 
-/// A model of a plan's responses.
+/// A model of the responses to a plan.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(super) family: Family,
-    /// The response's name.
+    /// Name of the outcome.
     pub(super) response: String,
-    /// The response's categories, none of a number; the reference among them.
+    /// Categories of the outcome, including the reference; empty for numbers.
     pub(super) categories: Vec<String>,
     pub(super) reference: usize,
-    /// Attributes whose truth is summed over: the response first if it is one, then randomized predictors, by position
-    /// in the schema.
+    /// Randomized attributes, whose true categories are summed over, by position in the schema.
+    ///
+    /// The outcome comes first if it is one of them, followed by predictors.
     pub(super) hidden: Vec<usize>,
-    /// What the categories of the first of them stand for, if the response is their sum.
+    /// Scores of the categories of the first of them, if the outcome is their sum.
     pub(super) scores: Vec<Values>,
-    /// How many of the last of them are companions: in no term, but answered together with others by a matrix, such as
-    /// the control items of a list experiment.
+    /// Number of companions, which come last.
+    ///
+    /// They are in no term, but a matrix randomizes them together with others, such as control items of a list
+    /// experiment.
     pub(super) companions: usize,
-    /// Whether the response is answered together with them.
+    /// Whether the outcome is randomized together with them.
     pub(super) answered_together: bool,
-    /// Whether the response is a public attribute, so that its truth is known.
+    /// Whether the outcome is a public attribute, so that it is known.
     pub(super) known_response: bool,
     /// Public attributes among the predictors.
     pub(super) public: Vec<usize>,
-    /// Numeric columns: predictors, then the response if it is a number.
+    /// Numeric columns: predictors, then the outcome if it is a number.
     pub(super) numbers: Vec<String>,
     pub(super) design: Design,
     pub(super) standardize: bool,
     pub(super) ignoring: Option<Ignoring>,
-    /// The codes that are left out of each hidden attribute, and of each public one.
+    /// Omitted codes of each randomized attribute and of each public one.
     pub(super) hidden_left_out: Vec<Vec<u16>>,
     pub(super) public_left_out: Vec<Vec<u16>>,
-    /// The subpopulation, by randomized attributes.
+    /// Subpopulation: a condition on randomized attributes.
     pub(super) domain: Option<Condition>,
-    /// The attributes of which people without an answer are left out.
+    /// Attributes in which people without an answer are omitted.
     pub(super) left_out: Vec<usize>,
 }
 
 impl Model {
-    /// Finds the variables of a formula: attributes of the plan's schema by name, all others are numeric columns of the
+    /// Identifies the variables of a formula: attributes of the schema by name, and numeric columns of the
     /// responses.
     ///
     /// # Errors
-    /// If the response predicts itself, nothing is randomized, the family does not fit, or there are too many hidden
-    /// combinations.
+    /// Returns [`RegressError`] if the outcome is a predictor, nothing is randomized, the family does not match, or
+    /// there are too many combinations.
     pub fn new(plan: &Plan, formula: &Formula, options: &ModelOptions) -> Result<Model, RegressError> {
         let schema = plan.schema();
         let found = |name: &str| schema.attributes().iter().position(|attribute| attribute.name() == name);
@@ -140,52 +143,53 @@ impl Model {
         })
     }
 
-    /// The kind of response.
+    /// Returns the family.
     pub fn family(&self) -> Family {
         self.family
     }
 
-    /// The response's name.
+    /// Returns the name of the outcome.
     pub fn response(&self) -> &str {
         &self.response
     }
 
-    /// The numeric columns that it needs of the responses, in order.
+    /// Returns the numeric columns that the model needs, in order.
     pub fn numbers(&self) -> &[String] {
         &self.numbers
     }
 
-    /// The response's categories; none of a number.
+    /// Returns the categories of the outcome; empty for numbers.
     pub fn categories(&self) -> &[String] {
         &self.categories
     }
 
-    /// The place of the category that others are compared with.
+    /// Returns the index of the reference category.
     pub fn reference(&self) -> usize {
         self.reference
     }
 
-    /// Its randomized predictors, by position in the schema.
+    /// Returns the randomized predictors, by position in the schema.
     pub fn randomized(&self) -> &[usize] {
         &self.hidden[self.hidden_responses()..self.hidden.len() - self.companions]
     }
 
-    /// The randomized attributes that it is about, by position in the schema.
+    /// Returns the randomized attributes of the model, by position in the schema.
     pub fn hidden(&self) -> &[usize] {
         &self.hidden[usize::from(self.known_response)..]
     }
 
-    /// Its public predictors, by position in the schema.
+    /// Returns the public predictors, by position in the schema.
     pub fn public(&self) -> &[usize] {
         &self.public
     }
 
-    /// The attributes of which people without an answer are left out, by position in the schema.
+    /// Returns the attributes in which people without an answer are omitted, by position in the schema.
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
     }
 
-    /// Whether people with these categories of the hidden attributes, from one of them on, are in the model.
+    /// Returns whether people with these categories of the randomized attributes, starting at `from`, are in the
+    /// model.
     pub(super) fn is_inside(&self, from: usize, codes: &[usize]) -> bool {
         let has_answers =
             codes.iter().zip(&self.hidden_left_out[from..]).all(|(code, out)| !out.contains(&(*code as u16)));
@@ -194,30 +198,30 @@ impl Model {
         has_answers && self.domain.as_ref().is_none_or(|domain| domain.holds(code))
     }
 
-    /// Whether it is not known who is left out, because the answers that tell are randomized.
+    /// Returns whether randomized answers decide who is omitted, so that it is uncertain.
     pub(super) fn leaves_out_hidden(&self) -> bool {
         let from = usize::from(self.known_response);
         self.domain.is_some()
             || self.hidden_left_out[from.min(self.hidden_left_out.len())..].iter().any(|codes| !codes.is_empty())
     }
 
-    /// How many of the hidden attributes are the response: one, none, or the items of a score.
+    /// Returns the number of randomized attributes in the outcome: one, none, or the items of a score.
     pub(super) fn hidden_responses(&self) -> usize {
         if self.is_score() { self.scores.len() } else { usize::from(!self.categories.is_empty()) }
     }
 
-    /// Whether the response is a number that randomized attributes stand for: the sum of their scores.
+    /// Returns whether the outcome is a sum score of randomized attributes.
     pub fn is_score(&self) -> bool {
         !self.scores.is_empty()
     }
 
-    /// Whether a predictor is randomized.
+    /// Returns whether a predictor is randomized.
     pub fn has_hidden_predictors(&self) -> bool {
         self.hidden.len() > self.hidden_responses()
     }
 }
 
-/// Adds the attributes of the subpopulation and of matrices to the hidden ones; gives those of matrices, the last.
+/// Adds the attributes of the subpopulation and companions, and returns the latter, which come last.
 fn complete(plan: &Plan, domain: Option<&Condition>, hidden: &mut Vec<usize>) -> Result<Vec<usize>, RegressError> {
     domain.iter().flat_map(|domain| domain.attributes()).for_each(|&at| put(hidden, at));
     if hidden.iter().all(|&at| plan.schema().attributes()[at].is_public()) {
@@ -229,7 +233,7 @@ fn complete(plan: &Plan, domain: Option<&Condition>, hidden: &mut Vec<usize>) ->
     Ok(companions)
 }
 
-/// A predictor: of an attribute with the codes that are left out, and the reference that was asked for.
+/// Creates a predictor; for an attribute, with its omitted codes and the requested reference.
 fn predictor_of(name: &str, factor: Factor, attribute: Option<(&Attribute, Vec<u16>, Option<usize>)>) -> Predictor {
     let (categories, left_out, asked) = match attribute {
         Some((attribute, left_out, asked)) => (attribute.categories().to_vec(), left_out, asked),
@@ -240,7 +244,7 @@ fn predictor_of(name: &str, factor: Factor, attribute: Option<(&Attribute, Vec<u
     Predictor { name: name.to_owned(), factor, categories, reference, left_out }
 }
 
-/// A subpopulation is not one of the outcome's categories.
+/// Checks that the subpopulation does not restrict the outcome.
 fn check_domain(plan: &Plan, options: &ModelOptions, outcomes: &[usize]) -> Result<(), RegressError> {
     let refused = |message: &str| Err(RegressError::Domain(message.to_owned()));
     let Some(domain) = &options.domain else { return Ok(()) };
@@ -255,7 +259,7 @@ fn check_domain(plan: &Plan, options: &ModelOptions, outcomes: &[usize]) -> Resu
     }
 }
 
-/// The codes of an attribute that nobody of a subpopulation has.
+/// Returns the codes of an attribute that nobody in a subpopulation has.
 fn outside(plan: &Plan, domain: Option<&Condition>, at: usize) -> Vec<u16> {
     let Some((domain, place)) =
         domain.and_then(|domain| Some((domain, domain.attributes().iter().position(|&own| own == at)?)))
@@ -276,8 +280,8 @@ fn outside(plan: &Plan, domain: Option<&Condition>, at: usize) -> Vec<u16> {
     (0..found.len()).filter(|&code| !found[code]).map(|code| code as u16).collect()
 }
 
-/// Whom to tell apart from those who follow the device: that takes several channels for the response, and nothing else
-/// hidden.
+/// Returns the model of noncompliance, which requires several channels for the outcome, and no other randomized
+/// variable.
 fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) -> Result<Ignoring, RegressError> {
     let refused = |message: String| Err(RegressError::Ignoring(message));
     if !alone {
@@ -300,7 +304,7 @@ fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) 
     Ok(Ignoring { says: code(&asked.says)?, only: asked.only.as_ref().map(code).transpose()? })
 }
 
-/// Hidden attributes, the response first, public ones, and numeric columns.
+/// Returns the randomized attributes with the outcome first, the public ones, and the numeric columns.
 fn variables(plan: &Plan, formula: &Formula, outcomes: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<String>) {
     let attributes = plan.schema().attributes();
     let mut hidden: Vec<usize> = outcomes.to_vec();
@@ -388,7 +392,7 @@ fn has_missing(attribute: &Attribute) -> bool {
     !without_answer(attribute, Missing::LeaveOut).is_empty()
 }
 
-/// The reference category of every attribute.
+/// Requested reference categories of attributes.
 struct References(Vec<(usize, usize)>);
 
 impl References {
@@ -421,13 +425,13 @@ impl References {
         options.references.iter().map(one).collect::<Result<_, _>>().map(References)
     }
 
-    /// The place of the category that was asked for of an attribute among some codes; the first of them if none was.
+    /// Returns the index of the requested category among some codes; the first of them by default.
     fn among(&self, attribute: Option<usize>, codes: &[usize]) -> usize {
         let asked = attribute.and_then(|at| self.of(at));
         asked.and_then(|code| codes.iter().position(|&own| own == code)).unwrap_or(0)
     }
 
-    /// The category that was asked for.
+    /// Returns the requested reference category.
     fn of(&self, attribute: usize) -> Option<usize> {
         self.0.iter().rev().find(|(at, _)| *at == attribute).map(|(_, code)| *code)
     }

@@ -1,4 +1,4 @@
-//! The data of a fit: rows that predict alike together, and within them those that answered alike.
+//! Data of a fit: groups of rows with the same predictors, and within them cases with the same answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -13,82 +13,84 @@ use super::rows::{ModelRows, Row};
 use super::{Family, Model, RegressError};
 use crate::tally::LonelyPsu;
 
-/// So many numbers are held of what answers say.
+/// Maximum number of values stored for the likelihoods of answers.
 pub(super) const MAX_NUMBERS: usize = 1 << 26;
 
-/// Counts up to here are exact.
+/// Largest count that is exact.
 const MAX_COUNT: f64 = 1e15;
 
-/// So many numbers of the design are held.
+/// Maximum number of values stored for the design matrix.
 const MAX_HELD: usize = 1 << 23;
 
-/// A column whose part that the columns before it do not tell has a smaller share of its squares is told by them.
+/// Smallest share of a column's squares that earlier columns must leave unexplained, or else it is collinear.
 const TOLD: f64 = 1e-11;
 
-/// The data of a fit.
+/// Data of a fit.
 #[derive(Clone, Debug)]
 pub(super) struct Observations<'a> {
     pub(super) design: Design,
-    /// How many categories the response has; 1 if it is a public number.
+    /// Number of categories of the outcome; 1 if it is a public number.
     pub(super) outcomes: usize,
-    /// The hidden predictors' categories in each of their combinations.
+    /// Categories of the randomized predictors, for each of their combinations.
     pub(super) hidden: Vec<Vec<usize>>,
     pub(super) groups: Vec<Group>,
     pub(super) cases: Vec<Case>,
-    /// For each different answer its likelihood under every truth, the response slowest.
+    /// Likelihood under every true combination, for each distinct answer, with the outcome varying slowest.
     pub(super) likelihoods: Vec<f64>,
-    /// For each different answer its unbiased weights.
+    /// Unbiased weights, for each distinct answer.
     pub(super) unbiased: Vec<f64>,
-    /// For each different answer the truth that it names, if it names one.
+    /// True combination that each distinct answer reports, if it reports one.
     pub(super) named: Vec<Option<usize>>,
-    /// What is to be added to sums of logarithms of these likelihoods.
+    /// Constant to add to sums of logarithms of these likelihoods.
     pub(super) log_scale: f64,
-    /// Whether the only hidden predictor is whether somebody ignores the device.
+    /// Whether the only randomized predictor is noncompliance.
     pub(super) ignoring: bool,
-    /// Of a score, for each different answer and combination of hidden predictors, its unbiased square less its
-    /// unbiased value; the response has two truths then, 0 and 1, whose weights make up the score.
+    /// For a sum score: for each distinct answer and combination of randomized predictors, its unbiased square
+    /// less its value.
+    ///
+    /// The outcome then has two true values, 0 and 1, whose weights make up the score.
     pub(super) score: Option<Vec<f64>>,
-    /// The categories of companions, where their law depends on the response.
+    /// Number of categories of companions, if their law depends on the outcome.
     pub(super) companions: Option<usize>,
-    /// Whether the weights are more than counts.
+    /// Whether there are sampling weights.
     pub(super) weighted: bool,
-    /// The number of responses in the model.
+    /// Number of responses in the model.
     pub(super) total: f64,
-    /// How many responses of each stratum and sampling cluster are not in the model.
+    /// Number of responses of each stratum and primary sampling unit that are not in the model.
     pub(super) outside: BTreeMap<(u32, u32), f64>,
-    /// Truths of people who are left out, and for each different answer their unbiased weights.
+    /// True combinations of people who are omitted, with their unbiased weights for each distinct answer.
     pub(super) left_out: LeftOut,
-    /// Sampling clusters and strata, 0 if not told.
+    /// Numbers of primary sampling units and strata; 0 if there are none.
     pub(super) labels: [usize; 2],
-    /// How many sampling units each stratum has, or which share of them was drawn.
+    /// Number of sampling units in each stratum, or the sampled fraction.
     pub(super) fpc: BTreeMap<u32, f64>,
-    /// What becomes of strata with one sampling unit.
+    /// Treatment of strata with one sampling unit.
     pub(super) lonely: LonelyPsu,
-    /// Sampling clusters less strata, among the people of the model; none without clusters.
+    /// Primary sampling units less strata, for the people in the model; `None` without units.
     pub(super) degrees: Option<f64>,
-    /// Whether tests take these degrees of freedom, rather than those of each coefficient.
+    /// Whether tests use these degrees of freedom instead of those of each coefficient.
     pub(super) design_df: bool,
-    /// How weights were made to agree with margins.
+    /// Factors by which weights were raked to benchmarks.
     pub(super) calibration: Option<Calibration>,
-    /// Mean and standard deviation by which numeric predictors were standardized.
+    /// Means and standard deviations of standardized predictors.
     pub(super) standardized: Vec<(f64, f64)>,
-    /// Who waits for the fit.
+    /// Progress of the fit, and whether to continue.
     pub(super) steps: Option<&'a Steps<'a>>,
 }
 
-/// Truths without an answer: their people are left out, but it is not known who they are.
+/// True combinations without an answer, whose people are omitted although they are not known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeftOut {
-    /// Among all combinations of hidden categories.
+    /// Indices among all combinations of true categories.
     pub(super) cells: Vec<usize>,
-    /// For each different answer the unbiased weight of each of them.
+    /// Unbiased weight of each of them, for each distinct answer.
     pub(super) unbiased: Vec<f64>,
-    /// For each different answer its probability, if the truth is one of them, times their estimated share.
+    /// Probability of each distinct answer under these combinations, times their estimated share.
     pub(super) likelihood: Vec<f64>,
 }
 
 impl LeftOut {
-    /// The probability of an answer of somebody who is left out, times the share of such people.
+    /// Returns the probability of an answer from people who are omitted, times their share.
     pub(super) fn likelihood_of(&self, answer: usize) -> f64 {
         self.likelihood.get(answer).copied().unwrap_or(0.0)
     }
@@ -99,41 +101,42 @@ impl LeftOut {
 pub(super) struct Group {
     pub(super) public: Vec<u16>,
     pub(super) numbers: Vec<f64>,
-    /// The response, if it is a number.
+    /// The outcome, if it is a number.
     pub(super) y: f64,
     pub(super) cases: Range<usize>,
     pub(super) weight: f64,
-    /// The rows of the design, for each combination of hidden predictors; none where they are too many to be held.
+    /// Rows of the design matrix, for each combination of randomized predictors; empty if there are too many to
+    /// store.
     x: Vec<f64>,
 }
 
-/// Responses that are equal in all that matters.
+/// Responses that are equal in everything that matters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) answer: usize,
     pub(super) weight: f64,
     pub(super) square: f64,
-    /// How many responses.
+    /// Number of responses.
     pub(super) count: f64,
     pub(super) cluster: u32,
     pub(super) stratum: u32,
-    /// The combination of categories with known margins.
+    /// Combination of categories with benchmarks.
     pub(super) combination: u32,
 }
 
-/// The rows by what is known of them, in the order in which they were first seen.
+/// Rows grouped by their public values, in order of first occurrence.
 struct Sorted<'a> {
-    /// The different answers.
+    /// Distinct answers.
     answers: Vec<&'a [u16]>,
-    /// For each different public values their cases.
+    /// Distinct public values, with their cases.
     known: Vec<(&'a [u16], Vec<Case>)>,
-    /// Responses by stratum and cluster that are not in the model.
+    /// Responses that are not in the model, by stratum and cluster.
     outside: BTreeMap<(u32, u32), f64>,
     responses: f64,
 }
 
 impl<'a> Sorted<'a> {
-    /// Weights are scaled to a mean of 1.
+    /// Groups the rows, and scales weights to a mean of 1.
     fn new(model: &Model, rows: &'a ModelRows) -> Sorted<'a> {
         let (answers, known, outside) = Default::default();
         let mut sorted = Sorted { answers, known, outside, responses: 0.0 };
@@ -170,10 +173,10 @@ impl<'a> Sorted<'a> {
 }
 
 impl<'a> Observations<'a> {
-    /// Of rows that were read for a model.
+    /// Creates the data from rows that were read for a model.
     ///
     /// # Errors
-    /// If there are none, they are too many, or a column is told by others.
+    /// Returns [`RegressError`] if there are no rows, or too many, or columns are collinear.
     pub(super) fn new(model: &Model, rows: &ModelRows) -> Result<Observations<'a>, RegressError> {
         let answers = rows.answers();
         let cells = answers.shape.cells();
@@ -220,7 +223,7 @@ impl<'a> Observations<'a> {
         Ok(data)
     }
 
-    /// Makes the data those of the people in the model.
+    /// Restricts the data to the people in the model.
     fn prepare(&mut self, model: &Model, shape: &Shape, logs: &[f64]) -> Result<(), RegressError> {
         if model.family.is_of_counts() && !model.is_score() {
             self.check_counts(model)?;
@@ -254,7 +257,7 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// Refuses counts that are none.
+    /// Checks that the outcome is a count.
     fn check_counts(&self, model: &Model) -> Result<(), RegressError> {
         let whole = model.family == Family::Poisson;
         let is_count = |y: f64| (0.0..=MAX_COUNT).contains(&y) && (!whole || y.fract() == 0.0);
@@ -273,7 +276,7 @@ impl<'a> Observations<'a> {
         (self.labels[0] > 0).then_some(clusters.len() as f64 - strata.len() as f64)
     }
 
-    /// Fills the rows of the design, which every sum needs again.
+    /// Stores the rows of the design matrix, which every sum needs again.
     fn hold_rows(&mut self) {
         let p = self.design.len();
         let size = self.hidden.len() * p;
@@ -290,8 +293,10 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// Adds people who ignore the device to the hidden predictors: what they say does not depend on the channel, nor
-    /// (but for whom it is) on the truth.
+    /// Adds noncompliance to the randomized predictors.
+    ///
+    /// A noncomplier's answer does not depend on the channel. Except for a possible restriction to one category,
+    /// noncompliance does not depend on the true category.
     fn add_ignoring(&mut self, ignoring: Ignoring, logs: &[f64]) {
         let (mut likelihoods, mut unbiased) = (Vec::new(), Vec::new());
         for (answer, log) in logs.iter().enumerate() {
@@ -299,7 +304,7 @@ impl<'a> Observations<'a> {
             for truth in 0..self.outcomes {
                 let at = answer * self.outcomes + truth;
                 let follows = self.likelihoods[at];
-                // Relative to the same as the likelihood of those who follow it.
+                // On the same scale as the likelihood of compliers.
                 let ignores =
                     if ignoring.only.is_none_or(|only| only == truth) { says * (-log).exp() } else { follows };
                 likelihoods.extend([follows, ignores]);
@@ -310,8 +315,9 @@ impl<'a> Observations<'a> {
         (self.hidden, self.ignoring) = (vec![vec![0], vec![1]], true);
     }
 
-    /// Leaves out truths without an answer, and those outside of the subpopulation: the score of all others, with
-    /// unbiased weights, is that of the people in the model.
+    /// Omits true combinations without an answer or outside of the subpopulation.
+    ///
+    /// With unbiased weights, the score of all others is that of the people in the model.
     fn leave_out(&mut self, shape: &Shape, model: &Model, logs: &[f64]) -> Result<(), RegressError> {
         let responses = model.hidden_responses();
         let (kept, cells): (Vec<usize>, Vec<usize>) =
@@ -348,39 +354,38 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// Whether respondents are more than a simple random sample with the same weights.
+    /// Returns whether respondents are not a simple random sample with equal weights.
     pub(super) fn sampled(&self) -> bool {
         self.weighted || self.labels != [0, 0] || !self.fpc.is_empty()
     }
 
-    /// How many combinations of hidden categories there are, with the response's.
+    /// Returns the number of combinations of true categories, including the outcome.
     pub(super) fn cells(&self) -> usize {
         self.outcomes * self.hidden.len()
     }
 
-    /// The response as a number: of a score the truth, 0 or 1.
+    /// Returns the outcome as a number; for a sum score, the true value 0 or 1.
     pub(super) fn number(&self, group: &Group, outcome: usize) -> f64 {
         if self.score.is_some() { outcome as f64 } else { group.y }
     }
 
-    /// Of a score, with each combination of hidden predictors, the unbiased square of an answer less its unbiased
-    /// value.
+    /// Returns, for a sum score, the unbiased square of an answer less its unbiased value, by combination.
     pub(super) fn excess(&self, case: &Case) -> &[f64] {
         let combinations = self.hidden.len();
         self.score.as_ref().map_or(&[], |all| &all[case.answer * combinations..][..combinations])
     }
 
-    /// The likelihood of an answer.
+    /// Returns the likelihood of an answer.
     pub(super) fn likelihood(&self, case: &Case) -> &[f64] {
         &self.likelihoods[case.answer * self.cells()..][..self.cells()]
     }
 
-    /// The unbiased weights of an answer.
+    /// Returns the unbiased weights of an answer.
     pub(super) fn unbiased(&self, case: &Case) -> &[f64] {
         &self.unbiased[case.answer * self.cells()..][..self.cells()]
     }
 
-    /// The row of the design of a group, with its hidden predictors in some combination.
+    /// Writes the row of the design matrix of a group, for a combination of randomized predictors.
     pub(super) fn fill(&self, group: &Group, hidden: usize, row: &mut [f64]) {
         if !group.x.is_empty() {
             return row.copy_from_slice(&group.x[hidden * row.len()..][..row.len()]);
@@ -389,20 +394,20 @@ impl<'a> Observations<'a> {
         self.design.fill(values, row);
     }
 
-    /// Tells whoever waits of a step; says whether there shall be another.
+    /// Reports a step; returns whether to continue.
     pub(super) fn goes_on(&self) -> bool {
         self.steps.is_none_or(Steps::go_on)
     }
 
-    /// Fails if whoever waits has ended the fit.
+    /// Fails if the fit was cancelled.
     ///
     /// # Errors
-    /// Returns [`RegressError::Cancelled`] if so.
+    /// Returns [`RegressError::Cancelled`] if it was.
     pub(super) fn check_goes_on(&self) -> Result<(), RegressError> {
         Ok(self.steps.map_or(Ok(()), Steps::check)?)
     }
 
-    /// The same people with a sum of coefficients in the place of one of them.
+    /// Returns the data with a linear combination in place of one of the coefficients.
     pub(super) fn combined(&self, combination: Combination) -> Observations<'a> {
         let mut data = self.clone();
         data.design = self.design.combined(combination);
@@ -410,7 +415,7 @@ impl<'a> Observations<'a> {
         data
     }
 
-    /// The same with answers taken for the truth; `None` where some answer names none.
+    /// Returns the data with answers as true values; `None` if some answer reports none.
     pub(super) fn taken_for_true(&self) -> Option<Observations<'a>> {
         let mut naive = self.clone();
         naive.likelihoods.fill(0.0);
@@ -437,8 +442,8 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// Refuses columns that are told by those before them: all truths of hidden predictors are taken for equally
-    /// likely.
+    /// Rejects columns that are collinear with earlier ones, for equally likely combinations of randomized
+    /// predictors.
     fn check_columns(&self) -> Result<(), RegressError> {
         let p = self.design.len();
         let mut products = vec![0.0; p * p];
@@ -451,7 +456,7 @@ impl<'a> Observations<'a> {
                 }
             }
         }
-        // Cholesky, column by column: what is left on the diagonal is what the columns before do not tell.
+        // Cholesky decomposition, column by column: the diagonal keeps what earlier columns do not explain.
         for i in 0..p {
             let whole = products[i * p + i];
             for j in 0..i {

@@ -1,26 +1,26 @@
-//! What a model is asked for beside its formula.
+//! Options of a model in addition to its formula.
 
 use crate::condition::Condition;
 
-/// What kind of response.
+/// Family of a model, which depends on the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Two categories: logistic regression.
     Binary,
-    /// Several categories without order: logits against a reference.
+    /// Unordered categories: logits against a reference.
     Multinomial,
-    /// Several categories in order: proportional odds.
+    /// Ordered categories: proportional odds.
     Ordinal,
     /// A number: a kept column, or a score of randomized attributes.
     Linear,
-    /// A public count, whose variance is its mean: log-linear regression.
+    /// A public count whose variance equals its mean: log-linear regression.
     Poisson,
-    /// A count, of whose variance nothing is assumed: a kept column, or a score. Log-linear regression.
+    /// A count with any variance, as a kept column or a score: log-linear regression.
     QuasiPoisson,
 }
 
 impl Family {
-    /// What it is called.
+    /// Returns the name of the family.
     pub fn name(self) -> &'static str {
         match self {
             Family::Binary => "binary",
@@ -32,32 +32,32 @@ impl Family {
         }
     }
 
-    /// Whether the outcome is a number.
+    /// Returns whether the outcome is a number.
     pub fn is_of_numbers(self) -> bool {
         matches!(self, Family::Linear | Family::Poisson | Family::QuasiPoisson)
     }
 
-    /// Whether the outcome is a count, the logarithm of whose mean is modeled.
+    /// Returns whether the outcome is a count, whose log mean is modeled.
     pub fn is_of_counts(self) -> bool {
         matches!(self, Family::Poisson | Family::QuasiPoisson)
     }
 }
 
-/// What a model is asked for beside its formula.
+/// Options of a model in addition to its formula.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelOptions {
-    /// The kind of response; by default what the schema says of it.
+    /// Family of the model; by default that of the outcome in the schema.
     pub family: Option<Family>,
-    /// Reference categories of attributes, by name, where it is not the first.
+    /// Reference categories, by attribute; the first category by default.
     pub references: Vec<(String, String)>,
-    /// Whether numeric predictors count in standard deviations from their mean.
+    /// Whether numeric predictors are standardized.
     pub standardize: bool,
-    /// People who ignore the device, if there may be some.
+    /// Model of noncompliance, if any.
     pub ignoring: Option<IgnoringOptions>,
-    /// What becomes of people without an answer.
+    /// Treatment of people without an answer.
     pub missing: Missing,
-    /// The subpopulation that the model is about, where randomized attributes tell who is in it.
+    /// Subpopulation: a condition on randomized attributes.
     pub domain: Option<Condition>,
 }
 
@@ -72,23 +72,23 @@ impl ModelOptions {
     }
 }
 
-/// What becomes of people whose value is missing, or who were not asked.
+/// Treatment of people whose value is missing or who were not asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// They are left out of the model, as outcomes and as predictors.
+    /// They are omitted from the model, for outcomes and predictors.
     #[default]
     LeaveOut,
-    /// They are a category like any other; not of an ordinal outcome.
+    /// They are a category of their own, except for ordinal outcomes.
     Category,
 }
 
-/// People who ignore the device and say the same whatever it shows.
+/// A model of noncompliers, who give the same answer under every channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IgnoringOptions {
-    /// The category that they say.
+    /// Their self-protective answer.
     pub says: String,
-    /// The true category of all who would; by default who does so does not depend on the truth.
+    /// True category to which noncompliance is restricted; by default, it is independent of the true category.
     pub only: Option<String>,
 }
 

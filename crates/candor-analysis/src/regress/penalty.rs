@@ -1,7 +1,7 @@
-//! Penalties under which a likelihood has a finite maximum.
+//! Penalties that give a likelihood a finite maximum.
 //!
-//! Log-F(1,1) adds `b/2 - ln(1 + e^b)` for each coefficient, half a person on either side of it (Greenland and
-//! Mansournia 2015). The ridge is so small that it only keeps the search finite.
+//! Log-F(1,1) adds `b/2 - ln(1 + e^b)` for each coefficient, which corresponds to half a person on either side of it
+//! (Greenland and Mansournia 2015). The ridge is just large enough to keep the search finite.
 
 use super::family::Kernel;
 use super::problem::Problem;
@@ -13,28 +13,28 @@ const RIDGE: f64 = 1e-8;
 /// Smallest curvature of a penalty in the metric of EM steps.
 const MIN_CURVE: f64 = 0.05;
 
-/// What is added to a log-likelihood.
+/// A term that is added to a log-likelihood.
 #[derive(Clone, Debug)]
 pub(super) enum Penalty {
     /// Nothing.
     None,
-    /// A multiple of the squared parameters, each in the unit of its column.
+    /// Ridge: a multiple of the squared parameters, in units of their columns.
     Ridge(Vec<f64>),
     /// Log-F(1,1) of these functions of the parameters.
     LogF(Vec<Direction>),
 }
 
-/// A function of the parameters that the penalty draws towards zero.
+/// A function of the parameters that the penalty shrinks toward zero.
 #[derive(Clone, Debug)]
 pub(super) enum Direction {
-    /// A weighted sum of parameters.
+    /// A linear combination of parameters.
     Sum(Vec<(usize, f64)>),
-    /// The logarithm of the distance between two thresholds, the lower one first.
+    /// Logarithm of the distance between two thresholds, the lower one first.
     LogGap(usize, usize),
 }
 
 impl Direction {
-    /// The value and the nonzero slopes; `None` where thresholds are out of order.
+    /// Returns the value and the nonzero derivatives; `None` if thresholds are out of order.
     fn at(&self, theta: &[f64]) -> Option<(f64, Vec<(usize, f64)>)> {
         match self {
             Direction::Sum(parts) => Some((parts.iter().map(|&(at, by)| by * theta[at]).sum(), parts.clone())),
@@ -47,12 +47,12 @@ impl Direction {
 }
 
 impl Penalty {
-    /// A ridge in the units of the columns.
+    /// Creates a ridge in the units of the columns.
     pub(super) fn ridge(problem: &Problem<'_>) -> Penalty {
         Penalty::Ridge(scales(problem).into_iter().map(|(_, deviation)| deviation).collect())
     }
 
-    /// Log-F(1,1) of all coefficients, constants and logits; numeric columns are standardized.
+    /// Creates log-F(1,1) of all coefficients, intercepts and logits; numeric columns are standardized.
     pub(super) fn log_f(problem: &Problem<'_>) -> Penalty {
         let scales = scales(problem);
         let p = problem.data.design.len();
@@ -83,12 +83,12 @@ impl Penalty {
         Penalty::LogF(all)
     }
 
-    /// Whether the search needs no bound of its own.
+    /// Returns whether the penalty keeps the search finite.
     pub(super) fn is_finite(&self) -> bool {
         !matches!(self, Penalty::None)
     }
 
-    /// What the ridge takes off the log-likelihood.
+    /// Returns what the ridge subtracts from the log-likelihood.
     pub(super) fn taken(&self, theta: &[f64]) -> f64 {
         match self {
             Penalty::Ridge(units) => theta.iter().zip(units).map(|(t, unit)| 0.5 * RIDGE * (t * unit).powi(2)).sum(),
@@ -96,7 +96,7 @@ impl Penalty {
         }
     }
 
-    /// What the ridge takes off the slope of a parameter.
+    /// Returns what the ridge subtracts from the derivative in a parameter.
     pub(super) fn slope(&self, theta: &[f64], at: usize) -> f64 {
         match self {
             Penalty::Ridge(units) => RIDGE * units[at] * units[at] * theta[at],
@@ -104,13 +104,13 @@ impl Penalty {
         }
     }
 
-    /// Sums of the log-likelihood with the penalty.
+    /// Returns the sums of the log-likelihood with the penalty.
     pub(super) fn sums(&self, problem: &Problem<'_>, theta: &[f64], want: Want) -> Sums {
         let mut sums = problem.likelihood(theta, want);
         if let Kernel::Ordinal { categories } = problem.kernel
             && theta[..categories - 1].windows(2).any(|pair| pair[0] >= pair[1])
         {
-            // Thresholds out of order are no model.
+            // Thresholds out of order are not a model.
             sums.value = f64::NEG_INFINITY;
         }
         match self {
@@ -158,7 +158,7 @@ fn add_log_f(directions: &[Direction], theta: &[f64], sums: &mut Sums) {
     }
 }
 
-/// The mean and the standard deviation of each parameter's column if it is numeric; 0 and 1 of all others.
+/// Returns mean and standard deviation of each parameter's column if it is numeric, and otherwise 0 and 1.
 pub(super) fn scales(problem: &Problem<'_>) -> Vec<(f64, f64)> {
     let (data, p) = (problem.data, problem.data.design.len());
     let combinations = data.hidden.len();

@@ -1,15 +1,15 @@
-//! Everything that can be answered about a model's hidden attributes.
+//! All possible answers about a model's randomized attributes.
 
 use candor_base::shape::Shape;
 
 use super::answers::{Answers, BlockAnswers, Law};
 use super::relabeled::relabelled;
 
-/// An answer as it is read, and what its likelihood under a truth is to be multiplied with to be its probability.
+/// An encoded answer, and the factor from its likelihood to its probability.
 pub(super) type PossibleAnswer = (Vec<u16>, f64);
 
 impl Answers {
-    /// All records that a respondent may answer with; `None` if they are more than `most`.
+    /// Returns all possible records of a respondent; `None` if there are more than `most`.
     pub(super) fn possible(&self, most: usize) -> Option<Vec<PossibleAnswer>> {
         let mut all: Vec<PossibleAnswer> = vec![(Vec::new(), 1.0)];
         for block in &self.blocks {
@@ -27,12 +27,12 @@ impl Answers {
 }
 
 impl BlockAnswers {
-    /// All answers of the block, of every channel; `None` if some channel has more than `most`.
+    /// Returns all answers of the block, for every channel; `None` if a channel has more than `most`.
     pub(super) fn possible(&self, most: usize) -> Option<Vec<PossibleAnswer>> {
         let mut all = Vec::new();
         for (tag, (share, law)) in self.laws.iter().enumerate() {
             let answers = law.possible(&self.shape, most)?;
-            // A matrix tells the probability of an answer, other channels how it compares with that of a random one.
+            // A matrix gives the probability of an answer; other channels compare it with that of a random one.
             let factor = match law {
                 Law::Matrix { .. } | Law::Known => *share,
                 Law::Pattern { .. } | Law::Strip { .. } => share / answers.len() as f64,
@@ -71,7 +71,7 @@ impl Law {
     }
 }
 
-/// All sets of `size` of so many categories, each in increasing order; `None` if they are more than `most`.
+/// Returns all sets of `size` categories in increasing order; `None` if there are more than `most`.
 fn subsets(categories: usize, size: usize, most: usize) -> Option<Vec<Vec<u16>>> {
     let mut set: Vec<u16> = (0..size as u16).collect();
     let mut found = Vec::new();
@@ -80,7 +80,7 @@ fn subsets(categories: usize, size: usize, most: usize) -> Option<Vec<Vec<u16>>>
             return None;
         }
         found.push(set.clone());
-        // The next set, as dictionaries have it.
+        // The next set in lexicographic order.
         let Some(at) = (0..size).rev().find(|&at| usize::from(set[at]) < categories - size + at) else {
             return Some(found);
         };

@@ -7,53 +7,54 @@ use super::hidden_predictors::{HiddenPredictors, SparseRows};
 use super::observations::{Group, Observations};
 use super::sums::{Sums, Want, add_outer, mirror};
 
-/// Below so many numbers to look at one core is quicker.
+/// Amount of work below which one core is faster.
 const WORTH_A_THREAD: usize = 200_000;
 
-/// A model with its data: what is summed to fit it.
+/// A model with its data, whose sums determine the fit.
 pub(super) struct Problem<'a> {
     pub(super) data: &'a Observations<'a>,
     pub(super) kernel: Kernel,
-    /// The law of hidden predictors, where it is part of the likelihood.
+    /// Law of randomized predictors, if it is part of the likelihood.
     pub(super) predictors: Option<HiddenPredictors>,
-    /// Where the parameters of each index begin.
+    /// Position of the first parameter of each index.
     pub(super) starts: Vec<usize>,
-    /// How many parameters the response has.
+    /// Number of parameters of the outcome.
     pub(super) own: usize,
-    /// How many there are.
+    /// Total number of parameters.
     pub(super) parameters: usize,
 }
 
-/// What is computed of one group.
+/// Intermediate results for one group.
 #[derive(Default)]
 pub(super) struct Local {
-    /// For each combination of hidden predictors the row of the design.
+    /// Rows of the design matrix, for each combination of randomized predictors.
     x: Vec<f64>,
-    /// The same for their own law, and its mean.
+    /// Rows of the predictors' own law, and their mean.
     d: SparseRows,
     mean: Vec<f64>,
-    /// The shares of the combinations, and their logarithms.
+    /// Shares of the combinations, and their logarithms.
     shares: Vec<f64>,
     log_shares: Vec<f64>,
-    /// By truth, the response slowest: the logarithm of the likelihood of response and predictors, and derivatives in
-    /// the indices.
+    /// Log-likelihood of outcome and predictors by true combination, with its derivatives in the indices.
+    ///
+    /// The outcome varies slowest.
     log: Vec<f64>,
     gradient: Vec<f64>,
     hessian: Vec<f64>,
-    /// The likelihood of each truth before anything is answered, and the logarithm of what it is relative to.
+    /// Likelihood of each combination before any answer, and the logarithm of its scale.
     pub(super) prior: Vec<f64>,
     scale: f64,
     largest: f64,
     derivatives: Derivatives,
-    /// Sums over the group's responses of the probability of each truth.
+    /// Sums over the group's responses of the posterior probability of each combination.
     pub(super) posterior: Vec<f64>,
-    /// How much each truth weighs, and the score with these weights.
+    /// Weight of each combination, and the score with these weights.
     pub(super) truth: Vec<f64>,
     pub(super) score: Vec<f64>,
 }
 
 impl Local {
-    /// With the logarithms of likelihoods.
+    /// Creates storage that includes logarithms of likelihoods.
     fn with_logs() -> Local {
         let mut local = Local::default();
         local.derivatives.logs = true;
@@ -62,7 +63,7 @@ impl Local {
 }
 
 impl<'a> Problem<'a> {
-    /// `with_predictors`: whether the law of hidden predictors is part of the likelihood.
+    /// Creates a problem. `with_predictors` includes the law of randomized predictors in the likelihood.
     pub(super) fn new(data: &'a Observations<'a>, kernel: Kernel, with_predictors: bool) -> Problem<'a> {
         let p = data.design.len();
         let mut own = 0;
@@ -78,7 +79,7 @@ impl<'a> Problem<'a> {
         Problem { data, kernel, predictors, starts, own, parameters }
     }
 
-    /// The parameters that are constants: of each index, thresholds, and whatever is not the response's.
+    /// Returns the parameters of the null model: intercepts, thresholds, and those that are not the outcome's.
     pub(super) fn constants(&self) -> Vec<usize> {
         let constant = self.data.design.constant();
         let own = (0..self.kernel.indices()).filter_map(|index| match self.kernel.of_predictors(index) {
@@ -88,7 +89,7 @@ impl<'a> Problem<'a> {
         own.chain(self.own..self.parameters).collect()
     }
 
-    /// Computes what a group's truths have in common.
+    /// Computes what the combinations of a group share.
     pub(super) fn prepare(&self, group: &Group, theta: &[f64], local: &mut Local) {
         let (data, p, m) = (self.data, self.data.design.len(), self.kernel.indices());
         let combinations = data.hidden.len();
@@ -149,7 +150,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The indices of a response with this row of the design.
+    /// Computes the indices of an outcome for this row of the design matrix.
     pub(super) fn indices(&self, x: &[f64], theta: &[f64], indices: &mut [f64]) {
         for (index, (value, &start)) in indices.iter_mut().zip(&self.starts).enumerate() {
             *value = match self.kernel.of_predictors(index) {
@@ -159,7 +160,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The largest log odds that the indices stand for.
+    /// Returns the largest log odds that the indices imply.
     fn size(&self, indices: &[f64]) -> f64 {
         match self.kernel {
             Kernel::Logit { .. } => indices.iter().fold(0.0, |most, eta| most.max(eta.abs())),
@@ -172,7 +173,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Sums over all groups, on all cores if they are many.
+    /// Sums over all groups, on all cores if there are many.
     pub(super) fn over_groups<T: Send>(
         &self,
         work: usize,
@@ -181,7 +182,7 @@ impl<'a> Problem<'a> {
     ) {
         let groups = &self.data.groups;
         let cores = || thread::available_parallelism().map_or(1, |cores| cores.get()).min(groups.len());
-        // Asking how many there are takes longer than a small sum.
+        // Querying the number of cores takes longer than a small sum.
         let parts = if work < WORTH_A_THREAD { 1 } else { cores() };
         let size = groups.len().div_ceil(parts);
         if parts == 1 {
@@ -199,7 +200,7 @@ impl<'a> Problem<'a> {
         });
     }
 
-    /// The log-likelihood and, as far as wanted, its derivatives.
+    /// Returns the log-likelihood and, if requested, its derivatives.
     pub(super) fn likelihood(&self, theta: &[f64], want: Want) -> Sums {
         let per_case = match want {
             Want::Information => self.data.cells() + self.parameters * self.parameters,
@@ -262,7 +263,7 @@ impl<'a> Problem<'a> {
         local.posterior = posterior;
     }
 
-    /// Adds the score of directly asked people, of whom each truth has this weight.
+    /// Adds the score of directly asked people with these weights of the combinations.
     fn add_gradient(&self, local: &mut Local, weights: &[f64], sums: &mut Sums) {
         local.truth.clear();
         local.truth.extend_from_slice(weights);
@@ -270,7 +271,7 @@ impl<'a> Problem<'a> {
         sums.gradient.iter_mut().zip(&local.score).for_each(|(sum, s)| *sum += s);
     }
 
-    /// The expected score where each truth has the weight that `local.truth` says.
+    /// Computes the expected score with the weights of the combinations in `local.truth`.
     pub(super) fn score_of_truth(&self, local: &mut Local) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         local.score.clear();
@@ -280,7 +281,7 @@ impl<'a> Problem<'a> {
             let truths = outcomes.clone().map(|outcome| outcome * combinations + hidden);
             let all: f64 = truths.clone().map(|truth| local.truth[truth]).sum();
             for (index, &start) in self.starts.iter().enumerate() {
-                // A truth that cannot be has no slope.
+                // An impossible combination has no derivative.
                 let possible = truths.clone().filter(|&truth| local.truth[truth] != 0.0);
                 let slope: f64 = possible.map(|truth| local.truth[truth] * local.gradient[truth * m + index]).sum();
                 match self.kernel.of_predictors(index) {
@@ -299,7 +300,7 @@ impl<'a> Problem<'a> {
         local.score[self.own..].iter_mut().zip(&local.mean).for_each(|(sum, mean)| *sum -= total * mean);
     }
 
-    /// Adds their information.
+    /// Adds the information of directly asked people.
     fn add_complete(&self, local: &Local, weights: &[f64], sums: &mut Sums) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         let mut curve = vec![0.0; m * m];
@@ -314,7 +315,7 @@ impl<'a> Problem<'a> {
         }
         if self.predictors.is_some() {
             let total: f64 = weights.iter().sum();
-            // The covariance: the mean of squares, less the square of the mean.
+            // The covariance: mean of squares less square of the mean.
             for (hidden, share) in local.shares.iter().enumerate() {
                 self.add_own_squares(&mut sums.complete, local.d.row(hidden), total * share);
             }
@@ -322,12 +323,12 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Takes the squares of the scores of all truths off the information. Rows of the predictors' law enter as they
-    /// are, and what their mean changes comes last.
+    /// Subtracts the squared scores of all combinations from the information; [`add_mean`](Problem::add_mean)
+    /// centers them.
     fn add_squares(&self, local: &Local, weights: &[f64], observed: &mut [f64]) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         let (mut squares, mut slopes) = (vec![0.0; m * m], vec![0.0; m]);
-        // Over all truths: the sums of their scores without the mean, and of their weights.
+        // Over all combinations: the sums of their uncentered scores, and of their weights.
         let (mut sums, mut total) = (vec![0.0; self.parameters], 0.0);
         for hidden in 0..combinations {
             squares.fill(0.0);
@@ -365,22 +366,21 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What changes in [`add_squares`](Problem::add_squares) because the scores of the predictors' law are less their
-    /// mean.
+    /// Corrects [`add_squares`](Problem::add_squares) for the mean of the scores of the predictors' law.
     fn add_mean(&self, mean: &[f64], sums: &[f64], total: f64, observed: &mut [f64]) {
         self.add_own_outer(observed, mean, -total);
         for (row, sum) in sums.iter().enumerate() {
             let target = &mut observed[row * self.parameters + self.own..][..mean.len()];
             target.iter_mut().zip(mean).for_each(|(entry, mean)| *entry += sum * mean);
         }
-        // The other way round, in the upper half: each pair of the law's parameters is met once here and once above.
+        // The transpose, in the upper half: each pair of the law's parameters occurs once here and once above.
         for (a, mean_a) in mean.iter().enumerate() {
             let target = &mut observed[(self.own + a) * self.parameters + self.own..][..mean.len()];
             target[a..].iter_mut().zip(&sums[self.own + a..]).for_each(|(entry, sum)| *entry += mean_a * sum);
         }
     }
 
-    /// Adds a matrix in the indices, each with its row of the design: the upper half only.
+    /// Adds a matrix in the indices, expanded by a row of the design matrix, to the upper half.
     pub(super) fn add_in_indices(&self, target: &mut [f64], matrix: &[f64], x: &[f64]) {
         let m = self.kernel.indices();
         let columns = |index: usize| if self.kernel.of_predictors(index) { x } else { &[1.0][..] };
@@ -400,7 +400,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// A vector in the indices as one in the parameters, where nothing but the response is hidden.
+    /// Converts a vector in the indices to the parameters, if only the outcome is randomized.
     pub(super) fn in_parameters(&self, vector: &[f64], x: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; self.parameters];
         for (index, (&start, value)) in self.starts.iter().zip(vector).enumerate() {
@@ -412,14 +412,14 @@ impl<'a> Problem<'a> {
         all
     }
 
-    /// By how much each index changes along a direction of the parameters.
+    /// Returns the change of each index along a direction of the parameters.
     pub(super) fn along(&self, direction: &[f64], x: &[f64]) -> Vec<f64> {
         let mut indices = vec![0.0; self.kernel.indices()];
         self.indices(x, direction, &mut indices);
         indices
     }
 
-    /// Adds the outer product of a row of the hidden predictors' law: the upper half only.
+    /// Adds the outer product of a sparse row of the predictors' law to the upper half.
     fn add_own_squares(&self, target: &mut [f64], row: &[(usize, f64)], weight: f64) {
         for (first, (a, da)) in row.iter().enumerate() {
             let target = &mut target[(self.own + a) * self.parameters + self.own..];
@@ -427,7 +427,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The same of all parameters of that law.
+    /// Adds the outer product of a dense row of the predictors' law to the upper half.
     fn add_own_outer(&self, target: &mut [f64], d: &[f64], weight: f64) {
         for (a, da) in d.iter().enumerate().filter(|(_, da)| **da != 0.0) {
             let row = &mut target[(self.own + a) * self.parameters + self.own..][..d.len()];
@@ -435,7 +435,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// For each group the sum of its unbiased weights: an estimate of its table of truths.
+    /// Returns the sum of unbiased weights for each group, which estimates its table of true combinations.
     pub(super) fn tables(&self) -> Vec<f64> {
         let cells = self.data.cells();
         let mut tables = vec![0.0; self.data.groups.len() * cells];
@@ -447,7 +447,7 @@ impl<'a> Problem<'a> {
         tables
     }
 
-    /// The corrected score and its derivative, from the groups' [tables](Problem::tables).
+    /// Returns the corrected score and its derivative, from the groups' [tables](Problem::tables).
     pub(super) fn corrected(&self, theta: &[f64], tables: &[f64]) -> Sums {
         let cells = self.data.cells();
         let mut total = Sums::new(self.parameters);
@@ -470,7 +470,7 @@ impl<'a> Problem<'a> {
         total
     }
 
-    /// Shows for every group the likelihoods of its truths and their slopes in the indices.
+    /// Calls `see` for every group, with the likelihoods of its combinations and their derivatives in the indices.
     pub(super) fn each_law(&self, theta: &[f64], mut see: impl FnMut(&Group, &Law<'_>)) {
         let mut local = Local::with_logs();
         for group in &self.data.groups {
@@ -481,16 +481,16 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// What is known of a group's truths at some parameters.
+/// Likelihoods of a group's combinations at some parameters.
 pub(super) struct Law<'a> {
-    /// For each combination of hidden predictors the row of the design.
+    /// Rows of the design matrix, for each combination of randomized predictors.
     pub(super) x: &'a [f64],
-    /// And its share.
+    /// Shares of these combinations.
     pub(super) shares: &'a [f64],
-    /// By truth, the response slowest.
+    /// By true combination, with the outcome varying slowest.
     pub(super) log: &'a [f64],
-    /// By truth, then by index.
+    /// By true combination, then by index.
     pub(super) gradient: &'a [f64],
-    /// By truth, then by pair of indices.
+    /// By true combination, then by pair of indices.
     pub(super) hessian: &'a [f64],
 }

@@ -1,26 +1,25 @@
-//! The score of one parameter less its projection on those of all others, from rows `a` with `information = sum a a'`.
+//! Projects the score of a parameter on those of all others, from rows `a` with `information = sum a a'`.
 //!
-//! Orthogonal transformations of the rows keep what normal equations lose where some shares run to 0 or 1.
+//! Orthogonal transformations of the rows retain precision that normal equations lose if shares approach 0 or 1.
 
 use nalgebra::DMatrix;
 
 use super::solve::Solver;
 
-/// Part of a column that the columns before it do not tell, relative to it, below which it is rounding.
+/// Smallest part of a column that earlier columns leave unexplained, relative to it; less is rounding error.
 const ROUNDING: f64 = 1e-13;
 
 /// A direction in the space of all parameters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Projection {
-    /// 1 at the tested parameter, and how the others follow it.
+    /// 1 for the tested parameter, and the response of the others to it.
     pub(super) weights: Vec<f64>,
-    /// The information about the tested parameter that the others leave.
+    /// Information about the tested parameter given the others.
     pub(super) information: f64,
 }
 
 impl Projection {
-    /// Of a matrix of information about all parameters, row by row; `None` if the free ones leave none about the tested
-    /// one.
+    /// Projects by an information matrix, stored by rows; `None` if the free parameters leave no information.
     pub(super) fn of_matrix(matrix: &[f64], tested: usize, free: &[usize]) -> Option<Projection> {
         let n = matrix.len().isqrt();
         let column: Vec<f64> = free.iter().map(|&i| matrix[i * n + tested]).collect();
@@ -34,17 +33,17 @@ impl Projection {
     }
 }
 
-/// Several directions in the space of all parameters, each less its projection on those that are not tested.
+/// Directions for several tested parameters, less their projections on the free ones.
 #[derive(Clone, Debug)]
 pub(super) struct Projections {
-    /// By tested parameter: 1 there, and how those that are not tested follow it.
+    /// For each tested parameter: 1 for itself, and the response of the free ones to it.
     pub(super) weights: Vec<Vec<f64>>,
-    /// The information about the tested parameters that the others leave.
+    /// Information about the tested parameters given the others.
     pub(super) information: DMatrix<f64>,
 }
 
 impl Projections {
-    /// Of a matrix of information about all parameters, row by row; `None` if the free ones are not told.
+    /// Projects by an information matrix, stored by rows; `None` if the free parameters are not identified.
     pub(super) fn of_matrix(matrix: &[f64], tested: &[usize], free: &[usize]) -> Option<Projections> {
         let n = matrix.len().isqrt();
         let solver = if free.is_empty() { None } else { Some(Solver::new(matrix, n, free)?) };
@@ -57,21 +56,21 @@ impl Projections {
             weights
         };
         let weights: Vec<Vec<f64>> = tested.iter().map(|&at| direction(at)).collect();
-        // The free rows of the matrix times a direction are zero.
+        // The product of the matrix's free rows and a direction is zero.
         let entry = |a: usize, b: usize| (0..n).map(|j| matrix[tested[a] * n + j] * weights[b][j]).sum();
         let information = DMatrix::from_fn(tested.len(), tested.len(), entry);
         Some(Projections { weights, information })
     }
 }
 
-/// The projection of one tested parameter.
+/// Returns the projection of the only tested parameter.
 pub(super) fn only(Projections { mut weights, information }: Projections) -> Projection {
     Projection { weights: weights.pop().unwrap_or_default(), information: information[(0, 0)] }
 }
 
-/// Rows, reduced to a triangle as they come.
+/// Rows that are reduced to triangular form incrementally.
 pub(super) struct Triangle {
-    /// The parameters, the tested ones last.
+    /// The parameters, with the tested ones last.
     order: Vec<usize>,
     tested: usize,
     held: DMatrix<f64>,
@@ -80,7 +79,7 @@ pub(super) struct Triangle {
 }
 
 impl Triangle {
-    /// Without rows yet.
+    /// Creates an empty triangle.
     pub(super) fn new(parameters: usize, tested: &[usize]) -> Triangle {
         let free = (0..parameters).filter(|at| !tested.contains(at));
         let order: Vec<usize> = free.chain(tested.iter().copied()).collect();
@@ -88,7 +87,7 @@ impl Triangle {
         Triangle { order, tested: tested.len(), held, rows: 0, squares: vec![0.0; parameters] }
     }
 
-    /// Adds a row: the value of each parameter.
+    /// Adds a row, given the value of each parameter.
     pub(super) fn add(&mut self, row: impl Fn(usize) -> f64) {
         if self.rows == self.held.nrows() {
             self.reduce();
@@ -108,12 +107,12 @@ impl Triangle {
         self.rows = triangle.nrows();
     }
 
-    /// The projections of all tested parameters.
+    /// Returns the projections of all tested parameters.
     pub(super) fn projections(mut self) -> Projections {
         self.reduce();
         let (n, k) = (self.order.len(), self.tested);
         let entry = |i: usize, j: usize| if i < self.rows { self.held[(i, j)] } else { 0.0 };
-        // What is left of each tested column, row by row.
+        // The remainder of each tested column, row by row.
         let mut left = DMatrix::zeros(n, k);
         let mut weights = vec![vec![0.0; n]; k];
         for (own, weights) in weights.iter_mut().enumerate() {
@@ -126,7 +125,7 @@ impl Triangle {
                 let pivot = entry(i, i);
                 match pivot.abs() > ROUNDING * self.squares[i].sqrt() {
                     true => weights[self.order[i]] = -known / pivot,
-                    // A parameter that the rows do not tell takes nothing up.
+                    // A parameter that the rows do not identify explains nothing.
                     false => left[(i, own)] = known,
                 }
             }
@@ -135,7 +134,7 @@ impl Triangle {
     }
 }
 
-/// Rows `a` of a positive semidefinite matrix of this size with `matrix = sum a a'`.
+/// Returns rows `a` with `matrix = sum a a'`, for a positive semidefinite matrix of size `m`.
 pub(super) fn root_rows(matrix: &[f64], m: usize) -> Vec<Vec<f64>> {
     let mut left = matrix.to_vec();
     let mut rows = Vec::with_capacity(m);

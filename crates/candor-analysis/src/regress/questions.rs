@@ -1,17 +1,17 @@
-//! What a fitted model is asked for beside its coefficients: contrasts of coefficients, and predictions for kinds of
-//! people.
+//! Requests to a fitted model in addition to its coefficients: contrasts and predictions.
 
 use super::design::{Design, Factor};
 use super::{Model, RegressError};
 
-/// Contrasts and predictions that are wanted.
+/// Requested contrasts and predictions.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Questions {
-    /// Sums of coefficients, such as `Education=bachelor - Education=primary`.
+    /// Linear combinations of coefficients, such as `Education=bachelor - Education=primary`.
     pub contrasts: Vec<String>,
-    /// Kinds of people: by predictor its category or number. Predictors that are not named are as they are among the
-    /// respondents.
+    /// Profiles for predictions: the category or number of each given predictor.
+    ///
+    /// Other predictors keep their values among the respondents.
     pub profiles: Vec<Vec<(String, String)>>,
 }
 
@@ -22,15 +22,15 @@ impl Questions {
     }
 }
 
-/// A contrast as the design has it.
+/// A contrast in terms of the columns of the design matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Contrast {
     pub(super) text: String,
-    /// The weight of each column.
+    /// Weight of each column.
     pub(super) weights: Vec<f64>,
 }
 
-/// The value of a predictor that is given.
+/// Value of a given predictor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value {
     Hidden(usize, usize),
@@ -38,7 +38,7 @@ pub(super) enum Value {
     Number(usize, f64),
 }
 
-/// A kind of people.
+/// A profile for a prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setting {
     pub(super) values: Vec<Value>,
@@ -47,24 +47,25 @@ pub(super) struct Setting {
 }
 
 impl Questions {
-    /// The contrasts.
+    /// Returns the contrasts.
     ///
     /// # Errors
-    /// Returns an error if a term is not in the model, or a contrast is about nothing.
+    /// Returns [`RegressError::Question`] if a term is not in the model, or a contrast has no terms.
     pub(super) fn read_contrasts(&self, model: &Model) -> Result<Vec<Contrast>, RegressError> {
         self.contrasts.iter().map(|text| contrast(text, &model.design)).collect()
     }
 
-    /// The kinds of people. Numbers are in the units of their columns.
+    /// Returns the profiles. Numbers are in the units of their columns.
     ///
     /// # Errors
-    /// Returns an error if a predictor or a category is unknown, named twice, or a number is none.
+    /// Returns [`RegressError::Question`] if a predictor or category is unknown or repeated, or a number is
+    /// invalid.
     pub(super) fn settings(&self, model: &Model) -> Result<Vec<Setting>, RegressError> {
         self.profiles.iter().enumerate().map(|(row, profile)| setting(row + 1, profile, &model.design)).collect()
     }
 }
 
-/// The terms that a contrast may name: columns, and reference categories, which have no column.
+/// Returns the terms for contrasts: columns, and reference categories, which have no column.
 fn known(design: &Design) -> Vec<(String, Option<usize>)> {
     let constant = design.constant();
     let columns = design.names().enumerate().filter(|(at, _)| Some(*at) != constant);
@@ -77,7 +78,7 @@ fn known(design: &Design) -> Vec<(String, Option<usize>)> {
             }
         }
     }
-    // The longest name first: one may begin with another.
+    // Longest names first, because a name may be a prefix of another.
     all.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     all
 }
@@ -153,7 +154,7 @@ fn setting(row: usize, profile: &[(String, String)], design: &Design) -> Result<
 }
 
 impl Setting {
-    /// With numbers in standard deviations from their means.
+    /// Converts numbers to standard deviations from their means.
     pub(super) fn standardized(mut self, by: &[(f64, f64)]) -> Setting {
         for value in &mut self.values {
             if let Value::Number(place, number) = value
@@ -165,7 +166,7 @@ impl Setting {
         self
     }
 
-    /// Gives people these values.
+    /// Assigns these values.
     pub(super) fn give(&self, hidden: &mut [usize], public: &mut [u16], numbers: &mut [f64]) {
         for value in &self.values {
             match *value {

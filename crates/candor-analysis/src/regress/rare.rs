@@ -1,26 +1,27 @@
-//! Shares that the answers can hardly tell from 0.
+//! Finds shares that the answers hardly distinguish from 0.
 
 use super::Model;
 use super::design::{Factor, Predictor};
 use super::observations::{Group, Observations};
 
-/// With fewer standard errors between a share and 0 intervals hold more often than they say (1.2 in simulations of
-/// 35 kinds of surveys).
+/// Number of standard errors from 0 below which intervals cover more often than stated.
+///
+/// It was 1.2 in simulations of 35 kinds of surveys.
 const ENOUGH: f64 = 1.2;
 
-/// A share that the answers can hardly tell from 0.
+/// A share that the answers hardly distinguish from 0.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rare {
-    /// The category of the outcome.
+    /// Category of the outcome.
     pub category: String,
-    /// The predictor and its category among whose people it is; none where it is among everybody.
+    /// Predictor and category of the group; `None` for everybody.
     pub among: Option<(String, String)>,
-    /// How many standard errors it is estimated above 0, or below.
+    /// Estimated share in standard errors; may be negative.
     pub standard_errors: f64,
 }
 
-/// Sums of the unbiased weights of one category of the outcome among some people.
+/// Sums of the unbiased weights of one category of the outcome in some group.
 #[derive(Clone, Copy, Default)]
 struct Moments {
     sum: f64,
@@ -28,8 +29,9 @@ struct Moments {
     people: f64,
 }
 
-/// The share that is fewest standard errors above 0, among everybody and the people of each category of a predictor, if
-/// these are few.
+/// Returns the share with the fewest standard errors above 0, if they are few.
+///
+/// It considers everybody, and the people in each category of a predictor.
 pub(super) fn rarest(model: &Model, data: &Observations) -> Option<Rare> {
     let categories = &model.categories;
     let all = |outcome: usize| (outcome, None, moments(data, outcome, |_, _| true));
@@ -51,7 +53,7 @@ pub(super) fn rarest(model: &Model, data: &Observations) -> Option<Rare> {
     (rare.standard_errors < ENOUGH).then_some(rare)
 }
 
-/// Whether people of a group with these hidden predictors have a category.
+/// Returns whether people of a group with these randomized predictors are in a category.
 fn has(predictor: &Predictor, code: usize, group: &Group, hidden: &[usize]) -> bool {
     match predictor.factor {
         Factor::Hidden(axis) => hidden[axis] == code,

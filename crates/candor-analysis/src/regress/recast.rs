@@ -1,4 +1,4 @@
-//! Truths that a model does not tell apart: items of a score, and what is answered together with its attributes.
+//! Merges true combinations that a model does not distinguish: items of a score, and companions of its attributes.
 
 use candor_base::shape::Shape;
 
@@ -6,7 +6,7 @@ use super::observations::{MAX_NUMBERS, Observations};
 use super::{Model, RegressError};
 
 impl Observations<'_> {
-    /// Leaves the truths that the model tells apart.
+    /// Reduces the data to the combinations that the model distinguishes.
     pub(super) fn recast(&mut self, shape: &Shape, model: &Model) -> Result<(), RegressError> {
         if model.companions > 0 {
             let sizes = shape.sizes();
@@ -18,8 +18,10 @@ impl Observations<'_> {
         Ok(())
     }
 
-    /// Puts the unbiased score of each answer in the place of the unbiased weights of its items: weights of the truths
-    /// 0 and 1 whose sum is that of the people, and whose mean is the score.
+    /// Replaces the unbiased weights of a score's items by the unbiased score of each answer.
+    ///
+    /// The new weights are those of the true values 0 and 1. Their sum is the number of people, and their mean is
+    /// the score.
     fn add_score(&mut self, shape: &Shape, model: &Model) {
         let items = shape.project(&(0..model.scores.len()).collect::<Vec<usize>>());
         let score = |cell: usize| -> Option<f64> {
@@ -46,9 +48,10 @@ impl Observations<'_> {
         self.named.fill(None);
     }
 
-    /// Sums companions out of the unbiased weights, and keeps them in the likelihood: with the response as it is, and
-    /// with each other category in its place, so that their law may depend on it. Such a law is needed where the
-    /// response, and it alone, is answered together with them.
+    /// Sums over companions in the unbiased weights, and keeps them in the likelihood.
+    ///
+    /// A law of companions that depends on the outcome is needed if only the outcome is randomized together with
+    /// them. The likelihood then has their categories under each category of the outcome.
     fn add_law_of_companions(&mut self, model: &Model, codes: usize) -> Result<(), RegressError> {
         let (outcomes, others) = (self.outcomes, self.hidden.len() / codes);
         let depends = model.answered_together && others == 1;

@@ -1,4 +1,4 @@
-//! The whole regression: which method, its errors and tests, and what it says about people.
+//! Fits a regression: chooses the method, and computes standard errors, tests and predictions.
 
 use candor_runtime::progress::{ProgressSink, Steps};
 use nalgebra::DVector;
@@ -22,30 +22,30 @@ use super::walk::Found;
 use super::{Family, Model, RegressError, by_likelihood, by_score};
 use crate::tally::LonelyPsu;
 
-/// How a model is fitted.
+/// Options of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fitting {
-    /// The method; by default maximum likelihood where the response alone is hidden, else the corrected score.
+    /// Method; by default maximum likelihood if only the outcome is randomized, and otherwise the corrected score.
     pub method: Option<Method>,
-    /// Whether to fit the answers as if they were true, too.
+    /// Whether to fit the model to the answers as well, ignoring the randomization.
     pub naive: bool,
-    /// Confidence of the limits, above 0 and below 1.
+    /// Confidence level of the limits, above 0 and below 1.
     pub confidence: f64,
-    /// Whether limits and p-values are wanted, which take most of the time.
+    /// Whether to compute limits and p-values, which take most of the time.
     pub limits: bool,
-    /// What becomes of strata with one sampling unit.
+    /// Treatment of strata with one sampling unit.
     pub lonely: LonelyPsu,
-    /// Degrees of freedom of tests under a sampling design with clusters.
+    /// Degrees of freedom of tests with primary sampling units.
     pub df: DegreesOfFreedom,
 }
 
-/// Degrees of freedom of tests with sampling clusters.
+/// Degrees of freedom of tests with primary sampling units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DegreesOfFreedom {
     /// Those of Bell and McCaffrey for each coefficient.
     #[default]
     Satterthwaite,
-    /// Clusters less strata plus 1 less coefficients, for all of them.
+    /// Clusters less strata, plus 1, less coefficients, for all of them.
     Design,
 }
 
@@ -57,7 +57,7 @@ impl Default for Fitting {
 }
 
 impl Fitting {
-    /// Half the length of a normal interval, in standard errors.
+    /// Returns the half-width of a normal interval in standard errors.
     pub(super) fn reach(&self) -> f64 {
         Normal::standard().inverse_cdf(0.5 + 0.5 * self.confidence)
     }
@@ -66,7 +66,7 @@ impl Fitting {
 /// Fits a model to the rows that were read for it, with 95% limits.
 ///
 /// # Errors
-/// As [`regress_with`].
+/// Returns the errors of [`regress_with`].
 pub fn regress(
     rows: &ModelRows,
     model: &Model,
@@ -76,20 +76,23 @@ pub fn regress(
     regress_with(rows, model, &Fitting { method, naive, ..Fitting::default() })
 }
 
-/// Fits a model to the rows that were read for it. A fit exists always: where the answers set a coefficient no limit on
-/// one side, its estimate is that of the likelihood with the log-F(1,1) penalty.
+/// Fits a model to the rows that were read for it.
+///
+/// There is always a fit. If the answers set no limit on one side of a coefficient, its estimate is from the
+/// likelihood with the log-F(1,1) penalty.
 ///
 /// # Errors
-/// If there are no responses, columns tell one another, or the method does not go with the model.
+/// Returns [`RegressError`] if there are no responses, predictors are collinear, or the method does not apply to
+/// the model.
 pub fn regress_with(rows: &ModelRows, model: &Model, fitting: &Fitting) -> Result<Regression, RegressError> {
     regress_with_progress(rows, model, &Questions::default(), fitting, ProgressSink::none())
 }
 
-/// The same with contrasts of coefficients, and predictions for kinds of people; `progress` is told the steps of the
-/// fit.
+/// Fits a model, with contrasts and predictions. `progress` receives the steps of the fit.
 ///
 /// # Errors
-/// As [`regress_with`], or if a question does not go with the model, or whoever watches ends it.
+/// Returns the errors of [`regress_with`].
+/// Returns another [`RegressError`] if a question does not match the model, or `progress` cancels.
 pub fn regress_with_progress(
     rows: &ModelRows,
     model: &Model,
@@ -103,7 +106,7 @@ pub fn regress_with_progress(
     found
 }
 
-/// A model with its data, and how it is fitted.
+/// A model with its data, prepared for fitting.
 struct Prepared<'a> {
     model: &'a Model,
     data: Observations<'a>,
@@ -142,7 +145,7 @@ impl<'a> Prepared<'a> {
         let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
         let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out || !of_law);
         let by_score = method == Some(Method::CorrectedScore) || by_default;
-        // Nothing is assumed of companions, so that there is no law of all answers either.
+        // The law of companions is not modeled, so there is no law of all answers.
         let needed = limits && (by_score || hidden) && model.companions == 0;
         let everything = if needed { Everything::new(rows.answers(), &data) } else { None };
         Ok(Prepared { model, data, kernel, by_score, possible, everything })
@@ -152,7 +155,7 @@ impl<'a> Prepared<'a> {
         (self.possible.as_ref(), self.everything.as_ref())
     }
 
-    /// What is known of a sum of coefficients: for each index of the response, in the place of one coefficient.
+    /// Returns the results for a linear combination of coefficients, for each index of the outcome.
     fn combination(&self, weights: &[f64], asked: Asked<'_>) -> Result<Vec<Tested>, RegressError> {
         let combination = Combination::new(weights.to_vec(), self.data.design.constant());
         let column = combination.place;
@@ -165,7 +168,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Refuses methods that do not go with what is hidden.
+/// Checks that the method applies to the randomized variables.
 fn check_method(
     method: Option<Method>,
     hidden: bool,
@@ -190,7 +193,7 @@ fn check_method(
     }
 }
 
-/// The fit; without limits and tests if they are not wanted.
+/// Returns the fit, with limits and tests if requested.
 pub(super) fn fitted(
     model: &Model,
     rows: &ModelRows,
@@ -210,7 +213,7 @@ pub(super) fn fitted(
         (_, true) => with_ignoring(data, kernel, model, (rows, questions, steps), fitting, asked)?,
         _ => likelihood(data, kernel, model, asked, prepared.expected())?,
     };
-    // A fit in which nobody seems to ignore the device has its answers already.
+    // A fit without noncompliers already contains its answers.
     let answered = fitted.ignoring.is_some_and(|share| share.estimate <= NOBODY);
     match (answered, limits) {
         (true, _) => {}
@@ -232,7 +235,7 @@ pub(super) fn fitted(
     Ok(fitted)
 }
 
-/// The weights of all parameters for a contrast of one index of the response, and the category that the index is about.
+/// Returns the first parameter and the category of each index of the outcome.
 fn places(data: &Observations, fitted: &Regression) -> Vec<(usize, Option<String>)> {
     let p = data.design.len();
     let first = fitted.coefficients.iter().position(|one| one.term != THRESHOLD).unwrap_or(0);
@@ -240,7 +243,7 @@ fn places(data: &Observations, fitted: &Regression) -> Vec<(usize, Option<String
     starts.map(|start| (start, fitted.coefficients[start].category.clone())).collect()
 }
 
-/// A sum of coefficients by their covariance: its estimate, error and category, by index of the response.
+/// Returns a contrast by the covariance matrix, for each index of the outcome.
 fn by_covariance(contrast: &Contrast, data: &Observations, fitted: &Regression, critical: f64) -> Vec<Coefficient> {
     let one = |(start, category): (usize, Option<String>)| {
         let own = fitted.theta[start..].iter().zip(&contrast.weights);
@@ -269,7 +272,7 @@ fn by_covariance(contrast: &Contrast, data: &Observations, fitted: &Regression, 
     places(data, fitted).into_iter().map(one).collect()
 }
 
-/// Contrasts, and predictions for kinds of people who are known entirely, each with the limits of the score.
+/// Adds contrasts, and predictions for complete profiles, with the limits of the score test.
 fn answer(
     prepared: &Prepared<'_>,
     contrasts: &[Contrast],
@@ -313,7 +316,7 @@ fn answer(
         let Some(tested) = prepared.combination(&weights, asked)?.pop() else { continue };
         let about = kernel.category(0);
         for own in fitted.predictions.iter_mut().filter(|own| own.profile == number) {
-            // The index is about one category; the share of the other is the rest.
+            // If the index is about the other of two categories, the share is the complement.
             let turned = two && own.category != about.and_then(|code| prepared.model.categories.get(code).cloned());
             put_limits(own, &tested, scale, turned, jeffreys);
         }
@@ -321,7 +324,7 @@ fn answer(
     Ok(())
 }
 
-/// The row of the design of a kind of people who are known entirely.
+/// Returns the row of the design matrix of a complete profile.
 fn row_of(setting: &Setting, data: &Observations) -> Vec<f64> {
     let group = &data.groups[0];
     let (mut hidden, mut public, mut numbers) = (data.hidden[0].clone(), group.public.clone(), group.numbers.clone());
@@ -331,7 +334,7 @@ fn row_of(setting: &Setting, data: &Observations) -> Vec<f64> {
     row
 }
 
-/// The limits of a linear predictor as those of a share or a mean.
+/// Converts the limits of a linear predictor to those of a share or a mean.
 fn put_limits(own: &mut Prediction, tested: &Tested, scale: Scale, turned: bool, jeffreys: bool) {
     let Found { best, low, high, .. } = tested.found;
     let back = |eta: f64| scale.back(if turned { -eta } else { eta });
@@ -348,11 +351,10 @@ fn put_limits(own: &mut Prediction, tested: &Tested, scale: Scale, turned: bool,
     }
 }
 
-/// A share of people who ignore the device below this is none.
+/// Largest share of noncompliers that counts as none.
 const NOBODY: f64 = 1e-6;
 
-/// The fit with people who ignore the device, compared with that of everybody following it, which it is if nobody seems
-/// to.
+/// Returns the fit with noncompliance, compared with the fit without; the latter if there are no noncompliers.
 fn with_ignoring(
     data: &Observations,
     kernel: Kernel,
@@ -382,7 +384,7 @@ fn with_ignoring(
     Ok(complied)
 }
 
-/// The fit with answers taken for the truth.
+/// Returns the fit that ignores the randomization.
 fn naive_fit(data: &Observations, kernel: Kernel) -> Option<Vec<f64>> {
     let problem = Problem::new(data, kernel, false);
     let free: Vec<usize> = (0..problem.parameters).collect();

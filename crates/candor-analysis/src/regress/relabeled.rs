@@ -1,18 +1,18 @@
-//! Answers of a strip: counts of cells, and what becomes of them by relabelling categories.
+//! Answers of a subset channel: counts of cells, and their relabelings.
 
 use std::collections::HashSet;
 
 use candor_base::shape::Shape;
 
-/// Different answers are counted up to this many.
+/// Maximum number of distinct answers that are counted.
 const COUNTED: usize = 1_000;
 
-/// How many different answers there are, all of them relabelings of one; at most [`COUNTED`].
+/// Returns the number of distinct relabelings of an answer; at most [`COUNTED`].
 pub(super) fn count_answers(shape: &Shape, counts: &[u32]) -> usize {
     relabelled(shape, counts, COUNTED).map_or(COUNTED, |all| all.len())
 }
 
-/// All counts that become of some by relabelling the categories of each attribute: what exchanges of neighbours reach.
+/// Returns all relabelings of these counts, which exchanges of neighboring categories generate.
 pub(super) fn relabelled(shape: &Shape, counts: &[u32], most: usize) -> Option<Vec<Vec<u16>>> {
     let first: Vec<u16> = counts.iter().map(|&count| count as u16).collect();
     let mut known = HashSet::from([first.clone()]);

@@ -1,4 +1,4 @@
-//! Errors from replicate weights: the model is fitted again with each column of them.
+//! Standard errors from replicate weights: the model is fitted again with each column of weights.
 
 use candor_runtime::progress::{ProgressSink, Steps};
 use nalgebra::{DMatrix, DVector};
@@ -12,11 +12,13 @@ use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
 use super::{Model, ModelRows, RegressError};
 use crate::tally::{Replicates, Replication};
 
-/// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of
-/// estimates over their errors.
+/// Fits a model with standard errors from the rows' replicate weights.
+///
+/// P-values are from estimates divided by these errors. See [`regress`](super::regress).
 ///
 /// # Errors
-/// As [`regress`](super::regress), or if there are fewer than two columns of replicate weights, or the model cannot be
+/// Returns the errors of [`regress`](super::regress).
+/// Returns another [`RegressError`] if there are fewer than two columns of replicate weights, or the model cannot be
 /// fitted with one of them.
 pub fn regress_replicated(
     rows: &ModelRows,
@@ -28,10 +30,10 @@ pub fn regress_replicated(
     regress_replicated_with(rows, model, &Fitting { method, naive, ..Fitting::default() }, how)
 }
 
-/// The same with a confidence.
+/// Fits a model with standard errors from replicate weights, and with these options.
 ///
 /// # Errors
-/// As [`regress_replicated`].
+/// Returns the errors of [`regress_replicated`].
 pub fn regress_replicated_with(
     rows: &ModelRows,
     model: &Model,
@@ -41,10 +43,13 @@ pub fn regress_replicated_with(
     regress_replicated_with_progress(rows, model, &Questions::default(), fitting, how, ProgressSink::none())
 }
 
-/// The same with contrasts and predictions; `progress` is told the steps of the fits.
+/// Fits a model with standard errors from replicate weights, with contrasts and predictions.
+///
+/// `progress` receives the steps of the fits.
 ///
 /// # Errors
-/// As [`regress_replicated`], or if a question does not go with the model, or whoever watches ends it.
+/// Returns the errors of [`regress_replicated`].
+/// Returns another [`RegressError`] if a question does not match the model, or `progress` cancels.
 pub fn regress_replicated_with_progress(
     rows: &ModelRows,
     model: &Model,
@@ -82,7 +87,7 @@ fn replicated(
     Ok(fitted)
 }
 
-/// Gives a fit the errors of its replicates.
+/// Replaces the standard errors of a fit by those of its replicates.
 fn put_errors(fitted: &mut Regression, fits: &[Regression], replicates: &Replicates, fitting: &Fitting, scale: Scale) {
     let covariance = |of: &dyn Fn(&Regression) -> Vec<f64>| {
         let all: Vec<Vec<f64>> = fits.iter().map(of).collect();
@@ -127,13 +132,13 @@ fn put_errors(fitted: &mut Regression, fits: &[Regression], replicates: &Replica
     fitted.covariance = coefficients;
 }
 
-/// Half the length of an interval by Student's t, in standard errors.
+/// Returns the half-width of an interval by Student's t, in standard errors.
 fn reach(fitting: &Fitting, df: f64) -> f64 {
     let law = StudentsT::new(0.0, 1.0, df).ok();
     law.map_or(fitting.reach(), |law| law.inverse_cdf(0.5 + 0.5 * fitting.confidence))
 }
 
-/// Gives a coefficient the error of its replicates, and an interval and a p-value of Student's t by it.
+/// Replaces the error of a coefficient, with interval and p-value by Student's t.
 fn replace_error(own: &mut Coefficient, error: f64, fitting: &Fitting, df: f64) {
     let ratio = own.standard_error.map(|before| (error / before).powi(2));
     let t = own.estimate / error;

@@ -1,4 +1,4 @@
-//! What a regression gives: coefficients with their errors and limits, and what they say about people.
+//! Results of a regression: coefficients with standard errors and limits, averages and predictions.
 
 use nalgebra::DMatrix;
 
@@ -6,20 +6,21 @@ use super::effects::{Average, Scale, limits};
 use super::hidden_predictors::Assumption;
 use super::rare::Rare;
 
-/// How a model is fitted.
+/// Estimation method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Maximum likelihood. If a predictor is hidden, its law given the public ones is part of it.
+    /// Maximum likelihood. If a predictor is randomized, the likelihood includes its law given the public ones.
     MaximumLikelihood,
-    /// The likelihood times the square root of the determinant of the information, which has a finite maximum always.
-    /// Only where the response alone is hidden.
+    /// The likelihood times the square root of the determinant of the information, whose maximum is always finite.
+    ///
+    /// It applies only if the outcome alone is randomized.
     Jeffreys,
-    /// The score with unbiased weights: nothing is assumed of the predictors.
+    /// The score with unbiased weights, without assumptions about the predictors.
     CorrectedScore,
 }
 
 impl Method {
-    /// What it is called.
+    /// Returns the name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Method::MaximumLikelihood => "ml",
@@ -33,63 +34,66 @@ impl Method {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Regression {
-    /// The coefficients.
+    /// Coefficients.
     pub coefficients: Vec<Coefficient>,
-    /// How they vary together, in the same order.
+    /// Covariance matrix of the coefficients, in the same order.
     pub covariance: DMatrix<f64>,
-    /// How it was fitted.
+    /// Estimation method.
     pub method: Method,
-    /// The log-likelihood, where there is one.
+    /// Log-likelihood, if there is one.
     pub log_likelihood: Option<f64>,
-    /// That of constants alone.
+    /// Log-likelihood of the null model.
     pub null_log_likelihood: Option<f64>,
-    /// Akaike's criterion, of a maximum of the likelihood of independent respondents: to compare models of the same
-    /// answers.
+    /// Akaike information criterion, for comparing models of the same answers by maximum likelihood.
+    ///
+    /// `None` unless respondents are independent and the maximum is finite.
     pub aic: Option<f64>,
-    /// Tjur's R2 of the truth, of binary responses.
+    /// Tjur's R2 for the true outcome, for binary outcomes.
     pub tjur: Option<f64>,
-    /// Whether the search came to its end.
+    /// Whether the fit converged.
     pub converged: bool,
-    /// Whether the likelihood, or the corrected score, has no finite solution.
+    /// Whether the maximum of the likelihood, or the root of the corrected score, is infinite.
     pub boundary: bool,
-    /// What maximum likelihood had to assume of hidden predictors.
+    /// Assumption of maximum likelihood about randomized predictors.
     pub assumption: Option<Assumption>,
-    /// How far maximum likelihood and the corrected score differ: statistic, degrees of freedom, p-value.
+    /// Hausman test of maximum likelihood against the corrected score: statistic, degrees of freedom, p-value.
     pub hausman: Option<(f64, usize, f64)>,
-    /// How many ignore the device, if that was asked for.
+    /// Estimated noncompliance, if requested.
     pub ignoring: Option<IgnoringShare>,
-    /// The standard deviation of what a linear model leaves.
+    /// Residual standard deviation of a linear model.
     pub residual_deviation: Option<f64>,
-    /// By how much the variance of counts exceeds their mean: Pearson's statistic over its degrees of freedom.
+    /// Dispersion of counts: Pearson's statistic divided by its degrees of freedom.
     pub dispersion: Option<f64>,
     /// Average predicted shares.
     pub shares: Vec<Average>,
     /// Average marginal effects.
     pub effects: Vec<Average>,
-    /// Joint tests of the terms that have several coefficients.
+    /// Joint tests of the terms with several coefficients.
     pub joint: Vec<JointTest>,
-    /// The contrasts that were asked for, for each category of the response that coefficients are about.
+    /// Requested contrasts, for each category of the outcome with coefficients.
     pub contrasts: Vec<Coefficient>,
-    /// The predictions that were asked for.
+    /// Requested predictions.
     pub predictions: Vec<Prediction>,
-    /// The coefficients that the averages were taken at, and of each term with several of them which they are.
+    /// Coefficients at which the averages were computed, and the indices of each term with several of them.
     pub(super) theta: Vec<f64>,
     pub(super) terms: Vec<(String, Vec<usize>)>,
-    /// What taking the answers for the truth would have given, if asked for and answers are categories.
+    /// Coefficients that ignore the randomization, if requested and answers are categories.
     pub naive: Option<Vec<f64>>,
-    /// Whether every answer names one category of each attribute, so that it could be taken for the truth.
+    /// Whether every answer reports one category of each attribute.
     pub named: bool,
-    /// By how much numeric predictors were moved and divided, if asked for: name, mean, standard deviation.
+    /// Standardized predictors, if requested: name, mean and standard deviation.
     pub standardized: Vec<(String, f64, f64)>,
-    /// The number of responses, and how many of them are different.
+    /// Number of responses.
     pub responses: u64,
-    /// How many people the model is about, without those who have no answer; estimated where randomized answers tell
-    /// who they are.
+    /// Number of people in the model: those in the subpopulation who have an answer.
+    ///
+    /// It is an estimate if randomized answers decide who they are.
     pub modelled: f64,
-    /// How many rows are different.
+    /// Number of distinct rows.
     pub distinct: usize,
-    /// The share that the answers can least tell from 0, if they hardly can: intervals then hold more often than they
-    /// say.
+    /// The share that the answers distinguish least from 0, if they hardly do.
+    ///
+    /// Intervals then cover more often than stated.
     pub rarest: Option<Rare>,
 }
 
@@ -97,73 +101,74 @@ pub struct Regression {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct JointTest {
-    /// The term, as it stands in the formula.
+    /// Term, as in the formula.
     pub term: String,
-    /// The statistic, chi-square where there is only one number of degrees of freedom.
+    /// Statistic: chi-square, or F if there is a `denominator_df`.
     pub statistic: f64,
-    /// How many coefficients.
+    /// Number of coefficients.
     pub df: usize,
-    /// Degrees of freedom of the denominator, where the p-value is that of an F law.
+    /// Denominator degrees of freedom of an F statistic.
     pub denominator_df: Option<f64>,
-    /// The p-value of the hypothesis that all are zero.
+    /// P-value of the hypothesis that all of them are zero.
     pub p_value: f64,
-    /// What it comes from.
+    /// Source of the test.
     pub test: Test,
 }
 
-/// What is predicted for a kind of people.
+/// Prediction for a profile.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// The number of the profile, in the order in which they were given.
+    /// Index of the profile, in the order in which they were given.
     pub profile: usize,
-    /// The response's category, none if it is a number.
+    /// Category of the outcome; `None` for numbers.
     pub category: Option<String>,
-    /// The share, or the mean.
+    /// Predicted share or mean.
     pub estimate: f64,
-    /// Its standard error; none where the answers set no limit on one side.
+    /// Standard error; `None` if the answers set no limit on one side.
     pub standard_error: Option<f64>,
-    /// Lower confidence limit; of a share 0 if the answers set none.
+    /// Lower confidence limit; for a share, 0 if the answers set none.
     pub low: Option<f64>,
-    /// Upper confidence limit; of a share 1 if the answers set none.
+    /// Upper confidence limit; for a share, 1 if the answers set none.
     pub high: Option<f64>,
 }
 
 impl Prediction {
-    /// With another standard error, whose quantile for the limits is `reach`.
+    /// Replaces the standard error; `reach` is the quantile for the limits.
     pub(super) fn replace_error(&mut self, error: f64, reach: f64, scale: Scale) {
         let (low, high) = limits(self.estimate, error, reach, scale);
         (self.standard_error, self.low, self.high) = (Some(error), Some(low), Some(high));
     }
 }
 
-/// People who ignore the device.
+/// Estimated noncompliance with the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IgnoringShare {
-    /// Their share (of those who would, if only people of one category do).
+    /// Share of noncompliers, or their share in the category to which noncompliance is restricted.
     pub estimate: f64,
-    /// Its standard error; none if nobody seems to.
+    /// Standard error; `None` if the estimated share is 0.
     pub standard_error: Option<f64>,
-    /// The likelihood ratio against everybody following it.
+    /// Likelihood ratio statistic against full compliance.
     pub likelihood_ratio: f64,
-    /// Its p-value, one-sided: half that of a chi-square with one degree of freedom.
+    /// One-sided p-value: half that of chi-square with one degree of freedom.
     pub p_value: f64,
 }
 
-/// What an estimate is.
+/// Kind of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EstimateKind {
-    /// The value of largest likelihood.
+    /// Maximum likelihood estimate.
     MaximumLikelihood,
-    /// The solution of the corrected score.
+    /// Solution of the corrected score.
     Corrected,
-    /// The maximum of a penalized likelihood, drawn towards no effect: the answers set no limit on one side at least.
+    /// Maximum of a penalized likelihood, shrunk toward no effect, because the answers set no limit on at least
+    /// one side.
     Penalized,
 }
 
 impl EstimateKind {
-    /// What it is called.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             EstimateKind::MaximumLikelihood => "ml",
@@ -173,24 +178,25 @@ impl EstimateKind {
     }
 }
 
-/// What a p-value and an interval come from.
+/// Source of a p-value and an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// The projected score, walked outward from the best fit.
+    /// Projected score, walked outward from the best fit.
     Score,
-    /// One step of the score with the variance CR2 of sampling clusters and the degrees of freedom of Bell and
-    /// McCaffrey, walked as the score is.
+    /// One step of the score, with the variance CR2 of primary sampling units, walked like the score.
+    ///
+    /// The degrees of freedom are those of Bell and McCaffrey.
     OneStepCr2,
-    /// Fieller's set of a linear model.
+    /// Fieller's set for a linear model.
     Fieller,
-    /// The estimate over its standard error.
+    /// Estimate divided by its standard error.
     Wald,
-    /// The same with a standard error of replicate weights.
+    /// Estimate divided by its standard error from replicate weights.
     WaldReplicates,
 }
 
 impl Test {
-    /// What it is called.
+    /// Returns the name of the test.
     pub fn name(self) -> &'static str {
         match self {
             Test::Score => "score",
@@ -202,38 +208,40 @@ impl Test {
     }
 }
 
-/// A coefficient.
+/// A coefficient or contrast.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Coefficient {
-    /// The term, such as `age`, `Sex=male`, `(constant)`; `(threshold)` of an ordinal response.
+    /// Term, such as `age`, `Sex=male` or `(constant)`; `(threshold)` for an ordinal outcome.
     pub term: String,
-    /// The response's category that it is about, if it is about one.
+    /// Category of the outcome, if the coefficient has one.
     pub category: Option<String>,
-    /// The estimate.
+    /// Estimated coefficient.
     pub estimate: f64,
-    /// What the estimate is.
+    /// Kind of estimate.
     pub kind: EstimateKind,
-    /// Its standard error; none where the answers set no limit on one side.
+    /// Standard error; `None` if the answers set no limit on one side.
     pub standard_error: Option<f64>,
     /// Lower confidence limit; `None` if the answers set none.
     pub low: Option<f64>,
     /// Upper confidence limit; `None` if the answers set none.
     pub high: Option<f64>,
-    /// What the p-value is of, chi-square with one degree of freedom; none for thresholds.
+    /// Test statistic, chi-square with one degree of freedom; `None` for thresholds.
     pub statistic: Option<f64>,
-    /// Degrees of freedom of Student's t that the statistic was taken from; none where it is normal.
+    /// Degrees of freedom of Student's t, from which the statistic was computed; `None` for the normal
+    /// distribution.
     pub df: Option<f64>,
-    /// The p-value of the hypothesis that it is zero, below the level exactly if the interval excludes zero; none for
-    /// thresholds.
+    /// P-value of the test against zero; `None` for thresholds.
+    ///
+    /// It is below the level exactly if the interval excludes zero.
     pub p_value: Option<f64>,
-    /// What the p-value and the interval come from.
+    /// Source of p-value and interval.
     pub test: Test,
-    /// Whether only values near zero are rejected, so that neither sign nor size is known (linear models).
+    /// Whether only values near zero are rejected, so that sign and size are unknown (linear models).
     pub gap: bool,
-    /// How many times as many respondents it takes as a direct question would.
+    /// Variance inflation: the number of respondents divided by that of direct questions with the same precision.
     pub design_effect: Option<f64>,
 }
 
-/// What the threshold of an ordinal response is called.
+/// Term of the thresholds of an ordinal outcome.
 pub const THRESHOLD: &str = "(threshold)";

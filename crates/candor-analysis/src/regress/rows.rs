@@ -1,4 +1,4 @@
-//! Responses as a model sees them: equal rows once, with how many there are.
+//! Responses as a model distinguishes them: distinct rows with their frequencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,47 +12,48 @@ use crate::calibrate::CalibrateError;
 use crate::condition::Condition;
 use crate::tally::{Codes, ReplicateWeights};
 
-/// Codes that hold a number.
+/// Number of codes that represent a number.
 const NUMBER: usize = 4;
 
-/// Codes that hold the place of a label.
+/// Number of codes that represent the index of a label.
 const LABEL: usize = 2;
 
-/// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with
-/// known margins, and group.
+/// Number of labels that distinguish rows in addition to the model's variables.
+///
+/// They are the primary sampling unit, the stratum, the combination of categories with benchmarks, and the group.
 const LABELS: usize = 4;
 
-/// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many
-/// there are to draw from.
+/// Columns of the sampling design: labels of primary sampling units and strata, and population sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample<'a> {
-    /// The sampling cluster of each row.
+    /// Primary sampling unit of each row.
     pub clusters: Option<&'a [String]>,
-    /// The stratum of each row.
+    /// Stratum of each row.
     pub strata: Option<&'a [String]>,
-    /// How many sampling units the population of each row's stratum has; up to 1, which share of them was drawn.
+    /// Number of sampling units in the population of each row's stratum or, if at most 1, the sampled fraction.
     pub fpc: Option<&'a [f64]>,
-    /// Replicate weights: columns of one weight for each row.
+    /// Replicate weights, with one weight for each row in every column.
     pub replicates: &'a [Vec<f64>],
 }
 
-/// A batch of responses: one column per column of the plan, the model's [numeric columns](Model::numbers), weights and
-/// labels.
+/// A batch of responses.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// One column per column of the plan.
+    /// Columns of the plan.
     pub columns: &'a [Codes<'a>],
-    /// One column per numeric column of the model; finite.
+    /// The [numeric columns](Model::numbers) of the model, with finite values.
     pub numbers: &'a [Vec<f64>],
-    /// The weight of each row, if there are weights.
+    /// Weight of each row, if there are weights.
     pub weights: Option<&'a [f64]>,
-    /// Sampling clusters and strata.
+    /// Sampling design.
     pub sample: Sample<'a>,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
 }
 
-/// The different rows of responses that a model can tell apart. Rows of parts of the data [merge](ModelRows::merge).
+/// Distinct rows of responses as a model distinguishes them.
+///
+/// Rows of parts of the data can be [merged](ModelRows::merge).
 #[derive(Clone, Debug)]
 pub struct ModelRows {
     layout: Layout,
@@ -61,30 +62,30 @@ pub struct ModelRows {
     squares: Vec<f64>,
     responses: u64,
     weighted: bool,
-    /// Of sampling clusters, and of strata.
+    /// Labels of primary sampling units and of strata.
     labels: [Labels; 2],
-    /// What `fpc` says of each stratum; no number where it says different things.
+    /// Value of `fpc` for each stratum; NaN if it is inconsistent.
     fpc: BTreeMap<u32, f64>,
-    /// For each column of replicate weights the sum of each different row.
+    /// Sum of each distinct row, for each column of replicate weights.
     replicates: Vec<Vec<f64>>,
-    /// What these columns look like.
+    /// Summary of these columns.
     replicate_weights: ReplicateWeights,
-    /// How weights were made to agree with margins.
+    /// Factors by which weights were raked to benchmarks.
     calibration: Option<Calibration>,
-    /// The group that the model is about, if it is not about all.
+    /// Group to which the model is restricted, if any.
     group: Option<u32>,
 }
 
-/// What a model needs of a plan's responses.
+/// The columns of responses that a model needs.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) answers: Answers,
     public: Vec<usize>,
     numbers: usize,
     margins: Margins,
-    /// The subpopulation: a condition on public attributes, and the column of each attribute.
+    /// Subpopulation: a condition on public attributes, and the column of each attribute.
     condition: Option<(Condition, Vec<Option<usize>>)>,
-    /// Groups of people, by the categories of public attributes.
+    /// Groups, by the categories of public attributes.
     groups: Margins,
 }
 
@@ -107,10 +108,10 @@ impl Labels {
 }
 
 impl Layout {
-    /// What a model needs of responses under a plan.
+    /// Returns the columns that a model needs of responses to a plan.
     ///
     /// # Errors
-    /// If the plan does not tell what the model needs.
+    /// Returns [`RegressError`] if the model is not identifiable under the plan.
     pub fn new(plan: &Plan, model: &Model) -> Result<Layout, RegressError> {
         let column = |&attribute: &usize| {
             let own =
@@ -124,8 +125,9 @@ impl Layout {
         Ok(Layout { answers, public, numbers, margins: nothing.clone(), condition: None, groups: nothing })
     }
 
-    /// The same about a subpopulation: those for whom a condition on public attributes holds. Everybody else keeps the
-    /// place among sampling units.
+    /// Restricts the model to a subpopulation, by a condition on public attributes.
+    ///
+    /// All others still count among sampling units.
     #[must_use]
     pub fn with_condition(mut self, plan: &Plan, condition: Condition) -> Layout {
         let column = |attribute: usize| {
@@ -138,20 +140,19 @@ impl Layout {
         self
     }
 
-    /// The same where people are told apart by public attributes, to fit the model in [each
-    /// group](ModelRows::in_group).
+    /// Distinguishes groups by public attributes, to fit the model in [each group](ModelRows::in_group).
     #[must_use]
     pub fn with_groups(mut self, plan: &Plan, attributes: &[usize]) -> Layout {
         self.groups = Margins::new(plan, attributes);
         self
     }
 
-    /// The number of a row's group, from 1; 0 outside of the subpopulation.
+    /// Returns the number of a row's group, from 1; 0 outside of the subpopulation.
     fn group(&self, columns: &[Codes<'_>], row: usize) -> u32 {
         if self.is_outside(columns, row) { 0 } else { 1 + self.groups.combination(columns, row) }
     }
 
-    /// Whether a row is outside of the subpopulation.
+    /// Returns whether a row is outside of the subpopulation.
     fn is_outside(&self, columns: &[Codes<'_>], row: usize) -> bool {
         let Some((condition, places)) = &self.condition else { return false };
         let code = |attribute: usize| match places[attribute].map(|at| columns[at]) {
@@ -161,8 +162,7 @@ impl Layout {
         !condition.holds(code)
     }
 
-    /// The same where weights are to [agree](ModelRows::calibrate) with known margins of these attributes, which are
-    /// public.
+    /// Distinguishes rows by these public attributes, to [rake](ModelRows::calibrate) weights to benchmarks.
     #[must_use]
     pub fn with_margins(mut self, plan: &Plan, attributes: &[usize]) -> Layout {
         self.margins = Margins::new(plan, attributes);
@@ -174,11 +174,11 @@ impl Layout {
     }
 }
 
-/// One of the different rows.
+/// A distinct row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) answers: &'a [u16],
-    /// Public categories and numbers: equal for rows that predict alike.
+    /// Public categories and numbers, which are equal for rows with the same predictors.
     pub(super) known: &'a [u16],
     pub(super) weight: f64,
     pub(super) square: f64,
@@ -191,7 +191,7 @@ pub(super) struct Row<'a> {
 }
 
 impl ModelRows {
-    /// No rows yet.
+    /// Creates an empty collection.
     pub fn new(layout: Layout) -> ModelRows {
         let records = DistinctRecords::new(layout.width());
         ModelRows {
@@ -210,7 +210,7 @@ impl ModelRows {
         }
     }
 
-    /// The number of responses; of a group, those in it.
+    /// Returns the number of responses; for a group, those in it.
     pub fn responses(&self) -> u64 {
         match self.group {
             None => self.responses,
@@ -218,20 +218,21 @@ impl ModelRows {
         }
     }
 
-    /// The same about the people with one combination of the categories of the [attributes](Layout::with_groups) of
-    /// groups. Everybody else keeps the place among sampling units.
+    /// Restricts the model to the people with these categories of the grouping [attributes](Layout::with_groups).
+    ///
+    /// All others still count among sampling units.
     #[must_use]
     pub fn in_group(&self, codes: &[u16]) -> ModelRows {
         let group = 1 + self.layout.groups.number(codes);
         ModelRows { group: Some(group), ..self.clone() }
     }
 
-    /// Whether rows have survey weights.
+    /// Returns whether rows have sampling weights.
     pub fn weighted(&self) -> bool {
         self.weighted
     }
 
-    /// How many rows are different.
+    /// Returns the number of distinct rows.
     pub fn distinct(&self) -> usize {
         self.records.len()
     }
@@ -240,12 +241,12 @@ impl ModelRows {
         &self.layout.answers
     }
 
-    /// How many sampling clusters and strata there are; none if they were not told.
+    /// Returns the numbers of primary sampling units and strata; 0 if there are none.
     pub(super) fn labels(&self) -> [usize; 2] {
         [self.labels[0].names.len(), self.labels[1].names.len()]
     }
 
-    /// How many sampling clusters the people of the model are in, and how many strata.
+    /// Returns the numbers of primary sampling units and strata of the people in the model.
     pub fn units(&self) -> [usize; 2] {
         let inside = || self.rows().filter(|row| !row.outside);
         let clusters: BTreeSet<(u32, u32)> = inside().map(|row| (row.stratum, row.cluster)).collect();
@@ -256,7 +257,7 @@ impl ModelRows {
     /// Adds a batch of responses.
     ///
     /// # Panics
-    /// If the columns are not those of the plan.
+    /// Panics if the columns do not match the plan.
     pub fn add(&mut self, batch: &Batch<'_>) {
         let mut record = vec![0; self.layout.width()];
         self.weighted |= batch.weights.is_some();
@@ -301,7 +302,7 @@ impl ModelRows {
         }
     }
 
-    /// The same with one of the columns of replicate weights for weights.
+    /// Returns the rows with a column of replicate weights as their weights.
     pub(super) fn replicate(&self, column: usize) -> ModelRows {
         let weights = self.replicates[column].clone();
         let squares = weights.iter().map(|weight| weight * weight).collect();
@@ -323,11 +324,10 @@ impl ModelRows {
         }
     }
 
-    /// Multiplies weights, and replicate weights, by one factor for each category of the
-    /// [attributes](Layout::with_margins) with known margins, such that each category has its share.
+    /// Rakes weights and replicate weights to benchmarks of the [attributes](Layout::with_margins).
     ///
     /// # Errors
-    /// If no weights do.
+    /// Returns [`CalibrateError`] if no weights reproduce the benchmarks.
     pub fn calibrate(&mut self, shares: &[Vec<f64>]) -> Result<(), CalibrateError> {
         let combinations: Vec<u32> = self.rows().map(|row| row.combination).collect();
         let margins = &self.layout.margins;
@@ -345,22 +345,22 @@ impl ModelRows {
         self.calibration.as_ref()
     }
 
-    /// What the columns of replicate weights look like.
+    /// Returns the summary of the columns of replicate weights.
     pub(super) fn replicate_weights(&self) -> &ReplicateWeights {
         &self.replicate_weights
     }
 
-    /// How many columns of replicate weights there are.
+    /// Returns the number of columns of replicate weights.
     pub fn replicates(&self) -> usize {
         self.replicates.len()
     }
 
-    /// What `fpc` says of each stratum.
+    /// Returns the value of `fpc` for each stratum.
     pub(super) fn fpc(&self) -> &BTreeMap<u32, f64> {
         &self.fpc
     }
 
-    /// Adds rows that are expected: a share of one respondent who answers so, with these public categories and numbers.
+    /// Adds an expected row: the probability that one respondent gives these answers, with these public values.
     pub(super) fn expect(&mut self, answers: &[u16], public: &[u16], numbers: &[f64], share: f64) {
         let numbers = numbers.iter().flat_map(|number| codes_of(*number));
         let mut record: Vec<u16> = answers.iter().chain(public).copied().chain(numbers).collect();
@@ -371,7 +371,7 @@ impl ModelRows {
         self.responses = 1;
     }
 
-    /// Adds rows: their number, their weights and squared weights, and their replicate weights.
+    /// Adds rows: their number, sums of weights and squared weights, and replicate weights.
     fn put(&mut self, record: &[u16], times: u64, [weight, square]: [f64; 2], replicates: impl Iterator<Item = f64>) {
         let number = self.records.add_numbered(record, times);
         if number == self.weights.len() {
@@ -416,7 +416,7 @@ impl ModelRows {
         self.weighted |= other.weighted;
     }
 
-    /// The different rows.
+    /// Returns the distinct rows.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.records.len()).map(|number| {
             let (answers, rest) = self.records.record(number).split_at(self.layout.answers.width);
@@ -428,7 +428,7 @@ impl ModelRows {
         })
     }
 
-    /// The public categories and numbers of what rows know.
+    /// Returns the public categories and numbers of a row.
     pub(super) fn known(&self, known: &[u16]) -> (Vec<u16>, Vec<f64>) {
         let (public, numbers) = known.split_at(self.layout.public.len());
         let number = |codes: &[u16]| {
@@ -438,7 +438,7 @@ impl ModelRows {
     }
 }
 
-/// The codes that hold a number; of the two zeros one is enough.
+/// Returns the codes that represent a number; negative zero becomes zero.
 fn codes_of(number: f64) -> [u16; NUMBER] {
     let bits = (number + 0.0).to_bits();
     std::array::from_fn(|i| (bits >> (16 * i)) as u16)

@@ -1,5 +1,4 @@
-//! Scores: outcomes that are numbers because the categories of attributes stand for numbers; of several randomized
-//! attributes their sum.
+//! Scores: numeric outcomes from the categories of attributes, or sums over several randomized attributes.
 
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
@@ -8,8 +7,7 @@ use super::options::{Family, Missing, ModelOptions};
 use super::{Formula, RegressError};
 use crate::moments::{Values, ValuesError};
 
-/// The attributes whose scores add up to the response, and what their categories stand for; none if it is something
-/// else.
+/// Returns the attributes whose scores add up to the outcome, with their scores; empty for other outcomes.
 pub(super) fn scores(
     plan: &Plan,
     formula: &Formula,
@@ -45,8 +43,10 @@ pub(super) fn scores(
     formula.summands().iter().map(one).collect()
 }
 
-/// What the categories of an item stand for. Counts have ratios, which ranks do not have: of their items only those of
-/// a sum may have two categories, for 0 and 1, that are words.
+/// Returns the scores of an item.
+///
+/// Counts require a ratio scale, which ranks lack. So for counts, only items of a sum with two categories may have
+/// labels that are not numbers; their scores are 0 and 1.
 fn values(attribute: &Attribute, family: Family, alone: bool) -> Result<Values, RegressError> {
     let counts = family.is_of_counts();
     let codes = 0..attribute.categories().len();

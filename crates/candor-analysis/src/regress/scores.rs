@@ -1,4 +1,4 @@
-//! Scores, response by response: what errors are made of.
+//! Scores of single responses, from which standard errors are computed.
 
 use super::cr2::{Cluster, Clusters};
 use super::observations::{Case, Group};
@@ -6,7 +6,7 @@ use super::problem::{Law, Local, Problem};
 use super::sums::{add_outer, mirror};
 
 impl Problem<'_> {
-    /// Shows the score of every case, of the likelihood or the corrected one.
+    /// Calls `see` with the score of every case, by the likelihood or the corrected score.
     pub(super) fn each_score(&self, theta: &[f64], corrected: bool, mut see: impl FnMut(&Case, &[f64])) {
         let mut local = Local::default();
         for group in &self.data.groups {
@@ -19,7 +19,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The score of every sampling cluster.
+    /// Returns the score of every primary sampling unit.
     pub(super) fn cluster_scores(&self, theta: &[f64], corrected: bool) -> Clusters {
         let mut clusters = Clusters::new();
         self.each_score(theta, corrected, |case, score| {
@@ -29,8 +29,7 @@ impl Problem<'_> {
         clusters
     }
 
-    /// Shows for every group each possible answer, by its probabilities under all truths: how likely it is, and its
-    /// score.
+    /// Calls `see` for every group and possible answer, with the probability of the answer and its score.
     pub(super) fn each_answer(
         &self,
         theta: &[f64],
@@ -52,7 +51,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The sum over cases of a factor times the squares of the scores of all truths, each with its weight.
+    /// Returns the sum over cases of a factor times the weighted squares of the scores of all true combinations.
     pub(super) fn squares_of_truths(&self, theta: &[f64], corrected: bool, factor: impl Fn(&Case) -> f64) -> Vec<f64> {
         let (mut local, mut total) = (Local::default(), vec![0.0; self.parameters * self.parameters]);
         for group in &self.data.groups {
@@ -74,7 +73,7 @@ impl Problem<'_> {
         total
     }
 
-    /// How much each truth weighs for a case: its probability given the answer, or its unbiased weight.
+    /// Computes the weight of each true combination for a case: its posterior probability, or its unbiased weight.
     fn weigh_truths(&self, case: &Case, corrected: bool, local: &mut Local) {
         local.truth.clear();
         if corrected {
@@ -88,11 +87,12 @@ impl Problem<'_> {
 }
 
 impl Law<'_> {
-    /// The information of one directly asked person with a combination of hidden predictors about the indices.
+    /// Computes the information about the indices of one directly asked person with a combination of randomized
+    /// predictors.
     pub(super) fn square(&self, problem: &Problem<'_>, hidden: usize, square: &mut [f64]) {
         let (m, combinations) = (problem.kernel.indices(), problem.data.hidden.len());
         if problem.kernel.is_of_counts() {
-            // The mean, whatever the count.
+            // The mean, for any count.
             square[0] = -self.hessian[hidden];
             return;
         }

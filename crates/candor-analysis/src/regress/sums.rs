@@ -1,6 +1,6 @@
-//! What is summed over the data: the log-likelihood and its derivatives.
+//! Sums over the data: the log-likelihood and its derivatives.
 
-/// How much is to be summed.
+/// Which sums are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(super) enum Want {
     Value,
@@ -11,16 +11,16 @@ pub(super) enum Want {
 /// Sums over the data at some parameters.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// The log-likelihood.
+    /// Log-likelihood.
     pub(super) value: f64,
     pub(super) gradient: Vec<f64>,
-    /// The information of the same people, if they had been asked directly.
+    /// Information of the same people, if they had been asked directly.
     pub(super) complete: Vec<f64>,
-    /// The observed information (Louis 1982).
+    /// Observed information (Louis 1982).
     pub(super) observed: Vec<f64>,
-    /// The sum of the squares of all scores, by squared weights.
+    /// Sum of the outer products of all scores, by squared weights.
     pub(super) scores: Vec<f64>,
-    /// The largest log odds.
+    /// Largest log odds.
     pub(super) largest: f64,
 }
 
@@ -43,7 +43,7 @@ impl Sums {
     }
 }
 
-/// Adds the outer product of a vector: the upper half only.
+/// Adds the outer product of a vector to the upper half.
 pub(super) fn add_outer(target: &mut [f64], vector: &[f64], weight: f64) {
     let n = vector.len();
     for (i, x) in vector.iter().enumerate().filter(|(_, x)| **x != 0.0) {

@@ -1,28 +1,28 @@
-//! Unbiased weights of answers: `U = G^-1 l`, where `l` is an answer's likelihood over its mean over all truths and
-//! `G = sum over answers of (mean likelihood) l l'`: generalised least squares with weights of a uniform truth.
+//! Unbiased weights of answers: `U = G^-1 l`, by generalized least squares with weights of a uniform population.
 //!
-//! All answers of a pattern or a strip are relabellings of one, so `G` multiplies each component `V` of a table
-//! (functions of exactly the attributes `V`) by one number, `|l_V|^2 / d_V` of any answer, `d_V` the product of `a_i -
-//! 1` inside.
+//! `l` is an answer's likelihood divided by its mean over all true combinations, and `G = sum over answers of (mean
+//! likelihood) l l'`. All answers of a pattern or a subset are relabelings of one. So `G` multiplies each component
+//! `V` of a table (functions of exactly the attributes `V`) by one number. It is `|l_V|^2 / d_V` for any answer,
+//! with `d_V` the product of `a_i - 1` over `V`.
 
 use candor_base::shape::Shape;
 use nalgebra::DMatrix;
 
 use crate::estimate::components::{join, scale, split};
 
-/// Information below this, relative to an answer that tells everything, is rounding.
+/// Smallest information, relative to a complete answer; less is rounding error.
 const NO_INFORMATION: f64 = 1e-18;
 
-/// Turns likelihoods into unbiased weights.
+/// The map from likelihoods to unbiased weights.
 #[derive(Clone, Debug)]
 pub(super) enum Inverse {
-    /// The likelihood is the truth.
+    /// The likelihood identifies the true combination.
     Identity,
-    /// By component of the attributes, by bits; 0 where the channels tell nothing.
+    /// A factor for each component, by bits of the attributes; 0 for unidentified components.
     Components { dims: Vec<usize>, factors: Vec<f64> },
-    /// Of matrices.
+    /// For matrices.
     Dense(DMatrix<f64>),
-    /// Of matrices that tell less than everything.
+    /// For matrices that do not identify all combinations.
     Singular,
 }
 
@@ -31,7 +31,7 @@ impl Inverse {
         Inverse::Identity
     }
 
-    /// Of a lottery of matrices with these shares, given by rows.
+    /// Creates the map for matrices with these probabilities, given by rows.
     pub(super) fn of_matrices(lottery: &[(f64, &[Vec<f64>])], cells: usize) -> Inverse {
         let mut information = DMatrix::zeros(cells, cells);
         for (share, rows) in lottery {
@@ -51,8 +51,8 @@ impl Inverse {
         }
     }
 
-    /// Of a lottery of patterns and strips with these shares over attributes of this shape, each given by the
-    /// likelihood of one answer.
+    /// Creates the map for pattern and subset channels with these probabilities, each given by the likelihood of
+    /// one answer.
     pub(super) fn of_examples(lottery: &[(f64, Vec<f64>)], shape: &Shape) -> Inverse {
         let dims = shape.sizes().to_vec();
         let mut information = vec![0.0; 1 << dims.len()];
@@ -67,7 +67,7 @@ impl Inverse {
         Inverse::Components { factors: information.iter().map(factor).collect(), dims }
     }
 
-    /// Whether nothing is told of a component, by bits of the attributes.
+    /// Returns whether a component, given by bits of the attributes, is not identified.
     pub(super) fn lacks(&self, component: usize) -> bool {
         match self {
             Inverse::Identity | Inverse::Dense(_) => false,
@@ -76,7 +76,7 @@ impl Inverse {
         }
     }
 
-    /// The weights of an answer with this likelihood, up to a factor.
+    /// Returns the weights of an answer with this likelihood, up to a factor.
     pub(super) fn weights(&self, mut likelihood: Vec<f64>) -> Vec<f64> {
         match self {
             Inverse::Identity => likelihood,
@@ -96,7 +96,7 @@ impl Inverse {
     }
 }
 
-/// The sum of squares of one component of a table.
+/// Returns the sum of squares of one component of a table.
 fn energy(table: &[f64], dims: &[usize], component: usize) -> f64 {
     let mut only = vec![0.0; 1 << dims.len()];
     only[component] = 1.0;

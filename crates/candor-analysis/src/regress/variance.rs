@@ -1,4 +1,4 @@
-//! Errors: the sandwich, with weights, sampling clusters and strata.
+//! Sandwich standard errors, with weights, primary sampling units and strata.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,15 @@ use super::solve::Solver;
 use super::sums::Sums;
 use crate::tally::{LonelyPsu, SamplingError};
 
-/// The covariance of the total score: `sum w^2 s s'`; with sampling clusters, the sums of `w s` within clusters in
-/// place of single responses, centred within strata, times `k/(k-1)`. Where a share `f` of all units was drawn it is
-/// taken times `1 - f`, and `f` times the noise of the randomization is added: `sum w^2 (s s' - m m')`, with `m` what
-/// the score is expected to be given the truth. `likelihood`: the sums of the likelihood; without them it is about the
-/// corrected score.
+/// Returns the covariance of the total score: `sum w^2 s s'`.
+///
+/// With primary sampling units, sums of `w s` within units replace single responses. They are centered within
+/// strata, and multiplied by `k/(k-1)`. If a fraction `f` of all units was drawn, the result is multiplied by `1 -
+/// f`, and `f` times the noise of the randomization is added: `sum w^2 (s s' - m m')`, with `m` the expected score
+/// given the true record. `likelihood` are the sums of the likelihood; without them, the scores are corrected ones.
 ///
 /// # Errors
-/// If a stratum has one cluster only, or more than there are.
+/// Returns [`RegressError`] if a stratum has only one unit, or more than the population.
 pub(super) fn score_covariance(
     problem: &Problem<'_>,
     theta: &[f64],
@@ -32,7 +33,7 @@ pub(super) fn score_covariance(
         return Ok(DMatrix::from_column_slice(n, n, &sums.scores));
     }
     let by_margins = by_margins(problem, theta, corrected);
-    // What the margins explain is certain.
+    // What the benchmarks explain is certain.
     let left = |case: &Case, score: &[f64]| {
         let score = DVector::from_column_slice(score);
         by_margins.get(&case.combination).map_or(score.clone(), |explained| score - explained)
@@ -66,7 +67,7 @@ pub(super) fn score_covariance(
     Ok(total)
 }
 
-/// The covariance of all strata together, and the share of the units of each that was drawn.
+/// Returns the covariance of all strata together, and the sampled fraction of each.
 fn over_strata(
     problem: &Problem<'_>,
     sums: BTreeMap<u32, Stratum>,
@@ -96,8 +97,9 @@ fn over_strata(
     Ok((total + single, drawn))
 }
 
-/// For each combination of categories with known margins what these explain of the score: by a regression with the
-/// weights before (Deville and Särndal 1992).
+/// Returns what benchmarks explain of the score, for each combination of their categories.
+///
+/// It is a regression with the weights before calibration (Deville and Särndal 1992).
 fn by_margins(problem: &Problem<'_>, theta: &[f64], corrected: bool) -> BTreeMap<u32, DVector<f64>> {
     let Some(calibration) = &problem.data.calibration else { return BTreeMap::new() };
     let (size, n) = (calibration.size, problem.parameters);
@@ -119,10 +121,12 @@ fn by_margins(problem: &Problem<'_>, theta: &[f64], corrected: bool) -> BTreeMap
     calibration.combinations.iter().map(|(number, (_, columns))| (*number, explained(columns))).collect()
 }
 
-/// The sum of `f w^2 m m'`, from that of the squares of the scores of truths. Of the corrected score `m` is the score
-/// of the truth, and `m m'` is estimated without bias. Of the likelihood it is at least (as covariances go) the part
-/// that is linear in the score of the truth: `J I^-1 s(t)`, with `J` the information of the answers and `I` that of
-/// direct ones; so that errors are not too small where the model holds.
+/// Returns the sum of `f w^2 m m'`, from that of the squared scores of true records.
+///
+/// For the corrected score, `m` is the score of the true record, and `m m'` is estimated without bias. For the
+/// likelihood, a lower bound is used, so that errors are not too small where the model holds. It is the part that is
+/// linear in the score of the true record: `J I^-1 s(t)`, with `J` the information of the answers and `I` that of
+/// direct ones.
 fn explained(squares: DMatrix<f64>, likelihood: Option<&Sums>) -> DMatrix<f64> {
     let Some(sums) = likelihood else { return squares };
     let n = squares.nrows();
@@ -132,16 +136,16 @@ fn explained(squares: DMatrix<f64>, likelihood: Option<&Sums>) -> DMatrix<f64> {
     &kept * squares * kept.transpose()
 }
 
-/// The sums of one stratum.
+/// Sums of one stratum.
 struct Stratum {
-    /// Of `w e`, with `e` what the margins leave of the score.
+    /// Sum of `w e`, with `e` the part of the score that benchmarks do not explain.
     sum: DVector<f64>,
-    /// The same of each sampling cluster, if there are any.
+    /// The same sum for each primary sampling unit, if there are any.
     clusters: BTreeMap<u32, DVector<f64>>,
-    /// The sum of `w^2 e e'`, and the number of responses.
+    /// Sum of `w^2 e e'`, and the number of responses.
     squares: DMatrix<f64>,
     responses: f64,
-    /// The sum of `w^2 s s'`.
+    /// Sum of `w^2 s s'`.
     single: DMatrix<f64>,
 }
 
@@ -163,18 +167,19 @@ impl Stratum {
         self.responses += case.count;
     }
 
-    /// How many units were drawn: clusters, or single people.
+    /// Returns the number of units drawn: primary sampling units, or single people.
     fn units(&self, clustered: bool) -> f64 {
         if clustered { self.clusters.len() as f64 } else { self.responses }
     }
 
-    /// Whether it has one unit that was not drawn for certain.
+    /// Returns whether it has a single unit, not drawn with certainty.
     fn is_lonely(&self, drawn: f64, clustered: bool) -> bool {
         drawn < 1.0 && self.units(clustered) < 2.0
     }
 
-    /// How sums scatter from unit to unit times the share that was not drawn; `mean`: that of all units, for strata
-    /// with one.
+    /// Returns the variation of sums between units, times the fraction that was not drawn.
+    ///
+    /// `mean` is that of all units, for strata with one unit.
     fn covariance(mut self, drawn: f64, lonely: LonelyPsu, mean: &DVector<f64>) -> Result<DMatrix<f64>, RegressError> {
         let units = self.units(!self.clusters.is_empty());
         let zero = DMatrix::zeros(mean.len(), mean.len());
@@ -197,7 +202,8 @@ impl Stratum {
     }
 }
 
-/// The share of a stratum's units that were drawn; up to 1, `fpc` says it, else how many there are.
+/// Returns the sampled fraction of a stratum's units; `fpc` is this fraction if at most 1, or the number in the
+/// population.
 fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
     let refused = |message: String| Err(RegressError::Population(message));
     match fpc {
@@ -213,8 +219,7 @@ fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
     }
 }
 
-/// By how much the variance of counts exceeds their mean: Pearson's statistic, with unbiased weights of what is hidden,
-/// over its degrees of freedom.
+/// Returns the dispersion of counts: Pearson's statistic with unbiased weights, divided by its degrees of freedom.
 pub(super) fn dispersion(problem: &Problem<'_>, theta: &[f64]) -> f64 {
     let (data, tables) = (problem.data, problem.tables());
     let (mut number, mut sum) = (0, 0.0);
@@ -222,7 +227,7 @@ pub(super) fn dispersion(problem: &Problem<'_>, theta: &[f64]) -> f64 {
         let table = &tables[number * data.cells()..][..data.cells()];
         let truths = table.iter().zip(law.gradient).zip(law.hessian);
         sum += truths.map(|((people, slope), curve)| people * slope * slope / -curve).sum::<f64>();
-        // The truths of a score have its values, but not its squares.
+        // The true values of a score have its value, but not its square.
         let excess = |case: &Case| -> f64 { data.excess(case).iter().zip(law.hessian).map(|(own, m)| own / -m).sum() };
         sum += data.cases[group.cases.clone()].iter().map(|case| case.weight * excess(case)).sum::<f64>();
         number += 1;
@@ -230,18 +235,19 @@ pub(super) fn dispersion(problem: &Problem<'_>, theta: &[f64]) -> f64 {
     sum / (data.total - problem.own as f64).max(1.0)
 }
 
-/// The sandwich around a solution of the corrected score.
+/// Returns the sandwich covariance of a solution of the corrected score.
 ///
 /// # Errors
-/// If it is no solution, or the sampling design does not identify the variance.
+/// Returns [`RegressError`] if it is not a solution, or the sampling design does not identify the variance.
 pub(super) fn corrected_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>, RegressError> {
     let free: Vec<usize> = (0..problem.parameters).collect();
     let bread = Solver::new(&fit.sums.complete, problem.parameters, &free).ok_or(RegressError::NoSolution)?.inverse();
     Ok(&bread * score_covariance(problem, &fit.theta, None)? * &bread)
 }
 
-/// How two estimates differ, in what their errors allow: `d' (V - W)^+ d` with as many degrees of freedom as `V - W`
-/// has positive directions (Hausman 1978).
+/// Returns the Hausman statistic `d' (V - W)^+ d` and its degrees of freedom (Hausman 1978).
+///
+/// The degrees of freedom are the number of positive eigenvalues of `V - W`.
 pub(super) fn hausman(difference: &[f64], larger: &DMatrix<f64>, smaller: &DMatrix<f64>) -> Option<(f64, usize)> {
     let eigen = (larger - smaller).symmetric_eigen();
     let least = 1e-6 * larger.diagonal().max();

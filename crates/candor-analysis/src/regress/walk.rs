@@ -1,104 +1,104 @@
-//! A p-value and an interval from one statistic, walked outward from the value that fits best.
+//! P-values and intervals from one statistic, walked outward from the best fit.
 //!
-//! With `r(B)` the signed root of the score statistic of "the coefficient is B" and `B0` the value that fits best,
-//! `S*(B) = max over the way from B0 to B of r^2, less r(B0)^2`. The interval holds all `B` with `S*(B)` up to the
-//! critical value, and the p-value is that of `S*(0)`: they agree whatever the data are.
+//! Let `r(B)` be the signed root of the score statistic of "the coefficient is B", and `B0` the value of the best
+//! fit. Then `S*(B) = max over the path from B0 to B of r^2, less r(B0)^2`. The interval contains all `B` with
+//! `S*(B)` up to the critical value, and the p-value is that of `S*(0)`. So the two agree for all data.
 
 use super::RegressError;
 
-/// A log-likelihood within this of the best fits as well.
+/// Tolerance within which a log-likelihood is as good as the best.
 const AS_WELL: f64 = 1e-6;
 
 /// A step is halved until the root in its middle is this close to the mean of its ends.
 const STRAIGHT: f64 = 0.0125;
 
-/// Steps grow by this factor.
+/// Growth factor of steps.
 const GROWTH: f64 = 1.35;
 
-/// First step in standard errors; of large problems, whose statistic is nearly straight.
+/// First step in standard errors, for small and for large data, whose statistic is nearly linear.
 const FIRST: f64 = 0.25;
 const FIRST_OF_MUCH: f64 = 1.0;
 
-/// Steps are not halved below this, in units of the column.
+/// Shortest step, in units of the column.
 const SHORTEST: f64 = 1e-4;
 
 /// Accuracy of a limit, relative to it or to the unit.
 const ACCURACY: f64 = 1e-9;
 
-/// Steps at most, and searches that begin again at a better fit.
+/// Maximum number of steps, and of restarts at a better fit.
 const STEPS: usize = 400;
 const RESTARTS: usize = 5;
 
-/// The best fit with the coefficient at one value.
+/// The best fit with a fixed coefficient.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Point {
-    /// The value.
+    /// Value of the coefficient.
     pub(super) at: f64,
     pub(super) theta: Vec<f64>,
-    /// How the other parameters follow the coefficient.
+    /// Response of the other parameters to the coefficient.
     pub(super) follows: Vec<f64>,
-    /// Standard error of the coefficient, as far as the information here tells.
+    /// Standard error of the coefficient, by the information at this point.
     pub(super) error: f64,
-    /// The signed root of the score statistic.
+    /// Signed root of the score statistic.
     pub(super) root: f64,
-    /// The variance of the projected score, whose weights `follows` are.
+    /// Variance of the projected score, whose weights are `follows`.
     pub(super) variance: f64,
-    /// The log-likelihood; `None` of an estimating equation.
+    /// Log-likelihood; `None` for an estimating equation.
     pub(super) value: Option<f64>,
-    /// Degrees of freedom of Student's t that the root was taken from.
+    /// Degrees of freedom of Student's t, from which the root was computed.
     pub(super) df: Option<f64>,
-    /// Whether the root is that of one step with the variance of few clusters.
+    /// Whether the root is from one step with the variance for few clusters.
     pub(super) one_step: bool,
 }
 
-/// The statistic of one coefficient.
+/// Score statistic of one coefficient.
 pub(super) trait Profile {
-    /// The best fit with the coefficient at a value, found from a fit nearby.
+    /// Returns the best fit with a fixed coefficient, searched from a nearby fit.
     fn at(&self, value: f64, near: &Point) -> Result<Point, RegressError>;
 
-    /// The best fit of all, near one that is better than the start; `None` if there is no likelihood.
+    /// Returns the overall best fit, from a point that is better than the start; `None` without a likelihood.
     fn restart(&self, near: &Point) -> Result<Option<Point>, RegressError>;
 }
 
-/// Where a walk goes.
+/// Range and step sizes of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
-    /// Lowest and highest value; beyond them there is no limit.
+    /// Lowest and highest value; a limit beyond them does not count.
     pub(super) low: f64,
     pub(super) high: f64,
-    /// The unit of the column: steps are not longer than a quarter of it.
+    /// Unit of the column; steps are at most a quarter of it.
     pub(super) unit: f64,
     /// Critical value of `S*`.
     pub(super) critical: f64,
-    /// Whether there is so much data that long steps are taken first.
+    /// Whether there is enough data to take long steps first.
     pub(super) much: bool,
 }
 
-/// What is known of a coefficient.
+/// Results for a coefficient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Found {
-    /// The value that fits best.
+    /// Value of the best fit.
     pub(super) best: f64,
-    /// Its standard error, as far as the information there tells.
+    /// Standard error, by the information at the best fit.
     pub(super) error: f64,
-    /// Limits; `None` where there is none.
+    /// Confidence limits; `None` if there is none.
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
-    /// `S*(0)`, whose p-value is that of a chi-square with one degree of freedom.
+    /// `S*(0)`, chi-square with one degree of freedom.
     pub(super) statistic: f64,
-    /// Degrees of freedom of Student's t that the statistic was taken from, at the value that fits best.
+    /// Degrees of freedom of Student's t at the best fit, from which the statistic was computed.
     pub(super) df: Option<f64>,
-    /// Whether the statistic there is that of one step with the variance of few clusters.
+    /// Whether the statistic at the best fit is from one step with the variance for few clusters.
     pub(super) one_step: bool,
 }
 
-/// One way out.
+/// Result of a walk in one direction.
 enum Side {
     Done { limit: Option<f64>, at_zero: Option<f64> },
     Better(Point),
 }
 
-/// Walks from the best fit to both sides.
+/// Walks from the best fit in both directions.
 pub(super) fn walk(profile: &dyn Profile, mut start: Point, range: Range) -> Result<Found, RegressError> {
     let mut restarts = 0;
     loop {
@@ -126,14 +126,14 @@ pub(super) fn walk(profile: &dyn Profile, mut start: Point, range: Range) -> Res
     }
 }
 
-/// `S*` so far, and how it goes on.
+/// `S*` along a walk.
 struct Way<'a> {
     start: &'a Point,
     most: f64,
 }
 
 impl Way<'_> {
-    /// `S*` at a point, if nothing on the way there was larger.
+    /// Returns `S*` at a point, if no earlier value was larger.
     fn statistic(&self, point: &Point) -> f64 {
         let as_well = point.value.zip(self.start.value).is_some_and(|(own, best)| own >= best - AS_WELL);
         if as_well { 0.0 } else { point.root.powi(2) - self.start.root.powi(2) }
@@ -148,7 +148,7 @@ impl Way<'_> {
     }
 }
 
-/// The first step: part of a standard error, and not more than a quarter of the unit.
+/// Returns the first step: a fraction of a standard error, and at most a quarter of the unit.
 fn first_step(start: &Point, range: Range) -> f64 {
     let quarter = 0.25 * range.unit;
     let step = match range.much {
@@ -158,7 +158,7 @@ fn first_step(start: &Point, range: Range) -> f64 {
     if step.is_finite() && step > 0.0 { step } else { quarter }
 }
 
-/// Where a step leads: not beyond 0, which is always a point of the walk, nor beyond the end.
+/// Returns the end of a step, which stops at 0 (always a point of the walk) and at the end of the range.
 fn goal(from: f64, step: f64, end: f64, direction: f64) -> f64 {
     let goal = from + direction * step;
     let goal = if direction * from < 0.0 && direction * goal >= 0.0 { 0.0 } else { goal };
@@ -184,7 +184,7 @@ fn side(
         }
         let goal = goal(last.at, step, end, direction);
         let mut next = profile.at(goal, &last)?;
-        // Beyond the limit only the value at zero counts.
+        // Beyond the limit, only the value at zero matters.
         if limit.is_none() {
             let (middle, reached, halved) = straight(profile, &last, next, range)?;
             next = reached;
@@ -221,7 +221,7 @@ fn side(
     Ok(Side::Done { limit, at_zero })
 }
 
-/// The middle and the end of a step that is halved until the root in its middle is near the mean of its ends.
+/// Halves a step until the root in its middle is near the mean of its ends; returns the middle and the end.
 fn straight(
     profile: &dyn Profile,
     last: &Point,
@@ -239,7 +239,7 @@ fn straight(
     }
 }
 
-/// Where `S*` crosses the critical value between two points: secants, and halves where they are slow.
+/// Finds where `S*` crosses the critical value between two points, by secants, and by bisection if they are slow.
 fn crossing(
     profile: &dyn Profile,
     way: &Way<'_>,

@@ -1,4 +1,4 @@
-//! Records of maximum entropy: they have all linked pair tables at once, and depend on each other by these alone.
+//! Records of maximum entropy, which match all linked two-way tables at once and have no other associations.
 
 use candor_base::schema::Schema;
 use candor_base::shape::Shape;
@@ -10,19 +10,19 @@ use super::recipe::{Fit, Recipe, Step};
 use super::tables::Part;
 use crate::adjust::{Margin, Options, RakeError, rake_weights};
 
-/// The most cells of one table that maximum entropy works on.
+/// Maximum number of cells of one table for maximum entropy.
 pub const MAX_CLIQUE_CELLS: usize = 1 << 20;
 
-/// The most cells of all of them together.
+/// Maximum number of cells of all tables together.
 const MAX_CELLS_IN_ALL: usize = 1 << 22;
 
-/// How many links are tried at most, strongest first.
+/// Maximum number of links, strongest first.
 const MAX_LINKS: usize = 400;
 
-/// Sweeps end when the error has not fallen by a hundredth in so many of them.
+/// Number of sweeps without a decrease of the error by 1%, after which fitting ends.
 const PATIENCE: usize = 20;
 
-/// How many sweeps over the tables of one clique follow each other before the next one is looked at.
+/// Number of consecutive sweeps over the tables of one clique.
 const SWEEPS_WITHIN: usize = 5;
 
 /// The recipe of maximum entropy over the tables of the links: strongest first, each is kept unless the attributes that
@@ -58,7 +58,7 @@ pub fn entropy(
     Ok(recipe(pairs, kept, &tree, &public, fit))
 }
 
-/// The links that are kept, and the cliques of their graph.
+/// Returns the links to keep, and the cliques of their graph.
 fn choose(schema: &Schema, pairs: &PairTables) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut kept = Vec::new();
     let mut held = graph_cliques(pairs, &kept);
@@ -76,7 +76,7 @@ fn choose(schema: &Schema, pairs: &PairTables) -> (Vec<usize>, Vec<Vec<usize>>) 
     (kept, held)
 }
 
-/// The public attributes of these links.
+/// Returns the public attributes of these links.
 fn linked_public(pairs: &PairTables, kept: &[usize]) -> Vec<usize> {
     let mut public: Vec<usize> = kept.iter().flat_map(|&link| pairs.links[link].attributes).collect();
     public.retain(|&a| pairs.is_public(a));
@@ -85,8 +85,10 @@ fn linked_public(pairs: &PairTables, kept: &[usize]) -> Vec<usize> {
     public
 }
 
-/// The cliques of the graph of links, in which the public attributes are all connected, because their joint
-/// distribution is given. Attributes without a link are cliques of their own, unless they are public.
+/// Returns the cliques of the graph of links.
+///
+/// Public attributes are all connected, because their joint distribution is given. Attributes without a link form
+/// their own cliques, unless they are public.
 fn graph_cliques(pairs: &PairTables, kept: &[usize]) -> Vec<Vec<usize>> {
     let mut nodes: Vec<usize> = kept.iter().flat_map(|&link| pairs.links[link].attributes).collect();
     nodes.sort_unstable();
@@ -104,32 +106,32 @@ fn graph_cliques(pairs: &PairTables, kept: &[usize]) -> Vec<Vec<usize>> {
     found.chain(alone.map(|&attribute| vec![attribute])).collect()
 }
 
-/// The shares of some public attributes together.
+/// Returns the joint shares of some public attributes.
 fn public_shares(schema: &Schema, pairs: &PairTables, some: &[usize]) -> Vec<f64> {
     let all = pairs.public.as_ref().expect("there are public attributes");
     let places: Vec<usize> = some.iter().filter_map(|a| all.attributes.iter().position(|held| held == a)).collect();
     summed(&all.shares, &schema.shape(&all.attributes), &places)
 }
 
-/// A table summed over all but some of its attributes.
+/// Sums a table over all but some of its attributes.
 fn summed(table: &[f64], shape: &Shape, places: &[usize]) -> Vec<f64> {
     let mut sums = vec![0.0; shape.project(places).cells()];
     shape.project_all(places).zip(table).for_each(|(cell, share)| sums[cell] += share);
     sums
 }
 
-/// A clique with its distribution and the tables that it is to have.
+/// A clique with its distribution, and the tables that it must match.
 struct Table {
     clique: Clique,
     shape: Shape,
     shares: Vec<f64>,
     margins: Vec<Margin>,
-    /// Which link each margin is; `None` for the public attributes.
+    /// Link of each margin; `None` for the public attributes.
     links: Vec<Option<usize>>,
 }
 
 impl Table {
-    /// All attributes independent of each other, but for the public ones.
+    /// Creates a clique with independent attributes, except for the public ones.
     fn new(schema: &Schema, pairs: &PairTables, clique: Clique, public: &[usize]) -> Table {
         let shape = schema.shape(&clique.nodes);
         let own: Vec<usize> = clique.nodes.iter().copied().filter(|a| public.contains(a)).collect();
@@ -148,7 +150,7 @@ impl Table {
         Table { clique, shape, shares, margins: Vec::new(), links: Vec::new() }
     }
 
-    /// One more table that it is to have.
+    /// Adds a table that the clique must match.
     fn add(&mut self, link: Option<usize>, attributes: &[usize], shares: Vec<f64>) {
         let places = self.places(attributes);
         let cells = self.shape.project_all(&places).map(|cell| cell as u32).collect();
@@ -156,17 +158,17 @@ impl Table {
         self.links.push(link);
     }
 
-    /// Where attributes stand in the clique.
+    /// Returns the positions of attributes in the clique.
     fn places(&self, attributes: &[usize]) -> Vec<usize> {
         attributes.iter().filter_map(|a| self.clique.nodes.iter().position(|node| node == a)).collect()
     }
 
-    /// Its shares of some of its attributes.
+    /// Returns the shares of some of its attributes.
     fn of(&self, attributes: &[usize]) -> Vec<f64> {
         summed(&self.shares, &self.shape, &self.places(attributes))
     }
 
-    /// Gets these shares of some of its attributes; how it depends on them stays.
+    /// Sets the shares of some of its attributes; the conditional distribution of the others stays.
     fn absorb(&mut self, attributes: &[usize], shares: &[f64]) {
         let now = self.of(attributes);
         let factor = |(now, share): (&f64, &f64)| if *now > 0.0 { share / now } else { 0.0 };
@@ -175,7 +177,7 @@ impl Table {
         self.shares.iter_mut().zip(self.shape.project_all(&places)).for_each(|(share, cell)| *share *= factors[cell]);
     }
 
-    /// Fits it to its tables.
+    /// Fits the clique to its tables.
     fn fit(&mut self, options: &Options) -> Result<(), RakeError> {
         if !self.margins.is_empty() {
             let within = Options { max_iterations: SWEEPS_WITHIN, ..*options };
@@ -185,7 +187,7 @@ impl Table {
         Ok(())
     }
 
-    /// The largest difference from the tables that it is to have.
+    /// Returns the largest difference from its tables.
     fn error(&self) -> f64 {
         let of = |margin: &Margin| {
             let mut sums = vec![0.0; margin.shares.len()];
@@ -196,7 +198,7 @@ impl Table {
     }
 }
 
-/// Visits the cliques along the tree until all have their tables.
+/// Visits the cliques along the tree until all match their tables.
 fn fit(tree: &mut [Table], options: &Options, progress: ProgressSink<'_>) -> Result<Fit, RakeError> {
     let (mut sweeps, mut least, mut since) = (0, f64::INFINITY, 0);
     loop {
@@ -216,8 +218,8 @@ fn fit(tree: &mut [Table], options: &Options, progress: ProgressSink<'_>) -> Res
     }
 }
 
-/// Fits a clique and everything below it. Between two fits what changed is handed on along the tree, so that every
-/// table is up to date when it is fitted.
+/// Fits a clique and its descendants. Changes are passed along the tree, so that every table is current when it
+/// is fitted.
 fn visit(tree: &mut [Table], at: usize, options: &Options) -> Result<(), RakeError> {
     tree[at].fit(options)?;
     let children: Vec<usize> = (at + 1..tree.len()).filter(|&child| tree[child].clique.parent == Some(at)).collect();
@@ -231,7 +233,7 @@ fn visit(tree: &mut [Table], at: usize, options: &Options) -> Result<(), RakeErr
     Ok(())
 }
 
-/// A clique gets what its parent has in common with it.
+/// Passes the shares of a clique's separator from its parent.
 fn hand_down(tree: &mut [Table], at: usize) {
     let Some(parent) = tree[at].clique.parent else { return };
     let separator = tree[at].clique.separator.clone();
@@ -239,7 +241,7 @@ fn hand_down(tree: &mut [Table], at: usize) {
     tree[at].absorb(&separator, &shares);
 }
 
-/// Draws clique after clique, each given what it has in common with those before.
+/// Returns the recipe, which draws each clique given its separator.
 fn recipe(pairs: &PairTables, kept: Vec<usize>, tree: &[Table], public: &[usize], fit: Fit) -> Recipe {
     let mut steps = Vec::new();
     for table in tree {

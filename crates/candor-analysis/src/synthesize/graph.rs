@@ -1,7 +1,8 @@
-//! Graphs of attributes: spanning trees, and trees of cliques.
+//! Graphs of attributes: spanning forests and junction trees.
 
-/// Which edges, in this order, make a forest: each is taken unless it closes a circle. Nodes of `together` are one
-/// node. With the heaviest edges first it is the forest of most weight (Kruskal).
+/// Returns which edges, in this order, form a forest: each is taken unless it closes a cycle.
+///
+/// The nodes of `together` count as one. With the heaviest edges first, it is the maximum weight forest (Kruskal).
 pub(super) fn forest(nodes: usize, together: &[usize], edges: impl Iterator<Item = [usize; 2]>) -> Vec<bool> {
     let mut group: Vec<usize> = (0..nodes).collect();
     let mut join = |[a, b]: [usize; 2]| {
@@ -15,20 +16,21 @@ pub(super) fn forest(nodes: usize, together: &[usize], edges: impl Iterator<Item
     edges.map(join).collect()
 }
 
-/// One clique of a tree of them.
+/// A clique of a junction tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Clique {
-    /// Its nodes, increasing.
+    /// Its nodes in increasing order.
     pub nodes: Vec<usize>,
-    /// The clique before it in the tree, if it is not the first.
+    /// Its parent in the tree; `None` for the first clique.
     pub parent: Option<usize>,
-    /// The nodes that it has in common with its parent, increasing; they are all that it has in common with what stands
-    /// before it.
+    /// Nodes that it shares with its parent, in increasing order; it shares no others with the cliques before it.
     pub separator: Vec<usize>,
 }
 
-/// The largest cliques of a graph that was triangulated greedily: the node whose neighbours lack the fewest edges is
-/// taken out next, and its neighbours are connected (min-fill). `connected` is symmetric, without loops.
+/// Returns the maximal cliques of a graph after greedy triangulation (min-fill).
+///
+/// In each step, the node whose neighbors lack the fewest edges is removed, and its neighbors are connected.
+/// `connected` is symmetric, without loops.
 pub(super) fn cliques(mut connected: Vec<Vec<bool>>) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..connected.len()).collect();
     let mut cliques: Vec<Vec<usize>> = Vec::new();
@@ -39,7 +41,7 @@ pub(super) fn cliques(mut connected: Vec<Vec<bool>>) -> Vec<Vec<usize>> {
             let missing = |(at, &a): (usize, &usize)| around[at + 1..].iter().filter(|&&b| !connected[a][b]).count();
             (around.iter().enumerate().map(missing).sum::<usize>(), around.len(), node)
         };
-        // Where nothing is lacking, nothing better can follow.
+        // If no edge is missing, no other node can be better.
         let whole = left.iter().copied().find(|&node| lacking(node).0 == 0);
         let Some(next) = whole.or_else(|| left.iter().copied().min_by_key(|&node| lacking(node))) else { break };
         let around = neighbours(next);
@@ -57,9 +59,10 @@ pub(super) fn cliques(mut connected: Vec<Vec<bool>>) -> Vec<Vec<usize>> {
     cliques
 }
 
-/// The tree of the [cliques](cliques) of a triangulated graph, parents before their children: first one that holds the
-/// nodes of `first`, then always the clique that has most in common with one that is there (Prim), which makes it a
-/// junction tree.
+/// Returns the junction tree of the [cliques](cliques) of a triangulated graph, with parents before children.
+///
+/// It starts with a clique that contains the nodes of `first`, and then adds the clique that shares most nodes with
+/// one in the tree (Prim).
 pub(super) fn junction_tree(mut cliques: Vec<Vec<usize>>, first: &[usize]) -> Vec<Clique> {
     let mut tree: Vec<Clique> = Vec::with_capacity(cliques.len());
     if let Some(at) = cliques.iter().position(|clique| first.iter().all(|node| clique.contains(node))) {
@@ -103,8 +106,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every edge is in a clique, every node in some; what a clique shares with all before it, it shares with its
-        /// parent.
+        /// Every edge is in a clique, and every node in some. A clique shares with its parent all nodes that it
+        /// shares with earlier ones.
         #[test]
         fn trees_of_cliques_are_junction_trees(nodes in 1usize..9, bits in any::<u64>()) {
             let mut connected = vec![vec![false; nodes]; nodes];

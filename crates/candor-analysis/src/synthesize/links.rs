@@ -1,5 +1,4 @@
-//! Which attributes depend on each other, as estimated pair tables tell it, and the tables themselves as proper
-//! distributions.
+//! Associated pairs of attributes (links), with their two-way tables as distributions that agree with each other.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +12,40 @@ use crate::association::information;
 use crate::estimate::{Estimate, EstimateError, TableEstimator, Target};
 use crate::tally::TableCounts;
 
-/// How many tables of noise alone a dependence must exceed: by chance one in twenty does.
+/// Number of noise tables that an association must exceed, for a false positive rate of one in twenty.
 const NOISE_TABLES: u64 = 19;
 
-/// The most cells of a pair table that tells a dependence.
+/// Maximum number of cells of a two-way table for a link.
 const MAX_PAIR_CELLS: usize = 1 << 20;
 
-/// Two attributes that depend on each other.
+/// Two associated attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Their positions in the schema; if one of them is public, it is the first.
+    /// Their positions in the schema; a public attribute comes first.
     pub attributes: [usize; 2],
-    /// Their mutual information in nats, less what noise alone gives on average.
+    /// Mutual information in nats, less its average under noise.
     pub information: f64,
-    /// Their table, first attribute slowest: a distribution with the one-way shares of all other tables.
+    /// Their table as a distribution, with the first attribute varying slowest. It agrees with all one-way shares.
     pub shares: Vec<f64>,
 }
 
-/// What estimated pair tables tell: tables without negative cells that agree in their one-way shares.
+/// Estimated two-way tables without negative cells, which agree in their one-way shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairTables {
-    /// The public attributes together, as they are in the responses; `None` if there are none.
+    /// Joint table of the public attributes, as in the responses; `None` if there are none.
     pub public: Option<Part>,
-    /// The one-way shares of the attributes that are randomized.
+    /// One-way shares of the randomized attributes.
     pub one_way: BTreeMap<usize, Vec<f64>>,
-    /// The dependences that stand out from noise, strongest first.
+    /// Significant associations, strongest first.
     pub links: Vec<Link>,
-    /// Pairs about which the responses tell nothing.
+    /// Pairs that are not identifiable.
     pub untold: Vec<[usize; 2]>,
 }
 
-/// The tables that [`PairTables`] are estimated from: each attribute that is randomized, each pair with one (public
-/// attributes first), and the public attributes together.
+/// Returns the tables that [`PairTables`] are estimated from.
+///
+/// They are the one-way tables of randomized attributes, all pairs with at least one (public attributes first), and
+/// the joint table of the public attributes.
 pub fn pair_tables(schema: &Schema) -> Vec<Vec<usize>> {
     let (private, public) = (schema.randomized(), public(schema));
     let one_way = private.iter().map(|&a| vec![a]);
@@ -55,21 +56,23 @@ pub fn pair_tables(schema: &Schema) -> Vec<Vec<usize>> {
     one_way.chain(small).chain(together).collect()
 }
 
-/// The positions of the public attributes.
+/// Returns the positions of the public attributes.
 fn public(schema: &Schema) -> Vec<usize> {
     (0..schema.attributes().len()).filter(|&a| schema.attributes()[a].is_public()).collect()
 }
 
 impl PairTables {
-    /// Estimates from counts of the [tables](pair_tables), found by their attributes; pairs that are not counted are
-    /// untold.
+    /// Estimates two-way tables from counts of the [tables](pair_tables), which `tally` returns by their
+    /// attributes.
     ///
-    /// A pair is linked if the mutual information of its table exceeds that of nineteen tables of the same one-way
-    /// shares whose cells are independent but for errors of the size of the estimate's: at most one in twenty pairs
-    /// that do not depend on each other is linked. Deterministic. Cost: twenty fits of each pair table.
+    /// Pairs without counts are not identifiable. A pair is linked if the mutual information of its table exceeds
+    /// that of nineteen noise tables. These have the same one-way shares and independent cells, with errors as large
+    /// as the estimate's. So at most one in twenty independent pairs is linked. The result is deterministic, at the
+    /// cost of twenty fits of each two-way table.
     ///
     /// # Errors
-    /// If the attributes by themselves, or the public ones together, were not counted or cannot be estimated.
+    /// Returns [`EstimateError`] if a one-way table or that of the public attributes was not counted or cannot be
+    /// estimated.
     pub fn estimate<'t>(
         plan: &Plan,
         tally: impl Fn(&[usize]) -> Option<&'t TableCounts>,
@@ -96,13 +99,13 @@ impl PairTables {
         Ok(PairTables { public, one_way, links, untold })
     }
 
-    /// Whether an attribute is public.
+    /// Returns whether an attribute is public.
     pub(super) fn is_public(&self, attribute: usize) -> bool {
         !self.one_way.contains_key(&attribute)
     }
 }
 
-/// The link of a pair, if its table tells one.
+/// Returns the link of a pair, if its association is significant.
 fn link(attributes: [usize; 2], estimate: &Estimate, noise: &Source) -> Option<Link> {
     let shares = estimate.distribution();
     let &[rows, columns] = &estimate.dims[..] else { return None };
@@ -116,8 +119,10 @@ fn link(attributes: [usize; 2], estimate: &Estimate, noise: &Source) -> Option<L
     (found > largest).then(|| Link { attributes, information: found - sum / NOISE_TABLES as f64, shares })
 }
 
-/// A proper table of independent attributes with the one-way shares of `shares`, estimated with errors of the size of
-/// the estimate's, all of them in how the attributes depend on each other.
+/// Returns a table of independent attributes with these one-way shares, estimated with errors as large as the
+/// estimate's.
+///
+/// The errors only affect the association.
 fn noise_alone(estimate: &Estimate, shares: &[f64], rng: &mut impl Rng) -> Vec<f64> {
     let (rows, columns) = (estimate.dims[0], estimate.dims[1]);
     let shape = candor_base::shape::Shape::new(estimate.dims.clone());
@@ -128,7 +133,7 @@ fn noise_alone(estimate: &Estimate, shares: &[f64], rng: &mut impl Rng) -> Vec<f
         shape.margin(&noise, axis).into_iter().map(|sum| sum / others as f64).collect::<Vec<f64>>()
     });
     let mean = means[0].iter().sum::<f64>() / rows as f64;
-    // Centred, so that one-way shares stay; enlarged by what centring takes away.
+    // Centered, to keep one-way shares, and scaled up by what centering removes.
     let scale = ((rows * columns) as f64 / ((rows - 1) * (columns - 1)) as f64).sqrt();
     let cell = |(at, noise): (usize, &f64)| {
         let (i, j) = (at / columns, at % columns);

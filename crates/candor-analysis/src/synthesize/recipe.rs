@@ -1,4 +1,4 @@
-//! How records are put together: attributes drawn one after another, each given some that are there already.
+//! Recipes for synthetic records: attributes are drawn one after another, each given some that are already drawn.
 
 use std::collections::BTreeMap;
 
@@ -11,54 +11,56 @@ use super::rounding::{counts_from, shuffled, systematic_counts, uniform};
 use super::tables::Part;
 use crate::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, rake_with_progress};
 
-/// Some attributes, drawn given others.
+/// A step of a recipe: attributes that are drawn given others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The attributes that must be there, by their positions in the schema.
+    /// Positions of the given attributes in the schema.
     pub given: Vec<usize>,
-    /// Those that are drawn.
+    /// Positions of the drawn attributes.
     pub drawn: Vec<usize>,
-    /// Their table, the given ones first.
+    /// Their joint table, with the given attributes first.
     pub shares: Vec<f64>,
 }
 
-/// How well tables were fitted to each other.
+/// Agreement of the fitted tables with the estimates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// How many sweeps over all tables.
+    /// Number of sweeps over all tables.
     pub sweeps: usize,
-    /// The largest difference between a share of the recipe and the estimated one, over all cells of all linked pairs.
+    /// Largest difference between a share of the recipe and its estimate, over all cells of all linked pairs.
     pub largest_margin_error: f64,
     /// Whether it is within the tolerance.
     pub converged: bool,
 }
 
-/// How records are made: public attributes as they are in the responses, then step after step.
+/// A recipe for records: public attributes as in the responses, then step by step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// The public attributes together.
+    /// Joint table of the public attributes.
     pub public: Option<Part>,
-    /// The steps.
+    /// Steps in order.
     pub steps: Vec<Step>,
-    /// Which of the [links](super::PairTables::links) it keeps.
+    /// Indices of the preserved [links](super::PairTables::links).
     pub kept: Vec<usize>,
-    /// The shares that its records have, of every link kept and every attribute without one.
+    /// Shares of the records, for every preserved link and every attribute without one.
     pub tables: Vec<Part>,
-    /// How well they agree with the estimates, where that is not exact.
+    /// Agreement with the estimates; `None` if it is exact.
     pub fit: Option<Fit>,
 }
 
 impl Recipe {
-    /// So many records, one column of codes per attribute of the schema, in a uniformly random order.
+    /// Draws records, with one column of codes per attribute of the schema, in uniformly random order.
     ///
-    /// Public attributes have [systematic counts](systematic_counts): with as many records as responses they are just
-    /// those of the responses. Of the records with the same given categories as many get each drawn cell as its share
-    /// says, up to less than one, by systematic counts with a random start: no share is off on average. Cost: a pass
-    /// and two random numbers per record and step.
+    /// Public attributes have [systematic counts](systematic_counts); with as many records as responses, these are
+    /// the counts of the responses. Among records with the same given categories, the counts of drawn cells follow
+    /// their shares to within less than one. They are systematic counts with a random start, so that shares are
+    /// right on average. The cost is a pass and two random numbers per record and step.
     ///
     /// # Panics
-    /// If a step is given what is not there, draws what is, or has another number of shares than cells; or an attribute
-    /// is never drawn.
+    /// Panics if
+    /// - a step is given an attribute that is not drawn yet, or draws one again,
+    /// - a step has another number of shares than cells,
+    /// - an attribute is never drawn.
     pub fn draw(&self, schema: &Schema, records: u64, rng: &mut dyn CryptoRng) -> Vec<Vec<u16>> {
         let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];
         if let Some(Part { attributes, shares }) = &self.public {
@@ -80,12 +82,14 @@ impl Recipe {
         columns
     }
 
-    /// The different ones of records that were [drawn](Recipe::draw), with weights such that the
-    /// [tables](Recipe::tables) and the public attributes together have their shares without the rounding of whole
-    /// records: of all such weights those closest to the records.
+    /// Returns the distinct records among [drawn](Recipe::draw) ones, with weights that undo their rounding to
+    /// integer counts.
+    ///
+    /// The [tables](Recipe::tables) and the public attributes then have exactly their shares. Of all such weights,
+    /// these are closest to the records.
     ///
     /// # Errors
-    /// If there are no records, none that a table gives a share, or `progress` cancels.
+    /// Returns [`RakeError`] if there are no records, none to which a table gives a share, or `progress` cancels.
     pub fn weigh(
         &self,
         schema: &Schema,
@@ -107,15 +111,14 @@ impl Recipe {
     }
 }
 
-/// For each record its cell of a table.
+/// Returns the cell of each record in a table.
 fn cells(schema: &Schema, attributes: &[usize], columns: &[Vec<u16>]) -> Vec<usize> {
     let shape = schema.shape(attributes);
     let own: Vec<&[u16]> = attributes.iter().map(|&attribute| &columns[attribute][..]).collect();
     (0..columns.first().map_or(0, Vec::len)).map(|row| shape.cell_at(&own, row)).collect()
 }
 
-/// The margin of a table of which only those cells count that some record is in: few of all combinations of public
-/// attributes.
+/// Returns the margin of a table, restricted to cells that occur: few combinations of public attributes do.
 fn occurring(schema: &Schema, part: &Part, columns: &[Vec<u16>]) -> Margin {
     let cells = cells(schema, &part.attributes, columns);
     let numbered: BTreeMap<usize, f64> = cells.iter().map(|&cell| (cell, part.shares[cell])).collect();
@@ -128,7 +131,7 @@ fn occurring(schema: &Schema, part: &Part, columns: &[Vec<u16>]) -> Margin {
 }
 
 impl Step {
-    /// For each record the cell of what is drawn.
+    /// Draws the cell of the drawn attributes for each record.
     fn draw(&self, schema: &Schema, columns: &[Vec<u16>], records: usize, rng: &mut dyn CryptoRng) -> Vec<u32> {
         let (given, width) = (schema.shape(&self.given), schema.shape(&self.drawn).cells());
         assert_eq!(given.cells() * width, self.shares.len(), "a share for each cell");
@@ -139,7 +142,8 @@ impl Step {
             let everybody: Vec<f64>;
             let shares = match own.iter().sum::<f64>() > 0.0 {
                 true => own,
-                // Nobody should be here, yet public attributes stay as they are: as everybody else.
+                // No record should have these given categories, but public attributes are kept, so the overall
+                // shares are used.
                 false => {
                     everybody = (0..width).map(|at| self.shares.iter().skip(at).step_by(width).sum()).collect();
                     &everybody
@@ -152,7 +156,7 @@ impl Step {
     }
 }
 
-/// For each cell the records in it.
+/// Returns the records in each cell.
 fn groups(shape: &Shape, columns: &[&[u16]], records: usize) -> Vec<Vec<u32>> {
     let mut groups = vec![Vec::new(); shape.cells()];
     (0..records).for_each(|row| groups[shape.cell_at(columns, row)].push(row as u32));

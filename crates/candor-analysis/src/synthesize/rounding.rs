@@ -1,13 +1,13 @@
-//! Whole numbers in the place of shares, and random orders.
+//! Rounds shares to integer counts, and shuffles.
 
 use candor_base::randomness::below_u64;
 use rand_core::CryptoRng;
 
-/// Whole numbers in the place of shares: with `C_k` the sum of the first `k` shares, cell `k` gets
-/// `floor(N C_k + 1/2) - floor(N C_(k-1) + 1/2)`.
+/// Rounds shares to integer counts: cell `k` gets `floor(N C_k + 1/2) - floor(N C_(k-1) + 1/2)`.
 ///
-/// They sum to `total`, each is less than one from `N` times its share, and so is the sum of any cells that follow one
-/// another: of each category of the first attribute of a table, for example. Deterministic. Cost: one pass.
+/// `C_k` is the sum of the first `k` shares. The counts sum to `total`. Each differs by less than one from `N` times
+/// its share, and so does the sum of any consecutive cells, such as a category of the first attribute of a table.
+/// The result is deterministic, and takes one pass.
 ///
 /// ```
 /// use candor_analysis::synthesize::systematic_counts;
@@ -16,18 +16,20 @@ use rand_core::CryptoRng;
 /// ```
 ///
 /// # Panics
-/// If a share is negative or not a number, or all are zero.
+/// Panics if a share is negative or not a number, or all are zero.
 pub fn systematic_counts(shares: &[f64], total: u64) -> Vec<u64> {
     counts_from(shares, total, 0.5)
 }
 
-/// The same with `start`, from 0 to below 1, in the place of 1/2. If it is uniformly random, counts are expected to be
-/// `N` times their shares: what many small totals need, whose fixed rounding would go the same way every time.
+/// Rounds shares with `start`, from 0 to below 1, in place of 1/2.
+///
+/// If it is uniformly random, the expected counts are `N` times their shares. Many small totals need that, because
+/// fixed rounding would always go in the same direction.
 pub(super) fn counts_from(shares: &[f64], total: u64, start: f64) -> Vec<u64> {
     assert!(shares.iter().all(|share| *share >= 0.0 && share.is_finite()), "shares are not negative");
     let sum: f64 = shares.iter().sum();
     assert!(sum > 0.0, "some share is positive");
-    // Sums of the same numbers in the same order end at exactly `sum`, and thus at exactly `total`.
+    // Sums of the same numbers in the same order end at exactly `sum`, and so at exactly `total`.
     let (mut cumulated, mut before) = (0.0, 0);
     let count = |&share: &f64| {
         cumulated += share;
@@ -37,13 +39,13 @@ pub(super) fn counts_from(shares: &[f64], total: u64, start: f64) -> Vec<u64> {
     shares.iter().map(count).collect()
 }
 
-/// A uniformly random number from 0 to below 1.
+/// Returns a uniformly random number from 0 to below 1.
 pub(super) fn uniform(rng: &mut dyn CryptoRng) -> f64 {
     let Ok(drawn) = below_u64(1 << 53, rng);
     drawn as f64 / (1u64 << 53) as f64
 }
 
-/// Each number as often as it counts, in a uniformly random order (Fisher and Yates).
+/// Returns each index as often as its count, in uniformly random order (Fisher and Yates).
 pub(super) fn shuffled(counts: &[u64], rng: &mut dyn CryptoRng) -> Vec<u32> {
     let numbers = counts.iter().zip(0u32..).flat_map(|(&count, number)| std::iter::repeat_n(number, count as usize));
     let mut shuffled: Vec<u32> = numbers.collect();
@@ -92,7 +94,7 @@ mod tests {
 
     #[test]
     fn orders_are_uniformly_random() {
-        // All 24 orders of four records, 24,000 times; the chance of a false alarm is below 1e-6.
+        // All 24 orders of four records, 24,000 times; the false-alarm rate is below 1e-6.
         let mut rng = Source::from_seed(3).stream(0);
         let mut seen = std::collections::BTreeMap::new();
         for _ in 0..24_000 {

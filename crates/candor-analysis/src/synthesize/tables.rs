@@ -1,4 +1,4 @@
-//! Records from estimated tables that are independent of each other, or from weights.
+//! Records from independent estimated tables, or from weights.
 
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
@@ -9,19 +9,19 @@ use crate::adjust::DistinctRecords;
 use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::tally::TableCounts;
 
-/// A table that records are made from.
+/// A table from which records are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its attributes, by their positions in the schema.
+    /// Positions of its attributes in the schema.
     pub attributes: Vec<usize>,
-    /// The shares of its cells, first attribute slowest: a distribution.
+    /// Shares of its cells, a distribution with the first attribute varying slowest.
     pub shares: Vec<f64>,
 }
 
-/// Tables to make records from: estimated without bias, then projected to the closest distribution.
+/// Estimates tables for making records: without bias, then projected to the closest distribution.
 ///
 /// # Errors
-/// If a table cannot be estimated.
+/// Returns [`EstimateError`] if a table cannot be estimated.
 pub fn estimated_tables<'a>(
     plan: &Plan,
     tallies: impl IntoIterator<Item = &'a TableCounts>,
@@ -34,15 +34,16 @@ pub fn estimated_tables<'a>(
     tallies.into_iter().map(one).collect()
 }
 
-/// Records put together from independent parts: for each part every record gets a cell, with [systematic
-/// counts](systematic_counts), in an order of its own that is uniformly random. One column of codes per attribute of
-/// the schema.
+/// Makes records from independent parts, with one column of codes per attribute of the schema.
 ///
-/// With one part for all attributes the counts are exact and only the order is random; with several, the parts are
-/// independent of each other up to chance. Cost: a random number per record and part; memory for the codes.
+/// For each part, the records get cells with [systematic counts](systematic_counts), in an independent uniformly
+/// random order. With one part for all attributes, the counts are exact and only the order is random. With several,
+/// the parts are independent up to chance. The cost is a random number per record and part, and memory for the
+/// codes.
 ///
 /// # Panics
-/// If the parts do not hold every attribute exactly once, or their shares are not distributions over their cells.
+/// Panics if the parts do not contain every attribute exactly once, or their shares are not distributions over
+/// their cells.
 pub fn from_tables(schema: &Schema, parts: &[Part], records: u64, rng: &mut dyn CryptoRng) -> Vec<Vec<u16>> {
     let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];
     for Part { attributes: table, shares } in parts {
@@ -58,11 +59,12 @@ pub fn from_tables(schema: &Schema, parts: &[Part], records: u64, rng: &mut dyn 
     columns
 }
 
-/// Records with the shares that their weights say, by [systematic counts](systematic_counts) over the sorted records,
-/// in a uniformly random order. One column of codes per column of the records.
+/// Makes records with the shares of their weights, with one column of codes per column of the records.
+///
+/// It uses [systematic counts](systematic_counts) over the sorted records, in uniformly random order.
 ///
 /// # Panics
-/// If there is not one weight, 0 or more, for each record.
+/// Panics unless there is one nonnegative weight for each record.
 pub fn from_weights(
     answers: &DistinctRecords,
     weights: &[f64],
@@ -70,7 +72,8 @@ pub fn from_weights(
     rng: &mut dyn CryptoRng,
 ) -> Vec<Vec<u16>> {
     assert_eq!(answers.len(), weights.len(), "a weight for each record");
-    // Sorted, records of the same first categories follow one another, and their sums are kept, too.
+    // In sorted order, records with the same first categories are consecutive, so that their sums are right as
+    // well.
     let mut order: Vec<u32> = (0..answers.len() as u32).collect();
     order.sort_unstable_by_key(|&number| answers.record(number as usize));
     let weights: Vec<f64> = order.iter().map(|&number| weights[number as usize]).collect();
@@ -107,7 +110,8 @@ mod tests {
         let share = |holds: &dyn Fn(usize) -> bool| (0..100_000).filter(|&row| holds(row)).count() as f64 / 1e5;
         assert_eq!(share(&|row| columns[1][row] == 0), 0.5);
         assert_eq!(share(&|row| columns[2][row] == 0 && columns[0][row] == 0), 0.4);
-        // Paired at random: the standard deviation of this share is 0.0007, five times which is a chance of 6e-7.
+        // Paired at random: the standard deviation of this share is 0.0007, and five times that has a
+        // probability of 6e-7.
         let both = share(&|row| columns[1][row] == 0 && columns[2][row] == 0);
         assert!((both - 0.25).abs() < 0.004, "{both}");
     }

@@ -1,4 +1,4 @@
-//! Records by the tree of the strongest dependences (Chow and Liu 1968).
+//! Records from the tree of the strongest associations (Chow and Liu 1968).
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use super::links::PairTables;
 use super::recipe::{Recipe, Step};
 use super::tables::Part;
 
-/// The recipe that keeps the links of most information that close no circle; public attributes, which stay together,
-/// count as one.
+/// Returns the recipe that preserves the links with most information that form no cycle.
 ///
-/// Each attribute is drawn given one other at most. Of all distributions with such a structure it is the one closest to
-/// the pair tables in relative entropy (Chow and Liu 1968), and it has the tables of all links that it keeps and all
-/// one-way shares exactly. Other pairs depend on each other by these alone: along the path between them.
+/// Public attributes stay together and count as one. Each attribute is drawn given at most one other. Of all
+/// distributions with such a structure, this is the closest to the two-way tables in relative entropy (Chow and Liu
+/// 1968). It has exactly the tables of all preserved links, and all one-way shares. Other pairs are associated only
+/// through the path between them.
 pub fn tree(schema: &Schema, pairs: &PairTables) -> Recipe {
     let nodes = schema.attributes().len();
     let public: Vec<usize> = (0..nodes).filter(|&a| pairs.is_public(a)).collect();
@@ -38,7 +38,7 @@ pub fn tree(schema: &Schema, pairs: &PairTables) -> Recipe {
     Recipe { public: pairs.public.clone(), tables: tables.collect(), steps, kept, fit: None }
 }
 
-/// Draws whatever is linked to what is in the queue, and what is linked to that.
+/// Draws the attributes that are linked to those in the queue, and so on.
 fn follow(
     schema: &Schema,
     pairs: &PairTables,

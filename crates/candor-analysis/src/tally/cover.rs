@@ -1,14 +1,14 @@
-//! Counting many tables at once: a few larger tables cover them and are summed out afterwards.
+//! Counts many tables at once: a few larger tables cover them, and are then summed over the other attributes.
 //!
-//! Counting costs one addition per record and table; eight attributes have twenty-eight pairs, but half
-//! a dozen tables of four attributes, each small enough for the cache, hold them all.
+//! Counting takes one addition per record and table. Eight attributes have twenty-eight pairs, but half a dozen
+//! tables of four attributes, each small enough for the cache, contain them all.
 
 use candor_base::shape::Shape;
 
-/// The largest table that is counted for the sake of smaller ones: its counts stay in the cache.
+/// Maximum number of cells of a covering table, so that its counts stay in the cache.
 const MAX_COVER_CELLS: usize = 1 << 14;
 
-/// How many records are worked on at a time.
+/// Number of records per block.
 const RUN: usize = 2048;
 
 /// Counts of true records: tables by their attributes.
@@ -37,9 +37,9 @@ impl RecordCounts {
     }
 }
 
-/// Counts records by the categories of each list of columns (first column slowest).
+/// Counts records by the categories of each list of columns, with the first column varying slowest.
 ///
-/// `sizes` are the numbers of categories of the columns; every code is below its column's.
+/// `sizes` are the numbers of categories; every code must be below the size of its column.
 pub fn count_categories(sizes: &[usize], columns: &[&[u16]], tables: &[Vec<usize>]) -> Vec<Vec<u64>> {
     let cells = |table: &[usize]| table.iter().map(|&c| sizes[c]).product::<usize>();
     let mut results: Vec<Vec<u64>> = vec![Vec::new(); tables.len()];
@@ -55,8 +55,9 @@ pub fn count_categories(sizes: &[usize], columns: &[&[u16]], tables: &[Vec<usize
     results
 }
 
-/// Tables that together contain all the given ones: each begins with one that is not covered yet and
-/// takes in whatever columns cover most others while it stays small.
+/// Returns tables that together contain all the given ones.
+///
+/// Each starts with an uncovered table, and greedily adds the columns that cover most others while it stays small.
 fn covers(sizes: &[usize], tables: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut open: Vec<&Vec<usize>> = tables.iter().collect();
     let mut covers: Vec<Vec<usize>> = Vec::new();
@@ -82,8 +83,9 @@ fn covers(sizes: &[usize], tables: &[Vec<usize>]) -> Vec<Vec<usize>> {
     covers
 }
 
-/// For each column, how many tables would be covered if it were held, too: those of which nothing else is missing. One
-/// pass over the tables, however many columns there are.
+/// Returns, for each column, how many more tables would be covered if it were added.
+///
+/// These are the tables that lack no other column. It takes one pass over the tables, for any number of columns.
 fn gains(held: &[bool], open: &[&Vec<usize>]) -> Vec<usize> {
     let mut gains = vec![0; held.len()];
     for table in open {
@@ -99,8 +101,8 @@ fn count_one(sizes: &[usize], columns: &[&[u16]], table: &[usize]) -> Vec<u64> {
     let cells: usize = table.iter().map(|&c| sizes[c]).product();
     let rows = table.first().map_or(0, |&c| columns[c].len());
     let mut totals = vec![0u64; cells];
-    // Thirty-two bits per cell, twice, so that records of the same cell in a row do not wait for one
-    // another; added up before they can overflow.
+    // Two arrays of 32-bit counts, so that consecutive records of the same cell do not wait for each other. They
+    // are added up before they can overflow.
     let mut halves = [vec![0u32; cells], vec![0u32; cells]];
     let mut index = [0u32; RUN];
     for start in (0..rows).step_by(RUN) {
@@ -133,7 +135,7 @@ fn count_one(sizes: &[usize], columns: &[&[u16]], table: &[usize]) -> Vec<u64> {
     totals
 }
 
-/// The counts of the columns of `table` from those of all columns of `cover`.
+/// Returns the counts of the columns of `table`, from those of all columns of `cover`.
 fn summed_out(sizes: &[usize], cover: &[usize], counts: &[u64], table: &[usize]) -> Vec<u64> {
     let shape = Shape::new(cover.iter().map(|&column| sizes[column]).collect());
     let places: Vec<usize> = table.iter().filter_map(|c| cover.iter().position(|held| held == c)).collect();
@@ -155,11 +157,11 @@ mod tests {
         assert!(pairs.iter().all(|pair| found.iter().any(|cover| pair.iter().all(|c| cover.contains(c)))));
         let ones: Vec<Vec<usize>> = (0..8).map(|a| vec![a]).collect();
         assert!(covers(&sizes, &ones).len() <= 2);
-        // A table larger than any cover is counted by itself.
+        // A table larger than any cover is counted separately.
         assert_eq!(covers(&[300, 300], &[vec![0, 1]]), [vec![0, 1]]);
     }
 
-    /// The definition: the tables covered with the column, less those covered without.
+    /// By definition: the tables covered with the column, less those covered without it.
     #[test]
     fn gains_are_tables_newly_covered() {
         let mut tables: Vec<Vec<usize>> =

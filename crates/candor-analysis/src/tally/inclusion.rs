@@ -1,16 +1,17 @@
-//! Counting sets: how many of them contain each category.
+//! Counts how many sets contain each category.
 
 use candor_bulk::Sets;
 
-/// Sets are counted in 32 bits, so many codes at a time that none can overflow.
+/// Number of codes that are counted at a time, so that 32-bit counts cannot overflow.
 const RUN: usize = 1 << 24;
 
-/// How many of the sets contain each category: the `V` of Nayak and Zhai 2019, eq. 4.2, from which the shares
-/// follow (eq. 4.3). Every code is below `categories`.
+/// Returns the number of sets that contain each category. Every code must be below `categories`.
+///
+/// It is the `V` of Nayak and Zhai 2019, eq. 4.2, from which the shares follow (eq. 4.3).
 pub fn count_inclusions(categories: usize, sets: &Sets) -> Vec<u64> {
     let mut totals = vec![0u64; categories];
     for run in sets.codes().chunks(RUN) {
-        // Twice, so that sets which share a category do not wait for one another.
+        // Two arrays, so that consecutive sets with a common category do not wait for each other.
         let mut halves = [vec![0u32; categories], vec![0u32; categories]];
         let [even, odd] = &mut halves;
         let (pairs, rest) = run.as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! How responses are counted for one table: by tags and cells.
+//! Layout of the counts of a table: channel IDs and cells.
 
 use std::sync::Arc;
 
@@ -8,26 +8,28 @@ use candor_base::shape::Shape;
 
 use super::Group;
 
-/// Stands for every channel of a lottery with strips that asks about no attribute of the table: they all tell it the
-/// same, nothing.
+/// Stands for every channel of a block with subset channels that asks about no attribute of the table.
+///
+/// All of them are equally uninformative about it.
 pub const OTHER_CHANNEL: u16 = u16::MAX;
 
-/// One axis of the counts of a table.
+/// An axis of the counts of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CountAxis {
-    /// An attribute: a cell counts the responses whose answer is, or contains, its category.
+    /// An attribute: a cell counts the responses whose answer is its category, or contains it.
     Attribute {
-        /// Its position in the schema.
+        /// Position in the schema.
         attribute: usize,
-        /// The number of its categories.
+        /// Number of categories.
         categories: usize,
     },
-    /// The outputs of a block of matrices; with a lottery, output `z` of channel `c` of `m` outputs
-    /// is at `c m + z`.
+    /// The outputs of a block of matrices.
+    ///
+    /// If the block has several channels, output `z` of channel `c` with `m` outputs is at `c m + z`.
     Outputs {
-        /// Which block.
+        /// Position of the block.
         block: usize,
-        /// How many there are.
+        /// Number of outputs.
         outputs: usize,
     },
 }
@@ -41,54 +43,54 @@ impl CountAxis {
     }
 }
 
-/// A strip that asks about attributes of the table.
+/// A subset channel that asks about attributes of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StripMargin {
-    /// Its block.
+    /// Position of its block.
     pub block: usize,
-    /// Its number in the block's lottery.
+    /// Its channel ID.
     pub channel: u16,
-    /// For each attribute that both have: the axis of the counts, and that of the strip's own table.
+    /// For each common attribute, its axis in the counts and its axis in the channel's own table.
     pub axes: Vec<(usize, usize)>,
 }
 
-/// How the responses are counted for one table.
+/// Layout of the counts of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountLayout {
-    /// The attributes of the table, in its order.
+    /// Attributes of the table, in its order.
     pub attributes: Vec<usize>,
-    /// The axes: attributes first, in the table's order, then blocks of matrices.
+    /// Axes: first attributes in the order of the table, then blocks of matrices.
     pub axes: Vec<CountAxis>,
-    /// The blocks of pattern channels and strips whose tag matters.
+    /// Blocks of pattern and subset channels whose channel ID matters.
     pub tagged: Vec<usize>,
-    /// The blocks with strips that the table touches, each with the axes of its attributes.
+    /// Blocks with subset channels that have attributes in the table, with the axes of these attributes.
     striped: Vec<(usize, Vec<usize>)>,
     /// What the channels of these blocks ask about the table.
     asking: Arc<Asking>,
 }
 
-/// What the channels of blocks with strips ask about a table; both by block and channel.
+/// What the channels of blocks with subset channels ask about a table, by block and channel ID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Asking {
-    /// The strips that ask about attributes of the table.
+    /// Subset channels that ask about attributes of the table.
     margins: Vec<StripMargin>,
-    /// The pattern channels that ask about none.
+    /// Pattern channels that ask about none.
     silent: Vec<(usize, u16)>,
 }
 
-/// How one group of responses is counted.
+/// Layout of one group of responses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame<'a> {
-    /// The sizes of the axes; 1 where the channels drawn do not ask.
+    /// Sizes of the axes; 1 for axes that the group's channels do not ask about.
     pub dims: Vec<usize>,
-    /// The strips drawn, as far as they ask about the table.
+    /// Subset channels of the group that ask about the table.
     pub strips: Vec<&'a StripMargin>,
-    /// Whether the channels drawn ask about nothing in the table.
+    /// Whether the group's channels ask about nothing in the table.
     pub elsewhere: bool,
 }
 
 impl CountLayout {
-    /// The layout of the counts that a table needs.
+    /// Creates the layout of the counts that a table needs.
     pub fn new(plan: &Plan, attributes: &[usize]) -> CountLayout {
         let (mut axes, mut outputs, mut tagged) = (Vec::new(), Vec::new(), Vec::new());
         let mut striped: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -122,22 +124,24 @@ impl CountLayout {
         CountLayout { attributes: attributes.to_vec(), axes, tagged, striped, asking }
     }
 
-    /// The sizes of the axes.
+    /// Returns the sizes of the axes.
     pub fn dims(&self) -> Vec<usize> {
         self.axes.iter().map(CountAxis::size).collect()
     }
 
-    /// Whether some channel that the table is answered by is a strip.
+    /// Returns whether a subset channel answers about the table.
     pub fn has_strips(&self) -> bool {
         !self.striped.is_empty()
     }
 
-    /// The blocks with strips that the table touches.
+    /// Returns the blocks with subset channels that have attributes in the table.
     pub fn striped(&self) -> impl Iterator<Item = usize> {
         self.striped.iter().map(|(block, _)| *block)
     }
 
-    /// Whether a channel of a block that the table touches asks about it: all do but some in blocks with strips.
+    /// Returns whether a channel of a block with attributes in the table asks about it.
+    ///
+    /// All do, except some in blocks with subset channels.
     pub fn asks(&self, plan: &Plan, block: usize, channel: u16) -> bool {
         match plan.blocks()[block].channels()[usize::from(channel)].1 {
             Channel::Strip(_) => self.margin(block, channel).is_some(),
@@ -146,8 +150,9 @@ impl CountLayout {
         }
     }
 
-    /// The group of the responses with these tags of the [tagged](CountLayout::tagged) blocks: the same tags, but for
-    /// channels that ask elsewhere.
+    /// Returns the key of the group with these IDs of the [tagged](CountLayout::tagged) blocks.
+    ///
+    /// It has the same IDs, except for channels that ask elsewhere.
     pub fn key(&self, plan: &Plan, tags: &[u16]) -> Vec<u16> {
         let key = |(&block, &tag): (&usize, &u16)| match plan.blocks()[block].channels().get(usize::from(tag)) {
             Some(_) if !self.asks(plan, block, tag) => OTHER_CHANNEL,
@@ -156,8 +161,9 @@ impl CountLayout {
         self.tagged.iter().zip(tags).map(key).collect()
     }
 
-    /// The counts of a group by its tags as those of its key: along axes that are not asked about, what a response
-    /// shows there.
+    /// Converts the counts of a group from its channel IDs to its key.
+    ///
+    /// Axes that its channels do not ask about are summed.
     pub(crate) fn unasked(&self, plan: &Plan, tags: &[u16], key: &[u16], group: Group) -> Group {
         let (before, after) = (Shape::new(self.frame(plan, tags).dims), Shape::new(self.frame(plan, key).dims));
         let share = self.cells_of_one(plan, key).0 / self.cells_of_one(plan, tags).0;
@@ -177,13 +183,13 @@ impl CountLayout {
         at.ok().map(|at| &margins[at])
     }
 
-    /// The channel of a block that a group drew: none that asks about the table if it is [`OTHER_CHANNEL`].
+    /// Returns the channel of a block in a group; `None` for [`OTHER_CHANNEL`].
     pub(crate) fn channel_of(&self, block: usize, key: &[u16]) -> Option<usize> {
         let tag = self.tagged.iter().position(|&tagged| tagged == block).map_or(0, |at| key[at]);
         (tag != OTHER_CHANNEL).then_some(tag.into())
     }
 
-    /// How many cells the responses of a group are counted in; `None` if the key is none of this layout.
+    /// Returns the number of cells of a group; `None` if the key does not match the layout.
     pub fn cells(&self, plan: &Plan, key: &[u16]) -> Option<usize> {
         let known = |(&block, &tag): (&usize, &u16)| {
             tag == OTHER_CHANNEL || usize::from(tag) < plan.blocks()[block].channels().len()
@@ -192,7 +198,7 @@ impl CountLayout {
         fits.then(|| self.frame(plan, key).dims.iter().product())
     }
 
-    /// How the responses of a group are counted.
+    /// Returns the layout of one group of responses.
     pub(crate) fn frame(&self, plan: &Plan, key: &[u16]) -> Frame<'_> {
         let (mut dims, mut strips, mut unasked) = (self.dims(), Vec::new(), 0);
         for (block, axes) in &self.striped {
@@ -214,7 +220,8 @@ impl CountLayout {
         Frame { dims, strips, elsewhere }
     }
 
-    /// In how many cells of the counts one response of a group counts, and how often at most in the same one.
+    /// Returns the number of cells in which one response of a group counts, and the most often it counts in the
+    /// same one.
     pub(crate) fn cells_of_one(&self, plan: &Plan, key: &[u16]) -> (f64, f64) {
         let answers = self.axes.iter().map(|axis| {
             let CountAxis::Attribute { attribute, .. } = *axis else { return (1, 1) };
@@ -243,7 +250,7 @@ impl CountLayout {
         answers.chain(strips).fold((1.0, 1.0), both)
     }
 
-    /// The columns of responses that the table needs, by position among the plan's columns.
+    /// Returns the positions of the plan's columns that the table needs.
     pub fn columns(&self, plan: &Plan) -> Vec<usize> {
         let needed = |content: &Content| match *content {
             Content::Public { attribute } => self.attributes.contains(&attribute),
@@ -294,8 +301,10 @@ impl Asking {
     }
 }
 
-/// Whether a pattern channel answers uniformly about attributes at these places of its block, whatever their truth, and
-/// what else it answers tells nothing of them: each of its parts admits every pattern, or asks only that others hit.
+/// Returns whether a pattern channel reports uniformly about the attributes at these places, independently of the
+/// rest.
+///
+/// This holds if each of its parts either admits every pattern or only requires hits of other attributes.
 fn is_silent(pattern: &Pattern, places: &[(usize, usize)]) -> bool {
     pattern.parts().iter().all(|part| match &part.set {
         PatternSet::All => true,

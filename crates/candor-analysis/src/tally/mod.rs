@@ -1,5 +1,6 @@
-//! Counting responses: for each table the counts by tag and cell. Counts of parts of the data add
-//! up, so files, cores and machines can count on their own.
+//! Counts responses for tables, by channel IDs and cells.
+//!
+//! Counts of parts of the data can be added, so that files, cores and machines count independently.
 
 mod cover;
 mod inclusion;
@@ -28,75 +29,79 @@ use candor_base::shape::Shape;
 use runs::{Runs, Support, responses, weight};
 use sources::{Places, Sources, steps};
 
-/// Counts of the responses with the same tags.
+/// Counts of the responses with the same channel IDs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The number of responses (or the sum of their weights).
+    /// Number of responses, or sum of their weights.
     pub total: f64,
-    /// The sum of squared weights; without weights the number of responses.
+    /// Sum of squared weights; without weights, the number of responses.
     pub squares: f64,
-    /// The number of responses (or the sum of weights) in each cell. Where a strip was drawn, along the axes that it
-    /// asks about only: the sum over all cells of its own table that lie in the cell, as often as each was answered.
+    /// Number of responses, or sum of weights, in each cell.
+    ///
+    /// For subset channels, only the axes that they ask about are distinguished. The count is then the sum over the
+    /// cells of their own table that belong to the cell.
     pub counts: Vec<f64>,
-    /// The sum of squared weights in each cell; empty without weights.
+    /// Sum of squared weights in each cell; empty without weights.
     pub square_counts: Vec<f64>,
 }
 
-/// The counts of one table, by tags.
+/// Counts of one table, by channel IDs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableCounts {
     layout: CountLayout,
     groups: BTreeMap<Vec<u16>, Group>,
-    /// By tags, if kept.
+    /// Distinct sets by channel IDs, if kept.
     sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
     drawn: Option<Box<VarianceMethod>>,
 }
 
-/// Sums of counts that differ relatively by no more are the same: beyond 2^53 they are rounded.
+/// Relative tolerance for equal sums of counts, which are rounded beyond 2^53.
 const ROUNDING: f64 = 1e-12;
 
-/// How counts of cells do not fit the responses that are counted with them.
+/// Inconsistency between the counts of cells and the number of responses.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InconsistentCounts {
-    /// Every response counts in as many cells as the channels drawn answer with.
+    /// Every response must count in as many cells as its channels report.
     #[error("the cells sum to {found}, but the counted responses fill {expected}")]
     Sum {
-        /// What they sum to.
+        /// Sum of the counts.
         found: f64,
-        /// What they ought to.
+        /// Expected sum.
         expected: f64,
     },
-    /// No response counts more often in a cell than its answer can hold it.
+    /// A response cannot count more often in a cell than its answer contains it.
     #[error("a cell counts {found}, but the counted responses can fill it at most {most} times")]
     Cell {
-        /// What it counts.
+        /// Count of the cell.
         found: f64,
-        /// What it can.
+        /// Largest possible count.
         most: f64,
     },
 }
 
-/// How many responses (or which sum of weights) gave each set of categories.
+/// Number of responses, or sum of weights, for each reported set of categories.
 pub type SetCounts = HashMap<Box<[u16]>, f64>;
 
-/// What each row of responses stands for.
+/// Meaning of the rows of responses.
 #[derive(Clone, Copy, Debug)]
 pub enum Rows<'a> {
     /// One response.
     Single,
-    /// So many responses, counted elsewhere.
+    /// This number of identical responses, counted elsewhere.
     Counted(&'a [f64]),
-    /// One response with a survey weight.
+    /// One response with a sampling weight.
     Weighted(&'a [f64]),
-    /// So many responses of which only the tags are known; what they hold comes as [`Rows::Inclusions`].
+    /// This number of responses with known channel IDs only; their content comes as [`Rows::Inclusions`].
     Tagged(&'a [f64]),
-    /// One combination of categories and cells that so many answers with these tags hold: no more than one of each set
-    /// is given. They add nothing to the number of responses, which comes as [`Rows::Tagged`].
+    /// A combination of categories and cells that is contained in this number of answers with these channel IDs.
+    ///
+    /// At most one element of each set is given. Inclusions do not add to the number of responses, which comes as
+    /// [`Rows::Tagged`].
     Inclusions(&'a [f64]),
 }
 
 impl Rows<'_> {
-    /// How many there are in these columns, of which some may be empty.
+    /// Returns the number of rows in these columns, some of which may be empty.
     fn number(&self, columns: &[Codes<'_>]) -> usize {
         match self {
             Rows::Single => columns.iter().map(Codes::len).max().unwrap_or(0),
@@ -105,12 +110,12 @@ impl Rows<'_> {
     }
 }
 
-/// A column of responses, as codes: what an [`AnswerColumn`] lends.
+/// A column of responses as codes, borrowed from an [`AnswerColumn`].
 #[derive(Clone, Copy, Debug)]
 pub enum Codes<'a> {
-    /// One category (or tag, or output) each.
+    /// One category, channel ID or output in each row.
     One(&'a [u16]),
-    /// A set of categories each.
+    /// A set of categories in each row.
     Set(&'a Sets),
 }
 
@@ -131,7 +136,7 @@ impl Codes<'_> {
         }
     }
 
-    /// The code of a row, the first if it is a set.
+    /// Returns the code of a row, or the first one of its set.
     #[inline]
     fn first(&self, row: usize) -> u16 {
         match self {
@@ -141,7 +146,7 @@ impl Codes<'_> {
     }
 }
 
-/// The columns of a plan's responses.
+/// Returns the columns of responses, in the order of the plan's columns.
 pub fn answer_codes<'a>(plan: &Plan, responses: &'a Responses) -> Vec<Codes<'a>> {
     let one = |content: &Content| match *content {
         Content::Public { attribute } => Codes::One(&responses.public[attribute]),
@@ -153,8 +158,7 @@ pub fn answer_codes<'a>(plan: &Plan, responses: &'a Responses) -> Vec<Codes<'a>>
 }
 
 impl Group {
-    /// Adds responses that ask about nothing in the table, by how many they are and their squared weights: they show
-    /// the same everywhere.
+    /// Adds responses whose channels ask about nothing in the table, given their number and sum of squared weights.
     fn add_elsewhere(&mut self, (total, squares): (f64, f64)) {
         self.total += total;
         self.squares += squares;
@@ -162,7 +166,7 @@ impl Group {
         self.square_counts.iter_mut().for_each(|sum| *sum += squares);
     }
 
-    /// Adds what a strip was answered with: each cell of its table counts in the one of the counts that `steps` says.
+    /// Adds the cells reported by a subset channel; `steps` maps cells of its table to counts.
     fn add_support(&mut self, steps: &[usize], support: &Support) {
         for (cell, &step) in steps.iter().enumerate() {
             self.counts[step] += support.counts[cell];
@@ -174,15 +178,15 @@ impl Group {
 }
 
 impl TableCounts {
-    /// No responses yet.
+    /// Creates empty counts.
     pub fn new(layout: CountLayout) -> TableCounts {
         TableCounts { layout, groups: BTreeMap::new(), sets: None, drawn: None }
     }
 
-    /// Counts made elsewhere. Groups that [ask elsewhere](CountLayout::key) may be by themselves.
+    /// Creates precomputed counts. Groups whose channels [ask elsewhere](CountLayout::key) may be separate.
     ///
     /// # Panics
-    /// If a group has another number of cells or tags than the layout.
+    /// Panics if a group has another number of cells or channel IDs than the layout.
     pub fn from_groups(plan: &Plan, layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableCounts {
         let fits = |(key, group): (&Vec<u16>, &Group)| layout.cells(plan, key) == Some(group.counts.len());
         assert!(groups.iter().all(fits), "groups of this layout");
@@ -196,8 +200,10 @@ impl TableCounts {
         tally
     }
 
-    /// The same, and the different sets that are answered are kept, too: the likelihood needs them, counts of
-    /// inclusions do not hold it. Only for tables of one attribute that is answered with sets; others stay as they are.
+    /// Keeps the distinct reported sets as well.
+    ///
+    /// The likelihood requires them, because inclusion counts do not determine it. This applies to tables of one
+    /// set-valued attribute; others stay as they are.
     #[must_use]
     pub fn keeping_sets(mut self, plan: &Plan) -> TableCounts {
         let set = |at: &usize| matches!(plan.columns()[*at].content, Content::Answer { set: true, .. });
@@ -207,28 +213,29 @@ impl TableCounts {
         self
     }
 
-    /// The sets that were answered, by tags, if kept.
+    /// Returns the distinct reported sets by channel IDs, if kept.
     pub fn sets(&self) -> Option<&BTreeMap<Vec<u16>, SetCounts>> {
         self.sets.as_ref()
     }
 
-    /// How the counts are laid out.
+    /// Returns the layout of the counts.
     pub fn layout(&self) -> &CountLayout {
         &self.layout
     }
 
-    /// The counts by tags of the tagged blocks.
+    /// Returns the counts, by the channel IDs of the tagged blocks.
     pub fn groups(&self) -> &BTreeMap<Vec<u16>, Group> {
         &self.groups
     }
 
-    /// The number of responses (or the sum of their weights).
+    /// Returns the number of responses, or the sum of their weights.
     pub fn total(&self) -> f64 {
         self.groups.values().map(|group| group.total).sum()
     }
 
-    /// The tags of the first group of which the counts of cells do not fit the number of responses, and why. Only
-    /// counts made elsewhere can be wrong.
+    /// Returns the channel IDs of the first group with inconsistent counts, and the inconsistency.
+    ///
+    /// Only precomputed counts can be inconsistent.
     pub fn inconsistency(&self, plan: &Plan) -> Option<(&[u16], InconsistentCounts)> {
         let above = |a: f64, b: f64| a - b > ROUNDING * a;
         self.groups.iter().find_map(|(key, group)| {
@@ -245,34 +252,35 @@ impl TableCounts {
         })
     }
 
-    /// Counts a batch of responses: one column per column of the plan (those that the table does not
-    /// need may be empty). Only rows for which `take` holds count.
+    /// Counts a batch of responses. Only rows for which `take` returns true count.
+    ///
+    /// There is one column per column of the plan; columns that the table does not need may be empty.
     ///
     /// # Panics
-    /// If the columns are not those of the plan.
+    /// Panics if the columns do not match the plan.
     pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, take: impl Fn(usize) -> bool) {
         let rows = (0..rows_are.number(columns)).filter(|&row| take(row)).map(|row| row as u32);
         self.add_rows(plan, columns, rows_are, &rows.collect::<Vec<u32>>());
     }
 
-    /// Counts these rows of a batch of responses. Its time grows with their number, not with that of the batch.
+    /// Counts these rows of a batch of responses, in time proportional to their number.
     ///
     /// # Panics
-    /// If the columns are not those of the plan, or have fewer rows.
+    /// Panics if the columns do not match the plan, or have fewer rows.
     pub fn add_rows(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, rows: &[u32]) {
         let sources = Sources::new(&self.layout, plan, columns);
         self.add_runs(plan, &sources, &mut Runs::new(&sources.tags, rows.iter().copied(), rows_are), rows_are);
     }
 
-    /// Counts responses that are sorted by their tags.
+    /// Counts responses that are sorted by channel IDs.
     fn add_runs(&mut self, plan: &Plan, sources: &Sources<'_>, runs: &mut Runs, rows_are: Rows<'_>) {
         let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut elsewhere = None;
-        // Inclusions do not tell which categories were answered together.
+        // Inclusions do not determine which categories were reported together.
         self.sets.take_if(|_| matches!(rows_are, Rows::Tagged(_) | Rows::Inclusions(_)));
         for (run, rows) in runs.iter_mut() {
             let key = self.layout.key(plan, &run.tags);
-            // Most channels of a large lottery ask elsewhere.
+            // Most channels of a large block ask elsewhere.
             if let Some(group) = self.groups.get_mut(&key).filter(|_| elsewhere.as_ref() == Some(&key)) {
                 group.add_elsewhere(responses(rows_are, rows));
                 continue;
@@ -324,7 +332,7 @@ impl TableCounts {
     /// Adds the counts of other responses.
     ///
     /// # Panics
-    /// If they are laid out differently.
+    /// Panics if their layout is different.
     pub fn merge(&mut self, other: TableCounts) {
         assert_eq!(self.layout, other.layout, "counts of the same table");
         match (&mut self.drawn, other.drawn) {
@@ -355,9 +363,10 @@ impl TableCounts {
     }
 }
 
-/// Counts a batch of responses for several tables: those that need nothing but one category per
-/// attribute together ([`count_categories`]), those of one attribute answered with sets by their
-/// [inclusions](count_inclusions), the others one by one.
+/// Counts a batch of responses for several tables.
+///
+/// Tables with one category per attribute are counted together ([`count_categories`]), one-way tables of sets by
+/// their [inclusions](count_inclusions), and others one at a time.
 pub fn count_tables(
     plan: &Plan,
     columns: &[Codes<'_>],
@@ -386,7 +395,7 @@ pub fn count_tables(
         layouts.iter().filter(|layout| simple(layout)).map(|l| l.attributes.clone()).collect();
     let mut counted = categories_together(plan, columns, &tables).into_iter();
     let rows = rows_are.number(columns);
-    // By the blocks whose tags matter: sorted once for all tables.
+    // By the blocks whose channel IDs matter: sorted once for all tables.
     let mut sorted: HashMap<Vec<usize>, Runs> = HashMap::new();
     let mut count = |layout: &CountLayout| {
         let mut tally = TableCounts::new(layout.clone());
@@ -412,9 +421,9 @@ pub fn count_tables(
     layouts.iter().map(&mut count).collect()
 }
 
-/// The counts of tables whose attributes are all answered with one category.
+/// Counts the tables whose attributes all have single categories.
 fn categories_together(plan: &Plan, columns: &[Codes<'_>], tables: &[Vec<usize>]) -> Vec<Vec<u64>> {
-    // Columns by attribute, for those that have one.
+    // Columns by attribute, for the attributes with a column.
     let attributes = plan.schema().attributes();
     let mut codes: Vec<&[u16]> = vec![&[]; attributes.len()];
     for (column, &code) in plan.columns().iter().zip(columns) {

@@ -1,32 +1,33 @@
-//! Replicate weights: how they were made, and what the distances between their estimates say about the error.
+//! Replicate weights: their methods, and the variances that their estimates imply.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::sampling_error::SamplingError;
 
-/// How replicate weights were made.
+/// Method of replicate weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplicateMethod {
-    /// Delete-one jackknife without strata: one of `R` random groups left out of each.
+    /// Delete-one jackknife without strata: each replicate omits one of `R` random groups.
     Jk1,
-    /// Stratified jackknife: one sampling unit left out of each, the others of its stratum weighted up.
+    /// Stratified jackknife: each replicate omits one sampling unit and raises the weights of the others in its
+    /// stratum.
     Jkn,
     /// Paired jackknife: one replicate for each pair of units.
     Jk2,
-    /// Balanced half samples.
+    /// Balanced half-samples (BRR).
     Balanced,
-    /// Balanced half samples whose other half keeps a share of its weight.
+    /// Balanced half-samples with Fay's modification, in which the other half keeps a fraction of its weight.
     Fay,
     /// Rescaled bootstrap samples.
     Bootstrap,
-    /// Successive differences.
+    /// Successive difference replication.
     Successive,
-    /// A jackknife whose scale is given.
+    /// A jackknife with a given scale.
     Jackknife,
 }
 
-/// What distances of replicate estimates are taken from.
+/// Center from which the deviations of replicate estimates are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum About {
     /// The estimate with the full-sample weights.
@@ -36,31 +37,31 @@ pub enum About {
     Mean,
 }
 
-/// How replicate weights were made, as far as their makers say.
+/// Description of replicate weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
-    /// The method.
+    /// Method of the replicate weights.
     pub method: ReplicateMethod,
-    /// Fay's share of the weight that the other half keeps, from 0 to below 1.
+    /// For Fay's method, the fraction of its weight that the other half keeps, from 0 to below 1.
     pub fay: Option<f64>,
-    /// Factor of all squared distances, where it is not that of the method.
+    /// Factor of all squared deviations; `None` for that of the method.
     pub scale: Option<f64>,
-    /// Factor of each squared distance: one for all, or one for each replicate; none if it is that of the method.
+    /// Factor of each squared deviation, one or one per replicate; empty for those of the method.
     pub rscales: Vec<f64>,
-    /// What distances are taken from.
+    /// Center of the deviations.
     pub about: About,
 }
 
 impl Replication {
-    /// A method with its own scale, about the estimate.
+    /// Describes a method with its own scale, centered on the estimate.
     pub fn new(method: ReplicateMethod) -> Replication {
         Replication { method, fay: None, scale: None, rscales: Vec::new(), about: About::Estimate }
     }
 
-    /// Checks what can be checked without data.
+    /// Checks the description without data.
     ///
     /// # Errors
-    /// Returns [`SamplingError::Replication`] if numbers are out of range or do not go with the method.
+    /// Returns [`SamplingError::Replication`] if numbers are out of range or do not match the method.
     pub fn check(&self) -> Result<(), SamplingError> {
         let refused = |message: &str| Err(SamplingError::Replication(message.to_owned()));
         let is_factor = |factor: &f64| factor.is_finite() && *factor > 0.0;
@@ -86,7 +87,7 @@ impl Replication {
         }
     }
 
-    /// The factor of each replicate and the degrees of freedom, for weights as they are.
+    /// Returns the factor of each replicate and the degrees of freedom, given the weights in the data.
     ///
     /// # Errors
     /// Returns [`SamplingError::Replication`] if the weights do not look like those of the method, or factors are
@@ -130,8 +131,7 @@ impl Replication {
     }
 }
 
-/// How estimates with replicate weights tell the variance: the sum of their squared distances from a center, each times
-/// a factor.
+/// Variance estimator of replicate weights: the sum of squared deviations, each times a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicates {
     method: ReplicateMethod,
@@ -141,18 +141,19 @@ pub struct Replicates {
 }
 
 impl Replicates {
-    /// How they were made.
+    /// Returns the method of the replicate weights.
     pub fn method(&self) -> ReplicateMethod {
         self.method
     }
 
-    /// The degrees of freedom of a variance: the rank of the weights less one.
+    /// Returns the degrees of freedom of a variance: the rank of the weights less one.
     pub fn degrees(&self) -> f64 {
         self.degrees
     }
 
-    /// The distances of the estimates from their center, each times the root of its factor: their squares add up to the
-    /// variance.
+    /// Returns the deviations of the estimates, each times the square root of its factor.
+    ///
+    /// The sum of their squares is the variance.
     pub fn deviations(&self, estimate: &[f64], replicates: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut center = estimate.to_vec();
         if self.about == About::Mean {
@@ -167,34 +168,37 @@ impl Replicates {
     }
 }
 
-/// What columns of replicate weights look like beside the full-sample weights. Parts of the data
-/// [merge](ReplicateWeights::merge).
+/// Summary of the columns of replicate weights, relative to the full-sample weights.
+///
+/// Summaries of parts of the data can be [merged](ReplicateWeights::merge).
 #[derive(Clone, Debug, Default)]
 pub struct ReplicateWeights {
     columns: Vec<Column>,
-    /// Whether some weight is 0, and the least as a share of the full-sample weight.
+    /// Whether some weight is 0, and the smallest weight relative to the full-sample weight.
     zeros: bool,
     least: f64,
-    /// Orthonormal rows that span those of the data.
+    /// Orthonormal basis of the rows of the data.
     basis: Vec<Vec<f64>>,
-    /// Rows that are in the span for certain.
+    /// Rows that are known to be in the span of the basis.
     seen: HashSet<u64>,
 }
 
-/// One column: the sum of its weights that are neither 0 nor the full-sample weight, and that of the full-sample
-/// weights beside them.
+/// Summary of one column.
+///
+/// `raised` is the sum of its weights that are neither 0 nor the full-sample weight, and `full` that of the
+/// corresponding full-sample weights.
 #[derive(Clone, Copy, Debug, Default)]
 struct Column {
     raised: f64,
     full: f64,
-    /// Smallest and largest ratio of the two, of one person; 0 without any.
+    /// Smallest and largest ratio of the two for one person; 0 if there is none.
     range: (f64, f64),
 }
 
-/// Ratios of weights that differ by less are the same: published weights are rounded.
+/// Tolerance for equal ratios of weights, because published weights are rounded.
 const SAME_RATIO: f64 = 2e-3;
 
-/// A row this near the span of others adds nothing to it.
+/// Distance below which a row is in the span of others.
 const IN_SPAN: f64 = 1e-5;
 
 impl Column {
@@ -212,7 +216,7 @@ impl Column {
 }
 
 impl ReplicateWeights {
-    /// Adds people: their full-sample weights, and the columns of their replicate weights.
+    /// Adds people, with their full-sample weights and the columns of their replicate weights.
     pub fn add(&mut self, weights: &[f64], replicates: &[Vec<f64>]) {
         self.start(replicates.len());
         let mut ratios = vec![1.0; replicates.len() + 1];
@@ -231,7 +235,7 @@ impl ReplicateWeights {
         }
     }
 
-    /// Adds another part of the data.
+    /// Adds the summary of another part of the data.
     pub fn merge(&mut self, other: &ReplicateWeights) {
         if other.columns.is_empty() {
             return;
@@ -249,7 +253,7 @@ impl ReplicateWeights {
         }
     }
 
-    /// How many rows are linearly independent, the full-sample weight among the columns.
+    /// Returns the number of linearly independent rows; the full-sample weight is one of the columns.
     fn rank(&self) -> usize {
         self.basis.len()
     }
@@ -262,7 +266,7 @@ impl ReplicateWeights {
         }
         let norm = |row: &[f64]| row.iter().map(|value| value * value).sum::<f64>().sqrt();
         let (mut left, whole) = (row.to_vec(), norm(row));
-        // Twice, so that rounding leaves nothing behind.
+        // Orthogonalized twice, against rounding errors.
         for own in self.basis.iter().chain(&self.basis) {
             let along: f64 = own.iter().zip(&left).map(|(a, b)| a * b).sum();
             left.iter_mut().zip(own).for_each(|(left, own)| *left -= along * own);
@@ -274,8 +278,9 @@ impl ReplicateWeights {
         }
     }
 
-    /// `(m - 1) / m` of the stratum with `m` units of which each replicate leaves one out: the others weigh `m / (m -
-    /// 1)` as much.
+    /// Returns the factor `(m - 1) / m` of each replicate, which omits one of the `m` units of a stratum.
+    ///
+    /// The weights of the other units are raised by `m / (m - 1)`.
     fn of_strata(&self) -> Result<Vec<f64>, SamplingError> {
         let one = |column: &Column| {
             let ratio = column.raised / column.full;

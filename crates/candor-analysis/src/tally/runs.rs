@@ -1,4 +1,4 @@
-//! Responses with the same tags, one run after another, whatever their order: each group of counts is looked up once.
+//! Groups responses by channel IDs, so that each group of counts is looked up once, in any order of responses.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,27 +7,28 @@ use candor_bulk::Sets;
 
 use super::{Codes, Rows};
 
-/// The rows of a batch, sorted by their tags.
+/// Rows of a batch, sorted by channel IDs.
 pub(super) struct Runs {
     rows: Vec<u32>,
     runs: Vec<Run>,
 }
 
-/// The rows with the same tags.
+/// Rows with the same channel IDs.
 pub(super) struct Run {
     pub(super) tags: Vec<u16>,
     rows: Range<usize>,
-    /// What strips of a block were answered with, once it was counted.
+    /// Counts of the cells that subset channels of a block reported, once computed.
     supports: HashMap<usize, Support>,
 }
 
-/// How often each cell of a strip's table was in the answers: by weight, and by its square (empty without weights).
+/// Weighted and squared-weighted counts of each cell in the answers of a subset channel (squares empty without
+/// weights).
 pub(super) struct Support {
     pub(super) counts: Vec<f64>,
     pub(super) squares: Vec<f64>,
 }
 
-/// What a row counts, and its square.
+/// Returns the weight of a row and its square.
 #[inline]
 pub(super) fn weight(rows_are: Rows<'_>, row: usize) -> (f64, f64) {
     match rows_are {
@@ -37,7 +38,7 @@ pub(super) fn weight(rows_are: Rows<'_>, row: usize) -> (f64, f64) {
     }
 }
 
-/// How many responses some rows are, and the sum of their squared weights.
+/// Returns the number of responses in some rows and the sum of their squared weights.
 pub(super) fn responses(rows_are: Rows<'_>, rows: &[u32]) -> (f64, f64) {
     let rows = if matches!(rows_are, Rows::Inclusions(_)) { &[] } else { rows };
     let weights = rows.iter().map(|&row| weight(rows_are, row as usize));
@@ -45,12 +46,12 @@ pub(super) fn responses(rows_are: Rows<'_>, rows: &[u32]) -> (f64, f64) {
 }
 
 impl Runs {
-    /// Sorts these rows. Rows of weight 0 make no group: there would be no shares in it.
+    /// Sorts these rows. Rows of weight 0 are dropped, because a group of them would have no shares.
     pub(super) fn new(tags: &[Codes<'_>], rows: impl Iterator<Item = u32>, rows_are: Rows<'_>) -> Runs {
         Runs::of(tags, rows.filter(|&row| weight(rows_are, row as usize).0 != 0.0).collect())
     }
 
-    /// Sorted in code that is compiled once, not for each way to take rows.
+    /// Sorts the rows; separate from [`Runs::new`] so that it is compiled only once.
     fn of(tags: &[Codes<'_>], mut rows: Vec<u32>) -> Runs {
         let key = |row: u32| tags.iter().map(move |tag| tag.first(row as usize));
         match tags {
@@ -68,7 +69,7 @@ impl Runs {
         Runs { rows, runs }
     }
 
-    /// The runs, each with its rows.
+    /// Returns the runs, each with its rows.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Run, &[u32])> {
         let rows = &self.rows;
         self.runs.iter_mut().map(move |run| {
@@ -79,7 +80,7 @@ impl Runs {
 }
 
 impl Run {
-    /// How often each of so many cells was answered in the rows of the run.
+    /// Counts how often each of `cells` cells was reported in the rows of the run.
     pub(super) fn support(
         &mut self,
         block: usize,

@@ -1,5 +1,5 @@
-//! How respondents were drawn: counts by the units of the sample, or with replicate weights. Errors of survey designs
-//! come from these.
+//! Sampling designs: counts by primary sampling unit (PSU) or with replicate weights, from which standard errors
+//! follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use super::sampling_error::SamplingError;
 use super::sources::{Places, Sources};
 use super::{Codes, CountLayout, Rows, TableCounts};
 
-/// How the respondents behind some counts were drawn, if they are no simple random sample.
+/// How standard errors are estimated, if respondents are not a simple random sample.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VarianceMethod {
-    /// In units: what scatters from unit to unit tells the error (linearisation).
+    /// Taylor linearization: from the variation between sampling units.
     Linearization(PsuCounts),
-    /// With replicate weights: what scatters from replicate to replicate does.
+    /// From the variation between replicates.
     Replicates(Replicates, Vec<TableCounts>),
 }
 
-/// What becomes of strata with one sampling unit, which do not tell how far others would be.
+/// Treatment of strata with one sampling unit, which show no variation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LonelyPsu {
-    /// An error.
+    /// Returns an error.
     #[default]
     Fail,
-    /// They add nothing to the variance, as if drawn for certain.
+    /// They add nothing to the variance, as if drawn with certainty.
     Certainty,
-    /// Their distance from the mean over all units counts.
+    /// They add their squared deviation from the mean over all units.
     Adjust,
-    /// They add as much as the other strata do on average.
+    /// They add the average variance of the other strata.
     Average,
 }
 
-/// The units of a whole sample, whoever of them is counted.
+/// Units of the sample, including those whose respondents are not counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     strata: Vec<Stratum>,
@@ -45,59 +45,62 @@ pub struct Sample {
     lonely: LonelyPsu,
 }
 
-/// A stratum: units were drawn from it by themselves.
+/// A stratum, within which units were drawn independently of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stratum {
-    /// What it is called; empty if there is one only.
+    /// Name; empty if there is only one stratum.
     pub name: String,
-    /// How many units were drawn.
+    /// Number of units drawn.
     pub units: u64,
-    /// How many it has, if that is known.
+    /// Number of units in the population, if known.
     pub population: Option<f64>,
 }
 
 impl Stratum {
-    /// The share of its units that were drawn; 0 if it is not known how many it has.
+    /// Returns the sampled fraction of its units; 0 if the number in the population is unknown.
     pub(crate) fn drawn(&self) -> f64 {
         self.population.map_or(0.0, |population| (self.units as f64 / population).min(1.0))
     }
 
-    /// Whether all its units were drawn.
+    /// Returns whether all its units were drawn.
     pub(crate) fn is_certain(&self) -> bool {
         self.drawn() >= 1.0
     }
 
-    /// Whether it has one unit that was not drawn for certain.
+    /// Returns whether it has a single unit, not drawn with certainty.
     pub(crate) fn is_lonely(&self) -> bool {
         self.units == 1 && !self.is_certain()
     }
 }
 
-/// What calibrated weights take out of errors: all that the known margins explain.
+/// The part of the weights' variation that benchmarks explain, which calibration removes from standard errors.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Calibration {
-    /// For each combination of the calibrating attributes its columns among the margins.
+    /// For each combination of the calibrating attributes, its columns among the benchmarks.
     pub(crate) columns: Vec<Vec<usize>>,
-    /// The inverse of the sum of `d x x'`, with `d` the weights before and `x` the columns of a response.
+    /// The inverse of the sum of `d x x'`, with `d` the weights before calibration and `x` the columns of a
+    /// response.
     pub(crate) inverse: DMatrix<f64>,
-    /// For each unit the sum of its calibrated weights, by combination.
+    /// For each unit, the sum of its calibrated weights by combination.
     pub(crate) of_units: Vec<Vec<(usize, f64)>>,
 }
 
 impl Sample {
-    /// A sample of units, each with the number of its stratum; strata with the number of units that they have, if it is
-    /// known.
+    /// Creates a sample from its strata and the stratum of each unit.
+    ///
+    /// A stratum is given by its name and, if known, its number of units in the population.
     ///
     /// # Errors
-    /// If a stratum has one unit only (and there are others), or more than there are.
+    /// Returns [`SamplingError`] if a stratum of several has one unit, or more units were drawn than there are.
     pub fn new(strata: Vec<(String, Option<f64>)>, stratum_of: Vec<u32>) -> Result<Sample, SamplingError> {
         Sample::with_lonely(strata, stratum_of, LonelyPsu::Fail)
     }
 
-    /// The same, where strata with one unit are dealt with.
+    /// Creates a sample, with a treatment of strata with one unit.
     ///
     /// # Errors
-    /// As [`new`](Sample::new); strata with one unit only if they fail, or there are no others.
+    /// Returns the errors of [`new`](Sample::new). A single unit is an error only for [`LonelyPsu::Fail`], or if
+    /// every stratum has one.
     pub fn with_lonely(
         strata: Vec<(String, Option<f64>)>,
         stratum_of: Vec<u32>,
@@ -113,7 +116,7 @@ impl Sample {
                     let (stratum, drawn, population) = (name.clone(), *units, *population);
                     return Err(SamplingError::Population { stratum, drawn, population });
                 }
-                // Who was drawn for certain adds nothing to the error.
+                // A unit drawn with certainty adds nothing to the variance.
                 Some(population) if *units == 1 && *population <= 1.0 => {}
                 _ if *units == 1 && lonely == LonelyPsu::Fail => return Err(SamplingError::OneUnit(name.clone())),
                 _ => {}
@@ -125,17 +128,17 @@ impl Sample {
         Ok(Sample { strata, stratum_of, calibration: None, lonely })
     }
 
-    /// What becomes of strata with one unit.
+    /// Returns the treatment of strata with one unit.
     pub fn lonely(&self) -> LonelyPsu {
         self.lonely
     }
 
-    /// The strata, by number.
+    /// Returns the strata, by number.
     pub fn strata(&self) -> &[Stratum] {
         &self.strata
     }
 
-    /// The number of the stratum of each unit.
+    /// Returns the stratum of each unit, by number.
     pub fn stratum_of(&self) -> &[u32] {
         &self.stratum_of
     }
@@ -148,44 +151,44 @@ impl Sample {
         Sample { calibration: Some(calibration), ..self.clone() }
     }
 
-    /// The degrees of freedom of its errors: units less strata.
+    /// Returns the degrees of freedom of its standard errors: units less strata.
     pub fn degrees(&self) -> f64 {
         (self.stratum_of.len() as f64 - self.strata.len() as f64).max(1.0)
     }
 }
 
-/// The counts of each unit of a sample; those of whom nobody is counted are left out.
+/// Counts of each unit of a sample, without units of which nobody is counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsuCounts {
     sample: Arc<Sample>,
     counts: BTreeMap<u32, UnitCounts>,
-    /// Where weights are calibrated: the counts with the weights before, by combination of the calibrating attributes.
+    /// With calibrated weights, the counts with the original weights, by combination of the calibrating attributes.
     pub(crate) before: Vec<(usize, UnitCounts)>,
 }
 
 impl PsuCounts {
-    /// The counts of units, by their numbers in the sample.
+    /// Creates counts of units, by their numbers in the sample.
     pub fn new(sample: Arc<Sample>, counts: BTreeMap<u32, UnitCounts>) -> PsuCounts {
         PsuCounts { sample, counts, before: Vec::new() }
     }
 
-    /// All units, counted or not.
+    /// Returns the sample with all units, including those without counts.
     pub fn sample(&self) -> &Arc<Sample> {
         &self.sample
     }
 
-    /// The units with somebody who is counted, less their strata.
+    /// Returns the degrees of freedom: units with counts, less their strata.
     fn degrees(&self) -> f64 {
         let strata: BTreeSet<u32> = self.counts.keys().map(|&unit| self.sample.stratum_of[unit as usize]).collect();
         (self.counts.len() as f64 - strata.len() as f64).max(1.0)
     }
 
-    /// The counts by number of the unit.
+    /// Returns the counts by the number of the unit.
     pub fn counts(&self) -> &BTreeMap<u32, UnitCounts> {
         &self.counts
     }
 
-    /// The same units with other weights, in a sample that is calibrated.
+    /// Returns the same units with scaled weights, in a calibrated sample.
     pub(crate) fn calibrated(&self, sample: Arc<Sample>, combination: usize, factor: f64) -> PsuCounts {
         let mut before = UnitCounts::default();
         self.counts.values().for_each(|unit| before.merge(UnitCounts { singly: false, ..unit.clone() }));
@@ -200,7 +203,7 @@ impl PsuCounts {
         self.before.extend(other.before);
     }
 
-    /// The same of some of the responses.
+    /// Applies a function to the counts of each unit, and drops units that become empty.
     pub(super) fn map(&self, part: impl Fn(&UnitCounts) -> UnitCounts) -> PsuCounts {
         let counts = self.counts.iter().map(|(unit, counts)| (*unit, part(counts)));
         PsuCounts {
@@ -211,25 +214,25 @@ impl PsuCounts {
     }
 }
 
-/// The counts of some responses of one table, where few cells are filled.
+/// Counts of some responses for one table, as a sparse list of cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnitCounts {
     pub(crate) groups: Vec<UnitGroup>,
-    /// Whether every response is a group of its own.
+    /// Whether every response is a separate group.
     pub(crate) singly: bool,
 }
 
-/// Those with the same tags, or one response.
+/// Responses with the same channel IDs, or a single response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnitGroup {
     pub(crate) key: Vec<u16>,
     pub(crate) total: f64,
-    /// Cells that are filled, in order.
+    /// Nonempty cells in order.
     pub(crate) counts: Vec<(u32, f64)>,
 }
 
 impl UnitCounts {
-    /// The sum of the weights.
+    /// Returns the sum of the weights.
     pub fn total(&self) -> f64 {
         self.groups.iter().map(|group| group.total).sum()
     }
@@ -243,7 +246,7 @@ impl UnitCounts {
         UnitCounts { groups: self.groups.iter().map(group).collect(), singly: self.singly }
     }
 
-    /// Adds the counts of other responses; those that are held singly stay so.
+    /// Adds the counts of other responses; single responses stay separate.
     pub fn merge(&mut self, other: UnitCounts) {
         self.singly |= other.singly;
         if self.singly {
@@ -263,7 +266,7 @@ impl UnitCounts {
 }
 
 impl UnitGroup {
-    /// Each cell once, in order.
+    /// Sorts the cells and merges duplicates.
     fn tidy(&mut self) {
         self.counts.sort_by_key(|(cell, _)| *cell);
         self.counts.dedup_by(|next, held| {
@@ -276,9 +279,10 @@ impl UnitGroup {
     }
 }
 
-/// Counts a batch of responses by units: `unit` is that of each row, `None` for one that is not counted. With `singly`
-/// every response is held by itself, as strata of finite populations need it. The columns are as [`TableCounts::add`]
-/// takes them.
+/// Counts a batch of responses by sampling unit.
+///
+/// `unit` returns the unit of a row, or `None` if the row does not count. With `singly`, every response is kept
+/// separately, which finite populations require. The columns are those of [`TableCounts::add`].
 pub fn count_units(
     plan: &Plan,
     layout: &CountLayout,
@@ -320,7 +324,7 @@ pub fn count_units(
 }
 
 impl VarianceMethod {
-    /// The degrees of freedom of its errors: of those who are counted, units less strata.
+    /// Returns the degrees of freedom of the standard errors, for the units with counts.
     pub fn degrees(&self) -> f64 {
         match self {
             VarianceMethod::Linearization(units) => units.degrees(),
@@ -328,7 +332,7 @@ impl VarianceMethod {
         }
     }
 
-    /// Adds what others of the same sample are counted.
+    /// Adds the counts of other respondents of the same sample.
     pub(super) fn merge(&mut self, other: VarianceMethod) {
         match (self, other) {
             (VarianceMethod::Linearization(own), VarianceMethod::Linearization(more)) => own.merge(more),
@@ -341,19 +345,19 @@ impl VarianceMethod {
 }
 
 impl TableCounts {
-    /// How the respondents were drawn, if they are no simple random sample.
+    /// Returns how standard errors are estimated; `None` for a simple random sample.
     pub fn drawn(&self) -> Option<&VarianceMethod> {
         self.drawn.as_deref()
     }
 
-    /// The same counts of respondents who were drawn so.
+    /// Sets how standard errors are estimated.
     #[must_use]
     pub fn with_drawn(mut self, drawn: VarianceMethod) -> TableCounts {
         self.drawn = Some(Box::new(drawn));
         self
     }
 
-    /// The same responses with all weights times a factor; how they were drawn is not told any more.
+    /// Scales all weights by a factor, and drops the sampling design.
     #[must_use]
     pub(crate) fn scaled(&self, factor: f64) -> TableCounts {
         let mut scaled = TableCounts { drawn: None, ..self.clone() };

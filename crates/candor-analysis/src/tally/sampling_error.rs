@@ -1,29 +1,29 @@
-//! Why a sampling design tells no errors.
+//! Errors of sampling designs.
 
-/// Why a sample tells no errors.
+/// Reason why a sampling design has no standard errors.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplingError {
-    /// One unit does not tell how far others are apart.
+    /// A stratum with one unit, which shows no variation.
     #[error(
         "{} only one sampling unit, so its variance cannot be estimated; merge it with another stratum, or specify \
          `lonely_psu`: certainty, adjust or average", has(.0)
     )]
     OneUnit(String),
-    /// More units were drawn than there are.
+    /// More units were drawn than there are in the population.
     #[error("{} {drawn} sampling units, but its population only {population}", has(.stratum))]
     Population {
-        /// The stratum.
+        /// Name of the stratum.
         stratum: String,
-        /// How many were drawn.
+        /// Number of units drawn.
         drawn: u64,
-        /// How many there are.
+        /// Number of units in the population.
         population: f64,
     },
-    /// Replicate weights that do not go with how they are said to be made.
+    /// Replicate weights that do not match their description.
     #[error("replicate weights: {0}")]
     Replication(String),
-    /// Every stratum has one unit.
+    /// Every stratum has only one unit.
     #[error("every stratum has only one sampling unit, so no variance can be estimated; merge strata")]
     AllLonely,
 }

@@ -1,4 +1,4 @@
-//! The counts of those with one category of a public attribute.
+//! Restricts counts to one category of a public attribute.
 
 use candor_base::plan::Plan;
 
@@ -6,12 +6,12 @@ use super::sampling_design::{UnitCounts, UnitGroup};
 use super::{CountAxis, CountLayout, Group, TableCounts, VarianceMethod};
 
 impl TableCounts {
-    /// The counts of the table's other attributes among the responses with one category of an attribute that is public.
-    /// Everybody knows who they are, so nothing is estimated: they are the counts that would have been made of these
-    /// responses alone.
+    /// Returns the counts of the other attributes among the responses with one category of a public attribute.
+    ///
+    /// The attribute is known, so nothing is estimated: the counts equal those of these responses alone.
     ///
     /// # Panics
-    /// If the attribute is not in the table, or is randomized.
+    /// Panics if the attribute is not in the table, or is randomized.
     #[must_use]
     pub fn among(&self, plan: &Plan, attribute: usize, code: u16) -> TableCounts {
         let of_attribute =
@@ -29,7 +29,7 @@ impl TableCounts {
                 cells.chunks(dims[axis] * inner).flat_map(|line| line[begin..begin + inner].to_vec()).collect()
             };
             let (counts, square_counts) = (slice(&group.counts), slice(&group.square_counts));
-            // Every response counts in as many cells.
+            // Every response counts in the same number of cells.
             let (cells, _) = layout.cells_of_one(plan, key);
             let total = counts.iter().sum::<f64>() / cells;
             let squares = if square_counts.is_empty() { total } else { square_counts.iter().sum::<f64>() / cells };
@@ -49,7 +49,7 @@ impl TableCounts {
         TableCounts { layout, groups, sets: None, drawn: drawn.map(Box::new) }
     }
 
-    /// The same of the counts of a unit: those with this code along this axis.
+    /// Restricts the counts of a unit to this code along this axis.
     fn among_unit(
         &self,
         plan: &Plan,

@@ -1,4 +1,4 @@
-//! Where a table finds its axes and tags among the columns of responses.
+//! Finds the axes and channel IDs of a table among the columns of responses.
 
 use candor_base::channel::Channel;
 use candor_base::plan::{Content, Plan};
@@ -7,19 +7,20 @@ use candor_base::shape::Shape;
 use super::layout::{Frame, StripMargin};
 use super::{Codes, CountAxis, CountLayout};
 
-/// The columns that a table is counted from.
+/// Columns from which a table is counted.
 pub(super) struct Sources<'a> {
-    /// For each axis its codes (none where all channels of its block are strips), and for matrices in a lottery the tag
-    /// that selects them, with the outputs of each.
+    /// Codes of each axis; `None` if all channels of its block are subset channels.
+    ///
+    /// For matrices with several channels, it includes the channel ID, and the number of outputs of each.
     pub(super) axes: Vec<Source<'a>>,
-    /// The tags of the tagged blocks.
+    /// Channel IDs of the tagged blocks.
     pub(super) tags: Vec<Codes<'a>>,
-    /// The cells that strips answer with, by block.
+    /// Cells reported by subset channels, by block.
     cells: Vec<(usize, Codes<'a>)>,
 }
 
 impl<'a> Sources<'a> {
-    /// Of a table with this layout, among one column per column of the plan.
+    /// Finds the columns of a table with this layout. `columns` has one element per column of the plan.
     pub(super) fn new(layout: &CountLayout, plan: &Plan, columns: &[Codes<'a>]) -> Sources<'a> {
         let described = plan.columns();
         let column_of = |wanted: &dyn Fn(&Content) -> bool| {
@@ -56,21 +57,21 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The cells that strips of a block answer with.
+    /// Returns the cells reported by subset channels of a block.
     pub(super) fn block_codes(&self, block: usize) -> Codes<'a> {
         self.cells.iter().find(|(known, _)| *known == block).expect("a block with strips has cells").1
     }
 }
 
-/// Where the responses of one group count.
+/// Cells in which the responses of one group count.
 pub(super) struct Places<'s, 'a> {
-    /// The codes of the axes that are asked about by channels other than strips, with their strides.
+    /// Codes of the axes that other than subset channels ask about, with their strides.
     axes: Vec<(&'s Source<'a>, usize)>,
-    /// For each strip drawn its answers, and what each cell of its table adds.
+    /// Answers of each subset channel, with the offset of each cell of its table.
     strips: Vec<(Codes<'a>, Vec<usize>)>,
 }
 
-/// The codes of an axis, and the tag that selects among the outputs of several matrices.
+/// Codes of an axis, and the channel ID that selects among the outputs of several matrices.
 type Source<'a> = (Option<Codes<'a>>, Option<(Codes<'a>, usize)>);
 
 impl<'s, 'a> Places<'s, 'a> {
@@ -83,12 +84,12 @@ impl<'s, 'a> Places<'s, 'a> {
         Places { axes, strips: frame.strips.iter().map(strip).collect() }
     }
 
-    /// Whether nothing but strips says where a response counts.
+    /// Returns whether only subset channels ask about the table.
     pub(super) fn only_strips(&self) -> bool {
         self.axes.is_empty()
     }
 
-    /// The cells that the response of a row counts in: several where answers are sets.
+    /// Returns the cells in which the response of a row counts; several if answers are sets.
     #[inline]
     pub(super) fn cells(&self, row: usize, cells: &mut Vec<usize>, scratch: &mut Vec<usize>) {
         cells.clear();
@@ -118,7 +119,7 @@ fn cross(cells: &mut Vec<usize>, scratch: &mut Vec<usize>, steps: impl Iterator<
     std::mem::swap(cells, scratch);
 }
 
-/// For each cell of a strip's table, what it adds to the number of a cell of the counts.
+/// Returns the offset of each cell of a subset channel's table in the cells of the counts.
 pub(super) fn steps(margin: &StripMargin, counts: &Shape, plan: &Plan) -> Vec<usize> {
     let Channel::Strip(strip) = &plan.blocks()[margin.block].channels()[usize::from(margin.channel)].1 else {
         return Vec::new();

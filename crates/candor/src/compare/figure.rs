@@ -19,7 +19,7 @@ impl MethodComparison {
         let error = |method: &ComparedMethod| method.told_error().unwrap_or(f64::INFINITY);
         drawn.sort_by(|a, b| error(a).total_cmp(&error(b)));
         let best = self.best();
-        // Percentages within groups are what verdicts are about; tables of one attribute have none.
+        // Verdicts judge percentages within groups, which one-way tables do not have.
         let within = drawn.iter().any(|method| method.conditional_error.is_some());
         let row = |method: &&ComparedMethod| self.row(method, within);
         let named = |methods: &[&ComparedMethod], able: bool| {
@@ -57,7 +57,7 @@ impl MethodComparison {
         }
     }
 
-    /// Returns the row of one method; `within` adds the percentages within groups.
+    /// Returns the row of one method. `within` adds the margin of percentages within groups.
     fn row(&self, method: &ComparedMethod, within: bool) -> Ranked {
         let of_all = method.error.map(margin);
         let groups = method.conditional_error.map(margin).or(of_all);

@@ -1,5 +1,4 @@
-//! Compares design methods at the same record-level epsilon by their expected errors or, for one attribute, at the
-//! same variance.
+//! Compares design methods at the same record-level epsilon or, for one attribute, at the same variance.
 
 mod told;
 #[cfg(feature = "plot")]
@@ -104,8 +103,7 @@ pub struct MethodComparison {
     pub optimality: Option<Verdict>,
     /// Cost to each attribute of randomizing the others as well; empty for a single attribute.
     pub attributes: Vec<ComparedAttribute>,
-    /// Names of the table lists whose errors are shown: one-way, two-way and, if different, the requested tables. Not
-    /// in JSON.
+    /// Names of the table lists with errors: one-way, two-way and, if different, the requested ones. Not in JSON.
     #[serde(skip)]
     pub lists: Vec<String>,
     /// Clusters of several attributes, by name. Not in JSON; the request contains them.
@@ -142,17 +140,20 @@ pub struct ComparedMethod {
     pub two_way: Option<f64>,
     /// The same for the requested tables.
     pub error: Option<f64>,
-    /// Upper bound on the same for shares within the groups of all attributes of a table but the last.
+    /// Upper bound on the same for conditional shares: those of the last attribute within groups of the others.
     pub conditional_error: Option<f64>,
     /// Error for the expected shares; `None` without them, or if not computed.
     pub anticipated_error: Option<f64>,
-    /// Root mean square error of constrained estimates of the requested tables, for the expected shares or a uniform
-    /// population; `None` if not computed.
+    /// Root mean square error of constrained estimates of the requested tables; `None` if not computed.
+    ///
+    /// It is for the expected shares, or for a uniform population without them.
     pub constrained_error: Option<f64>,
-    /// Largest standard error of any cell of the requested tables, in the worst case; `None` if not computed.
+    /// Largest standard error of any cell of the requested tables in the worst case; `None` if not computed.
     pub worst_error: Option<f64>,
-    /// Squared error of the requested tables divided by the lower bound for all methods of this epsilon (delta 0)
-    /// with unbiased estimates, for a uniform population or in their worst case.
+    /// Squared error of the requested tables divided by the lower bound, for a uniform population or in the worst
+    /// case.
+    ///
+    /// The bound holds for all methods of this epsilon (delta 0) with unbiased estimates.
     pub times_the_bound: Option<f64>,
     /// Whether the requested tables are identifiable; `None` if the method does not apply.
     pub identifiable: Option<bool>,
@@ -164,7 +165,7 @@ pub struct ComparedMethod {
     pub bits: Option<f64>,
     /// Largest conditional epsilon of any attribute.
     pub conditional_epsilon: Option<f64>,
-    /// Explanation for respondents, in one sentence.
+    /// Explanation for respondents in one sentence.
     pub told: Option<String>,
     /// Design request for this plan.
     pub request: Option<Request>,
@@ -215,12 +216,13 @@ struct List {
     error: fn(&CandidatePlan) -> Option<f64>,
 }
 
-/// Compares every applicable method at the same certified record-level epsilon, and reports each finished method to
-/// `progress`.
+/// Compares every applicable method at the same certified record-level epsilon.
+///
+/// `progress` receives each finished method.
 ///
 /// # Errors
-/// Returns an error if epsilon is too large to protect anybody, if tables or clusters do not fit the schema, or if
-/// `progress` cancels.
+/// Returns [`StudyError`] if epsilon is too large to protect anybody, if tables or clusters do not fit the schema,
+/// or if `progress` cancels.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -247,7 +249,7 @@ pub fn compare(
     let default = if records > 0 { records as f64 } else { DEFAULT_RESPONDENTS };
     let respondents = options.respondents.unwrap_or(default);
     let clusters = clusters_asked(schema, options)?;
-    // A limit beyond the clock's range is none.
+    // A time limit beyond the range of the clock is no limit.
     let time_limit = Duration::try_from_secs_f64(options.time_limit).ok();
     let goal = ComparisonTarget { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
     let candidates = compare_with_progress(schema, &goal, progress)?;
@@ -354,8 +356,7 @@ fn other_truths(
     candidates.iter().map(of).collect()
 }
 
-/// Computes the expected root mean square error of constrained estimates of the requested tables; `None` if that is
-/// not possible.
+/// Returns the expected root mean square error of constrained estimates; `None` if it cannot be computed.
 fn constrained(
     candidate: &Candidate,
     other: Option<ErrorScenarios>,
@@ -377,8 +378,7 @@ fn constrained(
     }
 }
 
-/// Returns the candidate with a finite epsilon and the least error for the expected shares; of equal ones the
-/// simplest.
+/// Returns the candidate with a finite epsilon and the least error for the expected shares; on a tie, the simplest.
 fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<ErrorScenarios>]) -> Option<&'a Candidate> {
     let error = |(candidate, other): (&'a Candidate, &Option<ErrorScenarios>)| {
         candidate.made.as_ref().ok()?.plan.guarantee().epsilon().finite()?;
@@ -494,8 +494,9 @@ impl MethodComparison {
         self.methods.iter().find(|method| Some(method.method) == self.recommended)
     }
 
-    /// Returns how many times as many respondents independent randomization needs as the recommended method; `None`
-    /// if they are the same.
+    /// Returns how many times more respondents independent randomization needs than the recommended method.
+    ///
+    /// Returns `None` if independent randomization is the recommended method.
     pub fn times_as_many_respondents(&self) -> Option<f64> {
         let best = self.best().filter(|best| best.asks() != Some(Method::Independent))?;
         let alone = self.methods.iter().find(|method| method.asks() == Some(Method::Independent))?;

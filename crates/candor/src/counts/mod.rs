@@ -17,8 +17,9 @@ use crate::sampling_note::Circumstances;
 mod read;
 mod serialize;
 
-/// Counts of several tables, in groups: the same tables in the same order for each combination of categories of the
-/// `by` attributes.
+/// Counts of several tables, grouped by public attributes.
+///
+/// Every combination of categories of the `by` attributes has the same tables in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     by: Vec<usize>,
@@ -30,9 +31,10 @@ pub struct Counts {
     design: Option<Circumstances>,
 }
 
-/// Returns the warning about a table that is implausible under the plan
-/// ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)). Not an error, because noncompliance also produces such
-/// responses.
+/// Returns the warning that responses are implausible under the plan.
+///
+/// The threshold is [`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM). It is a warning and not an error, because
+/// noncompliance also produces such responses.
 fn implausible(table: &str) -> String {
     format!(
         "warning: implausible: {table}: Implausible under this plan: wrong file, or edited (chance below one in a \
@@ -40,22 +42,22 @@ fn implausible(table: &str) -> String {
     )
 }
 
-/// Origin of responses.
+/// Origin of the responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Provenance {
     /// Seed, if any of the responses are a simulation.
     pub simulation: Option<u64>,
-    /// Names of files that do not name their plan; the user vouches for them.
+    /// Files that do not name their plan, so that the user vouches for them.
     pub unmarked: Vec<String>,
-    /// Names of files that are implausible under the plan.
+    /// Files that are implausible under the plan.
     pub implausible: Vec<String>,
-    /// Number of copies of the most frequent response, if it is implausibly large for any population.
+    /// Number of copies of the most frequent response, if too large to be plausible.
     pub repeated: Option<u64>,
 }
 
 impl Provenance {
-    /// Returns notes for the user; `name` converts file names.
+    /// Returns notes for the user. `name` formats file names.
     pub fn notes(&self, name: impl Fn(&str) -> String) -> Vec<String> {
         let unmarked = self
             .unmarked
@@ -67,7 +69,7 @@ impl Provenance {
     }
 }
 
-/// Options of counting responses.
+/// Options for counting responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CountOptions<'a> {
@@ -75,7 +77,7 @@ pub struct CountOptions<'a> {
     pub by: &'a [usize],
     /// Column of sampling weights.
     pub weights: Option<&'a str>,
-    /// Whether to keep the distinct sets of set-valued answers, which the likelihood method requires.
+    /// Whether to keep the distinct sets of set-valued answers, which maximum likelihood requires.
     pub keep_sets: bool,
 }
 
@@ -90,7 +92,8 @@ impl<'a> CountOptions<'a> {
 /// Returns the positions of public attributes to group by.
 ///
 /// # Errors
-/// Returns an error if an attribute is unknown, or randomized, so that its groups are unknown.
+/// Returns [`StudyError::NoAttribute`] for an unknown name.
+/// Returns [`StudyError::NotPublic`] for a randomized attribute or a column that it protects.
 pub fn public_attributes(schema: &Schema, names: &[impl AsRef<str>]) -> Result<Vec<usize>, StudyError> {
     let one = |name: &str| match schema.protects(name) {
         None => schema.position(name).map_err(StudyError::NoAttribute),
@@ -103,8 +106,8 @@ impl Counts {
     /// Creates precomputed counts, grouped by the public attributes at these positions.
     ///
     /// # Errors
-    /// Returns an error if one of the attributes is randomized, a group is invalid, or groups contain different
-    /// tables.
+    /// Returns [`StudyError::NotPublic`] if a grouping attribute is randomized.
+    /// Returns [`StudyError::Counts`] if a group is invalid or groups contain different tables.
     pub fn new(
         plan: &Plan,
         by: &[usize],
@@ -192,16 +195,18 @@ impl Counts {
         self.design.as_ref().map(Circumstances::english)
     }
 
-    /// Describes the same in the given language, with foreign text isolated.
+    /// Describes the subpopulation and the sampling design in this language, with foreign text isolated.
     pub(crate) fn circumstances(&self, language: &Language) -> Option<String> {
         self.design.as_ref().map(|design| design.told(language))
     }
 
-    /// Groups the counts by public attributes that are the first attributes of every table, and removes them from the
-    /// tables.
+    /// Groups the counts by public attributes, which must come first in every table.
+    ///
+    /// They are removed from the tables.
     ///
     /// # Errors
-    /// Returns an error if one of the attributes is randomized, or a table does not begin with them.
+    /// Returns [`StudyError::NotPublic`] if a grouping attribute is randomized.
+    /// Returns [`StudyError::Counts`] if a table does not begin with the grouping attributes.
     pub fn group_by(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
         check_public(plan.schema(), by)?;
         let Some(tallies) = self.groups.get(&Vec::new()).filter(|_| !by.is_empty()) else { return Ok(self) };
@@ -255,11 +260,14 @@ impl Counts {
         }
     }
 
-    /// Counts responses in memory, with one column per column of the plan, such as those of
-    /// [`answer_codes`](candor_analysis::tally::answer_codes), grouped by the attributes at these positions.
+    /// Counts responses in memory, grouped by the public attributes at these positions.
+    ///
+    /// `columns` has one element per column of the plan, as [`answer_codes`](candor_analysis::tally::answer_codes)
+    /// returns them.
     ///
     /// # Errors
-    /// Returns an error if one of the attributes is randomized, or the columns do not fit the plan.
+    /// Returns [`StudyError::NotPublic`] if a grouping attribute is randomized.
+    /// Returns another [`StudyError`] if the columns do not match the plan or a table cannot be counted.
     pub fn from_codes(
         plan: &Plan,
         columns: &[Codes<'_>],
@@ -298,7 +306,7 @@ impl Counts {
         Counts::new(plan, by, groups.into_iter().map(group).collect(), responses as u64)
     }
 
-    /// Sets the number of copies of the most frequent response, if it is implausibly large.
+    /// Sets the number of copies of the most frequent response, if too large to be plausible.
     #[must_use]
     pub fn with_repeated(mut self, repeated: Option<u64>) -> Counts {
         self.provenance.repeated = repeated;
@@ -310,10 +318,11 @@ impl Counts {
         Counts { provenance, ..self }
     }
 
-    /// Adds the counts of other responses to the same plan, with the same tables and groups.
+    /// Adds the counts of other responses to the same plan.
     ///
     /// # Errors
-    /// Returns an error if they have different tables or groups, or another plan.
+    /// Returns [`StudyError::Counts`] if the tables, the groups or the plans differ, so that counts cannot be
+    /// added.
     pub fn merge(&mut self, other: Counts) -> Result<(), StudyError> {
         let layouts = |counts: &Counts| -> Option<Vec<CountLayout>> {
             Some(counts.groups.values().next()?.iter().map(|tally| tally.layout().clone()).collect())
@@ -352,7 +361,7 @@ impl Counts {
     /// Selects some of the tables.
     ///
     /// # Errors
-    /// Returns an error if one of them was not counted.
+    /// Returns [`StudyError::Counts`] if one of them was not counted.
     pub fn select(&self, tables: &TableList) -> Result<Counts, StudyError> {
         self.having(tables.lists()).map(Cow::into_owned)
     }
@@ -372,7 +381,7 @@ impl Counts {
         Ok(Cow::Owned(counts))
     }
 
-    /// Returns whether the responses have weights; `None` if there are none.
+    /// Returns whether the responses are weighted; `None` if there are no responses.
     fn weighted(&self) -> Option<bool> {
         let mut groups = self.groups.values().flatten().flat_map(|tally| tally.groups().values());
         groups.next().map(|group| !group.square_counts.is_empty())
@@ -407,14 +416,15 @@ impl Counts {
         &self.groups
     }
 
-    /// Returns the table of these attributes in this order, over all groups; `None` if it was not counted, or only in
-    /// groups.
+    /// Returns the table of these attributes, in this order, over all groups.
+    ///
+    /// Returns `None` if the table was not counted, or was counted in groups only.
     pub fn table(&self, attributes: &[usize]) -> Option<&TableCounts> {
         self.groups.get(&Vec::new())?.iter().find(|tally| tally.layout().attributes == attributes)
     }
 }
 
-/// Checks that a column contains valid codes: categories, channel IDs or outputs, and sets where answers are sets.
+/// Checks the codes of a column: categories, channel IDs or reported values, as sets where answers are sets.
 fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
     let (size, is_set) = match content {
         Content::Public { attribute } => (plan.schema().size(*attribute), false),
@@ -424,7 +434,7 @@ fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
             (plan.blocks()[*block].strips().map(|strip| strip.table().cells()).max().unwrap_or(0), true)
         }
     };
-    // Where a strip was drawn there is no answer, elsewhere there are no cells.
+    // A respondent with a balanced subset has no answer, and all others have no cells.
     let may_lack = match content {
         Content::Answer { block, .. } | Content::Cells { block } => plan.blocks()[*block].strips().next().is_some(),
         _ => false,
@@ -439,7 +449,7 @@ fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
     }
 }
 
-/// Returns the codes of a public attribute, which has a column of its own.
+/// Returns the codes of a public attribute in its column.
 fn public_codes<'a>(plan: &Plan, columns: &[Codes<'a>], attribute: usize) -> &'a [u16] {
     let own = |content: &Content| matches!(content, Content::Public { attribute: a } if *a == attribute);
     let place = plan.columns().iter().position(|column| own(&column.content));

@@ -22,11 +22,14 @@ impl Provenance {
 }
 
 impl Counts {
-    /// Counts responses from record batches or files, and reports the number of records to `progress`.
+    /// Counts responses from record batches or files. `progress` receives the number of records.
     ///
     /// # Errors
-    /// Returns an error if a file was made with another plan or cannot be read, if a value is not a valid response,
-    /// if grouping or weight columns are not public, or if `progress` cancels.
+    /// Returns [`TableError`] if
+    /// - a file was made with another plan or cannot be read,
+    /// - a value is not a valid response,
+    /// - a grouping or weight column is not public,
+    /// - `progress` cancels.
     pub fn read(
         plan: &Plan,
         inputs: Inputs,
@@ -40,8 +43,10 @@ impl Counts {
         Ok(Counts::tallied(by, read))
     }
 
-    /// Counts responses of a sample with the sampling design in these columns. The sets for the likelihood method are
-    /// not kept, and [`Counts::to_json`] does not contain the sampling units.
+    /// Counts responses of a sample whose sampling design is in these columns.
+    ///
+    /// It does not keep the sets that maximum likelihood requires, and [`Counts::to_json`] omits the sampling
+    /// units.
     ///
     /// # Errors
     /// Returns the errors of [`Counts::read`], or an error if the columns do not determine a sampling design.
@@ -62,10 +67,10 @@ impl Counts {
         Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.read.responses) }
     }
 
-    /// Reads precomputed counts, from the query of [`sql`](crate::sql::sql) or another source.
+    /// Reads precomputed counts, such as the result of the query of [`sql`](crate::sql::sql).
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, or does not contain such counts.
+    /// Returns [`TableError`] if a file cannot be read or does not contain such counts.
     pub fn from_precomputed(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
         let tallies = tally_counts(plan, inputs, tables)?;
         let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);

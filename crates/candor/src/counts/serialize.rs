@@ -1,4 +1,4 @@
-//! Serializes counts as JSON, so that counts of parts can be added elsewhere.
+//! Serializes counts as JSON, so that counts of parts of the data can be added elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ struct WrittenGroup {
     tables: Vec<Vec<WrittenTags>>,
 }
 
-/// Counts of the responses with the same channel IDs.
+/// Counts of the responses with the same channel IDs (tags in the format).
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenTags {
@@ -50,7 +50,7 @@ struct WrittenTags {
     square_counts: Vec<Exact>,
 }
 
-/// A number that round-trips exactly: integers as JSON numbers, others as text, which JSON readers do not round.
+/// A number that survives the round trip: integers as JSON numbers, others as text.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(into = "Number", try_from = "Number")]
 struct Exact(f64);
@@ -62,7 +62,7 @@ enum Number {
     Text(String),
 }
 
-/// Integers below this are exact as floats.
+/// Integers below 2^53 are exact as floats.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl From<Exact> for Number {
@@ -91,8 +91,9 @@ fn exact(numbers: &[f64]) -> Vec<Exact> {
 }
 
 impl Counts {
-    /// Serializes the counts as JSON. The sets that were answered together are not included, so the likelihood method
-    /// cannot use the result.
+    /// Serializes the counts as JSON.
+    ///
+    /// Sets that were answered together are omitted, so the result does not suffice for maximum likelihood.
     ///
     /// ```
     /// # use candor_base::channel::{Axis, Pattern};
@@ -133,7 +134,8 @@ impl Counts {
     /// Parses counts of responses to this plan.
     ///
     /// # Errors
-    /// Returns an error if the text is not a counts file, belongs to another plan, or is inconsistent.
+    /// Returns [`StudyError::OtherPlan`] for counts of another plan.
+    /// Returns another [`StudyError`] if the text is not a counts file or is inconsistent.
     pub fn from_json(plan: &Plan, text: &str) -> Result<Counts, StudyError> {
         let wrong = |error: serde_json::Error| StudyError::Refused(format!("not a counts file of candor: {error}"));
         let written: Written = serde_json::from_str(text).map_err(wrong)?;
@@ -206,7 +208,7 @@ mod tests {
     use candor_base::plan::Block;
     use candor_base::schema::{Attribute, Schema};
 
-    /// One public attribute, one that is randomized.
+    /// A plan with one public and one randomized attribute.
     fn plan(epsilon: f64) -> Plan {
         let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect();
         let region = Attribute::new_public("region", labels(&["north", "south"])).unwrap();

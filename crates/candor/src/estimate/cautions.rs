@@ -1,4 +1,4 @@
-//! What should be known before believing estimates.
+//! Warnings and notes about estimates.
 
 use candor_base::plan::Plan;
 
@@ -7,11 +7,11 @@ use crate::compliance::{ComplianceOptions, asked_by_device};
 use crate::format::count;
 use crate::invented::people_in_words;
 
-/// A condition number worth mentioning.
+/// Condition number above which a note is printed.
 pub(crate) const ILL_CONDITIONED: f64 = 1e3;
 
 impl Estimates {
-    /// Whether people followed their cards, in sentences; none where nobody held a card.
+    /// Describes whether people complied with the device; empty for plans without a device.
     pub fn compliance_sentences(&self, plan: &Plan) -> Vec<String> {
         if !asked_by_device(plan) {
             return Vec::new();
@@ -20,7 +20,7 @@ impl Estimates {
         self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
     }
 
-    /// What should be known before believing these tables; each begins with `warning:` or `note:`.
+    /// Returns warnings and notes about the tables, which begin with `warning:` or `note:`.
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
         if self.tables.iter().any(|table| table.implausible) {

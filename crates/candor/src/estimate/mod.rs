@@ -46,7 +46,7 @@ pub struct EstimateOptions {
     pub confidence: f64,
     /// Whether to return the covariance matrix of each one-way table.
     pub covariance: bool,
-    /// Standard that decides which shares may be published.
+    /// Standard that decides whether a share may be published.
     pub standard: Standard,
 }
 
@@ -77,16 +77,16 @@ impl Choice for Standard {
 }
 
 impl EstimateOptions {
-    /// What of these is about each table.
+    /// Returns the options that apply to each table.
     fn of_tables(&self) -> Options {
         let EstimateOptions { method, target, interval, confidence, .. } = *self;
         Options::default().method(method).target(target).interval(interval).confidence(confidence)
     }
 
-    /// Whether these go together; [`estimate`] asks, too.
+    /// Checks that the options can be combined; [`estimate`] does so, too.
     ///
     /// # Errors
-    /// Returns an error if the confidence level is invalid, if the covariance is not available, or if the standard
+    /// Returns [`StudyError`] if the confidence level is invalid, the covariance is not available, or the standard
     /// requires other intervals.
     pub fn check(&self) -> Result<(), StudyError> {
         check_confidence(self.confidence)?;
@@ -108,7 +108,7 @@ impl EstimateOptions {
     /// Checks that the options can be combined with a sampling design.
     ///
     /// # Errors
-    /// Returns an error if the method has no standard errors, or not those of the design.
+    /// Returns [`StudyError::Needs`] if the method has no standard errors, or none for sampling designs.
     pub fn check_design(&self) -> Result<(), StudyError> {
         match (self.method, self.target, self.interval) {
             (_, Target::Table, _) => {
@@ -152,7 +152,7 @@ pub struct Estimates {
     pub interval: &'static str,
     /// Confidence level of the intervals.
     pub confidence: f64,
-    /// Standard that decides which shares may be published: `candor` or `nchs`.
+    /// Standard that decides whether a share may be published: `candor` or `nchs`.
     pub standards: &'static str,
     /// The standard as a value. Not in JSON.
     #[serde(skip)]
@@ -168,21 +168,23 @@ pub struct Estimates {
     /// Means, variances and quantiles, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<NumberRow>,
-    /// Compliance test of each question with several cards whose one-way table was requested.
+    /// Compliance test of each question with several cards, if its one-way table was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compliance: Vec<QuestionTest>,
-    /// Files that are implausible under the plan: wrong or edited, or affected by noncompliance.
+    /// Files that are implausible under the plan: wrong, edited, or affected by noncompliance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub implausible: Vec<String>,
-    /// P-value of the test that channels occur as often as the plan assigns them, if below one in a million: some
-    /// responses may be invented.
+    /// P-value of the test that channels occur with their assigned probabilities, if below one in a million.
+    ///
+    /// If it is given, some responses may be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlikely_channels: Option<f64>,
-    /// Number of copies of the most frequent response, if it is implausibly large for any population (probability
-    /// below one in a million): some responses may be invented.
+    /// Number of copies of the most frequent response, if too large to be plausible.
+    ///
+    /// Its probability is then below one in a million in any population, so some responses may be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeated_response: Option<u64>,
-    /// Largest number of people that one invented response can add to a table, if at least ten.
+    /// Largest number of people that one invented response can add to a table, if at least 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people_per_response: Option<f64>,
 }
@@ -201,8 +203,8 @@ pub struct QuestionTest {
 /// Estimates every table of every group.
 ///
 /// # Errors
-/// Returns an error if the options cannot be combined. A table that cannot be estimated is not an error; it contains
-/// the reason.
+/// Returns [`StudyError`] if the options cannot be combined.
+/// A table that cannot be estimated is not an error; it contains the reason.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -223,10 +225,10 @@ pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Resu
     estimate_with_progress(plan, counts, options, ProgressSink::none())
 }
 
-/// Estimates every table of every group; reports to `progress`, because constrained estimates take long.
+/// Estimates every table of every group. `progress` matters for constrained estimates, which take long.
 ///
 /// # Errors
-/// Returns the errors of [`estimate`], or an error if `progress` cancels.
+/// Returns the errors of [`estimate`], or [`StudyError::Cancelled`] if `progress` cancels.
 pub fn estimate_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -243,12 +245,14 @@ pub fn estimate_with_progress(
     estimate_query_with_progress(plan, counts, &TableQuery::tables(tables), &MomentQuery::default(), options, progress)
 }
 
-/// Estimates a query in every group, from the counts of its [tables](TableQuery::counted), followed by those of the
-/// [means and quantiles](MomentQuery::tables).
+/// Estimates a query in every group.
+///
+/// `counts` must contain its [tables](TableQuery::counted) and those of the [means and quantiles](MomentQuery::tables);
+/// it may contain others.
 ///
 /// # Errors
-/// Returns an error if the options cannot be combined, or if a table was not counted; others may have been, too. A table
-/// that cannot be estimated is not an error; it contains the reason.
+/// Returns [`StudyError`] if the options cannot be combined or a table was not counted.
+/// A table that cannot be estimated is not an error; it contains the reason.
 pub fn estimate_query(
     plan: &Plan,
     counts: &Counts,
@@ -259,10 +263,10 @@ pub fn estimate_query(
     estimate_query_with_progress(plan, counts, asked, wanted, options, ProgressSink::none())
 }
 
-/// Estimates a query in every group; reports to `progress`, because constrained estimates take long.
+/// Estimates a query in every group. `progress` matters for constrained estimates, which take long.
 ///
 /// # Errors
-/// Returns the errors of [`estimate_query`], or an error if `progress` cancels.
+/// Returns the errors of [`estimate_query`], or [`StudyError::Cancelled`] if `progress` cancels.
 pub fn estimate_query_with_progress(
     plan: &Plan,
     counts: &Counts,
@@ -314,7 +318,7 @@ pub fn estimate_query_with_progress(
     })
 }
 
-/// The tables of a group, which has a number of responses, and what of them is to be compared.
+/// Returns the tables of a group with this number of responses, and the comparisons within it.
 fn group_tables<'t>(
     plan: &Plan,
     asked: &TableQuery,
@@ -350,7 +354,7 @@ fn compliance(plan: &Plan, counts: &Counts) -> Vec<QuestionTest> {
     test.collect()
 }
 
-/// Whether the shares of tables can be published; `None` if nothing has an interval.
+/// Judges whether the shares of tables can be published; `None` if nothing has an interval.
 fn publishable(tables: &[Table]) -> Option<Verdict> {
     let silent: Vec<String> =
         tables.iter().filter(|table| table.reason.is_some()).map(|table| table.attributes.join(",")).collect();
@@ -359,7 +363,7 @@ fn publishable(tables: &[Table]) -> Option<Verdict> {
         return None;
     }
     let hidden = graded().filter(|cell| cell.reliability == Some(Reliability::Hidden.name())).count();
-    // Of a share that is published as a limit, half of what is left open.
+    // For a share that is published as an upper limit, half of its interval.
     let published = graded().filter(|cell| cell.reliability != Some(Reliability::Hidden.name()));
     let margin = |cell: &Cell| Some(50.0 * (cell.high? - cell.low?));
     let largest = published.filter_map(margin).fold(0.0, f64::max);
@@ -367,7 +371,9 @@ fn publishable(tables: &[Table]) -> Option<Verdict> {
     Some(verdict::publishable(graded().count(), hidden, largest, &silent, implausible))
 }
 
-/// The p-value of the test of the channels' law in all groups, where chance hardly explains it.
+/// Returns the smallest p-value of the test that channels occur as assigned, if below the false-alarm rate.
+///
+/// It is corrected for the number of groups.
 fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
     let p_values: Vec<f64> = counts.groups().values().filter_map(|tallies| channel_law(plan, tallies)).collect();
     let least = p_values.iter().copied().reduce(f64::min)? * p_values.len() as f64;
@@ -375,11 +381,11 @@ fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
 }
 
 impl Estimates {
-    /// Checks that something was found, as tests and queries do.
+    /// Checks that at least one table or number is identifiable.
     ///
     /// # Errors
-    /// Returns [`EstimateError::NotIdentifiable`] if the plan collects nothing of all that was asked for, however many
-    /// respond.
+    /// Returns [`EstimateError::NotIdentifiable`] if the plan identifies nothing that was requested, at any
+    /// sample size.
     pub fn check_found(&self) -> Result<(), StudyError> {
         let silent =
             |row: &NumberRow| matches!(row.why, Some(EstimateUnavailable::Estimate(EstimateError::NotIdentifiable(_))));
@@ -392,12 +398,13 @@ impl Estimates {
         }
     }
 
-    /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be
-    /// of the same names and categories. Respondents of the two are taken for different people, or at least for people
-    /// who answered anew.
+    /// Compares each cell with that of an earlier wave.
+    ///
+    /// The earlier wave may have another plan, but its tables must have the same names and categories. The
+    /// respondents of both waves must be different people, or people who were randomized anew.
     ///
     /// # Errors
-    /// If the tables are others.
+    /// Returns [`StudyError::Refused`] if the tables differ.
     pub fn against(&mut self, before: &Estimates) -> Result<(), StudyError> {
         let others =
             || StudyError::Refused("`baseline`: the earlier responses have different tables or groups".to_owned());
@@ -411,7 +418,7 @@ impl Estimates {
             if !same || (known && categories(now) != categories(then)) {
                 return Err(others());
             }
-            // Biased estimates have intervals, but not around them, so that those of differences would be too short.
+            // Intervals of biased estimates are not centered on them, so those of differences would be too short.
             let measured = |estimates: &Estimates, cell: &Cell| match estimates.is_biased() {
                 true => candor_analysis::estimate::Cell { estimate: cell.estimate, uncertainty: None },
                 false => cell.measured(),
@@ -428,12 +435,12 @@ impl Estimates {
         Ok(())
     }
 
-    /// Whether the estimates are those of a method that is biased, however many responses there are.
+    /// Returns whether the method is biased at any sample size.
     fn is_biased(&self) -> bool {
         !matches!(self.method, "unbiased" | "plug-in")
     }
 
-    /// What the numbers are: estimate, intervals and target, in a line.
+    /// Describes estimate, intervals and target in one line.
     pub fn summary(&self) -> String {
         let percent = 100.0 * self.confidence;
         let intervals = format!("{percent}% {} intervals for the {}", self.interval, self.target);

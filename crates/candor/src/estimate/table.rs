@@ -1,4 +1,4 @@
-//! One estimated table and its cells, as they are written down, with what each share is graded by.
+//! An estimated table and its cells, with their publication status.
 
 use candor_analysis::conditional_shares::ConditionalShares;
 use candor_analysis::estimate::{Analysis, EstimateError, EstimateUnavailable, TableEstimator, Uncertainty};
@@ -50,20 +50,21 @@ pub struct Cell {
     pub categories: Vec<String>,
     /// Estimated share.
     pub estimate: f64,
-    /// Standard error, for unbiased and plug-in estimates; for constrained estimates the root mean square error,
-    /// including bias.
+    /// Standard error of unbiased and plug-in estimates.
+    ///
+    /// For constrained estimates it is the root mean square error, which includes bias.
     pub standard_error: Option<f64>,
     /// Lower confidence limit.
     pub low: Option<f64>,
     /// Upper confidence limit.
     pub high: Option<f64>,
-    /// Share for publication, within its interval; `None` where only an upper limit, or nothing, may be published.
+    /// Share for publication, within its interval; `None` if at most an upper limit may be published.
     pub shown_estimate: Option<f64>,
     /// Publication status: `shown`, `rough`, `under` or `hidden`; `None` without an interval.
     pub reliability: Option<&'static str>,
     /// Effective sample size: number of independent respondents with equal weights of the same precision.
     pub effective_sample_size: Option<f64>,
-    /// Number of directly asked respondents of the same precision.
+    /// Number of directly asked respondents that would give the same precision.
     pub directly_asked: Option<f64>,
     /// Standard error divided by the estimate; null unless the estimate is above 0.
     pub relative_standard_error: Option<f64>,
@@ -75,7 +76,7 @@ pub struct Cell {
     pub published: Option<PublishedShare>,
 }
 
-/// What all shares of a table are graded by.
+/// Basis on which all shares of a table are graded.
 #[derive(Clone, Copy)]
 pub(crate) struct Basis {
     degrees: Option<f64>,
@@ -87,13 +88,13 @@ impl Basis {
         Basis { degrees: tally.drawn().map(VarianceMethod::degrees), standard }
     }
 
-    /// The same with the degrees of freedom of a group.
+    /// Replaces the degrees of freedom by those of a group.
     pub(crate) fn with_degrees(self, degrees: Option<f64>) -> Basis {
         Basis { degrees, ..self }
     }
 }
 
-/// A table of shares among those who.
+/// Returns a table of conditional shares.
 pub(super) fn table_among(plan: &Plan, analysis: &Analysis, shares: &ConditionalShares, basis: Basis) -> Table {
     let label = |(&attribute, &code): (&usize, &u16)| {
         plan.schema().attributes()[attribute].categories()[usize::from(code)].clone()
@@ -149,7 +150,7 @@ impl Cell {
     }
 }
 
-/// A table of everybody.
+/// Returns a table of unconditional shares.
 pub(super) fn table(plan: &Plan, analysis: &Analysis, basis: Basis) -> Table {
     let cell = |((at, categories), cell): ((usize, Vec<String>), &candor_analysis::estimate::Cell)| {
         Cell::new(categories, cell, analysis.effective.get(at).copied(), basis)
@@ -175,7 +176,7 @@ pub(super) fn table(plan: &Plan, analysis: &Analysis, basis: Basis) -> Table {
     }
 }
 
-/// The categories of each cell, in order.
+/// Returns the categories of each cell, in order.
 fn categories(plan: &Plan, attributes: &[usize]) -> Vec<Vec<String>> {
     attributes.iter().fold(vec![Vec::new()], |rows, &attribute| {
         let labels = plan.schema().attributes()[attribute].categories();
@@ -185,7 +186,7 @@ fn categories(plan: &Plan, attributes: &[usize]) -> Vec<Vec<String>> {
     })
 }
 
-/// The covariance of a one-way table.
+/// Returns the covariance matrix of a one-way table.
 pub(super) fn covariance(plan: &Plan, tally: &TableCounts, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
     let shares: Vec<f64> = analysis.cells.as_ref().ok()?.iter().map(|cell| cell.estimate).collect();
     TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)

@@ -1,4 +1,4 @@
-//! What is known of a plan and of the survey around it: each fact with a number, its value, and where it can be read.
+//! Facts about a plan and its survey, each with a number, a value and a source.
 
 use std::collections::BTreeMap;
 
@@ -14,28 +14,28 @@ use crate::locale::Language;
 use crate::made_by::made_by;
 use crate::sample_size::{SampleSizeOptions, sample_size};
 
-/// The margin of error that respondents are counted for.
+/// Margin of error for which the required number of respondents is stated.
 const MARGIN: f64 = 0.03;
-/// How many responses a survey stores together if it does not say.
+/// Default number of responses that a survey stores together.
 const DEFAULT_BATCH: i64 = 20;
 
-/// A fact.
+/// A fact with its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Fact {
-    /// Its number, by which statements refer to it.
+    /// Number to which statements refer.
     pub number: usize,
-    /// Its name in programs.
+    /// Name for programs.
     pub name: &'static str,
-    /// What it is, in the language.
+    /// Description in the language of the evidence.
     pub about: String,
-    /// Its value, in the language.
+    /// Value in the language of the evidence.
     pub value: String,
-    /// Where it comes from: a command, or a field of survey.toml.
+    /// Source: a command, or a field of `survey.toml`.
     pub source: String,
 }
 
-/// Which statements fit.
+/// Admission of respondents to the survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     Nothing,
@@ -44,7 +44,7 @@ pub(super) enum Admission {
     Tokens,
 }
 
-/// All facts.
+/// All facts, and the conditions that select statements.
 pub(super) struct Facts {
     pub(super) facts: Vec<Fact>,
     pub(super) bounded: bool,
@@ -54,7 +54,7 @@ pub(super) struct Facts {
     pub(super) publishes: bool,
 }
 
-/// What `survey.toml` says, or nothing.
+/// Parsed `survey.toml`, if there is one.
 struct Survey(Option<Table>);
 
 impl Survey {
@@ -85,7 +85,7 @@ impl Survey {
 }
 
 impl Facts {
-    /// The facts of a plan, and of the survey whose `survey.toml` this is.
+    /// Collects the facts about a plan and, if given, about the survey with this `survey.toml`.
     pub(super) fn new(plan: &Plan, survey: Option<&str>, language: &Language) -> Result<Facts, StudyError> {
         let survey = Survey::read(survey)?;
         let say = |name: &str| language.evidence(name, &[]);
@@ -135,13 +135,13 @@ impl Facts {
         })
     }
 
-    /// The facts that a text has places for.
+    /// Returns the facts for which a text has placeholders.
     pub(super) fn in_text(&self, text: &str) -> Vec<&Fact> {
         self.facts.iter().filter(|fact| text.contains(&format!("{{{}}}", fact.name))).collect()
     }
 }
 
-/// What the certificate says.
+/// Adds the facts about privacy from the certificate.
 fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str, String>) {
     let epsilon = plan.guarantee().epsilon();
     let unbounded = || language.evidence("unbounded", &[]);
@@ -157,7 +157,7 @@ fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str,
     values.insert("worst", language.decimal(&at_most(worst)));
 }
 
-/// How many people it takes for the margin in every table of one attribute; `None` if no number would do.
+/// Returns the sample size for the margin in every one-way table; `None` if no number suffices.
 fn respondents(plan: &Plan) -> Option<u64> {
     let tables = TableList::marginals(plan.schema());
     let sizes = sample_size(plan, &tables, &SampleSizeOptions::new(MARGIN)).ok()?;
@@ -165,7 +165,7 @@ fn respondents(plan: &Plan) -> Option<u64> {
     each?.into_iter().reduce(f64::max).filter(|n| *n < 1e15).map(|n| n.ceil() as u64)
 }
 
-/// In the order in which they are shown.
+/// Facts in the order in which they are shown, with their sources.
 const ORDER: [(&str, &str); 21] = [
     ("survey", "survey.toml: title"),
     ("contact", "survey.toml: contact"),

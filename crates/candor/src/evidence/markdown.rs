@@ -1,9 +1,9 @@
-//! A page as Markdown.
+//! Renders a page as Markdown.
 
 use crate::html_escape::unmarked;
 use crate::page::{Page, Part};
 
-/// The page as Markdown: parts that Markdown has no form for, such as pictures, are left out.
+/// Renders a page as Markdown. Parts without a Markdown form, such as pictures, are left out.
 pub fn markdown(page: &Page) -> String {
     let mut text = format!("# {}\n", escaped(&page.title));
     for part in &page.parts {
@@ -48,7 +48,7 @@ fn of(part: &Part) -> String {
     }
 }
 
-/// Names may hold anything: what Markdown would read as a sign stays a letter, and everything is on one line.
+/// Escapes text for Markdown, on a single line.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in unmarked(text).chars() {

@@ -1,6 +1,7 @@
-//! The evidence that whoever approves a survey asks for: an impact assessment, the questions of NIST SP 800-226, a
-//! registry entry, what respondents read, a threat model and the certificate. Every statement names the facts that it
-//! rests on.
+//! Evidence for those who approve a survey.
+//!
+//! It consists of an impact assessment, the questions of NIST SP 800-226, a registry entry, the page for
+//! respondents, a threat model and the certificate. Every statement refers to the facts it is based on.
 
 mod facts;
 mod markdown;
@@ -22,21 +23,21 @@ pub use facts::Fact;
 use facts::{Admission, Facts};
 pub use markdown::markdown;
 
-/// The evidence for one plan.
+/// Evidence for one plan.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
-    /// The code of its language.
+    /// Language code.
     pub language: String,
-    /// What is known.
+    /// Known facts.
     pub facts: Vec<Fact>,
-    /// What follows, section by section.
+    /// Documents that follow from the facts.
     pub sections: Vec<Section>,
-    /// Commands that compute every guarantee anew.
+    /// Commands that recompute every guarantee.
     pub commands: Vec<String>,
-    /// All of it as one page. Not in JSON.
+    /// The evidence as one page. Not in JSON.
     #[serde(skip)]
     pub page: Page,
 }
@@ -45,40 +46,40 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Section {
-    /// Its name in programs.
+    /// Name for programs.
     pub name: &'static str,
-    /// Its title.
+    /// Title.
     pub title: String,
-    /// What is asked, with what is stated.
+    /// Questions with their statements.
     pub points: Vec<Point>,
 }
 
-/// A point of a document.
+/// A question of a document, with its statements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Point {
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// The statements.
+    /// Statements that answer it.
     pub statements: Vec<Statement>,
 }
 
-/// A statement.
+/// A statement with references to facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Statement {
-    /// Its name in the tables of texts.
+    /// Name in the tables of texts.
     pub name: &'static str,
-    /// Its sentences.
+    /// Text of the statement.
     pub text: String,
-    /// The same with names isolated. Not in JSON.
+    /// The text with names isolated. Not in JSON.
     #[serde(skip)]
     marked: String,
-    /// The numbers of the facts it rests on; empty if it holds for every plan, or is for people to fill in.
+    /// Numbers of the facts it is based on; empty if it applies to every plan or must be completed by hand.
     pub facts: Vec<usize>,
 }
 
-/// The points of a document: what is asked, and the statements, of which some depend on the facts.
+/// Questions of a document with their statements, some of which depend on facts.
 type Outline = &'static [(&'static str, &'static [&'static str])];
 
 const DPIA: Outline = &[
@@ -119,10 +120,11 @@ const THREATS: Outline = &[
     ("q_colluding", &["colluding"]),
 ];
 
-/// The evidence for a plan, and for the survey whose `survey.toml` this is.
+/// Creates the evidence for a plan and, if given, for the survey with this `survey.toml`.
 ///
 /// # Errors
-/// If the language has no texts of evidence, or the survey's text is not TOML.
+/// Returns [`StudyError::Texts`] if the language has no texts of the evidence.
+/// Returns [`StudyError::Refused`] if `survey` is not TOML.
 pub fn evidence(plan: &Plan, survey: Option<&str>, language: &Language) -> Result<Evidence, StudyError> {
     language.check_evidence()?;
     let facts = Facts::new(plan, survey, language)?;
@@ -146,10 +148,10 @@ pub fn evidence(plan: &Plan, survey: Option<&str>, language: &Language) -> Resul
     })
 }
 
-/// The text of `survey.toml` in a survey's folder, whose plan must be this one.
+/// Reads `survey.toml` from the folder of a survey, which must use this plan.
 ///
 /// # Errors
-/// If a file cannot be read, or the survey has another plan.
+/// Returns [`StudyError::Refused`] if a file cannot be read or the survey has another plan.
 pub fn read_survey(folder: &Path, plan: &Plan) -> Result<String, StudyError> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -169,7 +171,7 @@ pub fn read_survey(folder: &Path, plan: &Plan) -> Result<String, StudyError> {
     }
 }
 
-/// What checks the certificate.
+/// Returns commands that check the certificate.
 fn commands(plan: &Plan) -> Vec<String> {
     let epsilon = plan.guarantee().epsilon().finite();
     let required = epsilon.map_or(String::new(), |epsilon| format!(" --require ldp={}", at_most(epsilon)));
@@ -181,14 +183,14 @@ fn commands(plan: &Plan) -> Vec<String> {
     .to_vec()
 }
 
-/// Puts facts into texts.
+/// Fills facts into texts.
 struct Writer<'a> {
     facts: &'a Facts,
     language: &'a Language,
 }
 
 impl Writer<'_> {
-    /// The text that fits the facts.
+    /// Returns the variant of a text that matches the facts.
     fn fitting(&self, name: &'static str) -> &'static str {
         let Facts { bounded, has_public, precise, admission, publishes, .. } = *self.facts;
         let has_survey = admission != Admission::Nothing;
@@ -231,7 +233,8 @@ impl Writer<'_> {
 
     fn section(&self, name: &'static str, outline: Outline) -> Section {
         let point = |(question, statements): &(&'static str, &'static [&'static str])| {
-            // Whoever serves a page has more power than the responses give; without a survey there is no page.
+            // A server that delivers the page could do more than its responses allow. Without a survey there is
+            // no such page.
             let fits = |name: &&&'static str| **name != "server" || self.facts.admission != Admission::Nothing;
             let statements = statements.iter().filter(fits).map(|name| self.statement(name)).collect();
             Point { question: self.language.evidence(question, &[]), statements }
@@ -240,7 +243,7 @@ impl Writer<'_> {
     }
 }
 
-/// The statement with the numbers of its facts.
+/// Appends the numbers of its facts to a statement.
 fn referenced(statement: &Statement) -> String {
     let numbers: Vec<String> = statement.facts.iter().map(usize::to_string).collect();
     match numbers.is_empty() {
@@ -278,7 +281,7 @@ fn page(plan: &Plan, writer: &Writer<'_>, sections: &[Section], commands: &[Stri
     Page::new(writer.statement("title").text, parts, writer.language.clone())
 }
 
-/// Parts of a page within another one.
+/// Lowers the headings of a part that is nested in another page.
 fn below(part: Part) -> Part {
     match part {
         Part::Heading(heading) => Part::Subheading(heading),

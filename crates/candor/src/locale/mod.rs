@@ -1,7 +1,8 @@
-//! Texts for respondents and readers, in one table per language; they are not part of the plan's fingerprint.
+//! Texts for respondents and analysts, one table per language.
 //!
-//! A table has one section per page: survey, instruction cards, page for respondents, report, evidence. Custom texts
-//! can replace them, for another language or wording, with questions and category labels.
+//! A table has one section per page: survey, instruction cards, page for respondents, report, evidence.
+//! Custom texts can replace them and can add question wording and category labels.
+//! Texts are not part of the plan's fingerprint.
 
 mod overrides;
 
@@ -28,7 +29,7 @@ struct Table {
     evidence: Texts,
 }
 
-/// The built-in languages by code; English is always complete.
+/// Built-in languages by code. The English texts are complete.
 const WRITTEN: [(&str, &str); 4] = [
     ("en", include_str!("../../texts/en.toml")),
     ("de", include_str!("../../texts/de.toml")),
@@ -45,37 +46,39 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
     TABLES.keys().copied()
 }
 
-/// Returns the texts of the survey page, by language code such as `en`; `None` for a language that is not built in.
+/// Returns the texts of the survey page by language code; `None` if the language is not built in.
 pub fn texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.survey)
 }
 
-/// Returns the texts of instruction cards, by language code; `None` for a language that is not built in.
+/// Returns the texts of instruction cards by language code; `None` if the language is not built in.
 pub fn card_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.card)
 }
 
-/// Returns the texts of the page for respondents, by language code; `None` for a language that is not built in.
+/// Returns the texts of the page for respondents by code; `None` if the language is not built in.
 pub fn sheet_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.sheet)
 }
 
-/// Returns the texts of the report, by language code; `None` for a language that is not built in.
+/// Returns the texts of the report by language code; `None` if the language is not built in.
 pub fn report_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.report)
 }
 
-/// Returns the texts of the evidence, by language code; `None` for a language that is not built in.
+/// Returns the texts of the evidence by language code; `None` if the language is not built in.
 pub fn evidence_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.evidence)
 }
 
-/// Returns the keys that every table of survey texts has.
+/// Returns the keys of the survey texts, which are the same in every language.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES["en"].survey.keys().map(String::as_str)
 }
 
-/// Fills the placeholders of a text. Each is filled once, so inserted words cannot contain placeholders.
+/// Fills the placeholders of a text.
+///
+/// Each is filled once, so an inserted word is never read as a placeholder.
 pub fn filled(text: &str, words: &[(&str, &str)]) -> String {
     let mut parts = text.split('{');
     let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -93,11 +96,12 @@ fn places(text: &str) -> BTreeSet<&str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(place, _)| place).collect()
 }
 
-/// Languages written from right to left.
+/// Codes of languages written from right to left.
 const RIGHT_TO_LEFT: [&str; 10] = ["ar", "arc", "ckb", "dv", "fa", "he", "ps", "ug", "ur", "yi"];
 
-/// Texts of all pages in one language, with attribute and category names. The texts of the page for respondents are
-/// complete; those of any other page are complete or absent.
+/// Texts of all pages in one language, with question wording and category labels.
+///
+/// The texts of the page for respondents are complete. Those of any other page are complete or absent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Language {
     code: String,
@@ -123,8 +127,13 @@ impl Language {
     /// Returns the texts of a language, with custom texts in place of the built-in ones.
     ///
     /// # Errors
-    /// Returns an error if the language is not built in and a page is incomplete, if a text is unknown or lacks a
-    /// placeholder of the English text, or if a question or category is not in the schema.
+    /// Returns [`StudyError::Choice`] if the language is not built in and no custom page for respondents is given.
+    /// Returns [`StudyError::Texts`] if
+    /// - the custom texts are in another language than the requested one,
+    /// - the language code is invalid,
+    /// - a text is unknown, or missing for a language that is not built in,
+    /// - a text lacks a placeholder of the English text,
+    /// - a question or category is not in the schema.
     pub fn new(code: Option<&str>, own: Option<&OwnTexts>, schema: &Schema) -> Result<Language, StudyError> {
         let own = own.cloned().unwrap_or_default();
         if let (Some(asked), Some(given)) = (code, &own.language)
@@ -189,7 +198,7 @@ impl Language {
         filled(self.evidence_text(name), words)
     }
 
-    /// Returns a text of the evidence with its placeholders.
+    /// Returns a text of the evidence, with its placeholders unfilled.
     pub(crate) fn evidence_text(&self, name: &str) -> &str {
         self.evidence.get(name).map_or("", String::as_str)
     }
@@ -197,7 +206,7 @@ impl Language {
     /// Checks that the texts of the evidence are available.
     ///
     /// # Errors
-    /// Returns an error if the language is not built in and no custom texts are given.
+    /// Returns [`StudyError::Texts`] if the language has none, neither built in nor custom.
     pub(crate) fn check_evidence(&self) -> Result<(), StudyError> {
         self.has("evidence", &self.evidence).map(|_| ())
     }
@@ -205,7 +214,7 @@ impl Language {
     /// Checks that the texts of the report are available.
     ///
     /// # Errors
-    /// Returns an error if the language is not built in and no custom texts are given.
+    /// Returns [`StudyError::Texts`] if the language has none, neither built in nor custom.
     pub(crate) fn check_report(&self) -> Result<(), StudyError> {
         self.has("report", &self.report).map(|_| ())
     }
@@ -213,7 +222,7 @@ impl Language {
     /// Returns the texts of instruction cards.
     ///
     /// # Errors
-    /// Returns an error if the language is not built in and no custom texts are given.
+    /// Returns [`StudyError::Texts`] if the language has none, neither built in nor custom.
     pub(crate) fn card(&self) -> Result<&Texts, StudyError> {
         self.has("card", &self.card)
     }
@@ -225,17 +234,17 @@ impl Language {
         if texts.is_empty() { Err(missing()) } else { Ok(texts) }
     }
 
-    /// Returns the question text of an attribute, or its name.
+    /// Returns the question text of an attribute, or its name if it has none.
     pub fn asked<'a>(&'a self, attribute: &'a str) -> &'a str {
         self.questions.get(attribute).map_or(attribute, |question| question.text.as_str())
     }
 
-    /// Returns a fact about the survey: one of `FACTS`.
+    /// Returns a fact about the survey by its name in [`FACTS`].
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         self.about.get(name).map(String::as_str)
     }
 
-    /// Returns the label of a category.
+    /// Returns the label of a category in this language.
     pub fn label(&self, attribute: &str, category: &str) -> String {
         let given = self.questions.get(attribute).and_then(|question| question.answers.get(category));
         match given {
@@ -256,7 +265,7 @@ impl Language {
         crate::format::count(n).replace(',', &self.say("thousands", &[]))
     }
 
-    /// Formats a number with this number of decimals.
+    /// Formats a number with the given number of decimals.
     pub(crate) fn number(&self, number: f64, decimals: usize) -> String {
         self.decimal(&format!("{number:.decimals$}"))
     }
@@ -266,7 +275,7 @@ impl Language {
         ["thousands", "decimal"].map(|name| self.say(name, &[]))
     }
 
-    /// Converts a number from English notation.
+    /// Replaces the decimal point of a number by the separator of the language.
     pub(crate) fn decimal(&self, written: &str) -> String {
         written.replace('.', &self.say("decimal", &[]))
     }

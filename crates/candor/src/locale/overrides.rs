@@ -36,15 +36,15 @@ pub struct QuestionText {
     pub answers: BTreeMap<String, String>,
 }
 
-/// Facts about a survey in a statement of methods that only its authors know.
+/// Names of the facts in a statement of methods that only the authors of a survey know.
 pub const FACTS: [&str; 6] = ["sponsor", "population", "sampling", "mode", "dates", "response_rate"];
 
 /// Custom texts, for a language that is not built in or to replace built-in texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnTexts {
-    /// Language code, such as `it`; `None` to replace texts of the requested language.
+    /// Language code, such as `it`; `None` for the requested language.
     pub language: Option<String>,
-    /// Direction of the script; `None` to derive it from the code.
+    /// Direction of the script; `None` if it follows from the language code.
     pub direction: Option<Direction>,
     /// Texts of the page for respondents, by key.
     pub sheet: Texts,
@@ -54,7 +54,7 @@ pub struct OwnTexts {
     pub report: Texts,
     /// Texts of the evidence.
     pub evidence: Texts,
-    /// Facts about the survey, by the names in `FACTS`.
+    /// Facts about the survey, by their names in `FACTS`.
     pub about: Texts,
     /// Question wording, by attribute.
     pub questions: BTreeMap<String, QuestionText>,
@@ -64,7 +64,7 @@ impl OwnTexts {
     /// Parses a file of custom texts (TOML).
     ///
     /// # Errors
-    /// Returns an error that says what is wrong, where, and what is expected.
+    /// Returns [`StudyError::Texts`] with the line or section, the problem and the expected form.
     pub fn parse(text: &str) -> Result<OwnTexts, StudyError> {
         let table: Table = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -100,7 +100,7 @@ fn wrong(problem: &str) -> StudyError {
     StudyError::Texts(problem.to_owned())
 }
 
-/// Describes the type of a value in the file.
+/// Describes a value in an error: its type and, if it is short, the value.
 fn described(value: &Value) -> String {
     match value {
         Value::Table(_) => "a section".to_owned(),

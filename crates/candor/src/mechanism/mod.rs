@@ -1,4 +1,4 @@
-//! Audits any mechanism: computes a lower bound on its epsilon from its answers.
+//! Audits any mechanism: a lower bound on its epsilon from its answers.
 
 mod program;
 
@@ -16,7 +16,7 @@ use crate::format::{count, probability};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MechanismOptions {
-    /// Number of answers to draw, for all true values together.
+    /// Number of answers to draw for all true values together.
     pub draws: u64,
     /// Joint confidence level of all bounds.
     pub confidence: f64,
@@ -67,9 +67,9 @@ pub struct MechanismAudit {
     pub confidence: f64,
     /// Claimed epsilon.
     pub claimed: Option<f64>,
-    /// Whether the bound exceeds the claim.
+    /// Whether the bound exceeds the claimed epsilon.
     pub exceeds_claim: Option<bool>,
-    /// True values with the largest bound, if it is above 0; the event is more likely under the first.
+    /// True values with the largest bound, if above 0. The event is more likely under the first.
     pub pair: Option<[String; 2]>,
     /// The event that proves the bound.
     pub event: Option<String>,
@@ -79,7 +79,7 @@ pub struct MechanismAudit {
     pub different_answers: usize,
     /// Number of events tested.
     pub events: usize,
-    /// Probability below which an event has probably not been observed.
+    /// Probability below which an event may not have been observed.
     pub unseen_below: f64,
     /// Bound for each ordered pair of true values.
     pub pairs: Vec<PairBound>,
@@ -91,13 +91,13 @@ pub struct MechanismAudit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairBound {
-    /// The value under which the event is more likely, and the other.
+    /// True values; the event is more likely under the first.
     pub truths: [String; 2],
     /// Lower bound on the logarithm of the event's likelihood ratio.
     pub lower_bound: f64,
     /// The event.
     pub event: String,
-    /// Number of occurrences under each value, among the draws for testing.
+    /// Number of occurrences of the event under each value, among the draws for testing.
     pub hits: [u64; 2],
     /// Number of draws for testing of each value.
     pub draws: [u64; 2],
@@ -106,7 +106,8 @@ pub struct PairBound {
 /// Audits a program that reads one true value per line and prints one answer per line.
 ///
 /// # Errors
-/// Returns an error if an option is out of range, or if the program cannot be run, fails, or exceeds the time limit.
+/// Returns [`StudyError`] if an option is out of range, or the program cannot be run, fails, or exceeds the time
+/// limit.
 pub fn audit_program(
     program: &str,
     truths: &[String],
@@ -120,7 +121,7 @@ pub fn audit_program(
 /// Audits a mechanism from given answers.
 ///
 /// # Errors
-/// Returns an error if an option is out of range.
+/// Returns [`StudyError`] if an option is out of range.
 pub fn audit_draws(draws: &Draws, options: &MechanismOptions) -> Result<MechanismAudit, StudyError> {
     options.check()?;
     let found = lower_bound(draws, options.confidence);
@@ -150,7 +151,7 @@ pub fn audit_draws(draws: &Draws, options: &MechanismOptions) -> Result<Mechanis
     })
 }
 
-/// Describes what the bound shows and what it does not.
+/// Describes what the bound proves, and what it does not.
 fn sentences(found: &Found, options: &MechanismOptions) -> Vec<String> {
     let percent = format!("{}%", options.confidence * 100.0);
     let bound = at_least(found.epsilon);
@@ -185,7 +186,7 @@ impl MechanismAudit {
         Some(format!("epsilon {claimed} (it is at least {})", at_least(self.lower_bound)))
     }
 
-    /// Describes how often an event occurred.
+    /// Formats the number of occurrences of an event under each value.
     pub fn seen(pair: &PairBound) -> [String; 2] {
         [0, 1].map(|of| format!("{} of {}", count(pair.hits[of]), count(pair.draws[of])))
     }

@@ -1,4 +1,4 @@
-//! Runs a program line by line: it reads one true value per line and prints one answer per line.
+//! Runs a program that reads one true value per line and prints one answer per line.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -174,7 +174,7 @@ impl Running {
                 "the program printed more than {wanted} lines for {wanted} lines; it must print one answer per line \
                  and nothing else"
             ))),
-            // It goes on without saying anything: all that was asked for is there.
+            // The program waits although all its answers have arrived, which is fine.
             Err(RecvTimeoutError::Timeout) => Ok(()),
             Err(RecvTimeoutError::Disconnected) => match self.ended() {
                 Some(status) if !status.success() => Err(self.short(wanted, wanted)),

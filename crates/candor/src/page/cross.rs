@@ -1,4 +1,4 @@
-//! A table of two attributes as rows and columns.
+//! A two-way table with row percentages.
 
 use candor_analysis::reliability::{PublishedShare, Reliability};
 use serde::Serialize;
@@ -8,37 +8,37 @@ use crate::format::{paragraph, table};
 use crate::html_escape::{escaped, isolated, unmarked};
 use crate::locale::Language;
 
-/// What share of each row is in each column, with the shares of rows and columns of everybody.
+/// A two-way table: row percentages in the cells, and shares of everybody in the totals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CrossTable {
-    /// The attribute of the rows, and that of the columns.
+    /// Names of the row attribute and the column attribute.
     pub names: [String; 2],
-    /// What stands before the rows.
+    /// Row headings.
     pub rows: Vec<String>,
-    /// What stands above the columns.
+    /// Column headings.
     pub columns: Vec<String>,
-    /// The shares among those in a row, row by row; `None` where the responses do not tell.
+    /// Shares within each row, row by row; `None` if not identifiable.
     pub cells: Vec<Vec<Option<Share>>>,
-    /// The same as shares of everybody, for who switches to them.
+    /// Shares of everybody, to which the user can switch.
     pub shares: Vec<Vec<Option<Share>>>,
-    /// The shares of the rows.
+    /// Shares of the rows.
     pub row_totals: Vec<Option<Share>>,
-    /// The shares of the columns.
+    /// Shares of the columns.
     pub column_totals: Vec<Option<Share>>,
-    /// How many people responded, or stand behind the weights.
+    /// Number of respondents, or the sum of weights.
     pub people: f64,
 }
 
-/// A share with what is known of it.
+/// A share with its standard error, interval and reliability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// The share.
+    /// Estimated share.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error of the estimate.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
     /// The share as it may be published.
     #[serde(skip)]
@@ -46,18 +46,18 @@ pub struct Share {
 }
 
 impl Share {
-    /// Percent, with its margin of error.
+    /// Formats the share in percent, and its margin of error.
     pub(super) fn percent(&self, language: &Language) -> [String; 2] {
         percent(&self.published, language)
     }
 
-    /// The share and its interval as they are drawn: within 0 and 1, and only if the share may be published.
+    /// Returns the share and its interval for drawing; `None` if the share must not be published.
     pub(super) fn drawn(&self) -> Option<[f64; 3]> {
         let PublishedShare { estimate, low, high, .. } = self.published;
         estimate.map(|estimate| [estimate, low, high])
     }
 
-    /// What the script needs to show it in another way: the share, its interval, and its grade.
+    /// Returns the attribute with the data for the script: share, interval and reliability grade.
     fn data(&self) -> String {
         let PublishedShare { estimate, low, high, reliability, .. } = self.published;
         let short = |number: f64| format!("{number:.4}").replacen("0.", ".", 1);
@@ -65,7 +65,7 @@ impl Share {
         format!(" data-e=\"{numbers} {}\"", reliability.name())
     }
 
-    /// As a cell. It is never shaded: noise would look like a finding.
+    /// Renders the share as a cell, without shading, because noise would look like a finding.
     fn html(&self, of_everybody: Option<&Share>, language: &Language) -> String {
         let graded = self.published;
         let [percent, margin] = percent(&graded, language);
@@ -74,18 +74,18 @@ impl Share {
     }
 }
 
-/// Percent and margin of error of a share, as far as it may be published.
+/// Formats a share in percent and its margin of error, as far as they may be published.
 pub(super) fn percent(graded: &PublishedShare, language: &Language) -> [String; 2] {
     let margin = 50.0 * (graded.high - graded.low);
     match (graded.estimate, graded.reliability) {
         (Some(share), _) => [language.number(100.0 * share, 1), format!("±{}", language.number(margin, 1))],
-        // Rounded up: the limit is a limit.
+        // Rounded up, because it is an upper limit.
         (None, Reliability::Under) => [format!("≤{}", language.number((100.0 * graded.high).ceil(), 0)), String::new()],
         (None, _) => ["–".to_owned(), String::new()],
     }
 }
 
-/// The class of what is not precise.
+/// Returns the class attribute of a share that is not precise.
 pub(super) fn class(reliability: Reliability) -> &'static str {
     match reliability {
         Reliability::Shown => "",
@@ -95,14 +95,14 @@ pub(super) fn class(reliability: Reliability) -> &'static str {
     }
 }
 
-/// A total: without a shade.
+/// Renders a total.
 fn total(share: &Option<Share>, language: &Language) -> String {
     let text = share.map_or("–".to_owned(), |share| share.percent(language).join(" ").trim_end().to_owned());
     format!("<td{} class=\"total\">{}</td>", share.map_or(String::new(), |share| share.data()), escaped(&text))
 }
 
 impl CrossTable {
-    /// What is shown, by the name of its text.
+    /// Returns the caption, by the name of its text.
     fn caption(&self, text: &str, language: &Language) -> String {
         let [rows, columns] = self.names.each_ref().map(|name| isolated(name));
         let people = language.whole(self.people.round() as u64);
@@ -153,7 +153,7 @@ impl CrossTable {
     }
 }
 
-/// A label; one of nothing stands for what is missing.
+/// Returns a label; an empty one stands for missing values.
 fn named(label: &str, language: &Language) -> String {
     if label.is_empty() { language.say("missing", &[]) } else { label.to_owned() }
 }

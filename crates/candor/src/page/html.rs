@@ -1,5 +1,7 @@
-//! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the
-//! reader's light or dark mode; tables that are too wide scroll on their own.
+//! Renders the parts of a page as HTML.
+//!
+//! The page is readable on a phone, in print, without color and with a screen reader. It follows the light or dark
+//! mode of the browser. Tables that are too wide scroll separately.
 
 use candor_analysis::reliability::Reliability;
 use plotters::style::RGBColor;
@@ -14,11 +16,11 @@ use crate::plot::interval;
 
 const STYLE: &str = include_str!("style.css");
 
-/// What sorts and switches tables. The page says the same without it.
+/// Script that sorts and switches tables. The page is complete without it.
 const SCRIPT: &str = include_str!("script.js");
 
 impl Page {
-    /// One file that needs nothing else.
+    /// Renders the page as one file without external resources.
     pub fn html(&self) -> String {
         let (title, heading) = (attribute(&self.title), name(&self.title));
         let body: String = self.parts.iter().map(|part| part.html(&self.language)).collect();
@@ -34,7 +36,7 @@ impl Page {
         )
     }
 
-    /// The script, with the words it shows.
+    /// Returns the script, with its words in the language of the page.
     fn script(&self) -> String {
         let say = |name: &str| self.language.report(name, &[]);
         let [thousands, decimal] = self.language.separators();
@@ -105,7 +107,7 @@ impl Part {
     }
 }
 
-/// Text as part of an address.
+/// Percent-encodes a text for an address.
 fn percent_encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b',' => char::from(byte).to_string(),
@@ -116,7 +118,7 @@ fn percent_encoded(text: &str) -> String {
 
 impl EstimateTable {
     fn html(&self, language: &Language) -> String {
-        // All intervals of a table on one scale, with zero on it.
+        // All intervals of a table share one scale, which includes zero.
         let drawn = |row: &EstimateRow| match row.published {
             Some(graded) => {
                 [graded.estimate.unwrap_or(graded.high), graded.low, graded.high].map(|share| 100.0 * share)
@@ -131,7 +133,7 @@ impl EstimateTable {
         let row = |row: &EstimateRow| {
             let names: String = row.categories.iter().map(|category| row_heading(category, language)).collect();
             let [estimate, error, low, high] = row.numbers(language);
-            // Nobody is in a group: nothing is known of it, and nothing drawn.
+            // If a group is empty, nothing is known about it and nothing is drawn.
             let plot = self.drawn.then(|| {
                 if !row.estimate.is_finite() || !visible(&row) {
                     return "<td></td>".to_owned();
@@ -156,7 +158,7 @@ impl EstimateTable {
         let rows: String = self.rows.iter().map(row).collect();
         let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));
         let more = self.drawn.then(|| (self.names.len(), axis()));
-        // Where intervals are drawn, their limits are in what is read, and in the file of all tables.
+        // If intervals are drawn, their limits are in the alternative text and in the file of all tables.
         let share = self.rows.iter().any(|row| row.kind == EstimateKind::Share);
         let class = if share && self.drawn { "estimates shares" } else { "estimates" };
         Scrolling { class, caption: &self.caption, header: &header, more, others: &[], people: None }.html(&rows)

@@ -1,4 +1,4 @@
-//! A page of plain parts, as text and as self-contained HTML.
+//! A page built of parts, rendered as text or as self-contained HTML.
 
 mod picture;
 mod table;
@@ -20,142 +20,144 @@ use crate::html_escape::unmarked;
 pub use crate::locale::Direction;
 use crate::locale::Language;
 
-/// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and
-/// columns are isolated by the page.
+/// A page for people to read.
+///
+/// Names and labels within sentences must be [`isolated`]; the page isolates its title, terms, and row and column
+/// headings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// What it is called.
+    /// Title.
     pub title: String,
-    /// What stands on it, in order.
+    /// Parts, in order.
     pub parts: Vec<Part>,
-    /// Its language, with what categories are called.
+    /// Language, with its category labels.
     pub language: Language,
-    /// Whether it is one sheet of paper, and set more tightly.
+    /// Whether the page must fit on one sheet of paper, with tighter spacing.
     pub sheet: bool,
 }
 
-/// What a page is made of.
+/// A part of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// A heading of a section.
+    /// Section heading.
     Heading(String),
-    /// A heading within a section.
+    /// Heading within a section.
     Subheading(String),
-    /// Sentences.
+    /// Paragraph of sentences.
     Paragraph(String),
-    /// Points.
+    /// Bulleted list.
     List(Vec<String>),
-    /// Names, and what belongs to each.
+    /// Terms with their descriptions.
     Terms(Vec<(String, String)>),
-    /// The few facts that come first, side by side.
+    /// Key facts at the top, side by side.
     Facts(Vec<(String, String)>),
-    /// What a reader must not overlook.
+    /// Warnings that must not be overlooked.
     Warnings(Vec<String>),
-    /// A file that the page holds, for who wants the numbers.
+    /// A CSV file within the page, for download.
     Download {
-        /// What the link says.
+        /// Text of the link.
         label: String,
-        /// The name of the file.
+        /// File name.
         name: String,
-        /// What is in it: a table (CSV).
+        /// Content of the file (CSV).
         content: String,
     },
-    /// Lines to be typed as they are.
+    /// Commands to type as they are.
     Commands(Vec<String>),
-    /// Cells in rows and columns.
+    /// A table of text.
     Table {
-        /// What is shown.
+        /// Caption.
         caption: String,
         /// One heading per column.
         header: Vec<String>,
-        /// The first cell of each names it.
+        /// Rows; the first cell of each is its heading.
         rows: Vec<Vec<String>>,
     },
     /// Estimates with their intervals.
     Estimates(EstimateTable),
-    /// Numbers for pairs.
+    /// Numbers for pairs, such as associations.
     Matrix(MatrixTable),
-    /// A table of two attributes.
+    /// A two-way table.
     Cross(CrossTable),
-    /// Shares of several waves.
+    /// Shares in several waves.
     Trend(TrendTable),
-    /// So many of a hundred.
+    /// A picture of a hundred people, some of them marked.
     Picture(Picture),
-    /// What is shown to who asks for it.
+    /// Parts that are collapsed until the user opens them.
     Folded {
-        /// What is in it.
+        /// Summary that is always visible.
         summary: String,
-        /// What it is.
+        /// Collapsed parts.
         parts: Vec<Part>,
     },
 }
 
-/// Estimates with their intervals, each drawn beside its numbers.
+/// Estimates with their intervals, each drawn next to its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EstimateTable {
-    /// What is shown.
+    /// Caption.
     pub caption: String,
-    /// One for each attribute.
+    /// Names of the attributes.
     pub names: Vec<String>,
-    /// One for each cell.
+    /// One row for each cell.
     pub rows: Vec<EstimateRow>,
-    /// Whether intervals are drawn; lists that stand beside another picture are smaller without.
+    /// Whether intervals are drawn. A table next to another picture takes less space without.
     pub drawn: bool,
-    /// Where the scale ends, in percent, if it is that of several tables.
+    /// End of the scale in percent, if several tables share one.
     pub end: Option<f64>,
 }
 
-/// A cell of an estimated table: its categories and its numbers.
+/// A cell of an estimated table: categories and numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EstimateRow {
-    /// One for each attribute.
+    /// One category for each attribute.
     pub categories: Vec<String>,
-    /// The share.
+    /// Estimated share.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error of the estimate.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
-    /// What kind of number it is.
+    /// Kind of number.
     pub kind: EstimateKind,
-    /// A share as it may be published.
+    /// The share as it may be published.
     #[serde(skip)]
     pub published: Option<PublishedShare>,
 }
 
-/// How an estimate is written.
+/// Format of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EstimateKind {
-    /// A share of people, which is graded and written in percent.
+    /// A share of people, in percent and with a reliability grade.
     Share,
     /// A difference of shares, in percentage points.
     Points,
-    /// Any other number, as it is.
+    /// Any other number, unchanged.
     Number,
 }
 
-/// Numbers for pairs of things, the larger the stronger the shade.
+/// Numbers for pairs of names; larger numbers have a darker shade.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatrixTable {
-    /// What is shown.
+    /// Caption.
     pub caption: String,
-    /// The things, in order.
+    /// Names, in order.
     pub names: Vec<String>,
-    /// For each row the cells before the diagonal: what is written, and how dark it is, from 0 to 1.
+    /// Cells below the diagonal, row by row: text and opacity of the shade from 0 to 1.
     pub cells: Vec<Vec<(String, f64)>>,
 }
 
 impl Page {
-    /// A page of as many parts as there are.
+    /// Creates a page of these parts.
     pub fn new(title: impl Into<String>, parts: Vec<Part>, language: Language) -> Page {
         Page { title: title.into(), parts, language, sheet: false }
     }
 
-    /// For a terminal or a plain text file.
+    /// Renders the page for a terminal or a plain text file.
     pub fn text(&self) -> String {
         let title = visible(&self.title).replace('\n', " ");
         let mut text = format!("{title}\n{}\n", "=".repeat(title.chars().count()));
@@ -214,8 +216,7 @@ impl Part {
 }
 
 impl Part {
-    /// Margins of error in percentage points, of the percentages that are shown with one; what is folded does not
-    /// count.
+    /// Returns the margins of error of published percentages in points, without collapsed parts.
     pub(crate) fn margins(&self) -> Vec<f64> {
         let graded: Vec<PublishedShare> = match self {
             Part::Estimates(table) => table.rows.iter().filter_map(|row| row.published).collect(),
@@ -227,17 +228,17 @@ impl Part {
     }
 }
 
-/// What the numbers of an estimate are called, by the names of texts.
+/// Column headings of estimates, by their names in the texts.
 const ESTIMATE_HEADER: [&str; 4] = ["estimate", "standard_error", "low", "high"];
 
-/// What those of a share are called.
+/// Column headings of shares.
 const SHARE_HEADER: [&str; 4] = ["percent_of_people", "margin_of_error", "low", "high"];
 
-/// What those of a difference of shares are called.
+/// Column headings of differences of shares.
 const POINTS_HEADER: [&str; 4] = ["difference_in_points", "margin_of_error", "low", "high"];
 
 impl EstimateTable {
-    /// What its numbers are called, by the names of texts.
+    /// Returns the column headings, by their names in the texts.
     fn header(&self) -> [&'static str; 4] {
         match self.rows.first().map(|row| row.kind) {
             Some(EstimateKind::Share) => SHARE_HEADER,
@@ -248,8 +249,9 @@ impl EstimateTable {
 }
 
 impl EstimateRow {
-    /// The estimate and the ends of its interval, which holds it: a difference beyond what any two shares have stands
-    /// at the end.
+    /// Returns the estimate and its interval, with the estimate moved into the interval.
+    ///
+    /// A difference beyond what two shares can have is moved to the nearest limit.
     fn in_interval(&self) -> [f64; 3] {
         within([self.estimate, self.low, self.high])
     }
@@ -278,13 +280,13 @@ impl EstimateRow {
     }
 }
 
-/// An estimate and the ends of its interval, the estimate moved into it.
+/// Returns an estimate and its interval, with the estimate moved into the interval.
 fn within([estimate, low, high]: [f64; 3]) -> [f64; 3] {
     let moved = if low <= high { estimate.clamp(low, high) } else { estimate };
     [moved, low, high]
 }
 
-/// A paragraph with a dash in front.
+/// Formats a paragraph as an item of a list.
 fn bullet(item: &str) -> String {
     let text = paragraph(item);
     let mut lines = text.lines();
@@ -330,7 +332,7 @@ mod tests {
 
     const SHARE: Share = Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6, published: HALF };
 
-    /// Every kind of part, with the same text in every place for text that is not ours.
+    /// Returns one part of every kind, with the same foreign text in every place.
     fn full_of(text: &str) -> Page {
         let (own, sentence) = (text.to_owned(), format!("About {}: {text}.", isolated(text)));
         let row = EstimateRow {

@@ -1,11 +1,12 @@
-//! A picture of a hundred people, some of them marked.
+//! Draws a hundred people, some of them marked.
 
 use serde::Serialize;
 
 use crate::html_escape::{attribute, escaped, unmarked};
 
-/// A hundred people, some of them marked: marked ones are filled, others are outlines, so that it works without
-/// color.
+/// A hundred people, some of them marked.
+///
+/// Marked people are filled and the others are outlines, so that the picture works without color.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picture {
     /// Number of marked people.
@@ -20,7 +21,7 @@ pub struct Picture {
 const PEOPLE: usize = 100;
 const ROW: usize = 20;
 
-/// A person, 14 wide and 26 high.
+/// Symbol of a person, 14 wide and 26 high.
 const PERSON: &str = "<symbol id=\"person\" viewBox=\"0 0 14 26\"><circle cx=\"7\" cy=\"5\" r=\"3.6\"/>\
                       <path d=\"M2.2 24V14.5a4.8 4.8 0 0 1 9.6 0V24z\"/></symbol>";
 

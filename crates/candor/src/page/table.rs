@@ -1,4 +1,4 @@
-//! Tables of a page as HTML.
+//! Renders the tables of a page as HTML.
 
 use crate::html_escape::{attribute, escaped, name};
 use crate::locale::Language;

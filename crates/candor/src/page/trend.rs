@@ -1,4 +1,4 @@
-//! Shares of several waves: drawn from left to right, in numbers, and by how much they changed.
+//! Shares in several waves: a drawing, the numbers, and the change from the first wave to the last.
 
 use serde::Serialize;
 
@@ -10,32 +10,32 @@ use crate::html_escape::{escaped, unmarked};
 use crate::locale::Language;
 use crate::plot::trend;
 
-/// The shares of one attribute in every wave.
+/// Shares of one attribute in every wave.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrendTable {
-    /// What is shown.
+    /// Caption.
     pub caption: String,
-    /// The attribute.
+    /// Name of the attribute.
     pub name: String,
-    /// What the waves are called, in order.
+    /// Names of the waves, in order.
     pub waves: Vec<String>,
-    /// One for each category.
+    /// One row for each category.
     pub rows: Vec<TrendRow>,
 }
 
-/// One category in every wave.
+/// Shares of one category in every wave.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrendRow {
-    /// The category.
+    /// Category label.
     pub category: String,
-    /// Its share in each wave; `None` where the responses do not tell.
+    /// Share in each wave; `None` if not identifiable.
     pub shares: Vec<Option<Share>>,
-    /// The last less the first with the ends of its interval; `None` where one is not known.
+    /// Change from the first wave to the last, with its interval; `None` if a share is unknown.
     pub change: Option<[f64; 3]>,
 }
 
 impl TrendTable {
-    /// The widest range that the intervals of any row take: all rows are drawn to this scale.
+    /// Returns the widest range of intervals in any row, which sets the scale of all rows.
     fn span(&self) -> f64 {
         self.rows.iter().map(|row| row.range()).map(|(least, most)| most - least).fold(0.0, f64::max)
     }
@@ -92,13 +92,13 @@ impl TrendTable {
 }
 
 impl TrendRow {
-    /// The least and the largest share that the intervals hold.
+    /// Returns the lowest and the highest limit of the intervals.
     fn range(&self) -> (f64, f64) {
         let ends = self.shares.iter().flatten().filter_map(Share::drawn).flatten();
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end)))
     }
 
-    /// The change and its interval, in percentage points.
+    /// Formats the change and its interval in percentage points.
     fn changed(&self, language: &Language) -> [String; 3] {
         let points = |number: f64| match (1000.0 * number).round() / 10.0 {
             0.0 => language.number(0.0, 1),

@@ -45,7 +45,7 @@ impl Fronts {
         }
     }
 
-    /// Returns how much wider the margins of the classical schemes are than the best ones at the same privacy.
+    /// Compares the margins of the classical schemes with the best ones at the same privacy, in a sentence.
     fn finding(&self) -> String {
         let best = |row: &FrontRow| row.exact.or(row.evolved);
         let ratios = self.rows.iter().filter_map(|row| Some((row.warner? / best(row)?).sqrt()));
@@ -61,7 +61,7 @@ impl Fronts {
     }
 }
 
-/// Largest mean squared error drawn, unless all are larger: an error of ten percentage points is of no use.
+/// Largest mean squared error that is drawn, unless all are larger. It is an error of ten percentage points.
 const USELESS: f64 = 0.01;
 
 /// Plots the classical front and any others.

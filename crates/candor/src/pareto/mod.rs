@@ -24,19 +24,19 @@ mod figure;
 #[cfg(feature = "plot")]
 pub use figure::front_plot;
 
-/// Privacy levels closer than this are equal.
+/// Tolerance within which privacy levels are equal.
 const TIE_TOLERANCE: f64 = 1e-12;
 
 /// Maximum number of privacy levels.
 const MAX_POINTS: usize = 10_000;
 
-/// Fronts computed besides the classical one.
+/// Fronts to compute in addition to the classical one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrontMethod {
-    /// Both exact and evolutionary.
+    /// Exact and evolutionary fronts.
     #[default]
     All,
-    /// Best channels with any number of outputs, each with a proven lower bound.
+    /// Best channels with any number of outputs, with a proven lower bound.
     Exact,
     /// Evolutionary search of Huang and Du 2008 over square matrices, with local optimization.
     Evolve,
@@ -67,15 +67,15 @@ impl Choice for FrontMethod {
 pub struct FrontOptions {
     /// Number of respondents.
     pub respondents: f64,
-    /// Upper bound on any posterior (delta).
+    /// Upper bound on posteriors (delta).
     pub posterior_bound: f64,
-    /// Number of privacy levels, spread over the reachable range.
+    /// Number of privacy levels, spread over the possible range.
     pub points: usize,
     /// Privacy levels to use instead.
     pub privacy: Option<Vec<f64>>,
     /// Fronts to compute.
     pub method: FrontMethod,
-    /// Maximum number of outputs of a channel: a heuristic, reported with the bound for any number.
+    /// Maximum number of outputs of a channel; the result is heuristic, and its lower bound is for any number.
     pub outputs: Option<usize>,
     /// Parameters of the evolutionary search.
     pub search: Search,
@@ -116,11 +116,11 @@ impl Default for FrontOptions {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Fronts {
-    /// Exact points, or those of the search if only that was run.
+    /// Exact points; those of the evolutionary search if only that was run.
     pub points: Option<Vec<FrontPoint>>,
     /// Classical front.
     pub warner: Vec<ClassicalPoint>,
-    /// Complete front of the search.
+    /// Complete front of the evolutionary search.
     pub evolved: Option<Vec<FrontPoint>>,
     /// Hypervolume of `points`.
     pub hypervolume: Option<f64>,
@@ -134,7 +134,7 @@ pub struct Fronts {
     pub posterior_bound: f64,
     /// Number of respondents for the mean squared errors.
     pub respondents: f64,
-    /// Whether the time limit was reached; the result is valid, but points may be missing or improvable.
+    /// Whether the time limit was reached. All points are valid, but some may be missing or not optimal.
     pub out_of_time: bool,
     /// Whether the search was cancelled.
     pub interrupted: bool,
@@ -144,7 +144,7 @@ pub struct Fronts {
     /// Range of privacy levels on which channels differ. Not in JSON.
     #[serde(skip)]
     pub range: (f64, f64),
-    /// Number of matrices that the search evaluated. Not in JSON.
+    /// Number of matrices that the evolutionary search evaluated. Not in JSON.
     #[serde(skip)]
     pub evaluations: Option<usize>,
 }
@@ -163,7 +163,7 @@ pub struct FrontPoint {
     pub worst_posterior: f64,
     /// Number of outputs.
     pub outputs: usize,
-    /// Its matrix, as `columns[true value][answer]`. Not in JSON; see [`Fronts::matrices`].
+    /// Transition matrix as `columns[true value][answer]`. Not in JSON; see [`Fronts::matrices`].
     #[serde(skip)]
     pub columns: Vec<Vec<f64>>,
 }
@@ -174,27 +174,27 @@ pub struct FrontPoint {
 pub struct ClassicalPoint {
     /// Probability that the best guess of the true value is wrong.
     pub privacy: f64,
-    /// The average mean squared error of the estimated shares.
+    /// Mean squared error of the estimated shares, averaged over the categories.
     pub utility: f64,
 }
 
-/// Mean squared errors of all methods at one privacy.
+/// Mean squared errors of all methods at one privacy level.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FrontRow {
     /// Privacy level.
     pub privacy: f64,
-    /// Least error of a classical scheme that is at least as private.
+    /// Smallest error of a classical scheme that is at least as private.
     pub warner: Option<f64>,
-    /// Least error of a matrix of the search.
+    /// Smallest error of a matrix of the evolutionary search.
     pub evolved: Option<f64>,
     /// Error of the best channel.
     pub exact: Option<f64>,
     /// Lower bound for any channel.
     pub lower_bound: Option<f64>,
-    /// Largest posterior of the exact channel, or of the search's.
+    /// Largest posterior of the exact channel, or of that of the evolutionary search.
     pub worst_posterior: Option<f64>,
-    /// Number of outputs of the exact channel, or of the search's.
+    /// Number of outputs of the exact channel, or of that of the evolutionary search.
     pub outputs: Option<usize>,
 }
 
@@ -258,15 +258,16 @@ fn check(options: &FrontOptions) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// Returns the best channels, with any or a limited number of outputs; `None` if there was no time for one. With too
-/// little time, the computed ones are spread over the privacy levels.
+/// Returns the best channels, with any or a limited number of outputs.
+///
+/// If time runs out, channels are `None` at some privacy levels, and the computed ones are spread over the range.
 fn best_channels(
     goal: &FrontProblem,
     privacies: &[f64],
     options: &FrontOptions,
     deadline: Deadline<'_>,
 ) -> Result<Vec<Option<ExactPoint>>, FrontError> {
-    // By their bits from behind: the range is halved again and again.
+    // In bit-reversed order, which keeps halving the range.
     let mut order: Vec<usize> = (0..privacies.len()).collect();
     order.sort_by_key(|&i| (i as u64).reverse_bits());
     let asked: Vec<f64> = order.iter().map(|&i| privacies[i]).collect();
@@ -312,7 +313,7 @@ impl Found {
         hypervolume(points.map(|m| (m.privacy, self.utility(&m))))
     }
 
-    /// Mean squared error for the number of respondents, from the variance of one.
+    /// Converts the variance of one respondent to the mean squared error of all.
     fn scaled(&self, variance: f64) -> f64 {
         variance / (self.respondents * self.goal.prior().len() as f64)
     }
@@ -390,7 +391,7 @@ impl Found {
 }
 
 impl FrontPoint {
-    /// Formats its matrix as CSV without labels: columns are true values, rows are answers.
+    /// Formats the transition matrix as CSV without labels: columns are true values, and rows are answers.
     fn csv(&self) -> String {
         let row = |z: usize| self.columns.iter().map(|column| column[z].to_string()).collect::<Vec<String>>().join(",");
         (0..self.outputs).map(|z| row(z) + "\n").collect()
@@ -408,9 +409,10 @@ impl Fronts {
         hypervolume(self.rows.iter().filter_map(|row| Some((row.privacy, column(row)?))))
     }
 
-    /// Returns the matrices of all points as file name and CSV, as `design --method matrix` reads them:
-    /// `exact-001.csv` and so on for the exact points, `evolved-001.csv` for the front of the search, both by
-    /// increasing privacy; and `index.csv` with the privacy and mean squared error of each.
+    /// Returns the matrices of all points as file names and CSV, which `design --method matrix` reads.
+    ///
+    /// Exact points are `exact-001.csv` and so on, and those of the evolutionary search are `evolved-001.csv` and so
+    /// on, both by increasing privacy. `index.csv` lists the privacy and mean squared error of each.
     pub fn matrices(&self) -> Vec<(String, String)> {
         let mut files = Vec::new();
         let mut index = "file,privacy,utility,worst_posterior\n".to_owned();

@@ -1,4 +1,4 @@
-//! The messages of a round as files.
+//! Messages of a protocol between parties, as files.
 
 use candor_secure_sum::{Announcement, Fault, Kind, Partial, Share};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::hex::{hex, unhex};
 const FORMAT: &str = "candor party message";
 const VERSION: u64 = 1;
 
-/// A message of a round: a share for one collector's eyes, or an announcement or sums for everybody's.
+/// A message: a confidential share for one collector, or a public announcement or sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartyMessage {
     kind: Kind,
@@ -20,7 +20,7 @@ pub struct PartyMessage {
     bytes: Vec<u8>,
 }
 
-/// A message as its file has it.
+/// Serialized form of a message.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MessageJson {
@@ -34,7 +34,7 @@ struct MessageJson {
     message: String,
 }
 
-/// What a message holds.
+/// Content of a message.
 pub(super) enum Content {
     Share(Share),
     Announcement(Announcement),
@@ -53,13 +53,13 @@ impl PartyMessage {
         PartyMessage { kind, session: session.id(), from: name(from), to: to.map(name), bytes }
     }
 
-    /// Reads the text of a message. Whether it fits a session is found when it is used.
+    /// Parses a message. Whether it matches a session is checked when it is used.
     ///
     /// # Errors
-    /// If it is no message.
+    /// Returns [`StudyError::Refused`] if the text is not a message.
     pub fn from_json(text: &str) -> Result<PartyMessage, StudyError> {
         let refused = |why: &str| StudyError::Refused(format!("this is not a message between parties: {why}"));
-        // The errors of the reader quote what they could not read: perhaps true records, given by mistake.
+        // Errors of the JSON parser quote the input, which may be true records passed by mistake.
         let json: MessageJson =
             serde_json::from_str(text).map_err(|_| refused("missing, unknown or mistyped fields"))?;
         if json.format != FORMAT || json.version != VERSION {
@@ -72,7 +72,7 @@ impl PartyMessage {
         Ok(PartyMessage { kind, session: json.session, from: json.from, to: json.to, bytes })
     }
 
-    /// The text of the message.
+    /// Serializes the message.
     pub fn to_json(&self) -> String {
         let json = MessageJson {
             format: FORMAT.to_owned(),
@@ -86,7 +86,7 @@ impl PartyMessage {
         serde_json::to_string_pretty(&json).expect("plain data") + "\n"
     }
 
-    /// The name of its file.
+    /// Returns the name of the message file.
     pub fn file_name(&self) -> String {
         match &self.to {
             Some(to) => format!("share-{}-to-{to}.json", self.from),
@@ -94,22 +94,22 @@ impl PartyMessage {
         }
     }
 
-    /// Whether only one party may read it.
+    /// Returns whether only one party may read the message.
     pub fn is_confidential(&self) -> bool {
         self.kind == Kind::Share
     }
 
-    /// Who sends it.
+    /// Returns the name of the sender.
     pub fn from(&self) -> &str {
         &self.from
     }
 
-    /// Who alone may read it; `None` if everybody may.
+    /// Returns the name of the only party that may read the message; `None` if it is public.
     pub fn to(&self) -> Option<&str> {
         self.to.as_deref()
     }
 
-    /// What it is, for messages about it.
+    /// Describes the message for errors.
     pub(super) fn title(&self) -> String {
         match &self.to {
             Some(to) => format!("the share from {} to {to}", self.from),
@@ -118,10 +118,10 @@ impl PartyMessage {
         }
     }
 
-    /// What it holds.
+    /// Returns the content of the message.
     ///
     /// # Errors
-    /// If it is damaged, of another session, or holds something else than it says.
+    /// Returns [`StudyError::Refused`] if it is damaged, of another session, or of another kind than stated.
     pub(super) fn content(&self, session: &PartySession) -> Result<Content, StudyError> {
         let rounds = session.rounds();
         if self.session != session.id() {
@@ -149,7 +149,7 @@ impl PartyMessage {
     }
 }
 
-/// What a kind of message is called in its file.
+/// Returns the name of a kind of message in files.
 fn word(kind: Kind) -> &'static str {
     match kind {
         Kind::Share => "share",
@@ -158,7 +158,7 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// What went wrong, with the names of the parties.
+/// Describes a fault with the names of the parties.
 pub(super) fn told(fault: &Fault, session: &PartySession) -> String {
     let name = |number: &u32| session.name(*number);
     match fault {

@@ -1,14 +1,13 @@
-//! Protocols between parties who hold files of records and show them to nobody: rounds of messages as files.
+//! Protocols between parties who hold confidential files of records. They exchange messages as files, in rounds.
 //!
-//! 1. Somebody makes a [`PartySession`], and every party gets a copy of it.
-//! 2. Each party calls [`share`]: one share for each collector, for that collector's eyes only, and an announcement for
-//!    everybody's.
+//! 1. Someone creates a [`PartySession`], and every party gets a copy.
+//! 2. Each party calls [`share`]. It returns a confidential share for each collector, and a public announcement.
 //! 3. Each collector calls [`sum`] on its shares, and publishes its sums.
-//! 4. Anybody calls [`finish`] on all announcements and sums.
-//! 5. If somebody lied, collectors show their shares to somebody who is no collector, who calls [`check`].
+//! 4. Anyone calls [`finish`] on all announcements and sums.
+//! 5. If a party cheated, collectors show their shares to someone who is not a collector, who calls [`check`].
 //!
-//! What the messages hide and what can be detected is told by [`candor_secure_sum`] and in
-//! docs/explanation/threat-model.md. A share is not encrypted: it must travel so that only its collector can read it.
+//! [`candor_secure_sum`] and docs/explanation/threat-model.md describe what the messages hide, and which cheating
+//! can be detected. Shares are not encrypted: each must travel so that only its collector can read it.
 
 mod session;
 mod message;
@@ -26,59 +25,59 @@ use crate::error::StudyError;
 use crate::learn::Learned;
 use message::{Content, told};
 
-/// The totals of a round, and what they say.
+/// Totals of a round, with the associations and clusters computed from them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PartyTotals {
-    /// The session.
+    /// ID of the session.
     pub session: String,
-    /// All parties.
+    /// Names of all parties.
     pub parties: Vec<String>,
-    /// Those that collected.
+    /// Names of the collectors.
     pub collectors: Vec<String>,
-    /// The totals of each pair: of true records, or of answers.
+    /// Totals of each pair, of true or of randomized records.
     pub totals: Vec<PairTotals>,
-    /// The dependences and clusters that follow.
+    /// Associations and clusters.
     #[serde(flatten)]
     pub clusters: Associations,
-    /// What learning them gave away without an epsilon. Not in JSON.
+    /// What a protocol without epsilon reveals. Not in JSON.
     #[serde(skip)]
     pub disclosure: Option<&'static str>,
-    /// What it cost, with one. Not in JSON.
+    /// Privacy cost of a protocol with epsilon. Not in JSON.
     #[serde(skip)]
     pub cost: Option<String>,
 }
 
-/// The totals of two attributes.
+/// Two-way table of totals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PairTotals {
-    /// One attribute.
+    /// First attribute.
     pub a: String,
-    /// The other.
+    /// Second attribute.
     pub b: String,
-    /// A row for each category of the first, a number for each category of the second.
+    /// One row for each category of the first, with one number for each category of the second.
     pub counts: Vec<Vec<u64>>,
 }
 
-/// What collectors showed, and that it is what they published.
+/// Result of checking the shares that collectors showed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PartyCheck {
-    /// The session.
+    /// ID of the session.
     pub session: String,
-    /// The collectors whose shares were shown and add up to their sums.
+    /// Names of the collectors whose shares add up to their published sums.
     pub checked: Vec<String>,
 }
 
-/// The messages of a party with its records, a column of codes for each attribute of the session's schema: a share for
-/// each collector, and an announcement.
+/// Returns the messages of a party with these records: a share for each collector, and an announcement.
 ///
-/// Every call draws anew. Shares of two calls must never be mixed, and with an epsilon a second call spends it again:
-/// call it once for a session.
+/// `columns` has a column of codes for each attribute of the session's schema. Every call draws new randomness. Call
+/// it once per session: shares of two calls must never be mixed, and with an epsilon, a second call spends it again.
 ///
 /// # Errors
-/// If the party does not take part, or the records are too many or do not fit the schema.
+/// Returns [`StudyError::Refused`] if the party does not take part, or the records are too many or do not fit the
+/// schema.
 pub fn share(
     session: &PartySession,
     party: &str,
@@ -104,10 +103,11 @@ pub fn share(
     Ok(messages)
 }
 
-/// The sums of a collector, from the shares that all parties sent to it.
+/// Returns the sums of a collector, from the shares that all parties sent to it.
 ///
 /// # Errors
-/// If the party is no collector, a share is missing, comes twice, is damaged, for somebody else or of another session.
+/// Returns [`StudyError::Refused`] if the party is not a collector, or if a share is missing, repeated, damaged,
+/// meant for another collector, or of another session.
 pub fn sum(session: &PartySession, collector: &str, messages: &[PartyMessage]) -> Result<PartyMessage, StudyError> {
     let number = session.number(collector)?;
     let mut collecting = Collector::new(session.rounds(), number).map_err(|fault| refused(&fault, session))?;
@@ -127,15 +127,17 @@ pub fn sum(session: &PartySession, collector: &str, messages: &[PartyMessage]) -
     Ok(PartyMessage::new(session, &Content::Sums(partial)))
 }
 
-/// What to do if somebody does not answer.
+/// Remedy if a party does not answer.
 const WITHOUT: &str = "wait for what is missing, or begin a new session without those who do not answer";
 
-/// The totals, from the announcements of all parties and the sums of all collectors, and the dependences and clusters
-/// that follow. Everything that can be recomputed from these messages is.
+/// Returns the totals, with the associations and clusters computed from them.
+///
+/// `messages` are the announcements of all parties and the sums of all collectors. All numbers that can be
+/// recomputed from them are checked.
 ///
 /// # Errors
-/// If a message is missing, comes twice, is damaged or of another session; if somebody announced another share than was
-/// received; if the totals contradict each other.
+/// Returns [`StudyError`] if a message is missing, repeated, damaged or of another session. The same holds if a
+/// party announced another share than was received, or the totals contradict each other.
 pub fn finish(
     session: &PartySession,
     messages: &[PartyMessage],
@@ -182,13 +184,15 @@ pub fn finish(
     })
 }
 
-/// Checks the sums of collectors that show the shares they received, beside all announcements and sums. Whoever sees
-/// the shares of some collectors needs those of the others only to see everybody's counts, so who checks must be no
-/// collector, and nobody checks all.
+/// Checks the sums of collectors against the shares that they show, together with all announcements and sums.
+///
+/// The shares of all collectors together reveal every party's counts. So the person who checks must not be a
+/// collector, and must not see the shares of all.
 ///
 /// # Errors
-/// As [`finish`]; if nobody's shares or everybody's were shown, or the sums of a collector are
-/// not those of its shares: then the collector is named.
+/// Returns the errors of [`finish`].
+/// Returns [`StudyError::Refused`] if no shares or those of all collectors are shown. If a collector's sums differ
+/// from those of its shares, the error names the collector.
 pub fn check(session: &PartySession, messages: &[PartyMessage]) -> Result<PartyCheck, StudyError> {
     let (transcript, shares) = published(session, messages)?;
     let mut shown: Vec<u32> = shares.iter().map(Share::collector).collect();
@@ -212,7 +216,7 @@ pub fn check(session: &PartySession, messages: &[PartyMessage]) -> Result<PartyC
     Ok(PartyCheck { session: session.id(), checked })
 }
 
-/// What was published, put together, and the shares among the messages.
+/// Assembles the published messages, and returns the shares separately.
 fn published(session: &PartySession, messages: &[PartyMessage]) -> Result<(Transcript, Vec<Share>), StudyError> {
     let (mut announcements, mut sums, mut shares) = (Vec::new(), Vec::new(), Vec::new());
     for message in messages {
@@ -247,7 +251,7 @@ fn refused(fault: &Fault, session: &PartySession) -> StudyError {
     StudyError::Refused(told(fault, session))
 }
 
-/// Totals that cannot be, in words.
+/// Describes a contradiction in the totals.
 fn contradicted(session: &PartySession, found: &Contradiction) -> String {
     let schema = session.schema();
     let of = |pair: [usize; 2]| format!("{} x {}", schema.name(pair[0]), schema.name(pair[1]));

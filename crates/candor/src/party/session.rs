@@ -1,4 +1,4 @@
-//! What all parties agree on, as a file that each of them holds.
+//! The session file, which all parties share.
 
 use candor_analysis::association::{Measure, PairTables, pairs};
 use candor_base::randomness::{EntropyError, Source};
@@ -15,20 +15,21 @@ use crate::schema::to_toml;
 const FORMAT: &str = "candor party session";
 const VERSION: u64 = 1;
 
-/// The largest number of records of one party.
+/// Maximum number of records of one party.
 pub const MAX_RECORDS: u64 = 1_000_000_000;
 
-/// The largest number of parties.
+/// Maximum number of parties.
 const MAX_PARTIES: usize = 10_000;
 
-/// The largest number of counts that a message holds.
+/// Maximum number of counts in a message.
 const MAX_COUNTS: usize = 1_000_000;
 
-/// The longest name of a party.
+/// Maximum length of a party's name.
 const MAX_NAME: usize = 40;
 
-/// A round of a protocol between parties who hold files of records: who takes part, what is added up, and how. All
-/// parties must hold the same; the messages of a party that holds another belong to another session.
+/// A session of a protocol between parties: who takes part, what is added up, and how.
+///
+/// All parties must hold the same session file. Messages made with another file belong to another session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartySession {
     text: SessionJson,
@@ -36,13 +37,13 @@ pub struct PartySession {
     session: Session,
 }
 
-/// A session as its file has it.
+/// Serialized form of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SessionJson {
     format: String,
     version: u64,
-    /// Makes the session new, even for the same parties and schema.
+    /// Random value that makes the session unique, even for the same parties and schema.
     nonce: String,
     protocol: String,
     epsilon: Option<f64>,
@@ -52,12 +53,18 @@ struct SessionJson {
 }
 
 impl PartySession {
-    /// A new session. The first `collectors` of the parties collect secret shares, all of them unless it is said;
-    /// with an epsilon each record randomizes each of its pairs before it is counted.
+    /// Creates a session.
+    ///
+    /// The first `collectors` parties collect secret shares; by default all do. With an epsilon, each pair of each
+    /// record is randomized before it is counted.
     ///
     /// # Errors
-    /// If there are fewer than two parties or collectors, names that cannot be names of files or come twice, fewer than
-    /// two attributes, too many combinations, an epsilon that is none, or no randomness.
+    /// Returns [`StudyError`] if
+    /// - there are fewer than two parties, collectors or attributes,
+    /// - a party's name is repeated or not usable as a file name,
+    /// - there are too many combinations of categories,
+    /// - epsilon is invalid,
+    /// - the operating system provides no randomness.
     pub fn new(
         schema: &Schema,
         parties: &[String],
@@ -81,13 +88,13 @@ impl PartySession {
         PartySession::from_json(&serde_json::to_string(&text).expect("plain data"))
     }
 
-    /// Reads the text of a session file.
+    /// Parses a session file.
     ///
     /// # Errors
-    /// If it is none, or describes a session that cannot be.
+    /// Returns [`StudyError`] if the text is not a session file, or describes an invalid session.
     pub fn from_json(text: &str) -> Result<PartySession, StudyError> {
         let refused = |why: String| StudyError::Refused(why);
-        // The errors of the reader quote what they could not read: perhaps true records, given by mistake.
+        // Errors of the JSON parser quote the input, which may be true records passed by mistake.
         let text: SessionJson = serde_json::from_str(text)
             .map_err(|_| refused("this is not a session of parties: missing, unknown or mistyped fields".to_owned()))?;
         if text.format != FORMAT || text.version != VERSION {
@@ -126,45 +133,45 @@ impl PartySession {
         Ok(PartySession { text, schema, session })
     }
 
-    /// The text of a session file.
+    /// Serializes the session.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(&self.text).expect("plain data") + "\n"
     }
 
-    /// What tells this session from every other: each message carries it.
+    /// Returns the unique ID of the session, which every message contains.
     pub fn id(&self) -> String {
         hex(self.session.tag())
     }
 
-    /// All parties, in order.
+    /// Returns the names of all parties, in order.
     pub fn parties(&self) -> &[String] {
         &self.text.parties
     }
 
-    /// The parties that collect secret shares.
+    /// Returns the names of the parties that collect secret shares.
     pub fn collectors(&self) -> &[String] {
         &self.text.parties[..self.text.collectors as usize]
     }
 
-    /// What the columns of everybody's records hold.
+    /// Returns the schema of everybody's records.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// What is added up: exact counts of pairs, or of pairs that were randomized.
+    /// Returns the protocol: exact counts of pairs, or counts of randomized pairs.
     pub fn protocol(&self) -> Protocol {
         if self.text.epsilon.is_some() { Protocol::RandomizedPairs } else { Protocol::SecureSum }
     }
 
-    /// The record-level epsilon of all answers together; `None` if the counts are exact.
+    /// Returns the record-level epsilon of all answers together; `None` if the counts are exact.
     ///
     /// # Errors
-    /// As [`PartySession::new`].
+    /// Returns the errors of [`PartySession::new`].
     pub fn epsilon(&self) -> Result<Option<f64>, StudyError> {
         Ok(self.tables(None)?.epsilon())
     }
 
-    /// The tables that are added up; without a measure, each pair is measured as suits it.
+    /// Returns the two-way tables; without a measure, each pair gets one that suits its attributes.
     pub(super) fn tables(&self, measure: Option<Measure>) -> Result<PairTables<'_>, StudyError> {
         match measure {
             Some(measure) => tables_of(&self.schema, self.text.epsilon, measure),
@@ -178,14 +185,14 @@ impl PartySession {
         &self.session
     }
 
-    /// A party's number.
+    /// Returns the number of a party.
     pub(super) fn number(&self, name: &str) -> Result<u32, StudyError> {
         self.text.parties.iter().position(|party| party == name).map(|number| number as u32).ok_or_else(|| {
             StudyError::Refused(format!("\"{name}\" does not take part; the parties are {}", self.listed()))
         })
     }
 
-    /// A party's name.
+    /// Returns the name of a party.
     pub(super) fn name(&self, number: u32) -> &str {
         self.text.parties.get(number as usize).map_or("a stranger", String::as_str)
     }
@@ -214,7 +221,7 @@ fn tables_by(
     })
 }
 
-/// Names become names of files, on any system.
+/// Checks that names are usable as file names on any system.
 fn check_names(names: &[String]) -> Result<(), StudyError> {
     let refused = |why: String| Err(StudyError::Refused(why));
     if names.len() < 2 || names.len() > MAX_PARTIES {

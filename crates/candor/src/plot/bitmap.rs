@@ -31,7 +31,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// The lines of the image: each begins with the kind of its filter, none, and has three colours a pixel.
+    /// Returns the rows of the image at its final size, each a filter byte (0, none) and three colors a pixel.
     fn shrunk(&self) -> Vec<u8> {
         let mut lines = Vec::with_capacity((HEIGHT * (WIDTH * 3 + 1)) as usize);
         for y in 0..HEIGHT {
@@ -47,7 +47,7 @@ impl Canvas {
         lines
     }
 
-    /// Mixes a colour into a pixel; outside there is nothing to mix it with.
+    /// Blends a color into a pixel; pixels outside of the canvas are ignored.
     fn mix(&mut self, (x, y): BackendCoord, colour: BackendColor) {
         let (width, height) = ((WIDTH * FINER) as i32, (HEIGHT * FINER) as i32);
         if (0..width).contains(&x) && (0..height).contains(&y) {
@@ -130,7 +130,7 @@ fn turned(turn: &FontTransform, (x, y): Point) -> Point {
     }
 }
 
-/// Eight bits for each of three colours, one compressed chunk of data.
+/// Encodes rows of pixels as PNG: 8 bits per channel, RGB, one compressed data chunk.
 fn encode_png(lines: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     // Writing into memory cannot fail.
@@ -162,7 +162,7 @@ mod tests {
         let mut lines = Vec::new();
         std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&file[start..]), &mut lines).unwrap();
         assert_eq!(lines.len(), (HEIGHT * (WIDTH * 3 + 1)) as usize);
-        // Mostly white, the colours of both series, and letters in black.
+        // Mostly white, the colors of both series, and black letters.
         let pixels = || lines.chunks_exact((WIDTH * 3 + 1) as usize).flat_map(|line| line[1..].chunks_exact(3));
         let count = |colour: [u8; 3]| pixels().filter(|pixel| **pixel == colour).count();
         assert!(count([255, 255, 255]) > 350_000);

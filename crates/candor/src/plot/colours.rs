@@ -1,9 +1,11 @@
-//! Colours that people with any colour vision can tell apart, also in grey: tests simulate them.
+//! Colors that people with any color vision can distinguish, also in gray: tests simulate them.
 
 use plotters::style::RGBColor;
 
-/// Colours of series, in their order: after Okabe and Ito, moved until neighbours differ in every simulation and in
-/// grey, and each can be seen on white.
+/// Colors of series, in order.
+///
+/// They start from Okabe and Ito's palette. They were adjusted until neighbors differ in every simulation and in
+/// gray, and each is visible on white.
 pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(233, 108, 17),
@@ -14,7 +16,7 @@ pub(crate) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// What a colour is for, in figures that follow the reader's choice of light or dark.
+/// The role of a color in figures that follow the light or dark mode of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Ground,
@@ -51,7 +53,7 @@ impl Role {
         Role::BadGround,
     ];
 
-    /// On light and on dark ground, as in pages.
+    /// Returns the colors in light and in dark mode.
     const fn pair(self) -> [u32; 2] {
         match self {
             Role::Ground => [0xFF_FF_FF, 0x10_16_1C],
@@ -81,7 +83,7 @@ fn colour(code: u32) -> RGBColor {
     RGBColor(red, green, blue)
 }
 
-/// The style of an SVG document that shows the roles on dark ground to who prefers that.
+/// Returns a style element with the dark colors, for browsers that prefer them.
 pub(crate) fn dark_style() -> String {
     let rule = |role: Role| {
         let [light, dark] = role.pair().map(|code| format!("#{code:06X}"));
@@ -90,10 +92,10 @@ pub(crate) fn dark_style() -> String {
     format!("<style>@media (prefers-color-scheme: dark){{{}}}</style>", Role::ALL.map(rule).concat())
 }
 
-/// The colour of shades, which are laid over the page's own.
+/// Color of the shading that is laid over the background of table cells.
 pub(crate) const SHADE: RGBColor = RGBColor(0, 114, 178);
 
-/// How much of it the darkest shade has: never so dark that a number on it, black or white, could not be read.
+/// Opacity of the darkest shading; at most 0.6, so that a number on it stays readable in black or white.
 pub(crate) const DARKEST: f64 = 0.6;
 
 #[cfg(test)]
@@ -102,7 +104,7 @@ mod tests {
 
     type Linear = [f64; 3];
 
-    /// Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB: colour vision as it is, protanopia,
+    /// The matrices of Machado, Oliveira and Fernandes 2009 (severity 1, linear RGB): normal vision, protanopia,
     /// deuteranopia, tritanopia.
     const VISIONS: [(&str, [[f64; 3]; 3]); 4] = [
         ("all", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -158,13 +160,13 @@ mod tests {
         [luminance(colour); 3]
     }
 
-    /// The contrast of WCAG 2.
+    /// Returns the WCAG 2 contrast ratio.
     fn contrast(a: Linear, b: Linear) -> f64 {
         let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
         a.max(b) / a.min(b)
     }
 
-    /// A share of the shade over a colour, as a browser mixes them.
+    /// Blends the shading over a color with this opacity, as a browser does.
     fn shaded(under: RGBColor, level: f64) -> Linear {
         let part = |shade: u8, under: u8| {
             let alpha = DARKEST * level;
@@ -205,7 +207,7 @@ mod tests {
             let white = seen(vision, [1.0; 3]);
             assert!(white.iter().all(|part| (part - 1.0).abs() < 1e-3), "{name}: white stays white");
         }
-        // It can fail: red and green of equal lightness, to a deuteranope.
+        // The test can fail: a deuteranope confuses red and green of equal lightness.
         let [a, b] = [RGBColor(200, 60, 60), RGBColor(110, 120, 50)].map(linear);
         assert!(distance(a, b) > 0.2 && distance(seen(&VISIONS[2].1, a), seen(&VISIONS[2].1, b)) < 0.1);
     }
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn shades_grow_for_every_vision_and_words_on_them_can_be_read() {
-        // The browsers' own colours of pages in the light and in the dark, and of the words on them.
+        // The page colors and text colors of browsers in light and dark mode.
         for (page, words) in [(RGBColor(255, 255, 255), [0.0; 3]), (RGBColor(18, 18, 18), [1.0; 3])] {
             let levels = [0.0, 0.25, 0.5, 0.75, 1.0].map(|level| shaded(page, level));
             for pair in levels.windows(2) {

@@ -1,5 +1,6 @@
-//! What figures have around them: a title that states the finding, what is measured below it, and notes at the end. In
-//! places of a figure that is not enlarged.
+//! Draws the frame of a figure: a title with the finding, a subtitle with the quantity, and notes at the bottom.
+//!
+//! Coordinates are those of the figure before it is enlarged.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -8,24 +9,24 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::colours::Role;
 use super::{Drawn, HEIGHT, WIDTH, letters};
 
-/// Space left and right of everything.
+/// Margin on the left and the right in pixels.
 pub(super) const EDGE: i32 = 30;
 
-/// Sizes of letters, as lines.
+/// Font sizes, as line heights in pixels.
 pub(super) const TITLE: u32 = 26;
 pub(super) const BODY: u32 = 18;
 pub(super) const SMALL: u32 = 16;
 
-/// Sizes of letters are those of whole lines, so many times the em; as in plotters' SVG.
+/// Line height in ems, as in plotters' SVG.
 const LINE: f64 = 1.24;
 
-/// An area with everything `times` as large.
+/// A drawing area that is enlarged `times` times.
 pub(super) struct Frame<'a, B: DrawingBackend> {
     pub area: &'a DrawingArea<B, Shift>,
     pub times: u32,
 }
 
-/// How a text is written.
+/// Style of a text.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub size: u32,
@@ -44,12 +45,12 @@ impl Style {
     }
 }
 
-/// How wide a text is.
+/// Returns the width of a text in pixels.
 pub(super) fn width(text: &str, size: u32) -> i32 {
     (f64::from(letters::width(text)) * f64::from(size) / LINE).ceil() as i32
 }
 
-/// A text in lines that are no wider.
+/// Wraps a text at a width in pixels.
 pub(super) fn wrapped(text: &str, size: u32, widest: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -66,7 +67,7 @@ impl<B: DrawingBackend> Frame<'_, B> {
         (x * self.times as i32, y * self.times as i32)
     }
 
-    /// Writes a line of text; its middle is at the height of `at`.
+    /// Draws a line of text, vertically centered at `at`.
     pub fn text(&self, text: &str, style: Style, at: (i32, i32)) -> Drawn<B> {
         let weight = if style.bold { FontStyle::Bold } else { FontStyle::Normal };
         let font = ("sans-serif", style.size * self.times).into_font().style(weight);
@@ -74,7 +75,7 @@ impl<B: DrawingBackend> Frame<'_, B> {
         self.area.draw_text(text, &font.color(&colour).pos(Pos::new(style.place, VPos::Center)), self.scaled(at))
     }
 
-    /// Writes a text in lines, from `top` on; gives where the next begins.
+    /// Draws a wrapped text from `top` downward and returns the position below it.
     pub fn paragraph(&self, text: &str, style: Style, top: i32) -> Result<i32, DrawingAreaErrorKind<B::ErrorType>> {
         let mut y = top;
         for line in wrapped(text, style.size, WIDTH as i32 - 2 * EDGE) {
@@ -84,7 +85,7 @@ impl<B: DrawingBackend> Frame<'_, B> {
         Ok(y)
     }
 
-    /// The title, what is measured, and the notes; gives between which heights there is room.
+    /// Draws the title, subtitle and notes, and returns the top and bottom of the space between them.
     pub fn around(
         &self,
         title: &str,
@@ -105,7 +106,7 @@ impl<B: DrawingBackend> Frame<'_, B> {
         self.area.draw(&PathElement::new(points, role.light().stroke_width(thick * self.times)))
     }
 
-    /// A dashed line straight down.
+    /// Draws a vertical dashed line.
     pub fn dashed(&self, x: i32, (top, bottom): (i32, i32), role: Role) -> Drawn<B> {
         (top..bottom).step_by(8).try_for_each(|y| self.line(&[(x, y), (x, (y + 4).min(bottom))], role, 1))
     }
@@ -115,7 +116,7 @@ impl<B: DrawingBackend> Frame<'_, B> {
         self.area.draw(&Polygon::new(points, role.light().filled()))
     }
 
-    /// A dot, filled or only its edge.
+    /// Draws a dot, filled or hollow.
     pub fn dot(&self, at: (i32, i32), size: i32, role: Role, filled: bool) -> Drawn<B> {
         let size = size * self.times as i32;
         self.area.draw(&Circle::new(self.scaled(at), size, role.light().filled()))?;

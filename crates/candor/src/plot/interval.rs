@@ -1,18 +1,19 @@
-//! Estimates with their intervals on one scale: small drawings within a page, and the axis above them.
+//! Draws estimates with their intervals on a common scale, as small drawings within a page, and the axis above
+//! them.
 
-/// Room beside the scale, in percent of the width of the drawing.
+/// Margin next to the scale, in percent of the width of the drawing.
 const ROOM: f64 = 2.5;
 
-/// An axis has at most so many numbers; on a phone every second one stays.
+/// Maximum number of ticks on an axis; a phone shows every second one.
 const MAX_TICKS: f64 = 11.0;
 
-/// Where a value stands, in percent of the width of the drawing.
+/// Returns the position of a value, in percent of the width of the drawing.
 fn place(value: f64, range: (f64, f64)) -> f64 {
     let span = (range.1 - range.0).max(f64::MIN_POSITIVE);
     ROOM + (100.0 - 2.0 * ROOM) * ((value - range.0) / span).clamp(0.0, 1.0)
 }
 
-/// Round numbers within a range, with as many decimals as they need.
+/// Returns round numbers within a range, and the number of decimals that they need.
 fn ticks((least, most): (f64, f64)) -> (Vec<f64>, usize) {
     if most <= least || !(most - least).is_finite() {
         return (vec![0.0], 0);
@@ -25,13 +26,13 @@ fn ticks((least, most): (f64, f64)) -> (Vec<f64>, usize) {
     ((first..=last).map(|n| n as f64 * step).collect(), decimals)
 }
 
-/// The class of every second tick, counted from zero.
+/// Returns the class attribute of every second tick, counted from zero.
 fn second(value: f64, ticks: &[f64]) -> &'static str {
     let step = ticks.get(1).map_or(1.0, |next| next - ticks[0]);
     if (value / step).round() % 2.0 == 0.0 { "" } else { " class=\"second\"" }
 }
 
-/// The axis of a range, with round numbers on it, written as `written` says.
+/// Draws the axis of a range, with round numbers formatted by `written`.
 pub(crate) fn axis(range: (f64, f64), written: impl Fn(&str) -> String) -> String {
     let (ticks, decimals) = ticks(range);
     let tick = |&value: &f64| {
@@ -43,9 +44,10 @@ pub(crate) fn axis(range: (f64, f64), written: impl Fn(&str) -> String) -> Strin
     format!("<svg class=\"axis\" aria-hidden=\"true\">{ticks}</svg>")
 }
 
-/// An estimate and its interval on a line: a dot on a bar, with lines at the numbers of the axis and a stronger one at
-/// zero. Places are percentages, so that text, dots and bars keep their size in any width. `title` is what is read
-/// instead of it (HTML).
+/// Draws an estimate as a dot and its interval as a bar, over lines at the ticks and a stronger one at zero.
+///
+/// Positions are percentages, so that text, dots and bars keep their size at any width.
+/// `title` is the alternative text, in HTML.
 pub(crate) fn drawn(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
     let (ticks, _) = ticks(range);
     let line = |&value: &f64| {
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn intervals_stay_on_their_scale() {
-        // From 2.5% to 97.5%, 95% for the whole range.
+        // From 2.5% to 97.5%: the range takes 95% of the width.
         let drawing = drawn(0.5, 0.25, 2.0, (0.0, 1.0), "half");
         assert!(
             drawing.contains("cx=\"50.0%\"")
@@ -91,7 +93,7 @@ mod tests {
                 "{most}: {ticks:?}"
             );
         }
-        // Every second number stays where there is little room, zero among them.
+        // On a narrow screen every second number stays, including zero.
         let drawing = axis((-20.0, 80.0), str::to_owned);
         assert_eq!((drawing.matches("<text").count(), drawing.matches("class=\"second\"").count()), (11, 5));
         assert!(drawing.contains(">0</text>") && !drawing.contains("\"second\" x=\"21.5%"), "{drawing}");

@@ -1,37 +1,37 @@
-//! The letters of bitmaps: outlines that come with the crate, filled without a font library.
+//! The font of bitmaps: outlines that come with the crate, filled without a font library.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The outlines, and their licence beside them.
+/// The outlines; their license is in the same folder.
 const LETTERS: &str = include_str!("../../assets/letters.txt");
 
-/// Units of the outlines to the em.
+/// Units of the outlines per em.
 const EM: f32 = 2048.0;
 
-/// Where the baseline is, in ems below the top of a line one em high; as in plotters' SVG.
+/// Position of the baseline, in ems below the top of a line one em high; as in plotters' SVG.
 const BASELINE: f32 = 0.76;
 
-/// A curve is drawn as so many lines, which no eye tells apart from it at the sizes of plots.
+/// Number of line segments per curve; at the sizes of plots the difference is invisible.
 const LINES_OF_CURVE: usize = 6;
 
-/// A row of pixels is covered as much as so many lines through it say.
+/// Number of scan lines per row of pixels, for antialiasing.
 const SCANS: i32 = 4;
 
-/// A place, x to the right and y downwards.
+/// A point, x to the right and y downward.
 pub type Point = (f32, f32);
 
 struct Letter {
-    /// How far it moves the pen.
+    /// Advance width.
     advance: f32,
-    /// Closed polygons; y upwards.
+    /// Closed polygons, y upward.
     contours: Vec<Vec<Point>>,
 }
 
 static ALPHABET: LazyLock<HashMap<char, Letter>> =
     LazyLock::new(|| LETTERS.lines().filter(|line| !line.starts_with('#')).filter_map(letter).collect());
 
-/// A line of the outlines.
+/// Parses a line of the outlines.
 fn letter(line: &str) -> Option<(char, Letter)> {
     let mut words = line.split(' ');
     let name = char::from_u32(u32::from_str_radix(words.next()?, 16).ok()?)?;
@@ -58,17 +58,17 @@ fn letter(line: &str) -> Option<(char, Letter)> {
     Some((name, Letter { advance, contours }))
 }
 
-/// The letters of a text; what has no outline is a question mark.
+/// Returns the letters of a text; a character without outline becomes a question mark.
 fn letters(text: &str) -> impl Iterator<Item = &'static Letter> {
     text.chars().filter_map(|c| ALPHABET.get(&c).or_else(|| ALPHABET.get(&'?')))
 }
 
-/// How wide a text is, in ems.
+/// Returns the width of a text in ems.
 pub fn width(text: &str) -> f32 {
     letters(text).map(|letter| letter.advance).sum::<f32>() / EM
 }
 
-/// The outlines of a text in a box whose upper left corner is the origin, one em high.
+/// Returns the outlines of a text that is `em` high, with its upper left corner at the origin.
 pub fn outlines(text: &str, em: f32) -> Vec<Vec<Point>> {
     let mut pen = 0.0;
     let mut all = Vec::new();
@@ -80,7 +80,9 @@ pub fn outlines(text: &str, em: f32) -> Vec<Vec<Point>> {
     all
 }
 
-/// Fills closed polygons where they wind around a place: tells each pixel that is covered, and how much of it.
+/// Fills closed polygons by the nonzero winding rule.
+///
+/// `pixel` receives each covered pixel and the fraction of it that is covered.
 pub fn fill(polygons: &[Vec<Point>], mut pixel: impl FnMut(i32, i32, f32)) {
     let edges: Vec<(Point, Point)> = polygons
         .iter()
@@ -114,7 +116,7 @@ pub fn fill(polygons: &[Vec<Point>], mut pixel: impl FnMut(i32, i32, f32)) {
     }
 }
 
-/// From where to where a line at height `y` is inside.
+/// Returns the intervals in which a horizontal line at height `y` is inside the polygons.
 fn spans(edges: &[(Point, Point)], y: f32) -> Vec<(f32, f32)> {
     let crossing = |&(from, to): &(Point, Point)| {
         let crosses = (from.1 <= y) != (to.1 <= y);
@@ -136,7 +138,7 @@ fn spans(edges: &[(Point, Point)], y: f32) -> Vec<(f32, f32)> {
     inside
 }
 
-/// Adds to each pixel the part of it that lies between two places.
+/// Adds the covered part of each pixel between two positions.
 fn cover(pixels: &mut [f32], from: f32, to: f32) {
     for (x, pixel) in pixels.iter_mut().enumerate().take(to.ceil() as usize).skip(from as usize) {
         *pixel += (to.min(x as f32 + 1.0) - from.max(x as f32)).max(0.0);
@@ -151,7 +153,7 @@ mod tests {
     fn every_line_is_a_letter_of_its_own() {
         assert_eq!(ALPHABET.len(), LETTERS.lines().filter(|line| !line.starts_with('#')).count());
         assert!((' '..='~').chain("äßéøŁΩε≤∞".chars()).all(|c| ALPHABET.contains_key(&c)));
-        // What is not there is as wide as what is drawn in its place.
+        // A missing letter is as wide as the question mark in its place.
         assert_eq!(width("\u{4e2d}"), width("?"));
         assert!(width("WWW") > 2.0 * width("iii"));
     }
@@ -170,7 +172,7 @@ mod tests {
         assert!((area(&[square(1.25, 8.75), square(3.5, 6.5)]) - 56.25).abs() < 0.01, "twice inside is inside");
         assert!((area(&[vec![(0.0, 0.0), (10.0, 0.0), (0.0, 10.0)]]) - 50.0).abs() < 0.2);
         assert_eq!(area(&[]), 0.0);
-        // An o has a hole, and stays in its box.
+        // The letter o has a hole and stays within its box.
         let o = outlines("o", 100.0);
         assert!(o.len() == 2 && area(&o) < 0.7 * area(&o[..1]).max(area(&o[1..])));
         assert!(o.iter().flatten().all(|p| p.0 > 0.0 && p.0 < 100.0 * width("o") && p.1 > 0.0 && p.1 < 100.0));

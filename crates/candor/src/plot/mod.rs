@@ -1,4 +1,4 @@
-//! Plots, drawn as SVG and PNG.
+//! Draws plots as SVG and PNG.
 
 pub(crate) mod colours;
 pub(crate) mod interval;
@@ -26,57 +26,57 @@ const HEIGHT: u32 = 560;
 /// A figure: curves or points over two axes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plot {
-    /// Tells plots that belong together apart; part of a file name.
+    /// Short name, which distinguishes related plots; part of a file name.
     pub name: String,
-    /// What is seen.
+    /// Title above the plot.
     pub title: String,
-    /// The horizontal axis.
+    /// Horizontal axis.
     pub x: Scale,
-    /// The vertical axis.
+    /// Vertical axis.
     pub y: Scale,
-    /// What is drawn, in the order of the legend.
+    /// Curves or points, in the order of the legend.
     pub series: Vec<Series>,
 }
 
 /// One axis of a plot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scale {
-    /// Its label.
+    /// Axis label.
     pub label: String,
-    /// Whether it is logarithmic; points that are not positive are then left out.
+    /// Whether the axis is logarithmic; points that are not positive are then left out.
     pub logarithmic: bool,
 }
 
-/// Points that belong together.
+/// Points with one name and color.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Whether the points are joined by a line or stand alone.
+    /// Whether a line joins the points.
     pub joined: bool,
-    /// The points.
+    /// Coordinates of the points.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Scale {
-    /// An ordinary axis.
+    /// Returns a linear axis.
     pub fn linear(label: &str) -> Scale {
         Scale { label: label.to_owned(), logarithmic: false }
     }
 
-    /// A logarithmic axis.
+    /// Returns a logarithmic axis.
     pub fn logarithmic(label: &str) -> Scale {
         Scale { label: label.to_owned(), logarithmic: true }
     }
 }
 
 impl Plot {
-    /// The plot as a self-contained SVG document; a plot without points has axes only.
+    /// Returns the plot as a self-contained SVG document; axes only if it has no points.
     pub fn svg(&self) -> String {
         svg(self)
     }
 
-    /// The plot as a PNG image.
+    /// Returns the plot as a PNG image.
     pub fn png(&self) -> Vec<u8> {
         bitmap::png(self)
     }
@@ -84,21 +84,21 @@ impl Plot {
 
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-/// What can be drawn, as SVG and as an image.
+/// A figure that can be drawn as SVG and as PNG.
 trait Drawing {
-    /// What is read instead of it.
+    /// Returns the alternative text for screen readers.
     fn told(&self) -> String;
 
-    /// What an SVG document of it has besides: the colours on dark ground.
+    /// Returns a style element for the SVG document: by default the colors of the dark mode.
     fn style(&self) -> String {
         colours::dark_style()
     }
 
-    /// Draws with everything `times` as large.
+    /// Draws the figure, enlarged `times` times.
     fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B>;
 }
 
-/// A drawing as a self-contained SVG document.
+/// Returns a drawing as a self-contained SVG document.
 fn svg(drawing: &impl Drawing) -> String {
     let mut text = String::new();
     // Drawing into a string cannot fail.
@@ -115,7 +115,7 @@ impl Drawing for Plot {
         format!("{}; {} by {}: {names}", self.title, self.y.label, self.x.label)
     }
 
-    /// Curves have colours of their own, for white ground.
+    /// Plots have a white background and fixed colors, so they need no style.
     fn style(&self) -> String {
         String::new()
     }
@@ -153,7 +153,7 @@ fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Sh
         let colour = COLOURS[number % COLOURS.len()];
         let end = points.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
         ends.extend(end.map(|end| (series.name.as_str(), colour, chart.backend_coord(&end))));
-        // One point makes no line.
+        // A single point makes no line.
         if series.joined && points.len() > 1 {
             chart.draw_series(LineSeries::new(points, colour.stroke_width(2 * times)))?;
         } else {
@@ -167,16 +167,16 @@ fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Sh
     area.present()
 }
 
-/// How far apart labels are.
+/// Vertical distance of labels in pixels.
 const LABEL_HEIGHT: i32 = 19;
 
-/// The room that the names of series need beside the plot: a letter of 14 is about 7 wide.
+/// Returns the width that the names of the series need next to the plot, at about 7 pixels a letter.
 fn label_room(plot: &Plot) -> u32 {
     let longest = plot.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0) as u32;
     if plot.series.len() > 1 { (7 * longest + 34).min(320) } else { 0 }
 }
 
-/// Writes the name of each series beside its last point, none over another, with a line from one to the other.
+/// Labels each series next to its last point, with a line to it, so that no labels overlap.
 fn draw_labels<B: DrawingBackend>(
     area: &DrawingArea<B, plotters::coord::Shift>,
     mut ends: Vec<(&str, RGBColor, (i32, i32))>,
@@ -192,7 +192,7 @@ fn draw_labels<B: DrawingBackend>(
     let mut y = i32::MIN / 2;
     let most = ends.len() as i32;
     for (number, (name, colour, end)) in ends.into_iter().enumerate() {
-        // As near as can be to its line, below the one before, with room for those after it.
+        // As near to its line as possible, below the previous label, with room for the next ones.
         y = end.1.max(y + height).min(bottom - (most - 1 - number as i32) * height).max(y + height.min(8 * long));
         area.draw(&PathElement::new(vec![end, (at - 5 * long, y)], colour.mix(0.5).stroke_width(times)))?;
         area.draw(&Circle::new((at - 5 * long, y), 4 * times, colour.filled()))?;
@@ -202,7 +202,7 @@ fn draw_labels<B: DrawingBackend>(
     Ok(())
 }
 
-/// The points that can be shown, on the axes' own scale.
+/// Returns the points that can be shown, as positions on the axes.
 fn visible(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let place = |scale: &Scale, value: f64| {
         let place = if scale.logarithmic { value.log10() } else { value };
@@ -211,7 +211,7 @@ fn visible(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     points.iter().filter_map(|&(x, y)| Some((place(&plot.x, x)?, place(&plot.y, y)?))).collect()
 }
 
-/// An axis with labels at round numbers; a logarithmic one holds the decimal logarithms.
+/// An axis with labels at round numbers; on a logarithmic axis, positions are decimal logarithms.
 struct Steps {
     range: Range<f64>,
     logarithmic: bool,
@@ -227,7 +227,7 @@ impl Steps {
         Steps { range: low - room..high + room, logarithmic: scale.logarithmic }
     }
 
-    /// The distance of the labels: 1, 2 or 5 times a power of ten, so that about `count` fit.
+    /// Returns the distance of labels, 1, 2 or 5 times a power of ten, so that about `count` fit.
     fn step(&self, count: usize) -> f64 {
         let wide = (self.range.end - self.range.start) / count.max(1) as f64;
         let power = 10f64.powf(wide.log10().floor());

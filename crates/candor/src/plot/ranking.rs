@@ -1,4 +1,4 @@
-//! Things one below another, each with dots on one scale, the best first.
+//! Draws a ranking: one row per item, best first, with dots on a common scale.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -11,56 +11,56 @@ use super::{Drawing, Drawn, WIDTH};
 use crate::format::count;
 use crate::margins::{GOOD, ROUGH};
 
-/// Things one below another, each with a dot for every kind of number; the scale is logarithmic.
+/// A ranking of items, with one dot per kind of number on a logarithmic scale.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranking {
-    /// The finding.
+    /// Title, which states the finding.
     pub title: String,
-    /// The quantity, its unit, and for what it holds.
+    /// Quantity, unit, and what they apply to.
     pub subtitle: String,
-    /// What the numbers are.
+    /// Kind of quantity.
     pub quantity: Quantity,
-    /// What the dots are, in the order of the numbers: the last ones are filled.
+    /// Meaning of the dots, in the order of the numbers. Dots of the last kind are filled.
     pub kinds: Vec<String>,
-    /// The things, in order.
+    /// The items, best first.
     pub rows: Vec<Ranked>,
-    /// A line across all of them: what it is, and where.
+    /// Label and position of a vertical line across all rows.
     pub limit: Option<(String, f64)>,
-    /// What else there is to know, and what is not drawn.
+    /// Notes, including what is not drawn.
     pub notes: String,
 }
 
-/// What is ranked.
+/// The kind of quantity that is ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Quantity {
-    /// Margins of error in percentage points, with what verdicts call them.
+    /// Margins of error in percentage points, with the zones that verdicts name.
     Points,
     /// Numbers of people.
     People,
 }
 
-/// One thing and its numbers.
+/// An item and its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranked {
-    /// Its name.
+    /// Name of the item.
     pub name: String,
-    /// One for each kind, above 0; `None` if it is not known.
+    /// One number above 0 for each kind; `None` if unknown.
     pub numbers: Vec<Option<f64>>,
-    /// Its number in words.
+    /// The number as text.
     pub value: String,
-    /// What stands beside that.
+    /// Remark next to the number.
     pub remark: String,
-    /// Whether it is recommended.
+    /// Whether the item is recommended.
     pub best: bool,
 }
 
-/// Margins beyond this many points are not drawn: such an interval holds nearly all that is possible.
+/// Largest margin of error that is drawn, in points; wider intervals include nearly all possible values.
 pub const OFF_SCALE: f64 = 60.0;
 
 impl Quantity {
-    /// Round numbers.
+    /// Returns the round numbers within a range, with their labels.
     fn ticks(self, (low, high): (f64, f64)) -> Vec<(f64, String)> {
         let all: Vec<(f64, String)> = match self {
             Quantity::Points => {
@@ -71,20 +71,20 @@ impl Quantity {
         all.into_iter().filter(|(at, _)| (low..=high).contains(at)).collect()
     }
 
-    /// Where it begins and ends for these numbers.
+    /// Returns the ends of the scale for these numbers.
     fn range(self, numbers: impl Iterator<Item = f64>) -> (f64, f64) {
         let (low, high) = numbers.fold((f64::INFINITY, 0.0f64), |(low, high), n| (low.min(n), high.max(n)));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 10.0) };
         match self {
             Quantity::Points => (0.75 * low.min(GOOD), (1.3 * high).clamp(1.3 * GOOD, OFF_SCALE)),
-            // Whole decades, so that a line of the grid stands at either end.
+            // Complete decades, so that the scale begins and ends at a grid line.
             Quantity::People => {
                 (10f64.powf(low.log10().floor()), 10f64.powf(high.log10().ceil().max(low.log10() + 1.0)))
             }
         }
     }
 
-    /// Up to where numbers have a name, with its colours.
+    /// Returns the zones of the scale: upper end, name and colors.
     fn zones(self) -> &'static [(f64, &'static str, Role, Role)] {
         const ZONES: [(f64, &str, Role, Role); 3] = [
             (GOOD, "good", Role::Good, Role::GoodGround),
@@ -95,7 +95,7 @@ impl Quantity {
     }
 }
 
-/// "1,000", "1 million".
+/// Formats a number of people: "1,000", "1 million".
 fn people(number: f64) -> String {
     match number {
         ..1e6 => count(number as u64),
@@ -105,22 +105,22 @@ fn people(number: f64) -> String {
 }
 
 impl Ranking {
-    /// As a self-contained SVG document.
+    /// Returns the ranking as a self-contained SVG document.
     pub fn svg(&self) -> String {
         super::svg(self)
     }
 
-    /// As a PNG image.
+    /// Returns the ranking as a PNG image.
     pub fn png(&self) -> Vec<u8> {
         super::bitmap::png(self)
     }
 
-    /// The numbers that are on the scale.
+    /// Returns a number if it is within the scale.
     fn drawn(&self, number: Option<f64>) -> Option<f64> {
         number.filter(|number| *number > 0.0 && (self.quantity != Quantity::Points || *number <= OFF_SCALE))
     }
 
-    /// What the dots are, from `top` on; gives where the next begins.
+    /// Draws the legend from `top` downward and returns the position below it.
     fn legend<B: DrawingBackend>(
         &self,
         frame: &Frame<'_, B>,
@@ -169,7 +169,7 @@ impl Drawing for Ranking {
     }
 }
 
-/// Where numbers stand on the logarithmic scale.
+/// The logarithmic scale between two horizontal positions.
 struct Across {
     left: i32,
     right: i32,
@@ -186,7 +186,7 @@ impl Across {
 }
 
 impl Ranking {
-    /// Zones, ticks and the limit.
+    /// Draws the zones, the ticks and the limit.
     fn grid<B: DrawingBackend>(
         &self,
         frame: &Frame<'_, B>,
@@ -227,7 +227,7 @@ impl Ranking {
         Ok(())
     }
 
-    /// A row at a height: its name, its dots, its number.
+    /// Draws a row: name, dots and number.
     fn row<B: DrawingBackend>(
         &self,
         frame: &Frame<'_, B>,
@@ -285,7 +285,7 @@ mod tests {
         {
             assert!(text.contains(word), "{word}: {text}");
         }
-        // Hollow dots are two circles; the second kind of the legend is filled.
+        // A hollow dot consists of two circles; the second kind of the legend is filled.
         assert_eq!(text.matches("<circle").count(), 2 * 3 + 3, "one for each method, and the legend");
         assert!(text.contains("aria-label=\"A &lt; B. margin of error: method 0 ±2 0 times; method 1"), "{text}");
         assert!(text.contains("prefers-color-scheme: dark"));

@@ -1,4 +1,4 @@
-//! What privacy costs: margins of error by how well an answer can be guessed.
+//! Draws the trade-off of privacy and error: margin of error by guess accuracy.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -9,51 +9,53 @@ use super::colours::Role;
 use super::frame::{BODY, EDGE, Frame, SMALL, Style, width, wrapped};
 use super::{Drawing, Drawn, WIDTH};
 
-/// Curves of the margin of error by how many of 100 guesses are right: to the right and downwards is better.
+/// Curves of the margin of error by guess accuracy in percent.
+///
+/// Better points are lower and further to the right, where fewer guesses are right.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TradeOff {
-    /// The finding.
+    /// Title, which states the finding.
     pub title: String,
-    /// The quantity, its unit, and for what it holds.
+    /// Quantity, unit, and what they apply to.
     pub subtitle: String,
-    /// The curves, the recommended one last.
+    /// The curves, with the recommended one last.
     pub curves: Vec<Curve>,
-    /// How many of 100 guesses are right without any answer.
+    /// Guess accuracy without any response, in percent.
     pub luck: f64,
-    /// Whether nothing can be below the last curve.
+    /// Whether the last curve is a proven lower bound.
     pub proven: bool,
-    /// What else there is to know, and what is not drawn.
+    /// Notes, including what is not drawn.
     pub notes: String,
 }
 
-/// A curve.
+/// A named curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
-    /// Its name.
+    /// Name at the end of the curve.
     pub name: String,
-    /// How many of 100 guesses are right, and the margin of error in percentage points.
+    /// Guess accuracy in percent, and margin of error in percentage points.
     pub points: Vec<(f64, f64)>,
 }
 
-/// How wide names beside curves are, at most.
+/// Maximum width of the names next to the curves, in pixels.
 const NAMES: i32 = 190;
 
-/// How far apart names are.
+/// Vertical distance of names, in pixels.
 const APART: i32 = 22;
 
 impl TradeOff {
-    /// As a self-contained SVG document.
+    /// Returns the figure as a self-contained SVG document.
     pub fn svg(&self) -> String {
         super::svg(self)
     }
 
-    /// As a PNG image.
+    /// Returns the figure as a PNG image.
     pub fn png(&self) -> Vec<u8> {
         super::bitmap::png(self)
     }
 }
 
-/// Round numbers from `low` to `high`, about so many.
+/// Returns about `count` round numbers from `low` to `high`.
 fn round_numbers(low: f64, high: f64, count: f64) -> Vec<f64> {
     let wide = (high - low).max(1e-9) / count;
     let power = 10f64.powf(wide.log10().floor());
@@ -63,7 +65,7 @@ fn round_numbers(low: f64, high: f64, count: f64) -> Vec<f64> {
     (first..=last).map(|n| n as f64 * step).collect()
 }
 
-/// A round number without the digits that rounding leaves.
+/// Formats a round number without rounding noise.
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -135,7 +137,7 @@ impl Drawing for TradeOff {
     }
 }
 
-/// Writes names beside the ends of their curves, none over another.
+/// Writes the names at the ends of their curves, without overlap.
 fn names<B: DrawingBackend>(
     frame: &Frame<'_, B>,
     mut ends: Vec<(&str, Role, bool, (i32, i32))>,

@@ -1,12 +1,13 @@
-//! Estimates with their intervals from wave to wave: a small drawing within a page.
+//! Draws estimates with their intervals from wave to wave, as a small drawing within a page.
 
 const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 44.0;
 const ROOM: f64 = 6.0;
 
-/// Dots with whiskers from left to right, joined by a line where two neighbours are known. Each point is an estimate
-/// and the ends of its interval. The range is drawn in the middle of so wide a `span`; `title` is what is read instead
-/// of it (HTML).
+/// Draws dots with whiskers from left to right, joined by a line where two neighbors are known.
+///
+/// Each point is an estimate and the ends of its interval. `span` is the height of the drawing in units of the
+/// estimate, with the range in the middle. `title` is the alternative text, in HTML.
 pub(crate) fn drawn(points: &[Option<[f64; 3]>], (least, most): (f64, f64), span: f64, title: &str) -> String {
     let across = |at: usize| match points.len() {
         0 | 1 => WIDTH / 2.0,

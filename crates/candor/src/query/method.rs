@@ -1,4 +1,4 @@
-//! The ways to answer a question about a share.
+//! Methods for answering a query.
 
 use candor_analysis::query::Assume;
 
@@ -13,13 +13,13 @@ pub enum QueryMethod {
     Clusters,
     /// Assumes that all attributes are independent.
     Independent,
-    /// Weights the answers to agree with the estimated tables of the blocks.
+    /// Weights the answers so that they reproduce the estimated tables of the blocks.
     Adjusted,
     /// Counts the answers as if they were true values.
     Naive,
 }
 
-/// The methods that are to answer: one, or all of them side by side.
+/// Methods to use: one, or all that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryMethods(pub(super) &'static [QueryMethod]);
 
@@ -57,7 +57,7 @@ impl Choice for QueryMethods {
 }
 
 impl QueryMethod {
-    /// What it is called.
+    /// Returns the name of the method.
     pub(super) fn name(self) -> &'static str {
         match self {
             QueryMethod::Joint => "joint",
@@ -68,12 +68,12 @@ impl QueryMethod {
         }
     }
 
-    /// Whether it takes the answer records.
+    /// Returns whether the method uses the answer records.
     pub(super) fn takes_records(self) -> bool {
         matches!(self, QueryMethod::Adjusted | QueryMethod::Naive)
     }
 
-    /// What it takes for independent; `None` if it does not multiply tables.
+    /// Returns the independence assumption; `None` if the method does not multiply tables.
     pub(super) fn assume(self) -> Option<Assume> {
         match self {
             QueryMethod::Joint => Some(Assume::Nothing),

@@ -1,5 +1,6 @@
-//! Estimates the share of people who satisfy a condition, or the mean of an attribute among them, by one or several
-//! methods.
+//! Estimates the share of people who satisfy a condition, or the mean of an attribute among them.
+//!
+//! Several methods can be compared.
 
 mod method;
 
@@ -36,7 +37,7 @@ pub struct QueryOptions {
     pub confidence: f64,
     /// Inference target.
     pub target: Target,
-    /// Condition of a conditional share; everybody by default.
+    /// Condition of the group within which the share is estimated; everybody by default.
     pub given: Option<String>,
     /// Attribute whose mean is estimated, among people who satisfy the condition.
     pub mean: Option<String>,
@@ -67,13 +68,14 @@ impl Default for QueryOptions {
 }
 
 impl QueryOptions {
-    /// Returns whether an option requires the unbiased method; others have no ratios, means and errors.
+    /// Returns whether an option requires the unbiased method, which alone has conditional shares, means and
+    /// comparisons.
     fn only_joint(&self) -> bool {
         self.given.is_some() || self.mean.is_some() || self.compare.is_some()
     }
 }
 
-/// A condition, with options for estimating its share.
+/// A query for the share of people who satisfy a condition, with its options.
 #[derive(Clone, Debug)]
 pub struct ShareQuery<'a> {
     plan: &'a Plan,
@@ -87,24 +89,25 @@ pub struct ShareQuery<'a> {
     target: Target,
 }
 
-/// Estimates of a share or a mean by some methods.
+/// Estimates of a share or a mean by one or several methods.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answers {
-    /// Whether the unbiased share is precise enough to publish; `None` for means and comparisons, and without that
-    /// method.
+    /// Whether the unbiased share is precise enough to publish.
+    ///
+    /// `None` for means and comparisons, and without the unbiased method.
     #[serde(flatten)]
     pub verdict: Option<Verdict>,
     /// The condition, as requested.
     #[serde(rename = "where")]
     pub condition: String,
-    /// Condition of a conditional share, if any.
+    /// Condition of the group within which the share is estimated, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
     /// Attribute whose mean is estimated; `None` for a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<String>,
-    /// Group, as names and categories, if results are by group.
+    /// Names and categories of the grouping attributes, if results are by group.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
     /// Number of responses.
@@ -116,7 +119,7 @@ pub struct Answers {
     pub design: Option<String>,
     /// Estimate of each method.
     pub answers: Vec<Answer>,
-    /// Groups of the compared attribute, if any.
+    /// Estimates of the compared groups, if any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compared: Vec<ComparedAnswer>,
 }
@@ -127,9 +130,9 @@ pub struct Answers {
 pub struct Answer {
     /// Name of the method.
     pub method: &'static str,
-    /// The share, or the mean.
+    /// Estimated share or mean.
     pub estimate: Option<f64>,
-    /// Its standard error; `None` for biased methods.
+    /// Standard error; `None` for biased methods.
     pub standard_error: Option<f64>,
     /// Lower confidence limit.
     pub low: Option<f64>,
@@ -159,7 +162,7 @@ impl<'a> ShareQuery<'a> {
     /// Creates a query from a condition such as `a = 1 and not b in (0, 2)`.
     ///
     /// # Errors
-    /// Returns an error if the condition is invalid, if the confidence level is out of range, or if the options
+    /// Returns [`StudyError`] if the condition is invalid, the confidence level is out of range, or options
     /// cannot be combined.
     pub fn new(plan: &'a Plan, condition: &str, options: QueryOptions) -> Result<ShareQuery<'a>, StudyError> {
         check_confidence(options.confidence)?;
@@ -193,10 +196,12 @@ impl<'a> ShareQuery<'a> {
         Ok(ShareQuery { plan, text, condition, given, mean, compare, methods, confidence, target })
     }
 
-    /// Restricts the query to methods that support a subpopulation or a sampling design; weighting answers does not.
+    /// Restricts the query to methods that support a subpopulation or a sampling design.
+    ///
+    /// Methods that use the answer records are removed.
     ///
     /// # Errors
-    /// Returns an error if only unsupported methods were requested.
+    /// Returns [`StudyError::Needs`] if no method remains.
     pub fn of_survey(mut self) -> Result<ShareQuery<'a>, StudyError> {
         self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
@@ -219,7 +224,7 @@ impl<'a> ShareQuery<'a> {
     /// Returns the tables that the methods require, without those that are too large.
     ///
     /// # Errors
-    /// Returns an error if they cannot be listed.
+    /// Returns [`StudyError::Tables`] if a table is invalid.
     pub fn tables(&self) -> Result<TableList, StudyError> {
         let mut lists: Vec<Vec<usize>> = Vec::new();
         let of_method = |method: &QueryMethod| match method.assume() {
@@ -292,13 +297,13 @@ impl<'a> ShareQuery<'a> {
         if !found.converged {
             return Err("the weights did not converge; candor rake reports the reason".to_owned());
         }
-        // The columns of record-shaped responses are the attributes.
+        // The columns of answer records are the attributes.
         let holds = |record: &[u16]| self.condition.holds(|attribute| record[attribute]);
         let inside = (0..records.len()).filter(|&i| holds(records.record(i)));
         Ok(Linear { value: inside.map(|i| found.weights[i]).sum(), standard_error: None })
     }
 
-    /// Returns the share of answer records that satisfy the condition.
+    /// Returns the share of answer records that satisfy the condition, ignoring the randomization.
     fn naive(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
         check_plan(self.plan).map_err(|error| error.to_string())?;
         let records = records.ok_or("the answer records were not kept")?;
@@ -307,7 +312,7 @@ impl<'a> ShareQuery<'a> {
         Ok(Linear { value: inside.sum::<u64>() as f64 / records.total().max(1) as f64, standard_error: None })
     }
 
-    /// Estimates by one method, including compared groups.
+    /// Estimates by one method, including the compared groups.
     fn answer(
         &self,
         method: QueryMethod,
@@ -393,10 +398,10 @@ pub fn query(counts: &Counts, records: Option<&DistinctRecords>, question: &Shar
     answers(question, counts, everybody(counts), records, &nobody)
 }
 
-/// Answers a query, and reports each finished method to `progress`.
+/// Answers a query. `progress` receives the finished methods.
 ///
 /// # Errors
-/// Returns an error if `progress` cancels.
+/// Returns [`StudyError::Cancelled`] if `progress` cancels.
 pub fn query_with_progress(
     counts: &Counts,
     records: Option<&DistinctRecords>,
@@ -413,10 +418,10 @@ pub fn query_groups(counts: &Counts, question: &ShareQuery<'_>) -> Vec<Answers> 
     query_groups_with_progress(counts, question, ProgressSink::none()).unwrap_or_default()
 }
 
-/// Answers a query in every group, and reports each finished method to `progress`.
+/// Answers a query in every group. `progress` receives the finished methods.
 ///
 /// # Errors
-/// Returns an error if `progress` cancels.
+/// Returns [`StudyError::Cancelled`] if `progress` cancels.
 pub fn query_groups_with_progress(
     counts: &Counts,
     question: &ShareQuery<'_>,

@@ -1,4 +1,4 @@
-//! Regression on randomized answers: coefficients, errors and tests, and what they say about people.
+//! Regression on randomized answers, with predictions for people.
 
 pub(crate) mod notes;
 mod result;
@@ -28,33 +28,35 @@ use crate::counts::{Provenance, public_attributes};
 use crate::error::{StudyError, check_confidence};
 use crate::sampling::SamplingDesign;
 
-/// How a model is fitted.
+/// Options of a regression.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RegressOptions {
-    /// The kind of response; by default what the schema says of it.
+    /// Family of the model; by default that of the outcome in the schema.
     pub family: Option<Family>,
-    /// Which method; by default maximum likelihood where the response alone is randomized, else the corrected score.
+    /// Estimation method.
+    ///
+    /// By default it is maximum likelihood if only the outcome is randomized, and otherwise the corrected score.
     pub method: Option<Method>,
-    /// Reference categories of attributes, by name, where it is not the first.
+    /// Reference categories, by attribute; the first category by default.
     pub references: Vec<(String, String)>,
-    /// Whether numeric predictors count in standard deviations from their mean.
+    /// Whether numeric predictors are standardized.
     pub standardize: bool,
-    /// With which confidence intervals are given, above 0 and below 1.
+    /// Confidence level of the intervals, above 0 and below 1.
     pub confidence: f64,
-    /// Whether to say what taking the answers for the truth would have given.
+    /// Whether to include estimates that ignore the randomization.
     pub show_naive: bool,
-    /// What people say who ignore the device, if there may be some, and who alone does so, if not everybody alike.
+    /// Model of noncompliance: the self-protective answer, and the true category to which it may be restricted.
     pub ignoring: Option<IgnoringOptions>,
-    /// What becomes of people without an answer: left out, or a category.
+    /// Treatment of people without an answer: left out, or a category of their own.
     pub missing: Missing,
-    /// A condition on public or randomized attributes: the model is about those for whom it holds.
+    /// Subpopulation: a condition on public or randomized attributes.
     pub condition: Option<String>,
-    /// Public attributes in each group of which the model is fitted, too.
+    /// Public attributes; the model is also fitted in each of their groups.
     pub by: Vec<String>,
-    /// Degrees of freedom of tests with sampling clusters: those of each coefficient, or the design's.
+    /// Degrees of freedom of tests with primary sampling units: those of each coefficient, or of the design.
     pub df: DegreesOfFreedom,
-    /// Contrasts of coefficients, and kinds of people for whom predictions are wanted.
+    /// Requested contrasts and predictions.
     pub questions: Questions,
 }
 
@@ -139,13 +141,13 @@ impl Choice for Missing {
     ];
 }
 
-/// At most so many kinds of people are predicted for at once: each is a fit of its own.
+/// Maximum number of predictions for given predictors; each is a fit of its own.
 pub const MAX_PROFILES: usize = 1_000;
 
-/// Reads kinds of people from a table: a column for each predictor, a row for each kind.
+/// Reads predictors for predictions, with one column per predictor and one row per prediction.
 ///
 /// # Errors
-/// Returns an error if the table cannot be read or has too many rows.
+/// Returns [`TableError`] if the table cannot be read or has too many rows.
 pub fn profiles(input: Input) -> Result<Vec<Vec<(String, String)>>, TableError> {
     let (file, names) = (input.name().to_owned(), input.header().to_vec());
     let refused = |message: String| Err(TableError::Shares { file: file.clone(), message });
@@ -165,18 +167,18 @@ pub fn profiles(input: Input) -> Result<Vec<Vec<(String, String)>>, TableError> 
     if all.is_empty() { refused("it has no profiles".to_owned()) } else { Ok(all) }
 }
 
-/// A model of a plan's responses, ready for them to be read.
+/// A model of the responses to a plan, for which they can be read.
 #[derive(Clone, Debug)]
 pub struct Asked {
     text: String,
     model: Model,
     layout: Layout,
-    /// Public attributes of groups.
+    /// Positions of the public grouping attributes.
     by: Vec<usize>,
 }
 
 impl Asked {
-    /// The numeric columns that it needs.
+    /// Returns the numeric columns that the model needs.
     pub fn numbers(&self) -> &[String] {
         self.model.numbers()
     }
@@ -194,10 +196,10 @@ impl Asked {
     }
 }
 
-/// What a model's text, such as `Income ~ Education + age`, asks of responses under a plan.
+/// Parses a model, such as `Income ~ Education + age`, for responses to a plan.
 ///
 /// # Errors
-/// If the text is no formula, the options do not go with it, or no number of responses under the plan would tell.
+/// Returns [`StudyError`] if the formula is invalid, the options do not match it, or the model is not identifiable.
 pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked, StudyError> {
     check_confidence(options.confidence)?;
     let formula: Formula = text.parse()?;
@@ -221,10 +223,12 @@ pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked,
     Ok(Asked { text: text.to_owned(), model, layout, by })
 }
 
-/// Most groups in which a model is fitted.
+/// Maximum number of groups in which a model is fitted.
 const MAX_GROUPS: usize = 1_000;
 
-/// The attributes of groups: public, and not in the model, because nobody of a group differs in them.
+/// Returns the grouping attributes.
+///
+/// They must be public and not in the model, because everybody in a group has the same category.
 fn groups(schema: &Schema, model: &Model, names: &[String]) -> Result<Vec<usize>, StudyError> {
     let by = public_attributes(schema, names)?;
     let refused = |message: String| Err(StudyError::Refused(format!("`by`: {message}")));
@@ -238,7 +242,7 @@ fn groups(schema: &Schema, model: &Model, names: &[String]) -> Result<Vec<usize>
     }
 }
 
-/// What a condition says of public attributes, and of randomized ones.
+/// Splits a condition into those on public and on randomized attributes.
 fn subpopulation(schema: &Schema, text: Option<&str>) -> Result<[Option<Condition>; 2], StudyError> {
     let Some(text) = text else { return Ok([None, None]) };
     let condition = Condition::parse(text, schema).map_err(StudyError::Condition)?;
@@ -249,7 +253,7 @@ fn subpopulation(schema: &Schema, text: Option<&str>) -> Result<[Option<Conditio
     })
 }
 
-/// Responses as a model sees them, of people who were drawn in some way.
+/// Responses as the model distinguishes them, with their sampling design.
 #[derive(Clone, Debug)]
 pub struct Rows {
     rows: ModelRows,
@@ -259,12 +263,16 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Reads responses in tables: record batches or files. `progress` is told the records. Groups of the survey play no
-    /// part.
+    /// Reads responses from record batches or files.
+    ///
+    /// `progress` receives the number of records. Groups of the sampling design are ignored.
     ///
     /// # Errors
-    /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a
-    /// number, or whoever watches ends it.
+    /// Returns [`TableError`] if
+    /// - a file was made with another plan or cannot be read,
+    /// - a column is missing,
+    /// - a value is neither a valid response nor a number,
+    /// - `progress` cancels.
     pub fn read(
         plan: &Plan,
         inputs: Inputs,
@@ -279,7 +287,7 @@ impl Rows {
         Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
     }
 
-    /// With weights that agree with the margins.
+    /// Returns the responses, with weights raked to the benchmarks.
     fn weighed(&self) -> Result<Cow<'_, ModelRows>, StudyError> {
         if self.survey.margins().is_empty() {
             return Ok(Cow::Borrowed(&self.rows));
@@ -290,25 +298,25 @@ impl Rows {
         Ok(Cow::Owned(rows))
     }
 
-    /// What is known of where the responses come from.
+    /// Returns the origin of the responses.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 }
 
-/// Fits a model to responses that were read for it; with `by` in each group, too.
+/// Fits a model to the responses, and with `by` also in each group.
 ///
 /// # Errors
-/// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with
-/// the margins. A group in which there is none says why.
+/// Returns [`StudyError`] if the method does not apply to the model, predictors are collinear, there is no solution,
+/// or no weights reproduce the benchmarks. A group without a fit is not an error; it contains the reason.
 pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<Regression, StudyError> {
     regress_with_progress(rows, asked, options, ProgressSink::none())
 }
 
-/// The same for somebody who waits: `progress` is told the steps of the fit.
+/// Fits a model to the responses. `progress` receives the steps of the fit.
 ///
 /// # Errors
-/// As [`regress()`], or if whoever watches ends it.
+/// Returns the errors of [`regress()`], or [`StudyError::Cancelled`] if `progress` cancels.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -372,7 +380,7 @@ pub fn regress_with_progress(
     Ok(Regression { groups: (0..shape.cells()).map(group).collect::<Result<_, StudyError>>()?, ..found })
 }
 
-/// The fit of one group, or of everybody.
+/// Fits the model in one group or for everybody.
 fn one(
     rows: &Rows,
     own: &ModelRows,
@@ -384,18 +392,18 @@ fn one(
     Ok(described(rows, own, asked, options, found))
 }
 
-/// What p-values and limits come from.
+/// Returns the test that p-values and limits come from.
 fn test_of(all: &[regress::Coefficient]) -> regress::Test {
     all.iter().find(|one| one.p_value.is_some()).map_or(regress::Test::Score, |one| one.test)
 }
 
-/// Numeric predictors that were moved and divided.
+/// Returns the standardized predictors.
 fn standardized(all: Vec<(String, f64, f64)>) -> Vec<Standardized> {
     let one = |(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation };
     all.into_iter().map(one).collect()
 }
 
-/// A fit as it is written down.
+/// Converts a fit to its serialized form.
 fn described(
     rows: &Rows,
     own: &ModelRows,

@@ -1,11 +1,11 @@
-//! What should be known before believing a regression, in words.
+//! Warnings and notes about a regression.
 
 use candor_analysis::regress::{self, EstimateKind, Method};
 
-/// A p-value below this is a finding.
+/// Largest p-value that counts as a finding.
 pub(crate) const FINDING: f64 = 0.05;
 
-/// What a missing limit means, and what stands in for the estimate.
+/// Explains a missing confidence limit, and the estimate that replaces the maximum likelihood estimate.
 fn open_sides(found: &regress::Regression) -> Option<String> {
     let open = |one: &&regress::Coefficient| one.p_value.is_some() && (one.low.is_none() || one.high.is_none());
     let all: Vec<&regress::Coefficient> = found.coefficients.iter().filter(open).collect();
@@ -29,7 +29,7 @@ fn open_sides(found: &regress::Regression) -> Option<String> {
     ))
 }
 
-/// Which share can hardly be told from 0.
+/// Returns a note about a share that the responses hardly distinguish from 0.
 fn rarest(response: &str, found: &regress::Regression) -> Option<String> {
     let rare = found.rarest.as_ref()?;
     let among = rare.among.as_ref().map_or(String::new(), |(name, category)| format!(" among {name} = {category}"));
@@ -40,7 +40,7 @@ fn rarest(response: &str, found: &regress::Regression) -> Option<String> {
     ))
 }
 
-/// What should be known before believing a regression.
+/// Returns all warnings and notes about a regression.
 pub(crate) fn notes(response: &str, found: &regress::Regression, confidence: f64, show_naive: bool) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(open_sides(found));

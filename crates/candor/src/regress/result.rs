@@ -1,175 +1,183 @@
-//! A fitted regression, as it is written down.
+//! Results of a regression, as written in JSON.
 
 use std::collections::BTreeMap;
 
 use candor_analysis::regress::{self, Average, Family, IgnoringOptions, Model, Questions};
 use serde::Serialize;
 
-/// A fitted model.
+/// A fitted regression model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Regression {
-    /// The model, as it was asked for.
+    /// The model formula, as requested.
     pub model: String,
-    /// The response's name.
+    /// Name of the outcome.
     pub response: String,
-    /// The categories whose log odds are modeled; of an ordinal response those that coefficients push towards; none of
-    /// a number.
+    /// Categories whose log odds are modeled; empty for numeric outcomes.
+    ///
+    /// For an ordinal outcome, positive coefficients make these categories more likely.
     pub modeled: Vec<String>,
-    /// The category that they are compared with; none of ordinal responses and numbers.
+    /// Reference category; `None` for ordinal and numeric outcomes.
     pub reference: Option<String>,
-    /// The kind of response: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
+    /// Family: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
     pub family: &'static str,
-    /// How it was fitted: `ml`, `jeffreys` or `corrected`.
+    /// Estimation method: `ml`, `jeffreys` or `corrected`.
     pub method: &'static str,
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// How many people the model is about, without those outside of the subpopulation and those without an answer; an
-    /// estimate where randomized answers tell who they are.
+    /// Number of people in the model: those in the subpopulation who have an answer.
+    ///
+    /// It is an estimate if randomized answers decide who they are.
     pub people_modeled: f64,
-    /// The attributes of which people without an answer are left out.
+    /// Attributes in which people without an answer are left out.
     pub left_out: Vec<String>,
-    /// The condition of the subpopulation, if it is not everybody.
+    /// Condition of the subpopulation; `None` for everybody.
     pub subpopulation: Option<String>,
-    /// How many of them differ in what the model sees.
+    /// Number of distinct responses as the model distinguishes them.
     pub rows: usize,
-    /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
+    /// Description of the sampling design and the weights; `None` for a simple random sample.
     pub design: Option<String>,
-    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit),
-    /// `one-step-cr2` (the same with sampling clusters), `fieller` (linear models by the corrected score) or
-    /// `wald-replicates` (estimates over their errors by replicate weights).
+    /// Source of p-values and confidence limits:
+    ///
+    /// - `score`: the projected score, walked outward from the best fit,
+    /// - `one-step-cr2`: the same with primary sampling units,
+    /// - `fieller`: linear models by the corrected score,
+    /// - `wald-replicates`: estimates divided by their standard errors from replicate weights.
     pub test: &'static str,
-    /// The confidence of the intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
-    /// Whether the search came to its end.
+    /// Whether the fit converged.
     pub converged: bool,
-    /// Whether the likelihood, or the corrected score, has no finite solution.
+    /// Whether the maximum of the likelihood, or the root of the corrected score, is infinite.
     pub boundary: bool,
-    /// The log-likelihood, where there is one: of the answers about the attributes in `log_likelihood_of`, never above
-    /// 0.
+    /// Log-likelihood of the answers to the attributes in `log_likelihood_of`, at most 0; `None` if there is none.
     pub log_likelihood: Option<f64>,
-    /// The randomized attributes whose answers the log-likelihood is about: that of other models is comparable if
-    /// theirs are the same.
+    /// Randomized attributes whose answers the log-likelihood covers.
+    ///
+    /// Log-likelihoods of two models are comparable if these are the same.
     pub log_likelihood_of: Vec<String>,
-    /// That of constants alone.
+    /// Log-likelihood of the null model.
     pub null_log_likelihood: Option<f64>,
-    /// Akaike's criterion, to compare models of the same answers by maximum likelihood; null for weights, designs, and
-    /// at the boundary.
+    /// Akaike information criterion, for comparing models of the same answers by maximum likelihood.
+    ///
+    /// `None` with weights or a sampling design, and at the boundary.
     pub aic: Option<f64>,
-    /// Tjur's R2 of the truth, for binary responses: it does not depend on the noise.
+    /// Tjur's R2 for the true outcome, for binary outcomes; the randomization does not affect it.
     pub tjur_r2: Option<f64>,
-    /// The standard deviation of what a linear model leaves.
+    /// Residual standard deviation of a linear model.
     pub residual_deviation: Option<f64>,
-    /// Of counts, their variance over their mean, given the predictors.
+    /// Dispersion of counts: their variance divided by their mean, given the predictors.
     pub dispersion: Option<f64>,
-    /// What had to be assumed of randomized predictors.
+    /// Assumption about randomized predictors, if any.
     pub assumption: Option<&'static str>,
-    /// The same for programs. Not in JSON.
+    /// The assumption as a value. Not in JSON.
     #[serde(skip)]
     pub assumed: Option<regress::Assumption>,
-    /// How far maximum likelihood and the corrected score differ.
+    /// Hausman test of maximum likelihood against the corrected score.
     pub hausman: Option<Hausman>,
-    /// How many ignore the device, if that was asked for.
+    /// Estimated noncompliance, if requested.
     pub ignoring: Option<Ignoring>,
-    /// The coefficients.
+    /// Coefficients.
     pub coefficients: Vec<Coefficient>,
-    /// What the coefficients are called, each of them once: the term, after its category where there are several.
+    /// Unique names of the coefficients: the term, after its category if there are several.
     pub terms: Vec<String>,
-    /// The covariance of the coefficients, in their order; where a limit is missing, that of the penalized fit.
+    /// Covariance matrix of the coefficients, in their order; that of the penalized fit if a limit is missing.
     pub covariance: Vec<Vec<f64>>,
-    /// The average predicted share of each category, or the average predicted number.
+    /// Average predicted share of each category, or average predicted number.
     pub shares: Vec<Share>,
-    /// By how much shares change, on average, with each predictor, all else as it is.
+    /// Average marginal effects: mean change of the shares with each predictor, all else being equal.
     pub effects: Vec<Effect>,
-    /// Joint tests of the terms that have several coefficients.
+    /// Joint tests of the terms with several coefficients.
     pub joint_tests: Vec<JointTest>,
-    /// The contrasts that were asked for, as coefficients are.
+    /// Requested contrasts, with the same fields as coefficients.
     pub contrasts: Vec<Coefficient>,
-    /// The predictions that were asked for.
+    /// Requested predictions.
     pub predictions: Vec<Prediction>,
-    /// By how much numeric predictors were moved and divided.
+    /// Means and standard deviations of the standardized predictors.
     pub standardized: Vec<Standardized>,
-    /// The same model in each group, if groups were asked for; all else is about everybody.
+    /// The same model in each group, if requested; the other fields are about everybody.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupRegression>,
-    /// What should be known before believing it.
+    /// Warnings and notes.
     pub notes: Vec<String>,
 }
 
-/// A model in one group.
+/// The model in one group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupRegression {
-    /// The group: names and categories of the attributes of `by`, in their order. In JSON an object.
+    /// Names and categories of the grouping attributes, in order; an object in JSON.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
-    /// Why there is no fit, if there is none.
+    /// Reason why there is no fit.
     pub reason: Option<String>,
-    /// The fit.
+    /// The fit; `None` if there is none.
     pub regression: Option<Regression>,
 }
 
-/// A coefficient.
+/// A coefficient or contrast.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Coefficient {
-    /// The term: `age`, `Sex=male`, `age:Sex=male`, `(constant)`, or `(threshold)`.
+    /// Term: `age`, `Sex=male`, `age:Sex=male`, `(constant)` or `(threshold)`.
     pub term: String,
-    /// The response's category that it is about; of a threshold, those that it lies between.
+    /// Category of the outcome; for a threshold, the two categories that it separates.
     pub category: Option<String>,
-    /// The estimate.
+    /// Estimated coefficient.
     pub estimate: f64,
-    /// What the estimate is: `ml`, `corrected`, or `penalized` where a limit is missing or Jeffreys' penalty was asked
-    /// for.
+    /// Kind of estimate: `ml`, `corrected` or `penalized`.
+    ///
+    /// It is `penalized` if a limit is missing or Jeffreys' penalty was requested.
     pub estimate_kind: &'static str,
-    /// Its standard error; null where a limit is missing.
+    /// Standard error; `None` if a limit is missing.
     pub standard_error: Option<f64>,
-    /// Lower confidence limit; null if the answers set none.
+    /// Lower confidence limit; `None` if the responses set none.
     pub low: Option<f64>,
-    /// Upper confidence limit; null if the answers set none.
+    /// Upper confidence limit; `None` if the responses set none.
     pub high: Option<f64>,
-    /// The test statistic, chi-square with one degree of freedom; null for thresholds.
+    /// Test statistic, chi-square with one degree of freedom; `None` for thresholds.
     pub statistic: Option<f64>,
-    /// Degrees of freedom of Student's t that the statistic was taken from; null where it is normal.
+    /// Degrees of freedom of Student's t, from which the statistic was computed; `None` for the normal
+    /// distribution.
     pub df: Option<f64>,
-    /// The p-value of the test that it is zero, which agrees with the interval; null for thresholds.
+    /// P-value of the test against zero, which agrees with the interval; `None` for thresholds.
     pub p_value: Option<f64>,
-    /// What the p-value and the limits come from: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald`
-    /// (thresholds).
+    /// Source of p-value and limits: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald` for
+    /// thresholds.
     pub test: &'static str,
-    /// The odds ratio that it stands for, if it stands for one.
+    /// Odds ratio; `None` if the coefficient is not a log odds ratio.
     pub odds_ratio: Option<f64>,
-    /// Its lower limit; null if there is none.
+    /// Lower confidence limit of the odds ratio; `None` if there is none.
     pub odds_ratio_low: Option<f64>,
-    /// Its upper limit; null if there is none.
+    /// Upper confidence limit of the odds ratio; `None` if there is none.
     pub odds_ratio_high: Option<f64>,
-    /// Of counts the ratio of means that it stands for, if it stands for one.
+    /// Ratio of means in a model of counts; `None` in others.
     pub rate_ratio: Option<f64>,
-    /// Its lower limit; null if there is none.
+    /// Lower confidence limit of the ratio; `None` if there is none.
     pub rate_ratio_low: Option<f64>,
-    /// Its upper limit; null if there is none.
+    /// Upper confidence limit of the ratio; `None` if there is none.
     pub rate_ratio_high: Option<f64>,
-    /// How many times as many respondents it took as direct questions would have.
+    /// Variance inflation: the number of respondents divided by that of direct questions with the same precision.
     pub design_effect: Option<f64>,
-    /// How many directly asked people would have told as much.
+    /// Number of directly asked respondents that would give the same precision.
     pub directly_asked: Option<f64>,
-    /// What taking the answers for the truth would have given, if asked for.
+    /// Estimate that ignores the randomization, if requested.
     pub naive: Option<f64>,
 }
 
-/// The average predicted share of a category.
+/// Average predicted share of a category, or average predicted number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Share {
-    /// The category; none of a number.
+    /// Category of the outcome; `None` for numbers.
     pub category: Option<String>,
-    /// The share.
+    /// Estimated share or number.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
@@ -177,17 +185,17 @@ pub struct Share {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Effect {
-    /// The predictor, and its category against the reference.
+    /// Predictor, with its category if it is compared with the reference.
     pub term: String,
-    /// The response's category; none of a number.
+    /// Category of the outcome; `None` for numbers.
     pub category: Option<String>,
-    /// The average change of its share.
+    /// Average change of the share or the number.
     pub estimate: f64,
-    /// Its standard error.
+    /// Standard error.
     pub standard_error: f64,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: f64,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: f64,
 }
 
@@ -195,85 +203,85 @@ pub struct Effect {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct JointTest {
-    /// The term, as it stands in the formula.
+    /// Term, as in the formula.
     pub term: String,
-    /// The statistic: chi-square, or F where there is a `denominator_df`.
+    /// Statistic: chi-square, or F if there is a `denominator_df`.
     pub statistic: f64,
-    /// How many coefficients are tested.
+    /// Number of tested coefficients.
     pub df: usize,
-    /// Degrees of freedom of the denominator of an F statistic.
+    /// Denominator degrees of freedom of an F statistic.
     pub denominator_df: Option<f64>,
-    /// The p-value of the hypothesis that all of them are zero.
+    /// P-value of the hypothesis that all of them are zero.
     pub p_value: f64,
-    /// What it comes from: `score`, or `wald-replicates`.
+    /// Source of the test: `score` or `wald-replicates`.
     pub test: &'static str,
 }
 
-/// What is predicted for a kind of people.
+/// Prediction for people with given predictors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// The predictors that were given, with their values; all others are as they are among the respondents.
+    /// Values of the given predictors; all others keep their values among the respondents.
     pub profile: BTreeMap<String, String>,
-    /// The response's category; none of a number.
+    /// Category of the outcome; `None` for numbers.
     pub category: Option<String>,
-    /// The share, or the mean.
+    /// Predicted share or mean.
     pub estimate: f64,
-    /// Its standard error; null where the answers set no limit on one side.
+    /// Standard error; `None` if the responses set no limit on one side.
     pub standard_error: Option<f64>,
-    /// Lower confidence limit; of a share 0, of a mean null, if the answers set none.
+    /// Lower confidence limit; if the responses set none, 0 for a share and `None` for a mean.
     pub low: Option<f64>,
-    /// Upper confidence limit; of a share 1, of a mean null, if the answers set none.
+    /// Upper confidence limit; if the responses set none, 1 for a share and `None` for a mean.
     pub high: Option<f64>,
 }
 
-/// A comparison of two fits.
+/// Hausman test, which compares two estimators.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Hausman {
-    /// The statistic.
+    /// Test statistic.
     pub statistic: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom.
     pub degrees: usize,
-    /// Its p-value.
+    /// P-value.
     pub p_value: f64,
 }
 
-/// People who ignore the device.
+/// Estimated noncompliance with the device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Ignoring {
-    /// What they say.
+    /// Self-protective answer of noncompliers.
     pub says: String,
-    /// The true category of all who would, if not everybody alike.
+    /// True category to which noncompliance is restricted; `None` for everybody.
     pub only: Option<String>,
-    /// Their share; with `only`, among people of that category.
+    /// Share of noncompliers; with `only`, among people of that category.
     pub estimate: f64,
-    /// Its standard error; none if nobody seems to.
+    /// Standard error; `None` if the estimated share is 0.
     pub standard_error: Option<f64>,
-    /// The interval's lower end.
+    /// Lower confidence limit.
     pub low: Option<f64>,
-    /// The interval's upper end.
+    /// Upper confidence limit.
     pub high: Option<f64>,
-    /// The likelihood ratio against everybody following it.
+    /// Likelihood ratio statistic against full compliance.
     pub likelihood_ratio: f64,
-    /// Its p-value, one-sided.
+    /// One-sided p-value.
     pub p_value: f64,
 }
 
-/// A numeric predictor in standard deviations from its mean.
+/// A standardized numeric predictor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Standardized {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// Its mean.
+    /// Mean.
     pub mean: f64,
-    /// Its standard deviation.
+    /// Standard deviation.
     pub standard_deviation: f64,
 }
 
-/// The modeled categories, and the one that they are compared with.
+/// Returns the modeled categories and the reference category.
 pub(crate) fn modeled(model: &Model) -> (Vec<String>, Option<String>) {
     let all = model.categories();
     match model.family() {
@@ -286,7 +294,7 @@ pub(crate) fn modeled(model: &Model) -> (Vec<String>, Option<String>) {
     }
 }
 
-/// What each coefficient is called, each of them once.
+/// Returns unique names of the coefficients.
 pub(crate) fn terms(found: &regress::Regression) -> Vec<String> {
     let first = found.coefficients.first().and_then(|one| one.category.as_ref());
     let several = found.coefficients.iter().any(|one| one.category.as_ref() != first);
@@ -342,7 +350,7 @@ pub(crate) fn joint_test(found: regress::JointTest) -> JointTest {
     JointTest { term, statistic, df, denominator_df, p_value, test: test.name() }
 }
 
-/// Predictions for the kinds of people that were asked for; of two categories one says it all.
+/// Returns the requested predictions; for a binary outcome, those of the modeled category only.
 pub(crate) fn predictions(
     found: &regress::Regression,
     questions: &Questions,

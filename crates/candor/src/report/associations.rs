@@ -1,4 +1,4 @@
-//! What depends on what, and what predicts what: parts of a report.
+//! Report sections on associations and regressions.
 
 use candor_analysis::regress::{Assumption, INTERCEPT, THRESHOLD};
 use serde::Serialize;
@@ -10,31 +10,32 @@ use crate::page::{EstimateKind, EstimateRow, EstimateTable, MatrixTable, Part};
 use crate::regress::notes::FINDING;
 use crate::regress::{Coefficient, Regression};
 
-/// Pairs with a larger p-value may well depend by chance.
+/// Significance level of the associations shown.
 const SURPRISING: f64 = 0.05;
 
-/// How strongly two attributes depend on each other.
+/// Association of two attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairDependence {
-    /// The first attribute.
+    /// First attribute.
     pub a: String,
-    /// The second, which stands after it in the schema.
+    /// Second attribute, which comes later in the schema.
     pub b: String,
-    /// Cramer's V of the population.
+    /// Cramér's V in the population.
     pub cramers_v: f64,
-    /// Its standard error, if the responses tell it.
+    /// Standard error of Cramér's V, if it can be estimated.
     pub standard_error: Option<f64>,
-    /// How surprising the responses would be if the two were independent.
+    /// P-value of the test of independence.
     pub p_value: Option<f64>,
 }
 
-/// How many standard errors there are to each side of a 95% interval.
+/// Half-width of a 95% interval in standard errors.
 const SIDE: f64 = 1.96;
 
 impl PairDependence {
-    /// The 95% interval of Cramer's V. Its square is nearly normal, also near zero; the standard error is how much
-    /// larger V would be if the square were one of its own standard errors larger.
+    /// Returns the 95% interval of Cramér's V, from that of its square, which is nearly normal even near zero.
+    ///
+    /// The standard error is the increase of V if its square were one standard error larger.
     fn interval(&self) -> Option<(f64, f64)> {
         let error = self.standard_error?;
         let (square, side) = (self.cramers_v.powi(2), (self.cramers_v + error).powi(2) - self.cramers_v.powi(2));
@@ -42,7 +43,7 @@ impl PairDependence {
         Some((low.min(self.cramers_v), high.max(self.cramers_v)))
     }
 
-    /// V as it is written: an upper limit where the test finds an association whose estimated strength is 0.
+    /// Formats V. If the test is significant but the estimate is 0, it is an upper limit.
     fn strength(&self, language: &Language) -> String {
         let found = self.p_value.is_some_and(|p| p < SURPRISING);
         match self.interval() {
@@ -52,7 +53,7 @@ impl PairDependence {
     }
 }
 
-/// Pairs of the attributes of these names, as a matrix and as a list.
+/// Renders the associations of these attributes as a matrix and as a list.
 pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], language: &Language) -> Vec<Part> {
     if pairs.is_empty() {
         return Vec::new();
@@ -63,7 +64,7 @@ pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], l
         Some(pair) if pair.p_value.is_some_and(|p| p >= SURPRISING) => {
             (format!("({})", language.number(pair.cramers_v, 2)), 0.0)
         }
-        // Where the test rejects, the strength is not 0, even if its estimate is.
+        // If the test rejects independence, V is not 0, even if its estimate is.
         Some(pair) if pair.cramers_v < 0.005 => (pair.strength(language) + stars(pair.p_value), 0.0),
         Some(pair) => (language.number(pair.cramers_v, 2) + stars(pair.p_value), pair.cramers_v),
         None => ("–".to_owned(), 0.0),
@@ -103,7 +104,7 @@ fn stars(p_value: Option<f64>) -> &'static str {
     }
 }
 
-/// A regression: its coefficients on a scale, and in numbers.
+/// Renders a regression: coefficients on a scale, and as numbers.
 pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part> {
     let say = |name: &str| language.report(name, &[]);
     let named = |one: &Coefficient| {
@@ -120,7 +121,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
         }
     };
     let slopes = found.coefficients.iter().filter(|one| one.term != INTERCEPT && one.term != THRESHOLD);
-    // Without both limits there is nothing to draw.
+    // A coefficient without both limits is not drawn.
     let drawn = |one: &Coefficient| {
         Some(EstimateRow {
             categories: vec![named(one)],
@@ -162,10 +163,10 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     parts
 }
 
-/// The numbers of a coefficient: its estimate, odds or rate ratio with limits, p-value and variance inflation.
+/// Returns the numbers of a coefficient: estimate, odds or rate ratio with limits, p-value and variance inflation.
 fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language: &Language) -> Vec<String> {
     let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
-    // Without a limit a ratio may be as small as 0, or as large as any number.
+    // Without a limit, the ratio may be 0 or infinite.
     let low = one.odds_ratio_low.or(one.rate_ratio_low).map_or("0".to_owned(), |limit| language.number(limit, 3));
     let high = one.odds_ratio_high.or(one.rate_ratio_high).map_or("∞".to_owned(), |limit| language.number(limit, 3));
     let ratio =
@@ -176,7 +177,7 @@ fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language
     vec![name, language.number(one.estimate, 4) + mark, ratio, p, effect]
 }
 
-/// The categories that are compared, and the test that p-values and intervals come from.
+/// Describes the modeled categories, and the test behind p-values and intervals.
 fn what_is_modeled(found: &Regression, language: &Language) -> String {
     let label = |category: &String| isolated(&language.label(&found.response, category));
     let modeled = found.modeled.iter().map(label).collect::<Vec<_>>().join(", ");
@@ -200,7 +201,7 @@ fn what_is_modeled(found: &Regression, language: &Language) -> String {
     compared.into_iter().chain([language.report(test, &[])]).chain(joint).collect::<Vec<_>>().join(" ")
 }
 
-/// What should be known before believing a regression.
+/// Returns warnings about a regression.
 fn cautions(found: &Regression, language: &Language) -> Vec<String> {
     let say = |name: &str| language.report(name, &[]);
     let assumed = found.assumed.map(|assumption| match assumption {

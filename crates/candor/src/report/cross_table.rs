@@ -12,8 +12,9 @@ use crate::page::{CrossTable, Share};
 /// Maximum number of columns that fit a page.
 const MAX_COLUMNS: usize = 12;
 
-/// Lays out a two-way table as rows and columns, from its conditional shares and the one-way tables; `None` if it
-/// does not fit or is not identifiable.
+/// Lays out a two-way table from its conditional shares and the one-way tables.
+///
+/// Returns `None` if it does not fit the page or is not identifiable.
 pub(crate) fn cross_table(
     plan: &Plan,
     counts: &Counts,

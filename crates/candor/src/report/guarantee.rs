@@ -1,4 +1,4 @@
-//! What was asked, and what is guaranteed to those who answered: parts of a report.
+//! Report sections on the questions, and on the guarantees for respondents.
 
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
@@ -13,10 +13,10 @@ use crate::page::Part;
 use crate::shuffled::{ShuffleOptions, shuffled, up};
 use crate::verdict::{by_luck, of_hundred};
 
-/// What stands where there is no number.
+/// Placeholder for a missing number.
 const NONE: &str = "-";
 
-/// With more categories than this, the others of an attribute are only counted.
+/// Maximum number of categories of an attribute that are listed; the others are counted.
 const MAX_LABELS: usize = 40;
 
 pub(crate) fn what_was_asked(plan: &Plan, language: &Language) -> Vec<Part> {
@@ -66,7 +66,7 @@ pub(crate) fn what_is_guaranteed(plan: &Plan, respondents: u64, language: &Langu
         .zip(plan.guarantee().attributes())
         .map(|(a, b)| row(a, b.marginal, b.conditional, language))
         .collect();
-    // A column of dashes says nothing.
+    // A column of placeholders is left out.
     let says = |column: &usize| rows.iter().any(|row| row[*column] != NONE);
     let columns: Vec<usize> = (0..header.len()).filter(says).collect();
     let kept = |row: &Vec<String>| columns.iter().map(|&column| row[column].clone()).collect();
@@ -81,7 +81,7 @@ pub(crate) fn what_is_guaranteed(plan: &Plan, respondents: u64, language: &Langu
     parts
 }
 
-/// An epsilon as it is written.
+/// Formats an epsilon.
 pub(crate) fn epsilon(epsilon: Epsilon, language: &Language) -> String {
     match epsilon.finite() {
         Some(_) => language.decimal(&epsilon.to_string()),
@@ -108,7 +108,7 @@ fn row(
     ]
 }
 
-/// What respondents are told.
+/// Returns statements for respondents.
 fn told(plan: &Plan, language: &Language) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let others = language.report(if has_ties(plan) { "others_tied" } else { "others" }, &[]);
@@ -130,7 +130,7 @@ fn told(plan: &Plan, language: &Language) -> Vec<String> {
     sentences
 }
 
-/// The names of public attributes.
+/// Returns the names of public attributes.
 fn public(plan: &Plan) -> String {
     let public = plan.schema().attributes().iter().filter(|attribute| attribute.is_public());
     public.map(|attribute| isolated(attribute.name())).collect::<Vec<String>>().join(", ")
@@ -146,7 +146,7 @@ fn record(plan: &Plan, language: &Language) -> String {
     }
 }
 
-/// Both numbers: what the collector can learn, and what a reader of all responses together can.
+/// Describes what the collector can learn, and what an adversary who sees all shuffled responses can learn.
 fn all_together(plan: &Plan, respondents: u64, language: &Language) -> Vec<String> {
     let options = ShuffleOptions { respondents, ..ShuffleOptions::default() };
     let Ok(found) = shuffled(plan, &options) else { return Vec::new() };
@@ -164,14 +164,14 @@ fn all_together(plan: &Plan, respondents: u64, language: &Language) -> Vec<Strin
     [sentence].into_iter().chain(group).collect()
 }
 
-/// A chance as one in so many: rounded down to two digits, so that the chance is not understated.
+/// Returns `n` such that a probability is about one in `n`, rounded down so that it is not understated.
 fn one_in(chance: f64) -> u64 {
     let times = 1.0 / chance;
     let unit = 10f64.powf((times.log10().floor() - 1.0).max(0.0));
     ((times / unit + 1e-9).floor() * unit) as u64
 }
 
-/// What a plan gives for the prior that it was made for; rounded outward, like the certificate.
+/// Describes the guarantees for the prior of the plan, rounded so that they are not overstated.
 fn for_its_prior(plan: &Plan, language: &Language) -> Vec<Part> {
     let Some(known) = for_prior(plan) else { return Vec::new() };
     let map = language.number((known.map_privacy * 1e6 + 1e-6).floor() / 1e6, 6);

@@ -1,4 +1,4 @@
-//! What responses tell and what was guaranteed, as one page that can be published.
+//! The report: results and guarantees of a study, on one page for publication.
 
 mod title;
 mod warnings;
@@ -46,31 +46,31 @@ use crate::regress::Regression;
 use crate::rows::rows;
 use crate::verdict::{by_luck, most_told, of_hundred, points};
 
-/// With more attributes than this, their dependences are not shown.
+/// Maximum number of attributes whose associations are shown.
 const MAX_ATTRIBUTES: usize = 20;
 
-/// With more cells than this, the dependence of a pair takes too long.
+/// Maximum number of cells of a pair whose association is computed; more would take too long.
 const MAX_PAIR_CELLS: usize = 600;
 
-/// How a page is made.
+/// Options of a report.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReportOptions {
-    /// With which confidence intervals are, above 0 and below 1.
+    /// Confidence level of the intervals, above 0 and below 1.
     pub confidence: f64,
-    /// By which rule shares may be published.
+    /// Standard that decides whether a share may be published.
     pub standard: Standard,
-    /// The title of the page; what the language has for it if `None`.
+    /// Title of the page; `None` for the default of the language.
     pub title: Option<String>,
-    /// Lines that somebody would type to repeat it, if there are any.
+    /// Commands that reproduce the report, if any.
     pub commands: Vec<String>,
-    /// Regressions to be shown.
+    /// Regressions to show.
     pub regressions: Vec<Regression>,
-    /// The language, with how attributes are asked for, and what categories are called.
+    /// Language, with question wording and category labels.
     pub language: Language,
-    /// Earlier waves, the first one first.
+    /// Earlier waves, oldest first.
     pub waves: Vec<WaveEstimates>,
-    /// What these responses are called beside them; what the language has for it if `None`.
+    /// Name of the current wave; `None` for the default of the language.
     pub wave: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl ReportOptions {
 }
 
 impl ReportOptions {
-    /// How its tables are estimated.
+    /// Returns the options for estimating its tables.
     pub fn estimates(&self) -> EstimateOptions {
         EstimateOptions::default().confidence(self.confidence).standard(self.standard)
     }
@@ -109,41 +109,41 @@ impl Default for ReportOptions {
     }
 }
 
-/// What responses tell, and what a reader must know before believing it.
+/// Results, guarantees and warnings of a study.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The number of responses.
+    /// Number of responses.
     pub respondents: u64,
-    /// The epsilon of the record; `None` if unbounded.
+    /// Record-level epsilon; `None` if unbounded.
     pub epsilon: Option<f64>,
-    /// What is certified of each randomized attribute.
+    /// Certified epsilons of each randomized attribute.
     pub attributes: Vec<CertifiedAttribute>,
-    /// What a reader must not overlook, in sentences.
+    /// Warnings that must not be overlooked, in sentences.
     pub warnings: Vec<String>,
-    /// The tables.
+    /// Estimated tables.
     pub estimates: Estimates,
-    /// How strongly attributes depend on each other, as far as the responses tell.
+    /// Associations of attributes, as far as they can be estimated.
     pub dependences: Vec<PairDependence>,
-    /// The regressions asked for.
+    /// Requested regressions.
     pub regressions: Vec<Regression>,
-    /// Earlier waves, the first one first.
+    /// Earlier waves, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<WaveEstimates>,
-    /// Each table now, less the same in the first wave.
+    /// Change of each table since the first wave.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<GroupComparison>,
-    /// The plan's fingerprint.
+    /// Fingerprint of the plan.
     pub fingerprint: String,
     /// The page. Not in JSON.
     #[serde(skip)]
     pub page: Page,
 }
 
-/// The tables that a report needs to be counted: those asked for, then what the dependences need.
+/// Returns the tables that a report needs: the requested ones, then those for associations.
 ///
 /// # Errors
-/// If they are too large together.
+/// Returns [`StudyError::Tables`] if they are too large together.
 pub fn tables(plan: &Plan, asked: &TableQuery, wanted: &MomentQuery) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let private = schema.randomized();
@@ -156,8 +156,8 @@ pub fn tables(plan: &Plan, asked: &TableQuery, wanted: &MomentQuery) -> Result<T
     TableList::new(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
-/// The pairs whose dependence can be shown: of all attributes if they are few, else of the randomized ones, if these
-/// are.
+/// Returns the pairs whose association is shown: of all attributes, or of the randomized ones if there are too
+/// many.
 fn pairs(plan: &Plan) -> Vec<Vec<usize>> {
     let attributes = depending(plan);
     let size = |attribute: usize| plan.schema().size(attribute);
@@ -165,19 +165,20 @@ fn pairs(plan: &Plan) -> Vec<Vec<usize>> {
     all.filter(|pair| size(pair[0]) * size(pair[1]) <= MAX_PAIR_CELLS).collect()
 }
 
-/// The attributes whose dependences are shown.
+/// Returns the attributes whose associations are shown.
 fn depending(plan: &Plan) -> Vec<usize> {
     let (all, private) = ((0..plan.schema().attributes().len()).collect::<Vec<usize>>(), plan.schema().randomized());
     let few = |attributes: &Vec<usize>| attributes.len() <= MAX_ATTRIBUTES;
     [all, private].into_iter().find(few).unwrap_or_default()
 }
 
-/// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are
-/// those of everybody. The steps are reported to `progress`.
+/// Creates a report on the requested tables and numbers in every group, from the counts of its [`tables`].
+///
+/// Associations are those of everybody. `progress` receives the steps.
 ///
 /// # Errors
-/// If a table was not counted, the confidence is none, a wave has other tables, the language has no texts of a report,
-/// or `progress` cancels.
+/// Returns [`StudyError`] if a table was not counted, the confidence level is invalid, a wave has other tables, the
+/// language has no texts of the report, or `progress` cancels.
 pub fn report(
     plan: &Plan,
     counts: &Counts,
@@ -225,7 +226,7 @@ pub fn report(
     })
 }
 
-/// Every pair that the responses tell about; `None` if a table is missing.
+/// Estimates the association of every identifiable pair; `None` if a table is missing.
 fn dependences(
     plan: &Plan,
     counts: &Counts,
@@ -235,7 +236,7 @@ fn dependences(
     let steps = Steps::new("pairs", Some(pairs.len() as u64), progress);
     for pair in pairs {
         steps.ask()?;
-        // What is told of a public attribute is told where it was counted.
+        // Pairs with a public attribute are included if they were counted.
         let public = pair.iter().any(|&attribute| plan.schema().attributes()[attribute].is_public());
         let counted = || Some((counts.table(&pair)?, [counts.table(&pair[..1])?, counts.table(&pair[1..])?]));
         let Some((both, margins)) = counted() else {
@@ -264,7 +265,7 @@ fn warned(warnings: &[String], language: &Language) -> Vec<Part> {
     }
 }
 
-/// Respondents, the protection in words, and the typical margin of error: the median of what is shown below.
+/// Renders the number of respondents, the protection, and the median margin of error of the results shown.
 fn key_facts(plan: &Plan, counts: &Counts, found: &[Part], language: &Language) -> Vec<Part> {
     let say = |name: &str| language.report(name, &[]);
     let responses = language.whole(counts.responses());
@@ -293,7 +294,7 @@ fn key_facts(plan: &Plan, counts: &Counts, found: &[Part], language: &Language) 
     vec![Part::Heading(say("key_facts")), Part::Facts(facts)]
 }
 
-/// All tables as a file, unbiased estimates included.
+/// Returns all tables as a CSV file for download, including unbiased estimates.
 fn download(plan: &Plan, estimates: &Estimates, language: &Language) -> Option<Part> {
     let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
     let content = estimates_csv(&rows(estimates), Layout::Columns(&attributes), true);
@@ -301,10 +302,10 @@ fn download(plan: &Plan, estimates: &Estimates, language: &Language) -> Option<P
     (content.len() <= MAX_CONTENT).then(|| Part::Download { label, name: "tables.csv".to_owned(), content })
 }
 
-/// Tables of more bytes are not put into a page.
+/// Maximum number of bytes of tables that are included in a page.
 const MAX_CONTENT: usize = 2_000_000;
 
-/// What is known of how people were asked, in the order of a statement of methods.
+/// Renders facts about the survey in the order of a statement of methods.
 fn about_the_survey(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {
     let field = |name: &&str| Some((language.report(&format!("survey_{name}"), &[]), language.fact(name)?.to_owned()));
     let mut parts = vec![Part::Heading(language.report("about_survey", &[]))];
@@ -320,7 +321,7 @@ fn opening(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {
     let text = if n == 1 { "opening_one" } else { "opening" };
     let (n, epsilon) = (n.to_string(), epsilon(guarantee.epsilon(), language));
     let words = [("responses", responses.as_str()), ("n", &n), ("epsilon", &epsilon)];
-    // How people were drawn stands above the results if it is known.
+    // The sampling design, if known, is described above the results.
     let simple = counts.circumstances(language).is_none().then(|| language.report("simple_sample", &[]));
     let assumed = simple.into_iter().chain([language.report("not_counted", &[])]).collect::<Vec<_>>().join(" ");
     vec![Part::Paragraph(language.report(text, &words)), Part::Paragraph(assumed)]

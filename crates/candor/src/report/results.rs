@@ -1,4 +1,4 @@
-//! What was found: tables, differences of groups, means and quantiles, as parts of a report.
+//! Report sections on results: tables, differences of groups, means and quantiles.
 
 use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::plan::Plan;
@@ -16,7 +16,7 @@ use crate::locale::Language;
 use crate::moments::NumberRow;
 use crate::page::{EstimateKind, EstimateRow, EstimateTable, Part};
 
-/// With more cells than this, a table is not shown.
+/// Maximum number of cells of a table that is shown.
 const MAX_CELLS: usize = 2_000;
 
 pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<Part> {
@@ -45,14 +45,14 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
     }
     parts.extend(estimates.comparisons.iter().flat_map(|one| what_differs(one, language)));
     parts.extend(numbers_found(&estimates.numbers, language));
-    // Instructions are for people who hold a device.
+    // Only people with a device have instructions to follow.
     if asked_by_device(plan) {
         parts.extend(what_was_followed(&estimates.compliance, language));
     }
     parts
 }
 
-/// Where the scale of all tables of one attribute ends, in percent: at the next multiple of 20.
+/// Returns the end of the common scale of one-way tables, in percent: the next multiple of 20.
 fn end_of_scale(estimates: &Estimates) -> f64 {
     let one_way = estimates.tables.iter().filter(|table| table.attributes.len() == 1);
     let shown = one_way.flat_map(|table| &table.cells).filter(|cell| cell.shown_estimate.is_some());
@@ -60,7 +60,7 @@ fn end_of_scale(estimates: &Estimates) -> f64 {
     (5.0 * most - 1e-9).ceil() * 20.0
 }
 
-/// What stands above a table: the question as it is asked, or the names.
+/// Returns the heading of a table: the question text, or the names.
 fn heading(table: &Table, language: &Language) -> String {
     match (&table.attributes[..], &table.given[..], &table.group[..]) {
         ([name], [], []) => isolated(language.asked(name)),
@@ -68,14 +68,13 @@ fn heading(table: &Table, language: &Language) -> String {
     }
 }
 
-/// The largest number of findings in the headline.
+/// Maximum number of findings in the headline.
 const FINDINGS: usize = 5;
 
-/// The largest number of these that are differences of groups.
+/// Maximum number of differences of groups among them.
 const DIFFERENCES: usize = 3;
 
-/// Who differs: of each comparison of groups the largest difference that is precise, and that an interval tells from
-/// none.
+/// Describes the largest difference of a comparison that is precise and significant.
 fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
     let [attribute] = &one.attributes[..] else { return None };
     let compared = one.compared.as_ref().filter(|_| one.group.is_empty() && one.given.is_empty())?;
@@ -107,15 +106,16 @@ fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
     Some(language.report("finding_difference", &words.map(|(place, word)| (place, word.as_str()))))
 }
 
-/// A question before its answer: it ends with its own sign, a name with a colon.
+/// Returns a question as the introduction to its answer, with a colon unless it ends with a sign.
 fn as_lead(asked: &str) -> String {
     let asked = asked.trim_end();
     let colon = if asked.ends_with(['?', ':', '.']) { "" } else { ":" };
     format!("{}{colon}", isolated(asked))
 }
 
-/// The largest share that is precise in each of the `groups` of a table about one attribute, or of everybody if there
-/// are none.
+/// Returns the largest precise share in each group of a one-way table, or of everybody if there are no groups.
+///
+/// `groups` is the number of conditioning attributes.
 fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
     let mut largest: Vec<&Cell> = Vec::new();
     for cell in table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name())) {
@@ -128,7 +128,7 @@ fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
     largest
 }
 
-/// Whether no other share of its group reaches into the interval of this one.
+/// Returns whether the intervals of all other shares in the group are below that of this one.
 fn leads(table: &Table, largest: &Cell) -> bool {
     let groups = table.given.len();
     let others = table.cells.iter().filter(|cell| cell.categories != largest.categories);
@@ -136,8 +136,9 @@ fn leads(table: &Table, largest: &Cell) -> bool {
     rivals.all(|cell| cell.high.zip(largest.low).is_some_and(|(high, low)| high < low))
 }
 
-/// The findings in short: who differs, then the largest share of each attribute that has a table of its own, as far as
-/// they are precise.
+/// Renders the main findings: differences of groups, then the largest share of each attribute.
+///
+/// Only precise estimates are included.
 pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
     let alone = |table: &&Table| table.attributes.len() == table.given.len() + 1 && table.group.is_empty();
     let finding = |table: &Table, largest: &Cell| {
@@ -160,7 +161,7 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
         .iter()
         .filter(alone)
         .flat_map(|table| largest(table, table.given.len()).into_iter().map(move |cell| (table, cell)));
-    // What is sure to be the largest comes before what chance may have put first.
+    // Shares that are certainly the largest come before those that may be so by chance.
     let (sure, others): (Vec<_>, Vec<_>) = largest.partition(|(table, cell)| leads(table, cell));
     let shares = sure.into_iter().chain(others).filter_map(|(table, cell)| finding(table, cell));
     let findings: Vec<String> = differences.chain(shares).take(FINDINGS).collect();
@@ -170,8 +171,10 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
     }
 }
 
-/// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of
-/// more, of a group or among those who as a list.
+/// Renders the cells of a table.
+///
+/// A one-way table is drawn on a scale. A two-way table has rows and columns, with a collapsed list. All other
+/// tables are lists.
 fn cells(
     plan: &Plan,
     counts: &Counts,
@@ -207,12 +210,12 @@ fn cells(
     }
 }
 
-/// A number as it is written in tables; a dash if it is not known, or has no end.
+/// Formats a number for a table, with a dash if it is not finite.
 fn written(number: f64, language: &Language) -> String {
     if number.is_finite() { language.number(number, 4) } else { "–".to_owned() }
 }
 
-/// Differences of two groups, or of two waves, on a scale; both shares and their ratio folded below.
+/// Renders differences of groups or waves on a scale, with the shares and their ratios collapsed.
 pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Part> {
     let say = |name: &str| language.report(name, &[]);
     let drawn = |cell: &ComparedCell| {
@@ -232,7 +235,7 @@ pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Pa
         let categories = labels.collect::<Vec<_>>().join(&format!(" {} ", say("and")));
         let ratio = cell.ratio.map_or([f64::NAN; 3], |r| [r.estimate, r.low, r.high]);
         let dash = |number: f64, text: String| if number.is_finite() { text } else { "–".to_owned() };
-        // A share is none below 0 or above 1, whatever chance says.
+        // A share is shown between 0 and 1, even if its estimate is outside.
         let percent = |share: f64| dash(share, language.number(100.0 * share.clamp(0.0, 1.0), 1));
         let shares = [cell.first, cell.second].map(percent);
         let ratio = ratio.map(|number| dash(number, language.number(number, 2)));
@@ -265,7 +268,7 @@ pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Pa
     vec![Part::Subheading(heading), Part::Estimates(differences), Part::Folded { summary, parts: vec![both] }]
 }
 
-/// Means, variances and quantiles.
+/// Renders means, variances and quantiles.
 fn numbers_found(rows: &[NumberRow], language: &Language) -> Option<Part> {
     let mut lines = Vec::new();
     for row in rows {
@@ -297,7 +300,7 @@ fn numbers_found(rows: &[NumberRow], language: &Language) -> Option<Part> {
     })
 }
 
-/// Whether people followed their cards, never without the power to find out.
+/// Renders the compliance tests, always with their power.
 fn what_was_followed(tests: &[QuestionTest], language: &Language) -> Vec<Part> {
     if tests.is_empty() {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! What tables, groups and categories are called on a page.
+//! Names of tables, groups and categories on a page.
 
 use crate::estimate::Table;
 use crate::html_escape::isolated;
 use crate::locale::Language;
 
-/// What categories are called, one for each attribute.
+/// Returns the labels of one category for each attribute.
 pub(crate) fn labels<'a>(
     attributes: &'a [String],
     categories: &'a [String],
@@ -13,12 +13,12 @@ pub(crate) fn labels<'a>(
     attributes.iter().zip(categories).map(|(name, category)| language.label(name, category))
 }
 
-/// The attributes of a table, as it is called on the page.
+/// Returns the title of a table.
 pub(crate) fn title(table: &Table, language: &Language) -> String {
     in_group(named(&table.attributes, &table.given, language), &table.group, language)
 }
 
-/// "Income", or "Income among those with the same Education".
+/// Returns a title such as "Income", or "Income among those with the same Education".
 pub(crate) fn named(attributes: &[String], given: &[String], language: &Language) -> String {
     let names = |names: &[String]| names.iter().map(|name| isolated(name)).collect::<Vec<_>>();
     let of = names(&attributes[given.len()..]).join(&format!(" {} ", language.report("and", &[])));
@@ -28,7 +28,7 @@ pub(crate) fn named(attributes: &[String], given: &[String], language: &Language
     }
 }
 
-/// The same, where it is of a group.
+/// Adds the group to a title, if there is one.
 pub(crate) fn in_group(title: String, group: &[(String, String)], language: &Language) -> String {
     let one = |(name, category): &(String, String)| {
         format!("{} = {}", isolated(name), isolated(&language.label(name, category)))

@@ -1,4 +1,4 @@
-//! What a reader of a report must know before believing anything.
+//! Warnings at the top of a report.
 
 use candor_analysis::estimate::{EstimateError, EstimateUnavailable};
 use candor_base::plan::Plan;
@@ -9,15 +9,15 @@ use crate::estimate::{Estimates, ILL_CONDITIONED};
 use crate::html_escape::isolated;
 use crate::locale::Language;
 
-/// Intervals take estimates for normal; below this many responses that is doubtful.
+/// Number of responses below which the normal approximation of intervals is doubtful.
 const FEW: u64 = 200;
 
-/// A file without its folder: where it was is nobody's business.
+/// Returns the name of a file without its folder, which is private.
 pub fn file_name(path: &str) -> String {
     std::path::Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// All of it, in sentences.
+/// Returns all warnings, in sentences.
 pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<String> {
     let say = |name: &str| language.report(name, &[]);
     let mut warnings = of_responses(counts.provenance(), estimates, language);
@@ -35,7 +35,7 @@ pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, lang
     warnings
 }
 
-/// What files do not tell, and whether they can have come from their plan.
+/// Returns warnings about files that do not name their plan, and about implausible responses.
 pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, language: &Language) -> Vec<String> {
     let unmarked =
         provenance.unmarked.iter().map(|file| language.report("unmarked", &[("file", &isolated(&file_name(file)))]));
@@ -60,7 +60,7 @@ pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, langu
         .collect()
 }
 
-/// Why a table has no numbers: a part of a sentence.
+/// Returns the reason why a table has no estimates, as part of a sentence.
 pub(crate) fn reason(why: &EstimateUnavailable, language: &Language) -> String {
     let say = |name: &str| language.report(name, &[]);
     let whole = |number: f64| language.whole(number.round() as u64);
@@ -82,7 +82,7 @@ pub(crate) fn reason(why: &EstimateUnavailable, language: &Language) -> String {
             let (responses, needed) = (whole(*respondents), whole(*needed));
             language.report("uninformative", &[("responses", &responses), ("needed", &needed)])
         }
-        // Of methods that a report does not use.
+        // Reasons of methods that reports do not use.
         _ => say("not_estimated"),
     }
 }

@@ -1,4 +1,4 @@
-//! Report sections on waves of the same study, and changes from the first to the last.
+//! Report sections on waves of a study, and on changes from the first to the last.
 
 use candor_base::plan::Plan;
 use serde::Serialize;
@@ -32,10 +32,10 @@ pub struct WaveEstimates {
 }
 
 impl WaveEstimates {
-    /// Estimates the query for the wave's own plan, from the counts of its [tables](TableQuery::counted).
+    /// Estimates the query in the wave, with its own plan, from the counts of its [tables](TableQuery::counted).
     ///
     /// # Errors
-    /// Returns an error if a table was not counted, or the confidence level is invalid.
+    /// Returns [`StudyError`] if a table was not counted or the confidence level is invalid.
     pub fn new(
         name: &str,
         plan: &Plan,
@@ -61,7 +61,7 @@ const SHORT: usize = 19;
 /// Returns the change of each table since the first wave; empty without waves.
 ///
 /// # Errors
-/// Returns an error if the waves have different tables.
+/// Returns [`StudyError::Refused`] if the waves have different tables.
 pub(crate) fn changes(
     now: &Estimates,
     called: &str,

@@ -1,7 +1,7 @@
-//! Expected shares of a study: from a pilot, a register or an assumption.
+//! Expected shares of a study, from a pilot, a register or an assumption.
 //!
-//! Attributes that a file does not contain are assumed uniform, numbers standard normal, and both independent of
-//! everything else (docs/reference/counts.md).
+//! Attributes that a file does not contain are assumed uniform, and numbers standard normal. Both are assumed
+//! independent of everything else (docs/reference/counts.md).
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ const POINTS: usize = 20;
 /// Maximum number of combinations that are distinguished.
 const MAX_KINDS: usize = 1 << 20;
 
-/// Expected shares of attributes, alone or jointly, and of numbers.
+/// Expected shares of the categories of attributes, alone or jointly, and the distribution of numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares {
-    /// Parts that are independent of each other.
+    /// Parts with independent distributions.
     parts: Vec<Part>,
 }
 
-/// A combination of the requested categories and numbers, with its share.
+/// A combination of categories and numbers, with its share.
 pub type Kind = (Vec<u16>, Vec<f64>, f64);
 
 /// Attributes and numbers with a joint distribution.
@@ -38,17 +38,17 @@ struct Part {
 }
 
 impl Shares {
-    /// Creates expected shares without information.
+    /// Creates expected shares without information: every attribute is uniform.
     pub fn uniform() -> Shares {
         Shares::default()
     }
 
-    /// Returns whether there is information about an attribute.
+    /// Returns whether the file contains an attribute.
     pub fn knows(&self, attribute: usize) -> bool {
         self.parts.iter().any(|part| part.attributes.contains(&attribute))
     }
 
-    /// Returns whether there is information about a number.
+    /// Returns whether the file contains a number.
     pub fn knows_number(&self, name: &str) -> bool {
         self.parts.iter().any(|part| part.numbers.iter().any(|own| own == name))
     }
@@ -67,7 +67,7 @@ impl Shares {
     /// Returns the expected share of each cell of a table, with the first attribute varying slowest.
     ///
     /// # Errors
-    /// Returns an error if too many combinations must be distinguished.
+    /// Returns [`StudyError::Refused`] if too many combinations must be distinguished.
     pub fn table(&self, schema: &Schema, attributes: &[usize]) -> Result<Vec<f64>, StudyError> {
         let shape = schema.shape(attributes);
         let mut shares = vec![0.0; shape.cells()];
@@ -77,10 +77,10 @@ impl Shares {
         Ok(shares)
     }
 
-    /// Returns all combinations of these attributes and numbers.
+    /// Returns all combinations of these attributes and numbers, with their shares.
     ///
     /// # Errors
-    /// Returns an error if there are too many.
+    /// Returns [`StudyError::Refused`] if there are too many.
     pub fn kinds(&self, schema: &Schema, attributes: &[usize], names: &[String]) -> Result<Vec<Kind>, StudyError> {
         let unknown = attributes.iter().filter(|&&attribute| !self.knows(attribute)).map(|&attribute| {
             let size = schema.size(attribute);
@@ -116,7 +116,7 @@ impl Part {
         Part { attributes, numbers, kinds: found.into_iter().map(kind).collect() }
     }
 
-    /// Restricts the part to these attributes and numbers, in order.
+    /// Restricts the part to these attributes and numbers, in this order.
     fn of(&self, attributes: &[usize], names: &[String]) -> Part {
         let places: Vec<usize> =
             attributes.iter().filter_map(|at| self.attributes.iter().position(|own| own == at)).collect();

@@ -13,19 +13,24 @@ use candor_tables::stochastic_rounding::fixed;
 
 use super::{Kind, Part, Shares};
 
-/// Columns of a file with one row for each category of an attribute; the last also contains the frequency of a row in
-/// a file of people.
+/// Columns of a file with one row for each category.
+///
+/// In a file with one row for each combination, the last one contains the share of the row.
 const ATTRIBUTE: &str = MARGIN_COLUMNS[0];
 const CATEGORY: &str = MARGIN_COLUMNS[1];
 const SHARE: &str = MARGIN_COLUMNS[2];
 
 impl Shares {
-    /// Reads a file: either one row for each category, with the columns `attribute`, `category` and `share`; or one
-    /// row for each combination, with a column for each known attribute and number and, unless all rows have equal
-    /// weight, `share`. Of other columns, `wanted` are read as numbers.
+    /// Reads a file of expected shares, in one of two forms.
+    ///
+    /// - One row for each category, with the columns `attribute`, `category` and `share`.
+    /// - One row for each combination, with a column for each known attribute and number. A column `share`
+    ///   weights the rows;
+    ///   without it, all rows have equal weight. Of the other columns, `wanted` are read as numbers.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, has no attribute of the schema, or contains an invalid share.
+    /// Returns [`TableError`] if the file cannot be read, has no attribute of the schema, or contains an invalid
+    /// share.
     pub fn read(schema: &Schema, input: Input, wanted: &[String]) -> Result<Shares, TableError> {
         let has = |name: &str| input.header().iter().any(|column| column == name);
         let by_category =

@@ -1,5 +1,6 @@
-//! Verdicts: whether a result will do, in one fixed sentence and one code, the same in the command, in JSON, in Python
-//! and in R.
+//! Verdicts: one code and one or two fixed sentences that judge a result.
+//!
+//! They are the same in the command, in JSON, in Python and in R.
 
 use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::channel::Epsilon;
@@ -14,20 +15,21 @@ use crate::guarantee::{CertifiedAttribute, certified};
 
 pub use crate::margins::{GOOD, ROUGH};
 
-/// With a larger standard error of a share, a warning is due.
+/// Standard error of a share above which a warning is printed.
 pub const LARGE_ERROR: f64 = 0.1;
 
-/// Above this record-level epsilon protection is called weak: a likelihood ratio of 148 turns a prior of 10% into a
-/// posterior of 94%.
+/// Record-level epsilon above which protection is called weak.
+///
+/// Its likelihood ratio of 148 turns a prior of 10% into a posterior of 94%.
 pub const WEAK: f64 = 5.0;
 
-/// Up to this much of the squared error above the lower bound is near optimal.
+/// Largest excess of the squared error over the lower bound that counts as near optimal.
 pub const NEAR_OPTIMAL: f64 = 0.15;
 
-/// More respondents than this are no advice.
+/// Largest number of respondents that is recommended.
 const MAX_PEOPLE: f64 = 1e7;
 
-/// What kind of verdict it is.
+/// Code of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -36,13 +38,13 @@ pub enum Code {
     Ok,
     /// Margins of error are too large for most uses.
     Imprecise,
-    /// The plan does not collect what is asked for.
+    /// The plan does not collect what was requested.
     NotIdentifiable,
     /// An estimate is below 0% or above 100%.
     OutOfRange,
-    /// The squared error is near the lower bound.
+    /// The squared error is close to the lower bound.
     NearOptimal,
-    /// It may be far from it.
+    /// The squared error may be far above the lower bound.
     FarFromOptimal,
     /// The requirements hold.
     Meets,
@@ -50,28 +52,28 @@ pub enum Code {
     Violates,
     /// Epsilon is above [`WEAK`].
     Weak,
-    /// There is no finite epsilon.
+    /// The plan has no finite epsilon.
     Unbounded,
-    /// A public file has what was computed from true records.
+    /// A public file contains something that was computed from true records.
     Leaks,
-    /// The responses can hardly have come from the plan.
+    /// The responses are very unlikely under the plan.
     Implausible,
-    /// The test of noncompliance rejects.
+    /// The test detects noncompliance.
     Noncompliance,
-    /// It does not.
+    /// The test does not detect noncompliance.
     Inconclusive,
-    /// Randomness was drawn from a seed.
+    /// The randomness came from a seed, so there is no privacy.
     Simulation,
-    /// Responses of these people exist: a second release adds to their loss.
+    /// These people have already been randomized; a second release adds epsilon.
     AlreadyReleased,
-    /// Another plan is at the place, and responses may need it.
+    /// A different plan exists at this file, and responses made with it need it.
     PlanInUse,
-    /// Responses or counts were made under another plan.
+    /// Responses or counts were made with another plan.
     WrongPlan,
 }
 
 impl Code {
-    /// As it is written in JSON.
+    /// Returns the code as written in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Code::Ok => "ok",
@@ -96,14 +98,14 @@ impl Code {
     }
 }
 
-/// A verdict: in JSON the fields `verdict` and `verdict_text`.
+/// A verdict; in JSON the fields `verdict` and `verdict_text`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Its code.
+    /// The code.
     #[serde(rename = "verdict")]
     pub code: Code,
-    /// The same in a sentence or two, with what to do.
+    /// One or two sentences, with a remedy if there is one.
     #[serde(rename = "verdict_text")]
     pub text: String,
 }
@@ -114,7 +116,7 @@ impl Verdict {
     }
 }
 
-/// A margin of error in percentage points, rounded up: "3", "0.4", "100 or more".
+/// Formats a margin of error in percentage points, rounded up: "3", "0.4", "100 or more".
 pub fn points(margin: f64) -> String {
     match margin {
         margin if margin < 1.0 => format!("{:.1}", ((margin * 10.0 - 1e-9).ceil() / 10.0).max(0.1)),
@@ -123,18 +125,19 @@ pub fn points(margin: f64) -> String {
     }
 }
 
-/// Half of a 95% confidence interval in percentage points, of a share with this standard error.
+/// Returns the 95% margin of error in percentage points, given the standard error of a share.
 pub fn margin(standard_error: f64) -> f64 {
     196.0 * standard_error
 }
 
-/// The margin of error by which a table is judged: of shares within groups if it has several attributes, else of
-/// shares.
+/// Returns the margin of error in points by which a table is judged.
+///
+/// For a table of several attributes, it is that of percentages within groups.
 pub fn table_margin(expected: &Expectation) -> Option<f64> {
     expected.conditional_error.or(expected.standard_error).map(margin)
 }
 
-/// Whether a plan will do for these tables, by the margins of error to expect.
+/// Judges whether a plan is precise enough for these tables, by their expected margins of error.
 pub fn precision(expected: &[Expectation], respondents: f64) -> Verdict {
     let silent: Vec<&Expectation> = expected.iter().filter(|table| !table.identifiable).collect();
     if let Some(first) = silent.first() {
@@ -157,7 +160,7 @@ pub fn precision(expected: &[Expectation], respondents: f64) -> Verdict {
     judged(typical, worst, (&roughest, &margins), respondents)
 }
 
-/// The sentence about a typical and a worst margin.
+/// Returns the verdict on the typical and the largest margin of error.
 fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]), respondents: f64) -> Verdict {
     let people = format!("with {} respondents", count(respondents as u64));
     let good = margins.iter().filter(|(margin, _)| *margin <= GOOD).count();
@@ -199,7 +202,9 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
     }
 }
 
-/// How many respondents a margin takes: for shares of everybody, and for shares `within` groups.
+/// Returns the number of respondents that a margin of error requires.
+///
+/// `respondents` is for shares of everybody, and `within` for percentages within groups.
 pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64>) -> Verdict {
     if let Some(first) = silent.first() {
         let more = and_more(silent.len());
@@ -213,7 +218,7 @@ pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64
     Verdict::new(Code::Ok, format!("±{points} points in every table take {people} respondents{within}."))
 }
 
-/// The tables after the first of so many.
+/// Returns " and n more tables" for the tables after the first; empty if there are none.
 fn and_more(tables: usize) -> String {
     match tables {
         0 | 1 => String::new(),
@@ -222,18 +227,18 @@ fn and_more(tables: usize) -> String {
     }
 }
 
-/// Rounded up to two digits.
+/// Rounds up to two significant digits.
 pub(crate) fn two_digits(number: f64) -> f64 {
     let unit = 10f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
     (number / unit - 1e-9).ceil() * unit
 }
 
-/// Where no method can answer.
+/// Returns the verdict that no method can estimate the tables.
 pub(crate) fn none() -> Verdict {
     Verdict::new(Code::NotIdentifiable, "Cannot be estimated: no method collects these tables here.")
 }
 
-/// How a plan stands to the lower bound, as a sentence; `times` is its squared error over the bound.
+/// Describes the optimality gap in a sentence. `times` is the squared error divided by the lower bound.
 pub fn standing(times: f64) -> String {
     match times - 1.0 {
         gap if gap <= NEAR_OPTIMAL => {
@@ -246,13 +251,13 @@ pub fn standing(times: f64) -> String {
     }
 }
 
-/// The same with its code.
+/// Returns the verdict on the optimality gap.
 pub fn optimality(times: f64) -> Verdict {
     let code = if times - 1.0 <= NEAR_OPTIMAL { Code::NearOptimal } else { Code::FarFromOptimal };
     Verdict::new(code, standing(times))
 }
 
-/// Whether one estimated share can be published; `reason` says why there is none.
+/// Judges whether an estimated share can be published. `reason` explains a missing estimate.
 pub fn share(estimate: Option<f64>, interval: Option<(f64, f64)>, reason: Option<&str>, implausible: bool) -> Verdict {
     if implausible {
         return publishable(1, 0, 0.0, &[], true);
@@ -285,7 +290,7 @@ pub fn share(estimate: Option<f64>, interval: Option<(f64, f64)>, reason: Option
     }
 }
 
-/// Whether all values of a table fit a schema.
+/// Judges whether all values of a data file fit a schema.
 pub fn fits(records: u64, misfits: u64) -> Verdict {
     let records = count(records);
     match misfits {
@@ -298,7 +303,7 @@ pub fn fits(records: u64, misfits: u64) -> Verdict {
     }
 }
 
-/// What a schema gives away whose bins were cut by the data; `None` if none was.
+/// Returns the verdict that bin edges were computed from true records; `None` if none were.
 pub fn leaks(fields: &[String]) -> Option<Verdict> {
     let first = fields.first()?;
     let more = if fields.len() > 1 { format!(" and {} more", fields.len() - 1) } else { String::new() };
@@ -308,7 +313,7 @@ pub fn leaks(fields: &[String]) -> Option<Verdict> {
     ))
 }
 
-/// What randomizing gives: the plan's protection, or none if the seed is known.
+/// Judges the protection of randomized records: that of the plan, or none if the seed is known.
 pub fn randomized(epsilon: Epsilon, seed: Option<u64>) -> Verdict {
     match seed {
         Some(seed) => Verdict::new(Code::Simulation, format!("Simulation: no privacy; the seed is {seed}.")),
@@ -316,7 +321,9 @@ pub fn randomized(epsilon: Epsilon, seed: Option<u64>) -> Verdict {
     }
 }
 
-/// What an audit comes to: `required` names what was required, `broken` what of it does not hold, each with its value.
+/// Judges an audit.
+///
+/// `required` lists the requirements, and `broken` those that do not hold, each with its value.
 pub fn protection(epsilon: Epsilon, required: &[String], broken: &[String]) -> Verdict {
     if !broken.is_empty() {
         return Verdict::new(Code::Violates, format!("Violates {}.", broken.join(", and ")));
@@ -334,15 +341,17 @@ pub fn protection(epsilon: Epsilon, required: &[String], broken: &[String]) -> V
     }
 }
 
-/// Replies that allow a guess so much less likely are counted with the worst.
+/// Responses whose posterior is this close to the worst one are counted with it.
 const NEARLY: f64 = 0.05;
 
-/// The attribute about which a reply can tell most.
+/// Returns the attribute with the largest worst-case posterior.
 pub fn most_told(plan: &Plan) -> Option<CertifiedAttribute> {
     certified(plan).into_iter().max_by(|a, b| a.worst_posterior.total_cmp(&b.worst_posterior))
 }
 
-/// How much the worst reply, the average one and luck tell about the attribute about which a reply can tell most.
+/// Describes the guess accuracy for the least protected attribute.
+///
+/// The sentence covers the most revealing response, an average one, and no response.
 pub fn worst_reply(plan: &Plan) -> Option<String> {
     let worst = most_told(plan)?;
     let chance = match chance_of(plan, worst.worst_posterior - NEARLY) {
@@ -361,12 +370,14 @@ pub fn worst_reply(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// How many of 100 guesses are right by luck, to the nearest: rounded up, what is sent would seem to tell less.
+/// Formats the prior guess accuracy as a percentage, rounded to the nearest.
+///
+/// Rounding up would make responses seem less revealing.
 pub fn by_luck(probability: f64) -> String {
     format!("{:.0}", (100.0 * probability).max(1.0))
 }
 
-/// So many of 100, rounded up.
+/// Formats a probability as a percentage without sign, rounded up.
 pub fn of_hundred(probability: f64) -> String {
     format!("{:.0}", (100.0 * probability - 1e-9).ceil().min(100.0))
 }
@@ -378,8 +389,10 @@ fn percent(chance: f64) -> String {
     }
 }
 
-/// Whether estimated shares can be published: `grades` has how many there are, how many are hidden, and the largest
-/// margin of the others in points; `silent` names tables without numbers.
+/// Judges whether estimated shares can be published.
+///
+/// `cells` is the number of shares, `hidden` the number of suppressed ones, and `largest` the largest margin of the
+/// others in points. `silent` lists tables without estimates.
 pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String], implausible: bool) -> Verdict {
     if implausible {
         return Verdict::new(Code::Implausible, "Implausible under this plan: wrong file, or edited.");
@@ -412,8 +425,10 @@ pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String],
     }
 }
 
-/// Whether people followed their device: the smallest p-value of the tests with their level, and the power of the
-/// weakest to find a share.
+/// Judges whether people followed the randomization device.
+///
+/// `p_value` is the smallest p-value of the tests, and `alpha` its level. `found` is a share of noncompliers, and
+/// the power of the weakest test to detect it.
 pub fn compliance(p_value: f64, alpha: f64, found: Option<(f64, f64)>) -> Verdict {
     if p_value < alpha {
         let p = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.2}") };

@@ -1,4 +1,4 @@
-//! Verdicts against what decides them.
+//! Tests of verdicts.
 
 use super::*;
 use serde_json::json;
@@ -12,7 +12,7 @@ fn table(name: &str, standard_error: Option<f64>) -> Expectation {
     expected
 }
 
-/// A table with this margin in points.
+/// Returns a table with this margin of error in points.
 fn of_margin(points: f64) -> Expectation {
     table("a", Some(points / 196.0))
 }
@@ -27,7 +27,7 @@ fn margins_decide() {
     assert_eq!(code(&[400.0]), Code::Imprecise);
     let said = precision(&[of_margin(10.0)], 5000.0).text;
     assert!(said.starts_with("Too imprecise for most uses: ±10 points with 5,000 respondents."), "{said}");
-    // Four times as many people halve a margin.
+    // Four times as many people halve the margin of error.
     assert!(said.contains("about 20,000 respondents for ±5 points"), "{said}");
     let said = precision(&[of_margin(400.0)], 100.0).text;
     assert!(said.starts_with("Too imprecise: ±100 or more points with 100 respondents."), "{said}");
