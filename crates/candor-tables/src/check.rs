@@ -11,11 +11,12 @@ use crate::input::{Batch, Input};
 use crate::skip_logic::unsettled;
 use crate::stochastic_rounding::fixed;
 
-/// Reads a whole file and reports every value that does not fit the schema, the first of each column with a suggested
-/// category; returns the number of records.
+/// Reads a complete file and reports every value that does not fit the schema. Returns the number of records.
+///
+/// The first invalid value of each column comes with a suggested category.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, if a column is missing, or if a column has an unsupported type.
+/// Returns [`TableError`] if the file cannot be read, a column is missing, or a column has an unsupported type.
 pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(InvalidValue)) -> Result<u64, TableError> {
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;
@@ -25,14 +26,14 @@ pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(InvalidValue)) -
         records += batch.columns.num_rows() as u64;
         let (mut found, mut coded) = (Vec::new(), Vec::with_capacity(names.len()));
         for (column, attribute) in schema.attributes().iter().enumerate() {
-            // Whether a value fits does not depend on how it is rounded.
+            // Rounding does not affect whether a value fits.
             let mut rng = fixed(0);
             coded.push(codes(&batch, column, attribute, &mut rng, |unfit| {
                 let first = !std::mem::replace(&mut suggested[column], true);
                 found.push(if first { unfit.told() } else { unfit.listed() });
             })?);
         }
-        // What a value that does not fit would have said of other questions is not known.
+        // The values that an invalid one implies for other questions are unknown.
         let unfit: HashSet<u64> = found.iter().map(|value| value.row).collect();
         unsettled(&batch, schema, &mut coded, |bad| found.extend((!unfit.contains(&bad.row)).then_some(bad)));
         found.sort_by_key(|value| value.row);
