@@ -118,10 +118,10 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What takes the time.
+/// Description of the progress.
 const WHAT: &str = "making records";
 
-/// The records and, if they are made from weights, what these are like.
+/// Makes the records and, if they are drawn from weights, describes these.
 fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
     let parts = match args.method {
         MethodArg::Tree => Parts::Tree,
