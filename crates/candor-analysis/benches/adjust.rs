@@ -1,5 +1,7 @@
-//! Raking in memory, on one core: 32,561 records of eight attributes with the sizes of Adult's, kept with probability
-//! 0.7, adjusted to the true margins. benches/peers/adjust.py makes the same records.
+//! Measures raking in memory, on one core.
+//!
+//! It uses 32,561 records of eight attributes with the sizes of Adult's, kept with probability 0.7 and raked to the
+//! true margins. benches/peers/adjust.py makes the same records.
 //!
 //! Run with `cargo bench -p candor-analysis --bench adjust`; results are kept in benches/results/.
 
@@ -14,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// Answers by column, and the true margins.
+/// Returns answers by column, and the true margins.
 fn records() -> (Vec<Vec<u16>>, Vec<Vec<f64>>) {
     let mut state = 1u64;
     let mut next = |below: usize| {
@@ -53,7 +55,7 @@ fn measure(bencher: Bencher, counts: &[u64], margins: &[Margin]) {
         .bench_local(|| rake(counts, divan::black_box(margins), &Options::default()).unwrap());
 }
 
-/// To 1e-6, over all records, as numpy does.
+/// To 1e-6, over all records, like numpy.
 #[divan::bench(sample_count = 200)]
 fn rake_records(bencher: Bencher) {
     let (answers, shares) = records();
@@ -68,7 +70,7 @@ fn rake_distinct(bencher: Bencher) {
     measure(bencher, records.counts(), &margins(records.columns(), shares));
 }
 
-/// Finding the distinct records.
+/// Finds the distinct records.
 #[divan::bench(sample_count = 50)]
 fn count_distinct(bencher: Bencher) {
     let (answers, _) = records();

@@ -1,4 +1,4 @@
-//! Counting and estimating in memory, on one core.
+//! Measures counting and estimating in memory, on one core.
 //!
 //! Run with `cargo bench -p candor --bench estimate`; results are kept in benches/results/.
 
@@ -77,7 +77,7 @@ fn estimate_joint(bencher: Bencher) {
     bencher.counter(ItemsCount::new(cells)).bench_local(|| estimator.estimate(&tally, Target::Population).unwrap());
 }
 
-/// The iterative method on 1,000 categories to 1e-12.
+/// The iterative method on 1,000 categories, to 1e-12.
 #[divan::bench(sample_count = 5)]
 fn iterate_thousand(bencher: Bencher) {
     let plan = plan(&[1000], 2.0);
@@ -88,8 +88,7 @@ fn iterate_thousand(bencher: Bencher) {
     bencher.bench_local(|| estimator.iterate(&tally, 1e-12, 1_000_000).unwrap());
 }
 
-/// A million responses of local l-diversity, 10 of 100 categories: counted, estimated, with standard
-/// errors.
+/// A million responses of local l-diversity, 10 of 100 categories: counts and estimates with standard errors.
 #[divan::bench(sample_count = 20)]
 fn estimate_subsets(bencher: Bencher) {
     const RESPONSES: usize = 1_000_000;
@@ -107,7 +106,7 @@ fn estimate_subsets(bencher: Bencher) {
     });
 }
 
-/// All 28 dependences from ten million responses randomized attribute by attribute: counted, estimated, measured.
+/// All 28 associations from ten million independently randomized responses: counts, estimates and measures.
 #[divan::bench(sample_count = 10)]
 fn dependences(bencher: Bencher) {
     let block = |(attribute, &size): (usize, &usize)| {
@@ -131,7 +130,7 @@ fn dependences(bencher: Bencher) {
     });
 }
 
-/// All twenty-eight pairs from responses by strips of pairs, in batches of 65,536; items are responses.
+/// All twenty-eight pairs from subset channels for pairs, in batches of 65,536; items are responses.
 #[divan::bench(args = [1.0, 2.0, 4.0])]
 fn count_strips(bencher: Bencher, epsilon: f64) {
     const BATCH_ROWS: usize = 1 << 16;

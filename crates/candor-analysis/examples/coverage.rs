@@ -1,5 +1,4 @@
-//! How often intervals hold the truth: prints the tables of docs/reference/interval-coverage.md and
-//! docs/explanation/estimation.md.
+//! Measures the coverage of intervals, for docs/reference/interval-coverage.md and docs/explanation/estimation.md.
 //!
 //! `cargo run --release -p candor-analysis --example coverage [small | ratios | constrained]`
 
@@ -18,7 +17,7 @@ use rand_core::Rng;
 
 const SURVEYS: u64 = 2000;
 
-/// People drawn from the population `1, 1/2, 1/3, ...` (scaled) over all cells.
+/// Returns the shares of the population `1, 1/2, 1/3, ...` (scaled) over all cells.
 fn population(cells: usize) -> Vec<f64> {
     let raw: Vec<f64> = (0..cells).map(|cell| 1.0 / (1.0 + cell as f64)).collect();
     let sum: f64 = raw.iter().sum();
@@ -77,7 +76,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
     ]
 }
 
-/// The share of intervals that hold the truth, and of surveys in which all of a table do.
+/// Returns the share of intervals that cover, and of surveys in which all intervals of a table do.
 fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> Option<(f64, f64)> {
     let sizes = plan.schema().sizes();
     let table: Vec<usize> = (0..sizes.len()).collect();
@@ -89,7 +88,7 @@ fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> O
         let columns = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
         let answers = randomizer.batch(&columns, &mut Source::from_seed(2).stream(survey)).ok()?;
         let analysis = analyse(plan, &count(plan, &table, &answers), &options);
-        // A table that says that it is uninformative has no intervals to hold anything.
+        // A table that is too imprecise has no intervals.
         let Ok(cells) = analysis.cells else { continue };
         let truth: Vec<f64> = match target {
             Target::Population => shares.clone(),
@@ -114,7 +113,7 @@ fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> O
     (surveys > 0).then(|| (held as f64 / cells_seen as f64, all_held as f64 / surveys as f64))
 }
 
-/// The table of intervals of whole tables.
+/// Prints the table of intervals of entire tables.
 fn tables() {
     println!(
         "| plan | respondents | binomial, population | wald, population | wald, this table | bootstrap | simultaneous: \
@@ -142,7 +141,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// The least chance, over shares from 0 to 0.5, that the interval of a small group holds: exact sums, no simulation.
+/// Prints the minimum coverage in a small group, over shares from 0 to 0.5, by exact sums.
 fn small_groups() {
     println!("| respondents in the group | epsilon 0.5 | 1 | 2 | 4 | 8 |");
     println!("|---|---|---|---|---|---|");
@@ -159,7 +158,7 @@ fn small_groups() {
     }
 }
 
-/// The interval of the first of two categories where `seen` of `people` answered with it.
+/// Returns the interval of the first of two categories, if `seen` of `people` reported it.
 fn interval_of(epsilon: f64, seen: u32, people: u32, interval: Interval) -> (f64, f64) {
     let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).expect("valid");
     let plan = Plan::new(Schema::with_sizes(&[2]).expect("valid"), vec![Block::new(vec![0], channel)]).expect("valid");
@@ -173,7 +172,7 @@ fn interval_of(epsilon: f64, seen: u32, people: u32, interval: Interval) -> (f64
     }
 }
 
-/// The chance that the interval holds, by what is seen, if this is the share.
+/// Returns the coverage at a share, given the interval for each number of answers.
 fn chance(epsilon: f64, intervals: &[(f64, f64)], share: f64) -> f64 {
     let people = intervals.len() - 1;
     let other = 1.0 / (1.0 + epsilon.exp());
@@ -189,8 +188,7 @@ fn chance(epsilon: f64, intervals: &[(f64, f64)], share: f64) -> f64 {
     holds
 }
 
-/// The least and the mean coverage, over the cells, of shares of the first attribute among the second, of their
-/// differences, and of means.
+/// Prints the minimum and mean coverage over the cells, for conditional shares, their differences, and means.
 fn ratios() {
     println!("| plan | respondents | shares among: least, mean | differences: least | mean of the number |");
     println!("|---|---|---|---|---|");
@@ -250,11 +248,12 @@ fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
     held
 }
 
-/// How many surveys constrained estimates are tried on; each of them simulates surveys of its own.
+/// Number of surveys for constrained estimates, each of which simulates surveys of its own.
 const CONSTRAINED_SURVEYS: u64 = 100;
 
-/// Plans whose estimates are constrained, with their tables: one attribute, two together, and all pairs of four in a
-/// lottery of channels.
+/// Returns plans for constrained estimates, with their tables.
+///
+/// The tables are one attribute, two together, and all pairs of four with several channels.
 fn constrained_plans(epsilon: f64) -> Vec<(&'static str, Plan, Vec<Vec<usize>>)> {
     let plan = |sizes: &[usize], blocks| Plan::new(Schema::with_sizes(sizes).expect("valid"), blocks).expect("valid");
     let k_ary = |sizes: &[usize]| {
@@ -278,7 +277,7 @@ fn constrained_plans(epsilon: f64) -> Vec<(&'static str, Plan, Vec<Vec<usize>>)>
     ]
 }
 
-/// What constrained estimates are worth, by plan, population and number of respondents.
+/// Prints the properties of constrained estimates, by plan, population and sample size.
 fn constrained() {
     println!(
         "| tables | population | epsilon | respondents | coverage | least of a cell | extended | error | largest of a \
@@ -299,7 +298,7 @@ fn constrained() {
     }
 }
 
-/// Sums over the surveys of one cell.
+/// Sums over the surveys for one cell.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     surveys: f64,
@@ -310,7 +309,7 @@ struct Sum {
     stated: f64,
 }
 
-/// Coverage and errors of the cells of all tables, relative to those of unbiased estimates of the same responses.
+/// Returns coverage and errors of the cells of all tables, relative to unbiased estimates from the same responses.
 fn constrained_held(plan: &Plan, tables: &[Vec<usize>], skewed: bool, people: usize) -> String {
     let sizes = plan.schema().sizes();
     let cells: usize = sizes.iter().product();
@@ -366,7 +365,7 @@ fn add(sum: &mut Sum, own: &Cell, unbiased: &Cell, truth: f64) {
     sum.stated += own_range.standard_error.powi(2);
 }
 
-/// Shares that fall by a third from cell to cell, in an order in which neighbors are not alike.
+/// Returns shares that decrease by a third from cell to cell, in an order in which neighbors differ.
 fn steep(cells: usize) -> Vec<f64> {
     let step = (1..cells)
         .rev()

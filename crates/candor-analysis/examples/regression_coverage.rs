@@ -1,9 +1,9 @@
-//! How often intervals, tests and predictions of regressions hold, end to end, and how often effects are found that
-//! `sample-size` predicts.
+//! Measures the coverage of intervals, tests and predictions of regressions, and the power that `sample-size`
+//! predicts.
 //!
-//! `cargo run --release -p candor-analysis --example regression_coverage FILE [surveys] [setting,..]` prints a table of
-//! docs/reference/interval-coverage.md. Surveys are simulated in parts on all cores, each with seeds of its own; what a
-//! part found is a line of the file, so that a run that was stopped goes on where it was.
+//! `cargo run --release -p candor-analysis --example regression_coverage FILE [surveys] [setting,..]` prints a table
+//! of docs/reference/interval-coverage.md. Surveys are simulated in parts on all cores, each with its own seeds. The
+//! result of a part is a line of the file, so that an interrupted run can be continued.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
@@ -27,7 +27,7 @@ use candor_runtime::progress::ProgressSink;
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// k-ary randomized response over the table of some attributes.
+/// Returns k-ary randomized response over the table of some attributes.
 fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
     let cells: usize = sizes.iter().product();
     let only = (1e6 * epsilon.exp_m1() / cells as f64).round() as u64;
@@ -36,7 +36,7 @@ fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
     Channel::Pattern(Pattern::new(sizes.iter().map(|&size| Axis::single(size)).collect(), parts).unwrap())
 }
 
-/// A response `y` and hidden predictors `x`, `w` in one block, and a public `z`.
+/// Returns a plan with an outcome `y` and randomized predictors `x` and `w` in one block, and a public `z`.
 fn plan(hidden: &[usize], with_y: bool, public: usize, epsilon: f64) -> Plan {
     let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
     let named = ["y", "x", "w"].into_iter().skip(usize::from(!with_y)).zip(hidden);
@@ -55,7 +55,7 @@ fn log_odds(share: f64) -> f64 {
     (share / (1.0 - share)).ln()
 }
 
-/// Log odds of 1, 2 and 3 against 0 in each group, and the means that they lead to.
+/// Returns the log odds of 1, 2 and 3 against 0 in each group.
 fn of_four(group: u16) -> Vec<f64> {
     [[0.25f64, 0.15, 0.1], [0.3, 0.3, 0.2]][usize::from(group)]
         .map(|share| (share / [0.5, 0.2][usize::from(group)]).ln())
@@ -64,13 +64,13 @@ fn of_four(group: u16) -> Vec<f64> {
 
 const OF_FOUR: [f64; 2] = [0.25 + 0.3 + 0.3, 0.3 + 0.6 + 0.6];
 
-/// How people are drawn.
+/// Sampling of the respondents.
 #[derive(Clone, Copy)]
 enum Drawn {
     Simply,
-    /// So many clusters, whose members' log odds vary together with this deviation, and half of which have `z` 1.
+    /// This number of clusters, with a random effect of this deviation on log odds; half of them have `z` 1.
     Clusters(usize, f64),
-    /// Those with the trait this many times as often, with weights that make up for it.
+    /// Oversampling of people with the trait by this factor, with weights that correct for it.
     Informatively(f64),
 }
 
@@ -83,15 +83,15 @@ struct Setting {
     formula: &'static str,
     family: Option<Family>,
     respondents: usize,
-    /// Shares of hidden predictors and `z`, first slowest.
+    /// Shares of randomized predictors and `z`, with the first varying slowest.
     predictors: Vec<f64>,
-    /// Log odds of each category of `y` but the first, by the codes of the hidden predictors and `z`.
+    /// Log odds of each category of `y` but the first, by the codes of the randomized predictors and `z`.
     eta: fn(&[u16]) -> Vec<f64>,
     drawn: Drawn,
-    /// Of a public count, in place of `y`, whose mean is the exponential of `eta`: by how much people's means vary,
-    /// relative to them.
+    /// For a public count instead of `y`, whose mean is the exponential of `eta`: relative variation of people's
+    /// means.
     counts: Option<f64>,
-    /// The coefficient that is looked at, its category, and its true value.
+    /// The tested coefficient, its category and its true value.
     term: &'static str,
     category: Option<&'static str>,
     value: f64,
@@ -130,7 +130,7 @@ fn settings() -> Vec<Setting> {
         category: None,
         value,
     };
-    // A public count, and a hidden group with twice the mean.
+    // A public count, and a randomized group with twice the mean.
     let counts = |name, family, rare, varying, respondents| Setting {
         hidden: vec![2],
         formula: "count ~ x",
@@ -242,7 +242,7 @@ fn settings() -> Vec<Setting> {
     ]
 }
 
-/// What surveys of one kind found.
+/// Results of the surveys of one kind.
 #[derive(Clone, Copy, Default)]
 struct Found {
     surveys: u32,
@@ -277,7 +277,7 @@ impl Setting {
         self.hidden_predictors().iter().copied().chain([self.public]).collect()
     }
 
-    /// The codes of the hidden predictors and `z` of a cell.
+    /// Returns the codes of the randomized predictors and `z` of a cell.
     fn codes(&self, mut cell: usize) -> Vec<u16> {
         let mut codes = vec![0; self.sizes().len()];
         for (code, size) in codes.iter_mut().zip(self.sizes()).rev() {
@@ -293,7 +293,7 @@ impl Setting {
         odds.iter().map(|one| one / total).collect()
     }
 
-    /// A count of somebody with these predictors.
+    /// Draws a count for a person with these predictors.
     fn count(&self, codes: &[u16], varying: f64, mut uniform: impl FnMut() -> f64) -> f64 {
         let own = if uniform() < 0.5 { 1.0 - varying } else { 1.0 + varying };
         let mean = own * (self.eta)(codes)[0].exp();
@@ -307,7 +307,7 @@ impl Setting {
         number
     }
 
-    /// True codes of everybody, weights, clusters and counts.
+    /// Draws the true codes of everybody, with weights, clusters and counts.
     fn people(&self, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>, Vec<String>, Vec<f64>) {
         let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let mut columns = vec![Vec::new(); self.hidden.len() + 1];
@@ -319,7 +319,7 @@ impl Setting {
             if let Drawn::Clusters(count, deviation) = self.drawn {
                 let size = self.respondents / count;
                 if number % size == 0 {
-                    // Twelve uniform numbers are as good as normal.
+                    // The sum of twelve uniform numbers is practically normal.
                     moved = deviation * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0);
                 }
                 *codes.last_mut().unwrap() = (number / size % 2) as u16;
@@ -391,7 +391,7 @@ impl Setting {
                 found.joint[0] += 1;
                 found.joint[1] += u32::from(joint.p_value < 0.05);
             }
-            // With clusters there is no one share of the population.
+            // With clusters, the population has no single share.
             for one in fit.predictions.iter().filter(|_| !matches!(self.drawn, Drawn::Clusters(..))) {
                 let code: usize = one.category.as_ref().map_or(0, |category| category.parse().unwrap());
                 found.predicted[0] += 1;
@@ -401,7 +401,7 @@ impl Setting {
         found
     }
 
-    /// A row of the table.
+    /// Returns a row of the table.
     fn row(&self, found: &Found) -> String {
         format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -416,7 +416,7 @@ impl Setting {
         )
     }
 
-    /// What `sample-size` says of the coefficient, where it says anything about such surveys.
+    /// Returns the power that `sample-size` predicts for the coefficient, if it supports such surveys.
     fn power(&self) -> Option<f64> {
         let planned = !matches!(self.family, Some(Family::Multinomial | Family::Poisson | Family::QuasiPoisson));
         let planned = planned && self.family != Some(Family::Linear);
@@ -447,7 +447,7 @@ impl Setting {
     }
 }
 
-/// A share of counts, with twice its Monte Carlo error.
+/// Formats a share with twice its Monte Carlo error.
 fn share(part: u32, of: u32) -> String {
     let (part, of) = (f64::from(part), f64::from(of));
     let share = part / of;
@@ -457,7 +457,7 @@ fn share(part: u32, of: u32) -> String {
     }
 }
 
-/// The place of a number among cumulated shares.
+/// Returns the index of a number among cumulative shares.
 fn drawn(shares: &[f64], mut at: f64) -> usize {
     for (place, share) in shares.iter().enumerate() {
         at -= share;
@@ -468,10 +468,10 @@ fn drawn(shares: &[f64], mut at: f64) -> usize {
     shares.len() - 1
 }
 
-/// Surveys of one part.
+/// Number of surveys in a part.
 const PART: u32 = 100;
 
-/// What was found before: by setting and first survey of a part.
+/// Reads earlier results, by setting and first survey of a part.
 fn read(file: &str) -> BTreeMap<(usize, u32), Found> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let line = |line: &str| {

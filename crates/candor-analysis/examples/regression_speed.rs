@@ -1,8 +1,8 @@
-//! How long a regression with 20 public predictors, and limits of predictions for 10 profiles, takes.
+//! Measures a regression with 20 public predictors, and limits of predictions for 10 profiles.
 //!
-//! `cargo run --release -p candor-analysis --example regression_speed [respondents]`: a randomized outcome (epsilon 3),
-//! ten predictors with two categories and ten numeric columns, so that all rows differ; respondents are 100,000 unless
-//! said otherwise.
+//! `cargo run --release -p candor-analysis --example regression_speed [respondents]` uses a randomized outcome
+//! (epsilon 3), ten predictors with two categories, and ten numeric columns, so that all rows differ. There are
+//! 100,000 respondents by default.
 
 use std::time::Instant;
 
@@ -19,11 +19,11 @@ use candor_runtime::progress::ProgressSink;
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Predictors of each kind.
+/// Number of predictors of each kind.
 const EACH: usize = 10;
 const PROFILES: usize = 10;
 
-/// k-ary randomized response of two categories at epsilon 3.
+/// Returns a plan with k-ary randomized response of two categories at epsilon 3.
 fn plan() -> Plan {
     let labels = || vec!["0".to_owned(), "1".to_owned()];
     let mut attributes = vec![Attribute::new("y", labels()).expect("a name")];

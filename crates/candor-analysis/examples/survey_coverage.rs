@@ -1,5 +1,4 @@
-//! How often 95% intervals of shares hold in samples of clusters, end to end: people are drawn by clusters, randomized,
-//! counted and estimated.
+//! Measures the coverage of 95% intervals of shares in cluster samples, from drawing clusters to estimates.
 //!
 //! `cargo run --release -p candor-analysis --example survey_coverage [surveys]` writes a table of
 //! docs/reference/interval-coverage.md.
@@ -19,30 +18,29 @@ use candor_bulk::Randomizer;
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// How respondents are drawn: clusters of equal size, in so many strata, with weights that vary or not.
+/// Sampling of the respondents: clusters of equal size, in a number of strata, with or without varying weights.
 struct Drawing {
     name: &'static str,
     strata: u32,
     clusters: u32,
     size: usize,
-    /// The standard deviation of the logarithm of the weights.
+    /// Standard deviation of the logarithm of the weights.
     weights: f64,
 }
 
-/// A kind of survey: a trait `y` and a group `g`, answered together.
+/// A kind of survey: a trait `y` and a group `g`, randomized together.
 struct Setting<'a> {
     drawing: &'a Drawing,
-    /// The share of the trait.
+    /// Share of the trait.
     share: f64,
-    /// How alike people of a cluster are: the intraclass correlation of the trait.
+    /// Intraclass correlation of the trait.
     alike: f64,
     epsilon: f64,
-    /// The share of the group, in which the trait is as frequent.
+    /// Share of the group, in which the trait has the same frequency.
     group: f64,
 }
 
-/// In how many surveys intervals hold the truth: those of the trait's share, the same by the normal law, and those of
-/// its share in the group.
+/// Numbers of surveys in which intervals cover: those of the trait, the normal ones, and those within the group.
 #[derive(Default)]
 struct Holds {
     share: u32,
@@ -61,19 +59,19 @@ fn uniform(rng: &mut ChaCha20Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A standard normal number (Box and Muller).
+/// Draws a standard normal number (Box and Muller).
 fn normal(rng: &mut ChaCha20Rng) -> f64 {
     let radius = (-2.0 * (1.0 - uniform(rng)).ln()).sqrt();
     radius * (std::f64::consts::TAU * uniform(rng)).cos()
 }
 
 impl Setting<'_> {
-    /// The trait's share in a cluster: from two values as far apart as the correlation says.
+    /// Draws the trait's share in a cluster from two values, whose distance follows from the correlation.
     fn of_cluster(&self, rng: &mut ChaCha20Rng) -> f64 {
         if self.alike == 0.0 {
             return self.share;
         }
-        // In a few clusters everybody has it as often as not, in all others it is rarer.
+        // In a few clusters, the share is half or more; in all others, the trait is rarer.
         let high = 0.5f64.max(self.share + self.alike);
         let few = self.alike * self.share * (1.0 - self.share)
             / ((high - self.share).powi(2) + self.alike * self.share * (1.0 - self.share));
@@ -81,7 +79,7 @@ impl Setting<'_> {
         if uniform(rng) < few { high } else { low }
     }
 
-    /// Truths, weights, and the unit of each respondent.
+    /// Draws true records, weights, and the unit of each respondent.
     fn people(&self, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>, Vec<u32>) {
         let (mut truths, mut weights, mut units) = (vec![Vec::new(), Vec::new()], Vec::new(), Vec::new());
         for unit in 0..self.drawing.clusters {
@@ -96,7 +94,7 @@ impl Setting<'_> {
         (truths, weights, units)
     }
 
-    /// The counts of one survey, by units.
+    /// Returns the counts of one survey by units.
     fn counted(&self, plan: &Plan, attributes: &[usize], survey: u32) -> TableCounts {
         let mut rng = ChaCha20Rng::seed_from_u64(u64::from(survey));
         let (truths, weights, units) = self.people(&mut rng);
@@ -118,7 +116,7 @@ impl Setting<'_> {
         let mut found = Holds::default();
         for survey in 0..surveys {
             let alone = self.counted(&plan, &[1], survey);
-            // A table without numbers says that everything is possible.
+            // A table without estimates has intervals from 0 to 1.
             let share = |interval| {
                 let options = Options::default().interval(interval);
                 u32::from(analyse(&plan, &alone, &options).cells.map_or(true, |cells| holds(&cells[1])))

@@ -1,5 +1,5 @@
-//! How the command fails: what is wrong, where, and what would be right; exit 1 for wrong input, 2
-//! for wrong usage.
+//! Failures of the command: what is wrong, where, and what would be right. Exit code 1 for invalid input, 2 for wrong
+//! usage.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,25 +15,25 @@ use candor_tables::output::Target;
 use crate::flags::with_flags;
 use crate::json::{expects_json, json_text};
 
-/// Writes to standard error, if that can be written: a full disk there changes nothing about how the command ends.
+/// Writes to standard error; a failure to write there, such as a full disk, is ignored.
 pub fn tell(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Why a verb did not do what it was asked.
+/// Reasons why a command failed.
 pub enum Failure {
-    /// The input is wrong.
+    /// The input is invalid.
     Input(String),
-    /// The same, of a kind that has a code.
+    /// The input is invalid; the reason has a code.
     Rejected(Verdict),
-    /// The flags do not go together.
+    /// The options cannot be combined.
     Usage(String),
-    /// Whoever read our output has gone; nothing to tell anybody.
+    /// The reader of the output has gone, so nobody is left to tell.
     NobodyReads,
 }
 
 impl Failure {
-    /// Wrong input, with the file it is about.
+    /// Creates an input error with its file.
     pub fn about(file: &str, error: impl std::fmt::Display) -> Failure {
         Failure::Input(format!("{file}: {error}"))
     }
@@ -52,7 +52,7 @@ impl Failure {
             }
             Failure::Rejected(verdict) => {
                 tell(&format!("error: {}", visible(&verdict.text)));
-                // The code is for programs, which read the exit code, too: nothing to do if it cannot be written.
+                // Programs also read the exit code, so a failure to write the verdict is ignored.
                 let text = if expects_json() { json_text(&verdict) } else { String::new() };
                 let _ = std::io::stdout().lock().write_all(text.as_bytes());
                 ExitCode::from(1)

@@ -1,12 +1,12 @@
-//! Parameters as flags. Libraries name a parameter in backticks, by itself or with a value, as in `` `time_limit` ``
-//! and `` `method optimal` ``; the command writes it as its user does: `--time-limit`, `--method optimal`.
+//! Parameters as options. Libraries name a parameter in backticks, alone or with a value, as in `` `time_limit` `` and
+//! `` `method optimal` ``; the command shows it as `--time-limit` and `--method optimal`.
 
 use candor::choice::Choice;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use candor::shell;
 
-/// The values of a choice as those of a flag, each with what it is.
+/// Returns the parser of a choice, with the help of each value.
 pub fn choice<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
     let mut values: Vec<(C, PossibleValue)> = Vec::new();
     for &(name, value, about) in C::ALL {
@@ -19,12 +19,12 @@ pub fn choice<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
     PossibleValuesParser::new(values.into_iter().map(|(_, value)| value)).try_map(|name| C::of_name(&name))
 }
 
-/// The flag of a parameter.
+/// Returns the option of a parameter.
 pub fn flag(parameter: &str) -> String {
     format!("--{}", parameter.replace('_', "-"))
 }
 
-/// A library's message with its parameters as flags.
+/// Replaces the parameters in a library's message by options.
 pub fn with_flags(message: &str) -> String {
     let mut text = String::new();
     let mut rest = message;
@@ -37,7 +37,7 @@ pub fn with_flags(message: &str) -> String {
         };
         text += before;
         text += &match quoted.split_once(' ') {
-            // A value in quotes, or with a place to be filled, is written for a shell already.
+            // A value in quotes, or with a placeholder, is in shell syntax already.
             Some((name, value)) if value.contains(['"', '.']) => format!("{} {value}", flag(name)),
             Some((name, value)) => shell::flag(&flag(name), value),
             None => flag(quoted),
@@ -47,7 +47,7 @@ pub fn with_flags(message: &str) -> String {
     text + rest
 }
 
-/// Whether this begins like a parameter's name.
+/// Returns whether the text begins like a parameter's name.
 fn is_parameter(quoted: &str) -> bool {
     let name = quoted.split(' ').next().unwrap_or_default();
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
@@ -62,7 +62,7 @@ mod tests {
         let told = with_flags("`attribute_epsilon` has 1 value; use `method optimal`, or `allow_larger_epsilon`");
         assert_eq!(told, "--attribute-epsilon has 1 value; use --method optimal, or --allow-larger-epsilon");
         assert_eq!(with_flags("remove it with `drop my column`"), "remove it with --drop 'my column'");
-        // What is no parameter stays: names and labels may hold anything.
+        // Other text stays unchanged: names and labels may contain anything.
         for same in ["a ` alone", "`Not One` and `2`", "", "``"] {
             assert_eq!(with_flags(same), same);
         }

@@ -1,9 +1,9 @@
-//! The help: verbs in groups, the flags of the method that is asked for, and what people come for.
+//! The help: commands in groups, the options of the selected method, and a welcome.
 
 use candor_design::Method;
 use clap::{Arg, Command};
 
-/// The verbs by what they are for, in the order in which a study needs them.
+/// The commands by purpose, in the order of a study.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["schema", "choose", "compare", "design", "combine", "sample-size"]),
     ("Protect", &["audit", "evidence", "sign", "verify", "randomize", "sql"]),
@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Other", &["studio", "demo", "completions", "man", "help"]),
 ];
 
-/// What is printed when nothing is asked for.
+/// Text that is printed without arguments.
 pub const WELCOME: &str = "\
 candor lets people answer sensitive questions safely, and still learns from the answers.
 
@@ -32,14 +32,14 @@ What people come for:
 All commands: candor help. One command: candor design -h
 ";
 
-/// The command with its verbs in groups, and `design` with the flags that `words`, the command line, is about.
+/// Groups the commands, and limits the options of `design` to those of the method in `words`, the command line.
 pub fn shaped(command: Command, words: &[String]) -> Command {
     let command = command.mut_subcommand("design", |design| design_help(design, method_named(words)));
     let template = template(&command);
     command.help_template(template)
 }
 
-/// The page of the main help: the list of verbs is what clap cannot divide.
+/// Returns the template of the main help, because clap cannot group subcommands.
 fn template(command: &Command) -> String {
     let about = |verb: &str| {
         let found = command.get_subcommands().find(|known| known.get_name() == verb);
@@ -54,7 +54,7 @@ fn template(command: &Command) -> String {
     format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\nOptions:\n{{options}}{{after-help}}")
 }
 
-/// The method that the command line names, if it names one.
+/// Returns the method in the command line, if there is one.
 fn method_named(words: &[String]) -> Option<Method> {
     let place = words.iter().position(|word| word == "--method" || word.starts_with("--method="))?;
     let name = match words[place].strip_prefix("--method=") {
@@ -64,7 +64,7 @@ fn method_named(words: &[String]) -> Option<Method> {
     name.parse().ok()
 }
 
-/// `-h` shows what every method takes, and what the named one takes besides; `--help` shows everything.
+/// `-h` shows the common options and those of the selected method; `--help` shows all.
 fn design_help(design: Command, method: Option<Method>) -> Command {
     let common = |parameter: &str| COMMON.contains(&parameter);
     let shown = |arg: &Arg| match parameter(arg.get_id().as_str()) {
@@ -85,13 +85,13 @@ fn design_help(design: Command, method: Option<Method>) -> Command {
     design.after_long_help(examples).after_help(short)
 }
 
-/// So many lines of examples stand in the short help.
+/// Number of lines of examples in the short help.
 const SHORT_EXAMPLES: usize = 4;
 
-/// Parameters that are shown though no method was named.
+/// Parameters that are shown without a selected method.
 const COMMON: [&str; 2] = ["epsilon", "attribute_epsilon"];
 
-/// The parameter of a method that an argument is; `None` if it is for all methods.
+/// Returns the method parameter of an argument; `None` if it is for all methods.
 fn parameter(id: &str) -> Option<&str> {
     let parameter = match id {
         "from_clusters" => "clusters",

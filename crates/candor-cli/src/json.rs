@@ -1,25 +1,25 @@
-//! Results as JSON, and whether somebody expects it.
+//! Results as JSON, and whether JSON output was requested.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor_runtime::escape_control::is_hidden;
 use serde::Serialize;
 
-/// Whether the output is read by a program.
+/// Whether JSON output was requested.
 static JSON: AtomicBool = AtomicBool::new(false);
 
-/// From now on, rejections are written as JSON, too.
+/// Makes rejections appear as JSON, too, from now on.
 pub fn expect_json() {
     JSON.store(true, Ordering::Relaxed);
 }
 
-/// Whether the output is read by a program.
+/// Returns whether JSON output was requested.
 pub fn expects_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// Returns JSON on one line, fields in the order of the result; NaN and infinity are null. Invisible characters are
-/// escaped.
+/// Formats JSON on one line, with fields in the order of the result. NaN and infinity become null; invisible characters
+/// are escaped.
 pub fn json_text(json: &impl Serialize) -> String {
     let json = serde_json::to_string(json).expect("results have text for keys");
     let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };

@@ -162,7 +162,7 @@ fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
-    // Panics over damaged files are caught and told as errors; any other is a bug to be told as one.
+    // Panics over damaged files are caught and reported as errors; any other panic is reported as a bug.
     std::panic::set_hook(Box::new(|panic| {
         if !candor_tables::input::panic_is_guarded() {
             failure::tell(&format!("error: this is a bug in candor, please report it: {panic}"));

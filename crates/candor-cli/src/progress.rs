@@ -1,4 +1,4 @@
-//! A progress bar on standard error, where somebody watches.
+//! A progress bar on standard error, if it is a terminal.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::interruption;
 
-/// Long work, with a progress bar if somebody watches; the bar is taken away in the end. An interruption ends a search,
-/// which gives the best so far; anything else it ends with the whole program.
+/// Runs long work with a progress bar on terminals, which is removed at the end. An interruption stops a search, which
+/// returns the best result so far, and ends the program otherwise.
 pub fn watched<T>(work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
     let progress = Bar::new();
     let goes_on = |step: &Progress| {
@@ -23,7 +23,7 @@ pub fn watched<T>(work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
     done
 }
 
-/// Work of which nobody knows how far it is: what is done, and for how long, if somebody watches.
+/// Runs work of unknown length; terminals show its name and the elapsed time.
 pub fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let progress = Bar::new();
     progress.bar.set_style(style(&format!("{{spinner}} {what}, {{elapsed}}")));
@@ -34,7 +34,7 @@ pub fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
 
 struct Bar {
     bar: ProgressBar,
-    /// What is counted now, and whether with how good it is.
+    /// The unit being counted, and whether a quality is shown with it.
     shown: Mutex<(&'static str, bool)>,
 }
 
@@ -67,13 +67,13 @@ impl Bar {
     }
 }
 
-/// How a kind of step is shown.
+/// Returns the layout for a kind of step.
 fn layout(step: &Progress) -> String {
     let what = step.what;
     match (step.total, step.best) {
         (None, None) => format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}, {{elapsed}}"),
         (None, Some(_)) => format!("{{spinner}} {{human_pos}} {what}, {{msg}}, {{elapsed}}"),
-        // A search may end long before its time is over.
+        // A search may end long before its time limit.
         (Some(_), None) if what == "seconds" => "{bar:40} searching, {pos} of at most {len} seconds".to_owned(),
         (Some(_), Some(_)) if what == "seconds" => {
             "{bar:40} searching, {pos} of at most {len} seconds, {msg}".to_owned()

@@ -14,27 +14,27 @@ pub use crate::json::json_text;
 /// Whether everything is shown.
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
-/// From now on, shows everything.
+/// Shows everything from now on.
 pub fn show_everything() {
     VERBOSE.store(true, Ordering::Relaxed);
 }
 
-/// Whether everything is shown.
+/// Returns whether everything is shown.
 pub fn verbose() -> bool {
     VERBOSE.load(Ordering::Relaxed)
 }
 
-/// A verdict, or what else stands first, wrapped and with an empty line below it.
+/// Wraps a verdict or heading, followed by an empty line.
 pub fn lead(text: &str) -> String {
     let wrapped = paragraph(text);
     wrapped.lines().map(|line| format!("{}\n", line.trim_start())).chain(["\n".to_owned()]).collect()
 }
 
-/// So many rows of a table fit on a screen with what stands around it.
+/// Number of rows of a table that fit on a screen with the text around it.
 const ROWS: usize = 8;
 
-/// A table that fits on a screen: without columns that say nothing, and with its first rows only, unless everything is
-/// to be shown.
+/// Formats a table for one screen: without uninformative columns, and with the first rows only unless everything is
+/// shown.
 pub fn short_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let says =
         |column: &usize| rows.is_empty() || rows.iter().any(|row| row.get(*column).is_some_and(|cell| cell != "-"));
@@ -54,7 +54,7 @@ fn plural_rows(more: usize) -> String {
     format!("{} more", plural(more, "row")).replace("rows more", "more rows").replace("row more", "more row")
 }
 
-/// Writes text for people to standard output.
+/// Writes text to standard output.
 pub fn emit(text: &str) -> Result<(), Failure> {
     emit_data(&visible(text))
 }
@@ -69,7 +69,7 @@ pub fn json_value(result: &impl Serialize) -> Value {
     serde_json::to_value(result).expect("results have text for keys")
 }
 
-/// Writes to standard output what a program reads, as it is; a reader that has gone is not an error.
+/// Writes data for programs to standard output unchanged; a closed pipe is not an error.
 pub fn emit_data(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -79,7 +79,7 @@ pub fn emit_data(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a remark to standard error, where it does not disturb output.
+/// Writes a remark to standard error, where it does not disturb the output.
 pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", visible(text));
 }

@@ -1,4 +1,5 @@
-//! The Adult data: 32,561 records of eight categorical attributes; see data/adult of this crate for source and licence.
+//! The Adult data: 32,561 records with eight categorical attributes. data/adult in this crate states source and
+//! license.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -7,7 +8,7 @@ use candor_base::schema::{Attribute, Schema};
 
 const PACKED: &[u8] = include_bytes!("../data/adult/adult.csv.gz");
 
-/// The records as CSV.
+/// Returns the records as CSV.
 ///
 /// # Panics
 /// Never: the data are part of the program.
@@ -17,16 +18,16 @@ pub fn csv() -> String {
     text
 }
 
-/// Records and what they hold: the Adult data, or a table of one's own.
+/// Records and their schema: the Adult data, or a user's own.
 pub struct Dataset {
-    /// Its attributes.
+    /// Attributes of the records.
     pub schema: Schema,
-    /// A column of codes for each.
+    /// Category codes, one column per attribute.
     pub columns: Vec<Vec<u16>>,
 }
 
 impl Dataset {
-    /// The Adult data, with categories in alphabetical order.
+    /// Returns the Adult data, with categories in alphabetical order.
     ///
     /// # Panics
     /// Never: the data are part of the program.

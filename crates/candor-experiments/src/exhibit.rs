@@ -1,69 +1,70 @@
-//! What an experiment returns: tables and plots as plain data, and in words what agrees with the print.
+//! Results of experiments: tables and plots as plain data, and sentences about their agreement with the paper.
 
 use candor::plot::Plot;
 
-/// A paper whose results can be regenerated.
+/// A paper whose results can be reproduced.
 pub struct Paper {
-    /// The name it goes by on the command line.
+    /// Name on the command line.
     pub name: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What can be regenerated, in the order of the paper.
+    /// Its reproducible tables and figures, in the order of the paper.
     pub exhibits: &'static [Exhibit],
 }
 
 /// A table or figure of a paper.
 pub struct Exhibit {
-    /// The name it goes by on the command line, such as `table-1`.
+    /// Name on the command line, such as `table-1`.
     pub name: &'static str,
-    /// What it shows.
+    /// Caption: what the exhibit shows.
     pub caption: &'static str,
-    /// The authors' set-up in their words and symbols, a sentence per line.
+    /// The authors' setup in their words and symbols, one sentence per line.
     pub setup: &'static str,
-    /// Whether a test compares it with the page on every run, or only the release recipe does.
+    /// Running time, which decides whether every test run compares the exhibit with the page, or only the release
+    /// recipe.
     pub pace: Pace,
-    /// Computes it.
+    /// Function that computes the exhibit.
     pub make: fn(&Settings) -> Outcome,
 }
 
-/// How long an exhibit takes.
+/// Running time of an exhibit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// Less than five seconds, with the same result on every run.
     Quick,
     /// Longer, with the same result on every run.
     Slow,
-    /// It measures time, so no two runs agree.
+    /// Measures time, so no two runs agree.
     Timing,
 }
 
-/// How an experiment is run.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Where its random instances come from; the same seed gives the same result.
+    /// Seed of the random instances; the same seed gives the same result.
     pub seed: u64,
-    /// How many random instances or repetitions, instead of the exhibit's own number.
+    /// Number of random instances or repetitions [default: that of the exhibit].
     pub repeats: Option<usize>,
 }
 
-/// What came out.
+/// Result of an experiment.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Numbers, ours beside the printed ones where the paper prints some.
+    /// Tables of our numbers, next to printed ones where the paper has them.
     pub tables: Vec<Table>,
     /// Figures.
     pub plots: Vec<Plot>,
-    /// What agrees with the paper, what does not, and why, a sentence per line.
+    /// Agreements and differences with the paper, and their reasons, one sentence per line.
     pub verdict: String,
 }
 
-/// Numbers in rows and columns.
+/// A table of numbers.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Tells the tables of an exhibit apart; part of a file name.
+    /// Name of the table within its exhibit; part of a file name.
     pub name: String,
-    /// One heading per column.
+    /// Column headings.
     pub columns: Vec<String>,
-    /// One cell per column.
+    /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
 }

@@ -1,6 +1,6 @@
 //! Nayak and Zhai 2019, "A local l-diversity mechanism for privacy protected categorical data collection".
 //!
-//! Printed values stand as in the paper; ours beside them.
+//! Printed values are quoted as in the paper, next to ours.
 
 use candor::plot::{Plot, Scale, Series};
 use candor_design::{l_diversity, minimax, rappor};
@@ -8,7 +8,7 @@ use candor_design::{l_diversity, minimax, rappor};
 use crate::adult::Dataset;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
 
-/// The paper and what can be regenerated of it.
+/// The paper and its reproducible exhibits.
 pub const PAPER: Paper = Paper {
     name: "l-diversity",
     title: "A local l-diversity mechanism for privacy protected categorical data collection (Nayak and Zhai, 2019)",
@@ -62,7 +62,7 @@ pub const PAPER: Paper = Paper {
 const CATEGORIES: [usize; 9] = [2, 3, 5, 10, 20, 50, 100, 150, 200];
 const PARITIES: [f64; 11] = [1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 80.0, 100.0];
 
-/// Table 1 as printed, a row per parity.
+/// Table 1 as printed, one row per parity.
 const TABLE_1: [[&str; 9]; 11] = [
     ["220", "640", "1441.333", "3571.2", "7959.1", "21129.05", "43125.92", "65124.08", "87121.7"],
     ["12", "32", "76", "193.5", "432.25", "1151.5", "2351.25", "3551.167", "4751.125"],
@@ -80,7 +80,7 @@ const TABLE_1: [[&str; 9]; 11] = [
 const TABLE_2_CATEGORIES: [usize; 7] = [10, 15, 20, 50, 100, 200, 500];
 const TABLE_2_L: [usize; 6] = [5, 10, 15, 20, 25, 30];
 
-/// Table 2 as printed, a row per l: the smallest parity and, in parentheses, the answer size.
+/// Table 2 as printed, one row per l: the smallest parity and, in parentheses, the answer size.
 const TABLE_2: [[&str; 7]; 6] = [
     ["6(2)", "10.11(1)", "14.19(1)", "38.50(1)", "78.96(1)", "159.87(1)", "402.58(1)"],
     ["NA", "3.73(3)", "5.83(3)", "18.02(3)", "38.23(3)", "78.60(3)", "199.71(3)"],
@@ -90,12 +90,12 @@ const TABLE_2: [[&str; 7]; 6] = [
     ["NA", "NA", "NA", "4.44(9)", "11.25(8)", "24.63(8)", "64.69(8)"],
 ];
 
-/// How a printed number compares with ours.
+/// Agreement of a printed number with ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Agreement {
-    /// Ours, rounded to the printed decimals, is what is printed.
+    /// Equal to ours rounded to the printed decimals.
     Rounded,
-    /// Ours, cut off after the printed decimals, is what is printed.
+    /// Equal to ours truncated to the printed decimals.
     Truncated,
     /// Neither.
     Differs,
@@ -106,14 +106,14 @@ fn agreement(ours: f64, printed: &str) -> Agreement {
     let Ok(value) = printed.parse::<f64>() else { return Agreement::Differs };
     let unit = 10f64.powi(-(decimals as i32));
     match () {
-        // A half may have been rounded either way.
+        // A half may be rounded either way.
         () if (ours - value).abs() <= unit * (0.5 + 1e-9) => Agreement::Rounded,
         () if ours >= value && ours < value + unit => Agreement::Truncated,
         () => Agreement::Differs,
     }
 }
 
-/// `agree` cells, with what the others are.
+/// Counts the cells that agree, and names the others.
 fn tally(cells: &[(String, Agreement)]) -> String {
     let of =
         |kind: Agreement| cells.iter().filter(|(_, a)| *a == kind).map(|(name, _)| name.as_str()).collect::<Vec<_>>();
@@ -195,7 +195,7 @@ fn table_2(_: &Settings) -> Outcome {
             };
             let (value, printed_size) = printed.trim_end_matches(')').split_once('(').unwrap_or((printed, ""));
             let printed_size: usize = printed_size.parse().unwrap_or(0);
-            // The printed size may be another one that is as good.
+            // The printed size may be an equally good one.
             let variance = l_diversity::added_variance(k, l);
             let as_good =
                 minimax::parity_at(k, printed_size, variance).is_some_and(|p| (p / parity - 1.0).abs() < 1e-12);
@@ -287,7 +287,7 @@ fn section_4_3(_: &Settings) -> Outcome {
     let at =
         |k: usize, l: usize| minimax::least_parity(k, l_diversity::added_variance(k, l)).unwrap_or((f64::INFINITY, 1));
     let ((exact20, q20), (exact50, q50)) = (at(20, 5), at(50, 10));
-    // The paper goes on with the parity as it prints it, to two decimals.
+    // From here on the paper uses the parity as it prints it, to two decimals.
     let [g20, g50] = [exact20, exact50].map(|parity| (100.0 * parity).round() / 100.0);
     let checks = [
         ("k = 20, l = 5: parity at equal added variance", exact20, "14.19"),
@@ -327,7 +327,7 @@ fn compared(name: &str, checks: &[(&str, f64, &str)]) -> Outcome {
     Outcome { tables, plots: Vec::new(), verdict: tally(&cells) }
 }
 
-/// The shares of an attribute's categories `pi`, and the sampling variance of one record, `1 - sum pi^2`.
+/// Returns the shares `pi` of an attribute's categories, and the sampling variance of one record, `1 - sum pi^2`.
 fn sampling_variance(data: &Dataset, place: usize) -> f64 {
     let mut counts = vec![0.0; data.schema.size(place)];
     data.columns[place].iter().for_each(|&code| counts[usize::from(code)] += 1.0);
@@ -335,7 +335,7 @@ fn sampling_variance(data: &Dataset, place: usize) -> f64 {
     1.0 - counts.iter().map(|count| (count / people) * (count / people)).sum::<f64>()
 }
 
-/// What both methods add to the sampling variance of attributes of one's own data.
+/// Returns the variance that both methods add to the sampling variance of the user's attributes.
 pub(crate) fn of_attributes(data: &Dataset, attributes: &[usize], gamma: &[f64], l: &[usize]) -> Outcome {
     let (mut rows, mut plots) = (Vec::new(), Vec::new());
     let number = |value: f64| format!("{value:.6}");
@@ -400,7 +400,7 @@ mod tests {
         outcome.tables[0].rows.iter().map(|row| row.last().unwrap().as_str()).collect()
     }
 
-    /// All 99 cells; the two that are cut off are those of the notes.
+    /// All 99 cells; the notes list the two truncated ones.
     #[test]
     fn every_cell_of_table_1() {
         let outcome = table_1(&SETTINGS);
@@ -419,7 +419,7 @@ mod tests {
         );
     }
 
-    /// A few cells to eight digits, with the answer size.
+    /// Some cells to eight digits, with the answer size.
     #[test]
     fn cells_of_table_1_to_eight_digits() {
         for (parity, k, value, size) in [
@@ -436,7 +436,7 @@ mod tests {
         }
     }
 
-    /// All 30 numbers and 12 absent cells; the tie at k = 10, l = 5.
+    /// All 30 numbers and 12 empty cells; the tie at k = 10, l = 5.
     #[test]
     fn every_cell_of_table_2() {
         let outcome = table_2(&SETTINGS);
@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(row("20", "100")[2..4], ["17.957064".to_owned(), "5".to_owned()]);
     }
 
-    /// The ratios of the notes.
+    /// The ratios in the notes.
     #[test]
     fn ratios_of_rappor() {
         for (k, ratios) in [

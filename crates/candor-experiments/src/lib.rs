@@ -12,5 +12,5 @@ pub mod own;
 
 use exhibit::Paper;
 
-/// Every paper with something to regenerate.
+/// All papers with reproducible exhibits.
 pub const PAPERS: &[Paper] = &[optimized_rr::PAPER, optrr::OPTRR, l_diversity::PAPER, multidimensional::PAPER];

@@ -1,5 +1,5 @@
-//! Yamamoto and Shibuya 2024, "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data", by the designs
-//! of its authors' notebooks, with what they could not compute: the optimum beyond ten attributes.
+//! Yamamoto and Shibuya 2024, "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data": the experiments
+//! of its authors' notebooks, and the optimum beyond ten attributes, which they could not compute.
 
 mod genome;
 pub(crate) mod ratios;
@@ -74,13 +74,13 @@ pub const PAPER: Paper = Paper {
     ],
 };
 
-/// Uniform numbers for instances.
+/// Draws uniform numbers for instances.
 fn uniform(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
     low + (high - low) * ((rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64)
 }
 
 fn run_times(settings: &Settings) -> Outcome {
-    // The text of the paper that we have lost the optimum's cell for k = 5; the authors' notebook prints 0.0135.
+    // Our text of the paper lacks the optimum's cell for k = 5; the authors' notebook prints 0.0135.
     let printed = [
         (3, "0.0060", "0.000092"),
         (5, "0.0135", "0.00017"),

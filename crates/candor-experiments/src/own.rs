@@ -1,4 +1,4 @@
-//! The papers' experiments on one's own data, with parameters under the papers' names and symbols.
+//! The papers' experiments on the user's own data, with the papers' parameters and symbols.
 
 use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings};
@@ -10,20 +10,20 @@ use crate::{l_diversity, optrr};
 pub use crate::multidimensional::own::Multidimensional;
 pub use crate::unfit::Unfit;
 
-/// Domingo-Ferrer and Soria-Comas 2020, sections 6.5 and 6.6: errors of count queries from RR-Independent, RR-Clusters
-/// and both with adjustment.
+/// Domingo-Ferrer and Soria-Comas 2020, sections 6.5 and 6.6: errors of count queries under RR-Independent,
+/// RR-Clusters, and both with adjustment.
 ///
 /// # Errors
-/// If a parameter is out of its range, or the data have fewer than two randomized attributes.
+/// Returns an error if a parameter is out of range, or the data have fewer than two randomized attributes.
 pub fn multidimensional(data: Dataset, asked: &Multidimensional, settings: &Settings) -> Result<Outcome, Unfit> {
     multidimensional_own::experiment(data, asked, settings)
 }
 
-/// Yamamoto and Shibuya 2024, section V-A: the privacy level of the entire dataset, for attributes of these data and
-/// `epsilon_i` drawn from a range.
+/// Yamamoto and Shibuya 2024, section V-A: the record-level epsilon for attributes of these data, with `epsilon_i`
+/// drawn from a range.
 ///
 /// # Errors
-/// If the range is none, or the data have fewer than two randomized attributes.
+/// Returns an error if the range is invalid, or the data have fewer than two randomized attributes.
 pub fn optimized_rr(data: &Dataset, epsilon_i: (f64, f64), settings: &Settings) -> Result<Outcome, Unfit> {
     let (low, high) = epsilon_i;
     check("epsilon_i", &[low, high], 1e-3..=20.0)?;
@@ -38,11 +38,11 @@ pub fn optimized_rr(data: &Dataset, epsilon_i: (f64, f64), settings: &Settings) 
     }
 }
 
-/// Huang and Du 2008, section VI: the fronts of Warner's scheme, of the search and of all channels, for one attribute
-/// after another.
+/// Huang and Du 2008, section VI: the fronts of Warner's scheme, of the search and of all channels, attribute by
+/// attribute.
 ///
 /// # Errors
-/// If `delta` is out of its range.
+/// Returns an error if `delta` is out of range.
 pub fn optrr(data: &Dataset, attributes: &[usize], delta: f64, settings: &Settings) -> Result<Outcome, Unfit> {
     check("delta", &[delta], 0.01..=1.0)?;
     let mut all = Outcome::default();
@@ -59,11 +59,11 @@ pub fn optrr(data: &Dataset, attributes: &[usize], delta: f64, settings: &Settin
     Ok(all)
 }
 
-/// Nayak and Zhai 2019, sections 3.2 and 4: what the minimax method at each `gamma` and the l-diversity mechanism at
-/// each `l` add to the sampling variance, for one attribute after another.
+/// Nayak and Zhai 2019, sections 3.2 and 4: the variance that the minimax method at each `gamma` and the l-diversity
+/// mechanism at each `l` add to the sampling variance, attribute by attribute.
 ///
 /// # Errors
-/// If a parameter is out of its range.
+/// Returns an error if a parameter is out of range.
 pub fn l_diversity(data: &Dataset, attributes: &[usize], gamma: &[f64], l: &[usize]) -> Result<Outcome, Unfit> {
     check("gamma", gamma, 1.001..=1e6)?;
     check("l", &l.iter().map(|&l| l as f64).collect::<Vec<_>>(), 2.0..=1e6)?;

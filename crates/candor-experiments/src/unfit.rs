@@ -1,9 +1,9 @@
-//! What an experiment cannot be made with.
+//! Errors of experiments.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Why an experiment cannot be made.
+/// Reasons why an experiment cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit(String);
 
@@ -21,7 +21,7 @@ impl Unfit {
     }
 }
 
-/// Refuses what is out of a range.
+/// Rejects values outside a range.
 pub(crate) fn check(name: &str, values: &[f64], range: RangeInclusive<f64>) -> Result<(), Unfit> {
     if values.is_empty() {
         return Err(Unfit::new(format!("`{name}` has no value")));

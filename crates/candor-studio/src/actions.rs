@@ -1,4 +1,4 @@
-//! What can be done with a study, by name: what the page asks for, one request each.
+//! Actions on a study, by name; the page sends one request for each.
 
 use std::sync::PoisonError;
 
@@ -20,13 +20,13 @@ use crate::state::state;
 use crate::steps::{collect, data, promise, publish, results};
 use crate::survey;
 
-/// Does what is asked for, and gives what the page shows next.
+/// Performs an action and returns what the page shows next.
 ///
 /// # Errors
-/// If there is no such action, the request is wrong, or it cannot be done: why.
+/// Returns the reason if there is no such action, the request is invalid, or the action fails.
 pub fn act(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Value, Problem> {
     match action {
-        // What is asked while something else is being done.
+        // Requests that are answered while other work is in progress.
         "task" => return Ok(open.task.json()),
         "stop" => {
             open.task.stop();
@@ -47,7 +47,7 @@ pub fn act(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Val
     }
 }
 
-/// A field of the request.
+/// Returns a field of the request.
 fn field<T: DeserializeOwned>(body: &Value, name: &str) -> Result<T, Problem> {
     serde_json::from_value(body[name].clone()).map_err(|error| {
         let why = error.to_string().replace('`', "\"");
@@ -55,7 +55,7 @@ fn field<T: DeserializeOwned>(body: &Value, name: &str) -> Result<T, Problem> {
     })
 }
 
-/// What changes nothing.
+/// Performs an action that changes nothing.
 fn look(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Value, Problem> {
     let project = Project::load(&open.folder)?;
     let json = |value: Result<Value, serde_json::Error>| value.map_err(Problem::input);
@@ -94,7 +94,7 @@ fn look(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Value,
     }
 }
 
-/// A file that the page may hand out.
+/// Returns a file that the page may offer for download.
 fn published(open: &Open, file: &str) -> Result<std::path::PathBuf, Problem> {
     let missing = || Problem::missing(format!("There is no file {file} to be shown."));
     let (place, name) = match file.strip_prefix("publication/") {
@@ -106,13 +106,13 @@ fn published(open: &Open, file: &str) -> Result<std::path::PathBuf, Problem> {
     if path.is_file() { Ok(path) } else { Err(missing()) }
 }
 
-/// Where the browser finds a file.
+/// Returns the address at which the browser finds a file.
 fn address(shelf: &Shelf, path: std::path::PathBuf) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     format!("{}{}/{name}", crate::guard::FILES, shelf.ticket(path))
 }
 
-/// The trade-off at an epsilon, as far as it is known.
+/// Returns the trade-off at an epsilon, as far as it is computed.
 fn trade(open: &Open, project: &Project, body: &Value) -> Result<Value, Problem> {
     let schema = project.schema()?;
     let wanted: Option<f64> = field(body, "epsilon")?;
@@ -172,7 +172,7 @@ fn change(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Valu
     changed(open)
 }
 
-/// The study after a change; its script says what was done so far.
+/// Returns the study after a change, and updates its script.
 fn changed(open: &Open) -> Result<Value, Problem> {
     let project = Project::load(&open.folder)?;
     if let Some(Ok(_)) = &project.plan {
@@ -181,7 +181,7 @@ fn changed(open: &Open) -> Result<Value, Problem> {
     state(open, &project)
 }
 
-/// Makes the plan that is asked for, and keeps it with the page for respondents.
+/// Designs the requested plan, and stores it with the page for respondents.
 fn keep_plan(project: &mut Project) -> Result<(), Problem> {
     let schema = project.schema()?;
     let options = project.study.trade_off();

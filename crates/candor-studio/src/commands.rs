@@ -1,4 +1,4 @@
-//! The commands that do what the page did, and the script that repeats a study.
+//! The equivalent commands of the page's actions, and the script that repeats a study.
 
 use candor::made_by::made_by;
 use candor::shell::{file, flag, word};
@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::project::texts::file_name;
 use crate::project::{Project, RESPONSES, SCHEMA};
 
-/// The command of each step, as it may be copied.
+/// The command of each step, ready to copy.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Commands {
     open: String,
@@ -50,7 +50,7 @@ pub fn commands(project: &Project, left_out: &[String]) -> Commands {
 }
 
 impl Commands {
-    /// Those that the report names, for who has its files.
+    /// Returns the commands for the report, for readers who have its files.
     pub fn of_report(&self) -> Vec<String> {
         let audit = "candor audit plan.json".to_owned();
         [audit, self.results.clone(), self.publish.clone()].into_iter().filter(|line| !line.is_empty()).collect()
@@ -75,7 +75,7 @@ fn explain(project: &Project, language: &str) -> String {
     format!("candor explain plan.json{} -o promise-{language}.html", speaking(project, language))
 }
 
-/// The flags of a language and its texts.
+/// Returns the options for a language and its texts.
 fn speaking(project: &Project, language: &str) -> String {
     let name = file_name(language);
     let texts = project.folder.join(&name).is_file().then(|| format!(" --texts {}", word(&name)));
@@ -91,7 +91,7 @@ fn randomize(project: &Project, data: &str) -> String {
     format!("candor randomize plan.json {}{flags} -o {RESPONSES}", file(data))
 }
 
-/// What is asked of the responses.
+/// Returns the options that select the results.
 fn asked(project: &Project) -> Option<String> {
     let study = &project.study;
     let mut flags = vec![flag("--tables", &study.estimate_tables()?)];
@@ -124,10 +124,10 @@ fn report(project: &Project, responses: &str) -> Option<String> {
 /// The script's name.
 pub const SCRIPT: &str = "commands.sh";
 
-/// A shell script that makes the study's plan, page, tables and report anew in the folder where it is run.
+/// Returns a shell script that makes the study's plan, page, tables and report in the current folder.
 ///
 /// # Errors
-/// If a file cannot be read.
+/// Returns an error if a file cannot be read.
 pub fn script(project: &Project) -> Result<String, Problem> {
     let schema = candor::schema::to_toml(project.schema()?);
     let mut text = format!(
@@ -168,7 +168,7 @@ pub fn script(project: &Project) -> Result<String, Problem> {
     Ok(text + &results(project))
 }
 
-/// Lines that estimate from the responses beside the script.
+/// Returns lines that estimate from the responses next to the script.
 fn results(project: &Project) -> String {
     if !project.folder.join(RESPONSES).is_file() {
         return "# There are no answers yet.\n".to_owned();
@@ -180,7 +180,7 @@ fn results(project: &Project) -> String {
     lines.into_iter().flatten().map(|line| format!("{line}\n")).collect()
 }
 
-/// Lines that write a file.
+/// Returns lines that write a file.
 fn here(name: &str, content: &str) -> String {
     let mut end = "CANDOR_END".to_owned();
     while content.lines().any(|line| line == end) {

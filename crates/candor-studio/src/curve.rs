@@ -1,5 +1,5 @@
-//! The trade-off of a study, computed behind the page: the position that is looked at first, then the other stops of
-//! the slider, then what each question costs.
+//! The trade-off of a study, computed in the background: first the requested position, then the other stops of the
+//! slider, then the cost of each question.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +12,10 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::{Progress, ProgressSink};
 use serde_json::{Value, json};
 
-/// How long a request waits for the position it asks for.
+/// Maximum time that a request waits for its position.
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// The trade-off of one schema, table list and number of people. Dropping it ends the work.
+/// The trade-off of one schema, table list and number of respondents. Dropping it stops the work.
 pub struct Curve {
     shared: Arc<Shared>,
 }
@@ -48,7 +48,7 @@ impl Known {
     }
 }
 
-/// What to compute next.
+/// The next thing to compute.
 enum Next {
     Position(f64),
     Cost(Box<Position>, String),
@@ -60,7 +60,7 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The wanted position, then the stop nearest to it, then the costs of questions there.
+    /// Returns the requested position, then the nearest missing stop, then the missing costs of questions.
     fn next(&self) -> Next {
         let mut known = self.known();
         if !known.has(known.wanted) {
@@ -78,7 +78,7 @@ impl Shared {
         let name = position.as_ref().and_then(|position| {
             position.guessing.iter().map(|one| &one.name).find(|name| !known.costs.contains_key(*name)).cloned()
         });
-        // The last protected question cannot be made public: then nothing would be left to protect.
+        // The last protected question cannot be made public, because nothing would be left to protect.
         let only = position.as_ref().is_some_and(|position| position.guessing.len() < 2);
         known.done = only || name.is_none();
         match (position, name) {
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Whether somebody waits for a position that is not the one being computed.
+    /// Returns whether a request waits for another position than the one being computed.
     fn is_overtaken(&self, epsilon: f64) -> bool {
         let known = self.known();
         known.wanted != epsilon && !known.has(known.wanted)
@@ -111,7 +111,7 @@ impl Shared {
         let goes_on = |_: &Progress| !ended() && !self.is_overtaken(epsilon);
         let found = position(&self.schema, epsilon, &self.options, ProgressSink::new(&goes_on));
         let overtaken = ended() || self.is_overtaken(epsilon);
-        // What was broken off for another position is computed again later.
+        // Work that was interrupted for another position is repeated later.
         if overtaken && found.as_ref().map_or(true, |(_, design)| design.interrupted) {
             return;
         }
@@ -130,14 +130,14 @@ impl Shared {
         {
             known.costs.insert(name, found);
         } else if known.wanted == position.epsilon {
-            // It cannot be computed: say so by leaving it out, once.
+            // The cost cannot be computed: record it as unknown, so that it is not tried again.
             known.costs.insert(name.clone(), unknown_cost(&name, position));
         }
         self.changed.notify_all();
     }
 }
 
-/// A question whose cost cannot be computed.
+/// Returns the entry of a question whose cost cannot be computed.
 fn unknown_cost(name: &str, position: &Position) -> QuestionCost {
     let mut cost = QuestionCost::default();
     (cost.name, cost.typical) = (name.to_owned(), position.typical);
@@ -145,7 +145,7 @@ fn unknown_cost(name: &str, position: &Position) -> QuestionCost {
 }
 
 impl Curve {
-    /// Begins to compute, at this epsilon first.
+    /// Starts computing, at this epsilon first.
     pub fn start(schema: Schema, options: TradeOffOptions, epsilon: f64) -> Curve {
         let known = Mutex::new(Known { wanted: epsilon, ..Known::default() });
         let (changed, ended) = (Condvar::new(), AtomicBool::new(false));
@@ -155,12 +155,12 @@ impl Curve {
         Curve { shared }
     }
 
-    /// Whether it is the trade-off of these.
+    /// Returns whether this is the trade-off of the given schema and options.
     pub fn is_of(&self, schema: &Schema, options: &TradeOffOptions) -> bool {
         self.shared.schema == *schema && self.shared.options == *options
     }
 
-    /// What is known, after a short wait for the position at this epsilon.
+    /// Returns what is known, after a short wait for the position at this epsilon.
     pub fn look(&self, epsilon: f64) -> Value {
         let mut known = self.shared.known();
         if known.wanted != epsilon {
@@ -217,7 +217,7 @@ mod tests {
         let found = look(2.0);
         assert_eq!(found["positions"].as_array().unwrap().len(), STOPS.len());
         assert_eq!(found["costs"].as_array().unwrap().len(), 3);
-        // An epsilon between the stops is computed, too.
+        // An epsilon between the stops is computed as well.
         let found = look(2.2);
         assert_eq!(found["positions"].as_array().unwrap().len(), STOPS.len() + 1);
         assert_eq!(found["problem"], Value::Null);

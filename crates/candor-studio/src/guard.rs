@@ -1,9 +1,8 @@
-//! Who may call: the page that this program opened, and nobody else.
+//! Access control: only the page that this program opened may call.
 //!
-//! The program listens on this machine only, but every web page that the browser shows can send requests there. A
-//! request must name this very address as its host (no other name leads here, so that DNS rebinding fails), must not
-//! come from another origin, and everything but the page's own files needs the token, which only the address that the
-//! program printed holds.
+//! The program listens on this machine only, but every web page in the browser can send requests there. A request must
+//! name this very address as its host (so DNS rebinding fails) and must not come from another origin. Everything but
+//! the page's own files requires the token, which is only in the address that the program prints.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use crate::problem::Problem;
 use crate::secret::same_secret;
 
-/// What requests are checked against.
+/// Settings that requests are checked against.
 #[derive(Clone, Debug)]
 pub struct Guard {
     /// The port that the program listens on.
@@ -24,24 +23,23 @@ pub struct Guard {
     pub token: Arc<str>,
 }
 
-/// What every response of the page itself says: nothing from elsewhere runs, nothing is framed, nothing is sent
-/// elsewhere.
+/// Security headers of the page's responses: no foreign code, no framing, no requests to other places.
 const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src \
     'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The same for a file that is shown inside the page: its own styles and scripts, with no access to anything.
+/// Security headers of a file shown inside the page: its own styles and scripts, without access to anything else.
 const FILE_CONTENT: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src \
     data:; form-action 'none'; \
     base-uri 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-downloads allow-modals";
 
-/// Where files are shown by ticket.
+/// Path of files that are shown by ticket.
 pub const FILES: &str = "/files/";
 
 impl Guard {
-    /// Checks where a request comes from.
+    /// Checks the host and the origin of a request.
     ///
     /// # Errors
-    /// If it was sent to another name, or by another page.
+    /// Returns an error if it was sent to another name, or by another page.
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
@@ -69,7 +67,7 @@ impl Guard {
     /// Checks the token.
     ///
     /// # Errors
-    /// If there is none, or another.
+    /// Returns an error if the token is missing or wrong.
     pub fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|given| given.strip_prefix("Bearer "));
@@ -84,7 +82,7 @@ impl Guard {
     }
 }
 
-/// Checks every request, and says in every response what a browser may do with it.
+/// Checks every request, and adds the security headers to every response.
 pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (of_file, of_api) = (path.starts_with(FILES), path.starts_with("/api/"));

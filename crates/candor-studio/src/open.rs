@@ -1,4 +1,4 @@
-//! A study that is open in this program: its lock, what was read of its data, and what is computed behind its page.
+//! An open study: its lock, the contents of its data, and the computations behind its page.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -13,20 +13,20 @@ use crate::project::{Project, folder};
 use crate::running::Running;
 use crate::task::Task;
 
-/// When a file was written last, and how long it is.
+/// Modification time and size of a file.
 type Stamp = (Option<SystemTime>, u64);
 
 /// An open study.
 pub struct Open {
-    /// The name of its folder.
+    /// Name of its folder.
     pub name: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// What takes long.
+    /// Its long-running work.
     pub task: Task,
     /// Its trade-off.
     pub curve: Mutex<Option<Curve>>,
-    /// Its survey, if it runs here.
+    /// Its survey, if it is running here.
     pub survey: Mutex<Option<Running>>,
     overview: Mutex<Option<(Stamp, Arc<Overview>)>>,
     gate: Mutex<()>,
@@ -37,7 +37,7 @@ impl Open {
     /// Opens a study.
     ///
     /// # Errors
-    /// If another program has it open, or its folder cannot be written to.
+    /// Returns an error if another program has it open, or its folder is not writable.
     pub fn new(name: &str, path: PathBuf) -> Result<Open, Problem> {
         let lock = folder::lock(&path)?;
         Ok(Open {
@@ -52,15 +52,15 @@ impl Open {
         })
     }
 
-    /// The study for somebody who changes it: nobody else does meanwhile.
+    /// Locks the study for a change.
     pub fn enter(&self) -> MutexGuard<'_, ()> {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is in the data; read once, unless the file changes. `None` if the study has no data.
+    /// Returns an overview of the data, cached until the file changes. `None` if the study has no data.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn overview(&self, project: &Project) -> Result<Option<Arc<Overview>>, Problem> {
         if project.study.data.is_none() {
             return Ok(None);
@@ -78,7 +78,7 @@ impl Open {
         Ok(Some(overview))
     }
 
-    /// Forgets what was read of the data: it is to be read in another way.
+    /// Discards the cached overview, so that the data are read again with other settings.
     pub fn read_again(&self) {
         *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

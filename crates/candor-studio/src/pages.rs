@@ -1,4 +1,4 @@
-//! The page: what a browser gets, as it is in the program.
+//! The files of the page, as they are built into the program.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The texts of the page, by the codes of languages; English is complete by definition.
+/// Texts of the page by language code; English is complete by definition.
 const TEXTS: &[(&str, &str)] = &[("en", include_str!("../texts/en.toml"))];
 
 static TABLES: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(|| {
@@ -41,7 +41,7 @@ static TABLES: LazyLock<BTreeMap<&'static str, Value>> = LazyLock::new(|| {
     TEXTS.iter().map(|&(code, text)| (code, table(text))).collect()
 });
 
-/// The texts of the page in the first of these languages that it has, as JSON.
+/// Returns the texts of the page as JSON, in the first of these languages that exists.
 pub fn texts(wanted: &str) -> String {
     let codes = wanted.split([',', ';']).map(|code| code.trim().split('-').next().unwrap_or_default());
     let found = codes.filter_map(|code| TABLES.get(code)).next();
@@ -52,7 +52,7 @@ pub fn texts(wanted: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Every text that a script names is in the table, and every text of the table is named.
+    /// Every text that a script names is in the table, and every text in the table is used.
     #[test]
     fn scripts_and_texts_go_together() {
         let table = &TABLES["en"];

@@ -1,4 +1,4 @@
-//! What cannot be done, why, and what to do, as the page shows it.
+//! Errors as the page shows them: what failed, why, and what to do.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -12,9 +12,9 @@ use serde_json::json;
 /// A problem in one plain sentence or two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The status of the response.
+    /// HTTP status of the response.
     pub status: StatusCode,
-    /// Which kind, for programs.
+    /// Code for programs.
     pub kind: &'static str,
     /// What is wrong and what to do.
     pub text: String,
@@ -26,7 +26,7 @@ impl Problem {
         Problem { status, kind, text: text.into() }
     }
 
-    /// Something in the request, or in what the user wrote, that is not right.
+    /// An invalid request or input.
     pub fn input(error: impl Display) -> Problem {
         // Libraries name their parameters in backticks.
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "input", error.to_string().replace('`', ""))
@@ -38,17 +38,17 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "file", text)
     }
 
-    /// Something that must be done first.
+    /// A step that must be done first.
     pub fn first(text: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, "first", text)
     }
 
-    /// Something that is no longer possible.
+    /// A change that is no longer possible.
     pub fn locked(text: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, "locked", text)
     }
 
-    /// Nothing is there.
+    /// Something that does not exist.
     pub fn missing(text: impl Into<String>) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, "missing", text)
     }

@@ -1,4 +1,4 @@
-//! `candor-collect` as a program that runs beside this one.
+//! `candor-collect` as a child process.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -21,11 +21,10 @@ impl Drop for Running {
     }
 }
 
-/// How long a survey may take to end by itself.
+/// Maximum time for a survey to stop by itself.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Asks the program to end, which it does when all requests are answered; whatever it acknowledged is stored either
-/// way.
+/// Asks the program to stop, which it does after answering all requests. Acknowledged responses are stored in any case.
 fn stop(child: &mut Child) {
     #[cfg(unix)]
     {
@@ -39,14 +38,14 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// What is said where the program is missing.
+/// Message if the program is missing.
 const NOT_INSTALLED: &str = "candor-collect is not installed on this computer; it serves surveys. Install it as the \
     guide \"Install candor\" says (for example: cargo install candor-collect), then press the button again.";
 
-/// The program that serves surveys.
+/// Returns the program that serves surveys.
 ///
 /// # Errors
-/// If it is not installed.
+/// Returns an error if it is not installed.
 pub fn program() -> Result<Command, Problem> {
     program_file("candor-collect").map(Command::new).ok_or_else(|| Problem::first(NOT_INSTALLED))
 }
@@ -55,7 +54,7 @@ impl Running {
     /// Serves the survey in a subfolder on this computer.
     ///
     /// # Errors
-    /// If the program is missing, or the survey cannot be served.
+    /// Returns an error if the program is missing, or the survey cannot be served.
     pub fn serve(folder: &Path, survey: &str) -> Result<Running, Problem> {
         let mut command = program()?;
         command.args(["serve", survey, "--listen", "127.0.0.1:0"]).current_dir(folder);
@@ -64,7 +63,7 @@ impl Running {
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let mut line = String::new();
         if let Some(out) = child.stdout.take() {
-            // Whatever else it says is not needed.
+            // Further output is not needed.
             let _ = BufReader::new(out).read_line(&mut line);
         }
         let address = line.split_whitespace().find(|word| word.starts_with("http://")).map(str::to_owned);
@@ -84,12 +83,12 @@ impl Running {
         }
     }
 
-    /// Where the survey is.
+    /// Returns the address of the survey.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Whether it was ended by somebody else.
+    /// Returns whether the program has stopped by itself.
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }

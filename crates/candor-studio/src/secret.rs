@@ -1,13 +1,13 @@
-//! The token that the page shows with every request, and tickets for files.
+//! The token that the page sends with every request, and tickets for files.
 
 use candor_base::randomness::Source;
 use rand_core::Rng;
 use sha2::{Digest, Sha256};
 
-/// Returns a fresh secret of 192 bits, in hexadecimal digits.
+/// Returns a fresh secret of 192 bits in hexadecimal.
 ///
 /// # Panics
-/// If the operating system gives no randomness: nothing may go on then.
+/// Panics if the operating system provides no randomness: nothing may continue without it.
 pub fn secret() -> String {
     let source = Source::from_os().expect("the operating system gives randomness");
     let mut bytes = [0; 24];
@@ -15,12 +15,12 @@ pub fn secret() -> String {
     hex(&bytes)
 }
 
-/// Bytes in hexadecimal digits.
+/// Formats bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether two secrets are the same, in a time that does not tell where they differ.
+/// Compares two secrets in constant time.
 pub fn same_secret(one: &str, other: &str) -> bool {
     let (one, other) = (Sha256::digest(one.as_bytes()), Sha256::digest(other.as_bytes()));
     one.iter().zip(other.iter()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0

@@ -1,4 +1,4 @@
-//! Listening on this machine, and opening the page.
+//! The server on this machine.
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,10 +13,10 @@ use crate::problem::Problem;
 use crate::secret::secret;
 use crate::shelf::Shelf;
 
-/// Serves the studies of a folder until `stop`; `ready` is given the address to open. Port 0 is any that is free.
+/// Serves the studies of a folder until `stop`; calls `ready` with the address to open. Port 0 selects a free one.
 ///
 /// # Errors
-/// If the folder cannot be used, or the port is taken.
+/// Returns an error if the folder cannot be used, or the port is taken.
 pub async fn serve(
     folder: &Path,
     port: u16,

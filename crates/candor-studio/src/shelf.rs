@@ -1,4 +1,4 @@
-//! The folder that studies are kept in: each is a folder of its own.
+//! The folder of all studies; each study is a folder of its own.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::problem::Problem;
 use crate::project::{STUDY, folder};
 use crate::secret::secret;
 
-/// The longest name of a study.
+/// Maximum length of a study's name.
 const MAX_NAME: usize = 80;
 
-/// All that the program works on.
+/// State of the program.
 pub struct Shelf {
     /// The folder of studies.
     pub folder: PathBuf,
@@ -24,20 +24,20 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The studies in a folder, which is made if there is none.
+    /// Returns the studies in a folder, which is created if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// Returns an error if it cannot be created.
     pub fn new(path: &Path) -> Result<Shelf, Problem> {
         folder::make(path)?;
         let path = path.canonicalize().map_err(|error| Problem::file(path, error))?;
         Ok(Shelf { folder: path, opened: Mutex::default(), tickets: Mutex::default() })
     }
 
-    /// Opens a study, or gives it if it is open.
+    /// Opens a study, or returns it if it is open.
     ///
     /// # Errors
-    /// If there is none of this name, or another program has it open.
+    /// Returns an error if it does not exist, or another program has it open.
     pub fn open(&self, name: &str) -> Result<Arc<Open>, Problem> {
         check_name(name)?;
         let path = self.folder.join(name);
@@ -54,10 +54,10 @@ impl Shelf {
         Ok(open)
     }
 
-    /// Makes a folder for a new study: of this name, or of one like it that is free.
+    /// Creates a folder for a new study, with this name or a similar free one.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// Returns an error if it cannot be created.
     pub fn create(&self, wanted: &str) -> Result<Arc<Open>, Problem> {
         let base = plain(wanted);
         for number in 1.. {
@@ -72,10 +72,10 @@ impl Shelf {
         unreachable!("some number is free")
     }
 
-    /// The studies, the one that was changed last first.
+    /// Returns the studies, the most recently changed one first.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn list(&self) -> Result<Value, Problem> {
         let entries = std::fs::read_dir(&self.folder).map_err(|error| Problem::file(&self.folder, error))?;
         let mut found: Vec<(u64, String)> = entries
@@ -93,23 +93,23 @@ impl Shelf {
         Ok(json!({"folder": self.folder.display().to_string(), "studies": studies}))
     }
 
-    /// A ticket by which the browser may show one file.
+    /// Returns a ticket that lets the browser show one file.
     pub fn ticket(&self, file: PathBuf) -> String {
         let ticket = secret();
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner).insert(ticket.clone(), file);
         ticket
     }
 
-    /// The file of a ticket.
+    /// Returns the file of a ticket.
     pub fn file_of(&self, ticket: &str) -> Option<PathBuf> {
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner).get(ticket).cloned()
     }
 }
 
-/// Rejects a name that is no folder directly below the shelf.
+/// Rejects a name that is not a folder directly below the shelf.
 ///
 /// # Errors
-/// If it is none.
+/// Returns an error for such a name.
 pub fn check_name(name: &str) -> Result<(), Problem> {
     let fine = !name.is_empty()
         && name.len() <= 2 * MAX_NAME
@@ -119,7 +119,7 @@ pub fn check_name(name: &str) -> Result<(), Problem> {
     if fine { Ok(()) } else { Err(Problem::missing(format!("There is no study \"{name}\"."))) }
 }
 
-/// A name for a folder that every system takes.
+/// Returns a folder name that every system accepts.
 fn plain(wanted: &str) -> String {
     let letters = wanted.chars().map(|c| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '-' });
     let name: String = letters.take(MAX_NAME).collect();

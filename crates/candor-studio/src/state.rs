@@ -1,4 +1,4 @@
-//! What the page knows of a study.
+//! The state of a study for the page.
 
 use candor::moments::MomentQuery;
 use candor_base::schema::Schema;
@@ -12,10 +12,10 @@ use crate::steps::publish::PUBLICATION;
 use crate::steps::{collect, data, promise};
 use crate::survey;
 
-/// Everything that steps show without computing.
+/// Returns everything that the steps show without computing.
 ///
 /// # Errors
-/// If the data cannot be read.
+/// Returns an error if the data cannot be read.
 pub fn state(open: &Open, project: &Project) -> Result<Value, Problem> {
     let overview = open.overview(project)?;
     let left_out = overview.as_ref().map_or(Vec::new(), |overview| overview.left_out());
@@ -53,7 +53,7 @@ pub fn state(open: &Open, project: &Project) -> Result<Value, Problem> {
     }))
 }
 
-/// The attributes that stand for numbers.
+/// Returns the attributes that stand for numbers.
 fn have_means(schema: &Schema) -> Vec<&str> {
     let names = schema.attributes().iter().map(|attribute| attribute.name());
     names.filter(|name| MomentQuery::parse(schema, &candor_runtime::names::quoted(name), "", "").is_ok()).collect()

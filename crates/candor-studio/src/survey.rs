@@ -1,4 +1,4 @@
-//! A survey on the web: the folder for `candor-collect`, which runs here as a program of its own.
+//! An online survey: the folder for `candor-collect`, which runs as a separate program.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::project::texts::TextsFile;
 use crate::project::{FIRST_LANGUAGE, PLAN, Project, RESPONSES, SURVEY, folder};
 use crate::running::{Running, program};
 
-/// Runs the program to its end; gives what it says.
+/// Runs the program to its end and returns its output.
 fn run(project: &Project, arguments: &[&str]) -> Result<String, Problem> {
     let output = program()?.args(arguments).current_dir(&project.folder).stdin(Stdio::null()).output();
     let output = output.map_err(|error| Problem::input(format!("candor-collect cannot be run: {error}")))?;
@@ -27,10 +27,10 @@ fn run(project: &Project, arguments: &[&str]) -> Result<String, Problem> {
     }
 }
 
-/// Writes the survey's folder, if there is none, and serves it on this computer.
+/// Writes the survey's folder if there is none, and serves it on this computer.
 ///
 /// # Errors
-/// If the program is missing, or the survey cannot be served.
+/// Returns an error if the program is missing, or the survey cannot be served.
 pub fn start(open: &Open, project: &Project) -> Result<(), Problem> {
     let plan = project.plan()?;
     if !project.plan_is_current() {
@@ -53,7 +53,7 @@ pub fn start(open: &Open, project: &Project) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The questions as they were written, in the words of the survey.
+/// Writes the wording of the questions into the survey.
 fn write_words(project: &Project, schema: &candor_base::schema::Schema) -> Result<(), Problem> {
     let path = project.folder.join(SURVEY).join("survey.toml");
     let text = folder::read(&path)?.unwrap_or_default();
@@ -87,7 +87,7 @@ pub fn pause(open: &Open) {
 /// Closes the survey and fetches its responses, once.
 ///
 /// # Errors
-/// If there is no survey, nobody answered, or the responses cannot be written.
+/// Returns an error if there is no survey, nobody answered, or the responses cannot be written.
 pub fn fetch(open: &Open, project: &Project) -> Result<(), Problem> {
     if !project.folder.join(SURVEY).join("survey.toml").exists() {
         return Err(Problem::first("There is no survey yet."));
@@ -119,17 +119,17 @@ pub fn fetch(open: &Open, project: &Project) -> Result<(), Problem> {
     )
 }
 
-/// How many people answered.
+/// Returns the number of respondents.
 fn responses(project: &Project) -> Result<u64, Problem> {
     let said = run(project, &["status", SURVEY])?;
     let line = said.lines().find(|line| line.contains(" responses")).unwrap_or_default();
     Ok(line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0))
 }
 
-/// What there is to know of the survey.
+/// Returns the state of the survey.
 pub fn state(open: &Open, project: &Project) -> Value {
     let mut running = open.survey.lock().unwrap_or_else(PoisonError::into_inner);
-    // Ended by somebody else.
+    // Stopped from outside.
     if running.as_mut().is_some_and(Running::has_ended) {
         *running = None;
     }
@@ -140,15 +140,15 @@ pub fn state(open: &Open, project: &Project) -> Value {
     json!({"installed": installed, "exists": exists, "address": address, "fetched": fetched})
 }
 
-/// How many people answered, for who waits.
+/// Returns the number of respondents, for the page that waits for them.
 ///
 /// # Errors
-/// If the program cannot be run.
+/// Returns an error if the program cannot be run.
 pub fn count(project: &Project) -> Result<Value, Problem> {
     Ok(json!({"responses": responses(project)?}))
 }
 
-/// The folder of the survey.
+/// Returns the folder of the survey.
 pub fn folder_of(project: &Project) -> PathBuf {
     project.folder.join(SURVEY)
 }

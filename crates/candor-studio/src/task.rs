@@ -1,4 +1,4 @@
-//! Long work that somebody waits for: how far it is, and that it shall stop.
+//! Long-running work with its progress, which can be stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use candor_runtime::progress::{Progress, ProgressSink};
 use serde_json::{Value, json};
 
-/// The long work of a study; one at a time.
+/// The long-running work of a study; one at a time.
 #[derive(Debug, Default)]
 pub struct Task {
     stop: AtomicBool,
@@ -14,7 +14,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Does work that tells how far it is, and ends when it is [stopped](Task::stop).
+    /// Runs work that reports its progress and can be [stopped](Task::stop).
     pub fn run<T>(&self, work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
         self.stop.store(false, Ordering::Relaxed);
         let goes_on = |step: &Progress| {
@@ -26,12 +26,12 @@ impl Task {
         done
     }
 
-    /// Ends what is being done.
+    /// Stops the current work.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How far it is; null if nothing is being done.
+    /// Returns the progress; null if nothing is running.
     pub fn json(&self) -> Value {
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         now.as_ref().map_or(Value::Null, |step| json!({"what": step.what, "done": step.done, "total": step.total}))

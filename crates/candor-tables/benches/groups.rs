@@ -1,8 +1,8 @@
-//! Counting responses in groups of public attributes, beside counting them together.
+//! Compares counting responses in groups of public attributes with counting them together.
 //!
-//! `cargo bench -p candor-tables --bench groups` counts a million responses (or as many as `CANDOR_BENCH_ROWS` says)
-//! for three two-way tables: all together, then in 40 and in 1,600 groups. The time should grow with the number of
-//! rows, not with that of groups times rows.
+//! `cargo bench -p candor-tables --bench groups` counts a million responses for three two-way tables, or as many as
+//! `CANDOR_BENCH_ROWS` specifies: together, and in 40 and 1,600 groups. The time should be proportional to the
+//! number of rows, and not to that of groups times rows.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,9 +1,9 @@
-//! Regressions on responses.
+//! Measures regressions on responses.
 //!
-//! `cargo bench -p candor-tables --bench regress` makes ten million responses (or as many as `CANDOR_BENCH_ROWS` says)
-//! about a sensitive question with four public categorical predictors, as Parquet, and prints how long reading and
-//! fitting takes; then 20,000 responses that are all different, with two numeric columns and 24 hidden combinations.
-//! benches/peers/regress.py fits as many people who were asked directly.
+//! `cargo bench -p candor-tables --bench regress` makes ten million responses as Parquet, or as many as
+//! `CANDOR_BENCH_ROWS` specifies, about a sensitive question with four public categorical predictors. It prints the
+//! time for reading and fitting. It then fits 20,000 distinct responses with two numeric columns and 24 combinations
+//! of randomized predictors. benches/peers/regress.py fits as many people who were asked directly.
 
 use std::fs::File;
 use std::path::Path;
@@ -25,7 +25,7 @@ use candor_tables::input::Inputs;
 use candor_tables::model::{DesignColumns, model_rows};
 use parquet::arrow::ArrowWriter;
 
-/// A cheap generator of numbers from 0 to 1.
+/// A fast generator of numbers from 0 to 1.
 struct Draws(u64);
 
 impl Draws {
@@ -47,7 +47,7 @@ fn labels(size: usize) -> Vec<String> {
     (0..size).map(|code| code.to_string()).collect()
 }
 
-/// The truth four times of six, else a random answer.
+/// Returns a channel that reports the true category four times out of six, and otherwise a random one.
 fn die(sizes: &[usize]) -> Pattern {
     let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
     let parts = vec![Part { set: PatternSet::no_miss(), weight: 4 }, Part { set: PatternSet::All, weight: 2 }];

@@ -1,9 +1,9 @@
-//! Randomizing tables on disk, beside what reading and writing them costs anyway.
+//! Measures randomizing files, and compares it with only reading and writing them.
 //!
-//! `cargo bench -p candor-tables` makes a table of ten million rows and the eight categorical
-//! attributes of Adult (or as many rows as `CANDOR_BENCH_ROWS` says), as Parquet and CSV, and
-//! prints: decoding the Parquet input and encoding an already randomized table of the same shape,
-//! one after the other in one thread, and `candor randomize` doing it all, with its peak memory.
+//! `cargo bench -p candor-tables` makes a file of ten million rows with the eight categorical attributes of Adult,
+//! as Parquet and CSV, or with as many rows as `CANDOR_BENCH_ROWS` specifies. It measures decoding the Parquet input
+//! and encoding an already randomized file, one after the other in one thread. It then measures `candor randomize`,
+//! with its peak memory.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn plan() -> Plan {
     Plan::new(Schema::with_sizes(&ADULT).unwrap(), (0..8).map(block).collect()).unwrap()
 }
 
-/// Rows that are not all alike: categories by a cheap generator, the low ones more often.
+/// Returns rows with varied categories from a fast generator, with lower ones more often.
 fn batch(schema: &Arc<ArrowSchema>, state: &mut u64) -> RecordBatch {
     let column = |size: &usize| -> ArrayRef {
         let mut code = || {
@@ -81,7 +81,7 @@ fn run(input: &Path, output: &Path) -> f64 {
     started.elapsed().as_secs_f64()
 }
 
-/// Peak memory of this process, in MiB, where the system tells.
+/// Returns the peak memory of this process in MiB, if the system provides it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
@@ -89,7 +89,7 @@ fn peak() -> Option<u64> {
 }
 
 fn main() {
-    // A process of its own for each randomization, so that its peak memory is its own.
+    // A separate process for each randomization has its own peak memory.
     if let [_, word, input, output, ..] = &std::env::args().collect::<Vec<_>>()[..]
         && word == "randomize"
     {
@@ -133,7 +133,7 @@ fn main() {
     let csv = place("responses.csv");
     let (seconds, peak) = child(&people, &csv);
     println!("Parquet to CSV {seconds:.2} s: {:.1} million rows/s, peak {peak} MiB", rate(seconds));
-    // Without the file beside it, the CSV is an ordinary table again.
+    // Without its sidecar file, the CSV is an ordinary file again.
     std::fs::remove_file(place("responses.csv.candor.json")).unwrap();
     let (seconds, peak) = child(&csv, &place("again.csv"));
     println!("CSV to CSV {seconds:.2} s: {:.1} million rows/s, peak {peak} MiB", rate(seconds));

@@ -1,4 +1,4 @@
-//! A survey in memory: Arrow record batches in, randomized batches out, and what they tell.
+//! A survey in memory: randomizes Arrow record batches, and estimates from the responses.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use candor_tables::input::Input;
 use candor_tables::randomize::{RandomizeJob, randomize};
 use candor_tables::tally::{self, tally};
 
-/// Randomizes and estimates a table in memory.
+/// Randomizes record batches and estimates a table.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::from_toml("[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]\n")?;
     let channel = Pattern::k_ary(vec![Axis::single(2)], 2.0)?;

@@ -1,8 +1,8 @@
-//! Bins for numbers: how they are asked for, and where their edges are.
+//! Bins for numbers: their specification and their edges.
 
 use std::collections::HashSet;
 
-/// How a numeric column is put into bins.
+/// Specification of the bins of a numeric column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bins {
     /// This many bins with about equally many records each.
@@ -14,10 +14,10 @@ pub enum Bins {
 }
 
 impl Bins {
-    /// Reads `quantile:5`, `width:10` or `edges:18,65`.
+    /// Parses `quantile:5`, `width:10` or `edges:18,65`.
     ///
     /// # Errors
-    /// Says what would be right.
+    /// Returns an error message with the expected forms.
     pub fn parse(text: &str) -> Result<Bins, String> {
         let wrong = || format!("\"{text}\" is not a way to make bins; use quantile:5, width:10 or edges:18,65");
         let (kind, value) = text.split_once(':').ok_or_else(wrong)?;
@@ -37,7 +37,7 @@ impl Bins {
     }
 }
 
-/// The edges of the bins, which depend on the data except where the user gave them.
+/// Returns the edges of the bins, which depend on the data unless the user specified them.
 fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -71,7 +71,7 @@ fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
     Ok(edges)
 }
 
-/// The same of a column of this name; the error has round edges that would do, if there are any.
+/// Returns the edges of bins of a column; an error suggests round edges if possible.
 pub(crate) fn edges_of(name: &str, bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
     edges(bins, numbers).map_err(|problem| match suggested(numbers.iter().copied()) {
         Some(round) => format!("{problem}, for instance with `bins {name}=edges:{round}`"),
@@ -79,9 +79,10 @@ pub(crate) fn edges_of(name: &str, bins: &Bins, numbers: &[f64]) -> Result<Vec<f
     })
 }
 
-/// Round edges to suggest for numbers in this range, as they are written: at most six, at multiples of 1, 2 or 5 times
-/// a power of ten. Round as they are, they tell no value; the owner of the data should choose edges by the question
-/// instead.
+/// Suggests round edges for numbers in this range, as text: at most six multiples of 1, 2 or 5 times a power of
+/// ten.
+///
+/// Round edges do not reveal a value. Still, edges chosen from the wording of the question are better.
 pub(crate) fn suggested(numbers: impl Iterator<Item = f64>) -> Option<String> {
     let (least, most) = numbers
         .filter(|number| number.is_finite())
@@ -93,7 +94,7 @@ pub(crate) fn suggested(numbers: impl Iterator<Item = f64>) -> Option<String> {
     let power = about.log10().floor();
     let steps = [1.0, 2.0, 5.0, 10.0].map(|times| (times, times * 10f64.powf(power)));
     let (times, step) = steps.into_iter().find(|(_, step)| *step >= about * (1.0 - 1e-9))?;
-    // Whole multiples, divided last, so that decimals are written as they are meant.
+    // Integer multiples, divided last, so that decimals are exact as written.
     let edge = |multiple: f64| match power < 0.0 {
         true => multiple * times / 10f64.powf(-power),
         false => multiple * step,

@@ -32,14 +32,14 @@ pub fn check(
         progress.report(Progress::new("records", records, None))?;
         let (mut found, mut coded) = (Vec::new(), Vec::with_capacity(names.len()));
         for (column, attribute) in schema.attributes().iter().enumerate() {
-            // Whether a value fits does not depend on how it is rounded.
+            // Rounding does not affect whether a value fits.
             let mut rng = fixed(0);
             coded.push(codes(&batch, column, attribute, &mut rng, |unfit| {
                 let first = !std::mem::replace(&mut suggested[column], true);
                 found.push(if first { unfit.told() } else { unfit.listed() });
             })?);
         }
-        // What a value that does not fit would have said of other questions is not known.
+        // The values that an invalid one implies for other questions are unknown.
         let unfit: HashSet<u64> = found.iter().map(|value| value.row).collect();
         unsettled(&batch, schema, &mut coded, |bad| found.extend((!unfit.contains(&bad.row)).then_some(bad)));
         found.sort_by_key(|value| value.row);

@@ -53,12 +53,13 @@ impl UncodableRow<'_> {
     }
 }
 
-/// Returns the code of every row; invalid rows are reported to `bad` and get code 0. Numbers between two grid points
-/// are rounded stochastically ([`dithered`]), and [codes of missing values](crate::missing::Missing) become the
-/// missing category.
+/// Returns the code of every row; invalid rows are reported to `bad` and get code 0.
+///
+/// Numbers between two grid points are rounded stochastically ([`dithered`]). [Codes of missing
+/// values](crate::missing::Missing) become the missing category.
 ///
 /// # Errors
-/// Returns an error if the column has an unsupported type.
+/// Returns [`TableError::Type`] if the column has an unsupported type.
 pub fn codes(
     batch: &Batch,
     column: usize,
@@ -92,8 +93,7 @@ pub fn codes(
     })
 }
 
-/// Returns the position of a missing value whose code is not a category, also within the parts of a value.
-/// parts.
+/// Returns the position of the missing category for a code of a missing value, including codes in parts of a value.
 fn missing_place(batch: &Batch, column: usize, row: usize, attribute: &Attribute, value: &str) -> Option<(u16, f64)> {
     match batch.parts(column, row) {
         Some(parts) => attribute.place_of_value(&batch.missing.emptied(&parts).join(&CROSS.to_string())),
@@ -147,7 +147,7 @@ fn of_dictionary(
         }
     };
     match dictionary.keys() {
-        // How many there are is known beforehand then.
+        // Without missing rows, the number of rows is known in advance.
         keys if keys.null_count() == 0 => keys.values().iter().copied().map(Some).enumerate().map(code).collect(),
         keys => keys.iter().enumerate().map(code).collect(),
     }
@@ -161,7 +161,7 @@ fn of_texts(
     mut otherwise: impl FnMut(usize, &str) -> u16,
 ) -> Option<Vec<u16>> {
     let missing = attribute.place_of_value("");
-    // The schema's own table guards against labels made to collide, which takes a while; labels of a schema are not.
+    // The schema's own map resists constructed collisions, which is slower; labels of a schema are trusted.
     let labels = attribute.categories().iter().map(String::as_str).zip((0..).map(|code| (code, 0.0)));
     let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numeric_len() == 0).collect();
     let place = |value: &str| match attribute.numeric_len() {

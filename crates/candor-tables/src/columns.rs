@@ -13,13 +13,13 @@ use crate::input::Input;
 use crate::missing::Missing;
 use crate::types::{for_each_text, is_categorical};
 
-/// Maximum number of distinct values counted in a column.
+/// Maximum number of distinct values that are counted in a column.
 pub const MAX_COUNTED: usize = 200;
 
-/// Maximum number of values kept of a numeric column, evenly spaced over the file.
+/// Maximum number of stored values of a numeric column, evenly spaced over the file.
 pub const MAX_NUMBERS: usize = 1 << 16;
 
-/// Number of first rows that are kept.
+/// Number of first rows that are stored.
 const FIRST_ROWS: usize = 5;
 
 /// Columns and first rows of a file.
@@ -44,8 +44,7 @@ pub struct Column {
     pub unnamed: bool,
     /// Whether its type can contain categories or numbers.
     pub readable: bool,
-    /// Distinct values with how often each occurs, in the order of the table; those of a column with many are the first
-    /// [`MAX_COUNTED`].
+    /// Distinct values with their frequencies, in order of first occurrence; at most [`MAX_COUNTED`].
     pub values: Vec<(String, u64)>,
     /// Whether there are more distinct values than were counted.
     pub more: bool,
@@ -100,8 +99,9 @@ impl Numbers {
 }
 
 impl Column {
-    /// Returns the number of records in each category of an attribute, approximately for very long columns; values
-    /// outside the categories are ignored.
+    /// Returns the number of records in each category of an attribute, ignoring all other values.
+    ///
+    /// It is approximate for very long columns.
     pub fn counts(&self, attribute: &Attribute) -> Vec<u64> {
         let mut counts = vec![0; attribute.categories().len()];
         let mut add = |value: &str, count: u64| {
@@ -179,8 +179,7 @@ impl Reading {
         }
     }
 
-    /// Decides, as in schema inference, whether words such as `NA` are missing values: among numbers, and `NA` among
-    /// texts.
+    /// Decides, as schema inference does, whether codes such as `NA` are missing values.
     fn finish(mut self, named: bool) -> Column {
         let numeric = self.numbers.as_ref().is_some_and(|numbers| numbers.count > 0);
         let code = |(value, _): &(String, u64)| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -197,10 +196,10 @@ impl Reading {
     }
 }
 
-/// Reads a file once and summarizes its columns; reports the number of records to `progress`.
+/// Reads a file once and summarizes its columns. `progress` receives the number of records.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read or has no records, or if `progress` cancels.
+/// Returns [`TableError`] if the file cannot be read or has no records, or if `progress` cancels.
 pub fn columns(input: Input, progress: ProgressSink<'_>) -> Result<Columns, TableError> {
     let (file, header, words) = (input.name().to_owned(), input.header().to_vec(), input.missing().clone());
     let (mut records, total, mut first_rows) = (0, input.rows(), Vec::new());

@@ -1,4 +1,4 @@
-//! Columns of cross-classifications, made of the columns that a table has.
+//! Columns of cross-classifications, made from the columns of their parts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use candor_base::schema::{CROSS, parts};
 
 use crate::types::cast;
 
-/// Which columns to read, and what to make of them.
+/// The columns to read, and how the requested columns are made from them.
 pub(crate) struct Crossing {
     /// The columns to read.
     pub(crate) read: Vec<String>,
-    /// Each column asked for: its name, and which of those read it is made of.
+    /// Requested columns: name, and the positions of the columns that it is made from.
     made: Vec<(String, Vec<usize>)>,
 }
 
@@ -23,8 +23,9 @@ pub(crate) struct Crossing {
 pub(crate) type Parts = BTreeMap<usize, Vec<ArrayRef>>;
 
 impl Crossing {
-    /// The attributes, those that the header does not list made of their parts; then the others, which are read as they
-    /// are.
+    /// Plans the reading of attributes and other columns.
+    ///
+    /// An attribute that is not in the header is made from its parts. Other columns are read as they are.
     pub(crate) fn new(header: &[String], attributes: &[String], others: &[String]) -> Crossing {
         let mut read: Vec<String> = Vec::new();
         let mut made = Vec::with_capacity(attributes.len() + others.len());
@@ -44,15 +45,15 @@ impl Crossing {
         Crossing { read, made }
     }
 
-    /// Whether nothing is to be made: the columns read are those asked for.
+    /// Returns whether the requested columns are exactly those that are read.
     pub(crate) fn is_plain(&self) -> bool {
         self.made.iter().enumerate().all(|(at, (_, places))| *places == [at])
     }
 
-    /// The columns as asked for, as read or the texts of several joined, and the parts of the latter.
+    /// Returns the requested columns, and the parts of those that were joined.
     ///
     /// # Errors
-    /// The name and type of a column that cannot be text.
+    /// Returns the name and type of a column that has no text form.
     pub(crate) fn make(&self, read: &RecordBatch) -> Result<(RecordBatch, Parts), (String, DataType)> {
         let mut fields = Vec::with_capacity(self.made.len());
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.made.len());
@@ -77,13 +78,13 @@ impl Crossing {
     }
 }
 
-/// The values of a row; a missing one is empty.
+/// Returns the values of a row; a missing one is empty.
 pub(crate) fn row_of(texts: &[ArrayRef], row: usize) -> Vec<&str> {
     let value = |text: &'_ ArrayRef| if text.is_null(row) { None } else { Some(row) };
     texts.iter().map(|text| value(text).map_or("", |row| text.as_string::<i32>().value(row))).collect()
 }
 
-/// The labels of combinations.
+/// Returns the labels of combinations.
 fn joined(texts: &[ArrayRef], rows: usize) -> ArrayRef {
     let mut builder = StringBuilder::new();
     for row in 0..rows {

@@ -9,12 +9,14 @@ use crate::TableError;
 use crate::input::Inputs;
 use crate::responses::{ReadSummary, ResponseBatch, read_batches};
 
-/// Counts the different responses of tables made under a plan that [answers with
-/// records](candor_analysis::adjust::check_plan): one column per attribute, in the order of the schema. Memory is
-/// proportional to their number, not to that of the responses.
+/// Counts the distinct responses in files, with one column per attribute, in the order of the schema.
+///
+/// Answers must be [records](candor_analysis::adjust::check_plan). Memory is proportional to the number of distinct
+/// responses, and not to that of all responses.
 ///
 /// # Errors
-/// Returns an error if a file was made with another plan or cannot be read, or if a value is not a valid response.
+/// Returns [`TableError`] if a file was made with another plan or cannot be read, or a value is not a valid
+/// response.
 ///
 /// # Panics
 /// Panics if answers under the plan are sets.

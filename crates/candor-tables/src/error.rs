@@ -20,15 +20,15 @@ pub enum TableError {
     /// The file cannot be opened or read.
     #[error("cannot read {file}: {error}")]
     Read {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Why.
+        /// Underlying error.
         error: std::io::Error,
     },
     /// The same file was given twice, possibly under different names.
     #[error("{}; its records would count twice", given_twice(file, again))]
     GivenTwice {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// The second name.
         again: String,
@@ -45,57 +45,57 @@ pub enum TableError {
     /// A batch of a stream that cannot be read, or does not fit its schema.
     #[error("{file}, batch {batch}: {message}")]
     Batch {
-        /// The stream's name.
+        /// Name of the stream.
         file: String,
-        /// Which batch, counted from 1.
+        /// Number of the batch, from 1.
         batch: u64,
-        /// What is wrong with it.
+        /// What is wrong.
         message: String,
     },
     /// A line of JSON that is not a valid row.
     #[error("{file}, line {line}: {message}")]
     Line {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which line, counted from 1.
+        /// Line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong.
         message: String,
     },
-    /// A column that responses to the plan do not have.
+    /// A column that is not in responses to the plan.
     #[error("{file} has a column \"{}\", which responses to this plan do not have", shown(column))]
     UnknownColumn {
-        /// The file or source.
+        /// File or source.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         column: String,
     },
     /// An empty file.
     #[error("{file} is empty; it needs a header and at least one record")]
     Empty {
-        /// The file's name.
+        /// Name of the file.
         file: String,
     },
-    /// A header without rows in any file.
+    /// A header without rows in every file.
     #[error("there are no records in {file}")]
     NoRecords {
-        /// The file's name.
+        /// Name of the file.
         file: String,
     },
     /// Two columns with the same name.
     #[error("{file} has two columns named \"{}\"; rename one", shown(column))]
     DuplicateColumn {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The column's name.
+        /// Name of the column.
         column: String,
     },
     /// A missing column.
     #[error("{file} has no column \"{column}\"{}", did_you_mean(nearest))]
     MissingColumn {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The missing column.
+        /// Name of the column.
         column: String,
         /// The most similar column.
         nearest: Option<String>,
@@ -103,37 +103,37 @@ pub enum TableError {
     /// A row with a different number of fields from the header.
     #[error("{file}, row {row}: {found} fields, but the header has {expected}{}", single_column_hint(*expected))]
     Ragged {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which row.
+        /// Row number, from 1.
         row: u64,
-        /// Fields found.
+        /// Number of fields.
         found: u64,
-        /// Fields expected.
+        /// Expected number of fields.
         expected: u64,
     },
-    /// An empty line in a file with one column, which CSV readers would silently skip.
+    /// An empty line in a file with one column, which CSV readers silently skip.
     #[error("{file}, row {row}: an empty line; write \"\" for a missing value")]
     EmptyLine {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which row.
+        /// Row number, from 1.
         row: u64,
     },
     /// An unclosed quote.
     #[error("{file}: a quote in or before row {row} is not closed, so the rows after it would be read as one field")]
     UnclosedQuote {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The last row read.
+        /// Number of the last row.
         row: u64,
     },
     /// A record or a header that exceeds a limit.
     #[error("{file}, {}: {limit}; see docs/reference/limits.md", header_or_row(*row))]
     TooLong {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which row; 0 is the header.
+        /// Row number, from 1; 0 for the header.
         row: u64,
         /// The exceeded limit.
         limit: String,
@@ -141,7 +141,7 @@ pub enum TableError {
     /// A Parquet file that claims more rows than it can contain.
     #[error("{file} claims {claimed} rows, but a file of its length holds at most {most}; it is damaged")]
     RowsClaimed {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// Number of rows claimed.
         claimed: u64,
@@ -151,11 +151,11 @@ pub enum TableError {
     /// Text that is not UTF-8.
     #[error("{file}, {place}: byte {byte}, 0x{found:02X}, is not UTF-8; convert the file to UTF-8")]
     Utf8 {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which value.
+        /// Location of the value.
         place: String,
-        /// Position in the value, from 1.
+        /// Position of the byte in the value, from 1.
         byte: usize,
         /// The invalid byte.
         found: u8,
@@ -166,19 +166,19 @@ pub enum TableError {
     /// A column with an unsupported type.
     #[error("{file}, column \"{}\" holds {}; it must hold text, numbers or booleans", shown(column), shown(found))]
     Type {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which column.
+        /// Name of the column.
         column: String,
-        /// Its type.
+        /// Type of the column.
         found: String,
     },
     /// Not a Parquet file, or damaged.
     #[error("cannot read {file} as Parquet: {message}")]
     Parquet {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Why.
+        /// What is wrong.
         message: String,
     },
     /// Responses without the fingerprint of their plan.
@@ -193,7 +193,7 @@ pub enum TableError {
          the true records instead"
     )]
     AlreadyRandomized {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// Fingerprint of their plan.
         fingerprint: String,
@@ -204,7 +204,7 @@ pub enum TableError {
     /// Responses instead of recorded answers.
     #[error("{file} already contains responses made with the plan {fingerprint}; they need not be imported again")]
     AlreadyResponses {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// Fingerprint of their plan.
         fingerprint: String,
@@ -212,17 +212,17 @@ pub enum TableError {
     /// Responses made with another plan.
     #[error("Wrong plan: {file} was made with {found}, and the plan given is {expected}")]
     Fingerprint {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// Fingerprint in the file.
         found: String,
         /// Fingerprint of the given plan.
         expected: String,
     },
-    /// Output of candor computed from responses, instead of responses.
+    /// A file that candor computed from responses, instead of responses.
     #[error("{file} contains {found}, not responses; use the responses they were made from")]
     NotResponses {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// What the file contains.
         found: &'static str,
@@ -230,9 +230,9 @@ pub enum TableError {
     /// An invalid sidecar file.
     #[error("{file} is not a valid sidecar file of responses: {message}")]
     Sidecar {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Why.
+        /// What is wrong.
         message: String,
     },
     /// The sidecar file says that the responses were being replaced.
@@ -241,7 +241,7 @@ pub enum TableError {
          again, or remove {sidecar} if you know that {file} is right"
     )]
     Replacing {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// The sidecar file.
         sidecar: String,
@@ -253,7 +253,7 @@ pub enum TableError {
          {sidecar} (the plan is then not checked)"
     )]
     Records {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// The sidecar file.
         sidecar: String,
@@ -265,7 +265,7 @@ pub enum TableError {
     /// A table without counts.
     #[error("there are no counts for the table \"{table}\": {file} has no \"{column}\"")]
     NoCounts {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// The table.
         table: String,
@@ -280,9 +280,9 @@ pub enum TableError {
     CountsMisfit {
         /// The table.
         table: String,
-        /// The responses, by channel IDs.
+        /// Channel IDs of the responses.
         tags: String,
-        /// What is wrong.
+        /// The inconsistency.
         misfit: InconsistentCounts,
     },
     /// More counted responses than floats can represent exactly.
@@ -293,7 +293,7 @@ pub enum TableError {
     TooManyCounted {
         /// The table.
         table: String,
-        /// Their number.
+        /// Number of counted responses.
         total: u128,
     },
     /// A kept column with the name of an answer column.
@@ -306,25 +306,25 @@ pub enum TableError {
         shown(expected)
     )]
     KeptType {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// Its type in this file.
+        /// Type in this file.
         found: String,
-        /// Its type before.
+        /// Type in the files before it.
         expected: String,
     },
     /// A kept column with a type that the output does not support.
     #[error("{file}: the kept column \"{column}\" contains {found}, {reason}")]
     KeptUnwritable {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// Its type.
+        /// Type of the column.
         found: String,
-        /// The reason, and a remedy.
+        /// Reason, with a remedy.
         reason: &'static str,
     },
     /// A kept value that the output cannot represent.
@@ -333,13 +333,13 @@ pub enum TableError {
          Parquet, or do not keep the column"
     )]
     KeptValue {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Which row.
+        /// Row number, from 1.
         row: u64,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// Its type.
+        /// Type of the value.
         found: String,
     },
     /// A label or a name that a spreadsheet would run as a formula.
@@ -348,7 +348,7 @@ pub enum TableError {
          answer: rename it in the schema, write Parquet, or omit `safe_cells`"
     )]
     UnsafeLabel {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The label or name.
         label: String,
@@ -359,7 +359,7 @@ pub enum TableError {
          published"
     )]
     KeptTruth {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The randomized attribute that it reveals.
         attribute: String,
@@ -369,7 +369,7 @@ pub enum TableError {
         "the column \"{column}\" cannot hold weights: the plan randomizes \"{attribute}\", and weights are published"
     )]
     WeightTruth {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The randomized attribute that they reveal.
         attribute: String,
@@ -380,7 +380,7 @@ pub enum TableError {
          columns are published"
     )]
     SampleTruth {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The randomized attribute that it reveals.
         attribute: String,
@@ -391,11 +391,11 @@ pub enum TableError {
          files"
     )]
     Replicates {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// Their name pattern.
+        /// Name pattern of the columns.
         pattern: String,
-        /// Their number.
+        /// Number of columns that match.
         found: usize,
     },
     /// A stratum with two population sizes.
@@ -405,25 +405,25 @@ pub enum TableError {
         stratum_or_sample(stratum)
     )]
     PopulationDiffers {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// The stratum.
+        /// Name of the stratum.
         stratum: String,
-        /// One size.
+        /// One population size.
         first: f64,
-        /// The other size.
+        /// Another population size.
         second: f64,
     },
     /// A sampling design from which errors cannot be estimated.
     #[error(transparent)]
     Sampling(#[from] candor_analysis::tally::SamplingError),
-    /// A predictor, cluster or stratum that would reveal a randomized attribute.
+    /// A variable of a model, or of its sampling design, that would reveal a randomized attribute.
     #[error(
         "the column \"{column}\" would reveal the true values of \"{attribute}\", which the plan randomizes; use the \
          attribute itself in the model"
     )]
     ModelTruth {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The randomized attribute that it reveals.
         attribute: String,
@@ -431,12 +431,12 @@ pub enum TableError {
     /// Invalid expected shares.
     #[error("{file}: {message}")]
     Shares {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// What is wrong with it.
+        /// What is wrong.
         message: String,
     },
-    /// Groups of an attribute that is not public.
+    /// Grouping by an attribute that is not public.
     #[error("cannot group by \"{0}\": it is not a public attribute of the plan")]
     NoGroups(String),
     /// The output is also an input.
@@ -445,17 +445,17 @@ pub enum TableError {
     /// The output cannot be written.
     #[error("cannot write {file}: {error}; nothing was written there")]
     Write {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// Why.
+        /// Underlying error.
         error: std::io::Error,
     },
     /// Output to a pipe or a device was interrupted.
     #[error("cannot write {file}: {error}; the file is incomplete, delete it and retry")]
     Stream {
-        /// The pipe's name.
+        /// Name of the pipe.
         file: String,
-        /// Why.
+        /// Underlying error.
         error: std::io::Error,
     },
     /// A file could not be replaced, nor its old sidecar file restored.
@@ -464,21 +464,21 @@ pub enum TableError {
          you know which plan {file} was made with"
     )]
     StillReplacing {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// The sidecar file.
         sidecar: String,
-        /// The reason.
+        /// Underlying error.
         error: std::io::Error,
     },
     /// The file was written, but its sidecar file was not.
     #[error("{file} is complete, but {sidecar} is wrong: {error}; {}", by_hand(content))]
     SidecarMissing {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// The sidecar file.
         sidecar: String,
-        /// Why.
+        /// Underlying error.
         error: std::io::Error,
         /// Intended content of the sidecar file; `None` if it should not exist.
         content: Option<String>,
@@ -489,7 +489,7 @@ pub enum TableError {
     /// No schema could be inferred from the columns.
     #[error("{file}: no schema was inferred\n{}", .problems.join("\n"))]
     Infer {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// One line per column.
         problems: Vec<String>,

@@ -11,22 +11,22 @@ use crate::output::Target;
 use crate::parquet_output::ParquetOutput;
 use crate::spreadsheet::safe_cell;
 
-/// One number: of a cell of an estimated table, or of a group.
+/// A number of an estimated table or of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EstimateRow {
     /// The table, as in the query.
     pub table: String,
     /// The quantity: `share`, `difference`, `ratio`, `mean` or `variance`.
     pub quantity: &'static str,
-    /// Group, as names and categories; empty for everybody.
+    /// Names and categories of the grouping attributes; empty for everybody.
     pub group: Vec<(String, String)>,
-    /// Cell, as names and categories.
+    /// Names and categories of the cell.
     pub cell: Vec<(String, String)>,
-    /// The estimate; missing if unknown.
+    /// Estimate; NaN if unknown.
     pub estimate: f64,
-    /// Standard error, lower and upper confidence limit; missing if undefined.
+    /// Standard error, lower and upper confidence limit; NaN if undefined.
     pub uncertainty: [f64; 3],
-    /// The share for publication; missing if it must not be published.
+    /// Share for publication; NaN if it must not be published.
     pub shown: f64,
     /// Publication status of a share; empty for other quantities.
     pub reliability: &'static str,
@@ -43,22 +43,22 @@ impl EstimateRow {
 /// Layout of the columns that identify a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout<'a> {
-    /// One column for each attribute, in this order; empty if a table does not contain it.
+    /// One column for each attribute, in this order; empty if a table does not contain the attribute.
     Columns(&'a [String]),
-    /// The categories in one column, and the group in another.
+    /// One column for the categories, and another for the group.
     Joined,
 }
 
-/// Columns of the quantity and the numbers.
+/// Names of the columns with numbers.
 const NUMBERS: [&str; 5] = ["estimate", "standard_error", "low", "high", "shown_estimate"];
 
-/// The last column: the publication status.
+/// Name of the last column, the publication status.
 const RELIABILITY: &str = "reliability";
 
-/// Representation of an attribute that is not in the table: text columns before those of numbers.
+/// Text columns, with `None` for attributes that are not in the table.
 type Texts<'r> = Vec<(String, Vec<Option<&'r str>>)>;
 
-/// The name of a column of ours, told apart from the attributes.
+/// Returns the name of a column, changed if an attribute has the same name.
 fn own(name: &str, attributes: &[String]) -> String {
     let taken = attributes.iter().any(|attribute| attribute.eq_ignore_ascii_case(name));
     if taken { format!("candor_{name}") } else { name.to_owned() }
@@ -77,11 +77,11 @@ fn by_attribute<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Texts<'r>
     texts
 }
 
-/// A column of rows: text or numbers, missing where a row has none.
+/// A column of text or numbers, with missing values.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum EstimateColumn<'r> {
-    /// Names, categories and grades.
+    /// Names, categories and publication status.
     Text(Vec<Option<&'r str>>),
     /// Numbers.
     Number(Vec<Option<f64>>),
@@ -96,14 +96,16 @@ impl EstimateColumn<'_> {
     }
 }
 
-/// The columns of rows, by name: one for each of these attributes that occurs, between what the numbers are of and the
+/// Returns the columns of rows, by name.
+///
+/// There is one for each of these attributes that occurs, after the columns for the quantity and before those for
 /// numbers.
 pub fn estimate_columns<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Vec<(String, EstimateColumn<'r>)> {
     let texts = by_attribute(rows, attributes).into_iter();
     texts.map(|(name, labels)| (name, EstimateColumn::Text(labels))).chain(last(rows, attributes)).collect()
 }
 
-/// The columns of numbers, and whether they may be published.
+/// Returns the columns of numbers and of the publication status.
 fn last<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Vec<(String, EstimateColumn<'r>)> {
     let number = |(at, name): (usize, &str)| {
         let numbers = rows.iter().map(|row| Some(row.numbers()[at]).filter(|value| value.is_finite()));
@@ -122,7 +124,7 @@ fn categories(row: &EstimateRow) -> Vec<&str> {
     row.cell.iter().map(|(_, category)| category.as_str()).collect()
 }
 
-/// Rows as CSV. With `safe_cells`, a quote stands before cells that a spreadsheet would run.
+/// Formats rows as CSV. With `safe_cells`, cells that could be formulas are escaped.
 pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool) -> String {
     let quoted = |text: &str| {
         let text = if safe_cells { safe_cell(text) } else { text.into() };
@@ -152,7 +154,7 @@ pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool)
             text += &names.collect::<Vec<_>>().join(",");
             text.push('\n');
             for (at, row) in rows.iter().enumerate() {
-                // A category that is empty is in quotes; an attribute that the table does not have is nothing.
+                // An empty category is quoted, and an attribute that is not in the table is empty.
                 let labels = texts.iter().map(|(_, labels)| labels[at].map_or(String::new(), quoted));
                 let _ = writeln!(text, "{},{}", labels.collect::<Vec<_>>().join(","), numbers(row));
             }
@@ -161,10 +163,10 @@ pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool)
     text
 }
 
-/// Writes rows as Parquet, complete or not at all. Joined, the categories are a list.
+/// Writes rows as Parquet, atomically. With [`Layout::Joined`], the categories are a list.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// Returns [`TableError`] if the file cannot be written.
 pub fn write_estimates(target: &Target, rows: &[EstimateRow], layout: Layout<'_>) -> Result<(), TableError> {
     let failed = |message: String| target.failed(std::io::Error::other(message));
     let columns: Vec<(String, ArrayRef)> = match layout {

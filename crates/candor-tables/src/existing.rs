@@ -1,16 +1,15 @@
-//! What is at an output's place already: the one rule for all commands, by what they write.
+//! Protects existing files from being replaced, by one rule for all commands, which depends on what they write.
 //!
 //! | a command writes | what it replaces without `force` |
 //! |---|---|
-//! | responses (`check_release`) | nothing, but a simulation by a simulation |
+//! | responses (`check_release`) | nothing, except a simulation by a simulation |
 //! | imported responses ([`check_new`]) | nothing |
 //! | weighted and synthetic records ([`check_records`]) | nothing; responses and plans not even with `force` |
 //! | a schema ([`write_schema`]) | the same text |
 //! | a plan ([`write_plan`]) | the same plan |
-//! | what can be made again ([`write_document`]) | anything but responses and plans, which it never replaces |
+//! | reproducible output ([`write_document`]) | anything but responses and plans, which it never replaces |
 //!
-//! Files that are empty, pipes and devices hold nothing. Responses that were moved away are still there if their
-//! sidecar file is.
+//! Empty files, pipes and devices do not count. If responses were moved away, their sidecar file still counts.
 
 use std::fs::File;
 use std::path::Path;
@@ -27,14 +26,15 @@ use crate::publish::place;
 use crate::responses::{self, Provenance};
 use crate::sidecar::{Found, Sidecar};
 
-/// Rejects a second release of responses: an output that exists already, unless it is to be replaced. Returns what may
-/// become of a file that appears there meanwhile.
+/// Rejects a second release of responses, if the output exists and must not be replaced.
 ///
-/// A file that is empty, a pipe and a device are no responses. A sidecar file alone is: its responses were moved away.
-/// A simulation may replace a simulation, which protects nobody.
+/// It returns how to treat a file that appears in the meantime. Empty files, pipes and devices are not responses. A
+/// sidecar file without its responses counts, because they were moved away. A simulation may replace a simulation,
+/// which has no privacy to lose.
 ///
 /// # Errors
-/// Returns [`Occupied::Released`] if responses are there, [`Occupied::Exists`] if it is anything else.
+/// Returns [`Occupied::Released`] if the file contains responses.
+/// Returns [`Occupied::Exists`] if it contains anything else.
 pub(crate) fn check_release(
     plan: &Plan,
     output: &Target,
@@ -66,10 +66,10 @@ pub(crate) fn check_release(
     Err(occupied.into())
 }
 
-/// Rejects a place where anything is, unless it is to be replaced.
+/// Rejects an output that exists and must not be replaced.
 ///
 /// # Errors
-/// Returns [`Occupied::Exists`] if something is there, with [`Existing::Keep`].
+/// Returns [`Occupied::Exists`] if it exists, with [`Existing::Keep`].
 pub fn check_new(output: &Target, existing: Existing) -> Result<(), TableError> {
     let (Target::File(path), Existing::Keep) = (output, existing) else { return Ok(()) };
     let held = held(path);
@@ -82,10 +82,11 @@ pub fn check_new(output: &Target, existing: Existing) -> Result<(), TableError> 
     }
 }
 
-/// Writes a schema, complete or not at all: people edit schemas, so only the same text is replaced.
+/// Writes a schema atomically. Because people edit schemas, only an identical one is replaced.
 ///
 /// # Errors
-/// As [`check_new`], but for a file of the same text; [`TableError::Write`] if it cannot be written.
+/// Returns the errors of [`check_new`], except for an identical file, or [`TableError::Write`] if it cannot be
+/// written.
 pub fn write_schema(output: &Target, text: &str, existing: Existing) -> Result<(), TableError> {
     let same = |path: &Path| File::open(path).and_then(limits::read_text).is_ok_and(|found| found == text);
     if !matches!(output, Target::File(path) if same(path)) {
@@ -94,10 +95,10 @@ pub fn write_schema(output: &Target, text: &str, existing: Existing) -> Result<(
     crate::output::write(output, text.as_bytes())
 }
 
-/// Rejects a place where responses or a plan are: a document never replaces them.
+/// Rejects an output that would replace responses or a plan with a document.
 ///
 /// # Errors
-/// Returns [`Occupied::InUse`] if responses or a plan are there.
+/// Returns [`Occupied::InUse`] if the file contains responses or a plan.
 pub fn check_document(output: &Target) -> Result<(), TableError> {
     let Target::File(path) = output else { return Ok(()) };
     match held(path) {
@@ -106,26 +107,27 @@ pub fn check_document(output: &Target) -> Result<(), TableError> {
     }
 }
 
-/// Rejects a place for weighted or synthetic records where anything is, unless it is to be replaced; responses and
-/// plans never are.
+/// Rejects an output for weighted or synthetic records that exists and must not be replaced.
+///
+/// Responses and plans are never replaced.
 ///
 /// # Errors
-/// As [`check_document`] and [`check_new`].
+/// Returns the errors of [`check_document`] and [`check_new`].
 pub fn check_records(output: &Target, existing: Existing) -> Result<(), TableError> {
     check_document(output)?;
     check_new(output, existing)
 }
 
-/// Writes a small document, complete or not at all.
+/// Writes a small document atomically.
 ///
 /// # Errors
-/// As [`check_document`]; [`TableError::Write`] if it cannot be written.
+/// Returns the errors of [`check_document`], or [`TableError::Write`] if it cannot be written.
 pub fn write_document(output: &Target, content: &[u8]) -> Result<(), TableError> {
     check_document(output)?;
     crate::output::write(output, content)
 }
 
-/// What is at a place that cannot be made again: responses, or a plan.
+/// Describes irreproducible content of a file: responses or a plan.
 fn held(path: &Path) -> Option<String> {
     let taken = is_taken(path);
     let marked = if taken { marks(path) } else { orphan(path) };
@@ -137,13 +139,13 @@ fn held(path: &Path) -> Option<String> {
     identity.filter(|found| found.format == PLAN_FORMAT).map(|found| format!("the plan {}", found.fingerprint))
 }
 
-/// What travels with the responses in a file, if anything can be told.
+/// Returns the metadata of the responses in a file, if there are any.
 fn marks(path: &Path) -> Option<Provenance> {
     let table = Inputs::new([Location::File(path.to_owned())], None).ok()?.into_iter().next()?;
     responses::open(table).ok()?.1
 }
 
-/// What a sidecar file says whose responses are gone.
+/// Returns the content of a sidecar file whose responses are gone.
 fn orphan(path: &Path) -> Option<Provenance> {
     match Sidecar::find(&Sidecar::path(&place(path).ok()?)) {
         Ok(Found::Whole(Sidecar { fingerprint, simulation, .. })) => {
@@ -153,21 +155,22 @@ fn orphan(path: &Path) -> Option<Provenance> {
     }
 }
 
-/// What a plan file calls its format.
+/// Value of the field `format` of a plan file.
 const PLAN_FORMAT: &str = "candor plan";
 
-/// The fields of a plan file that identify the plan.
+/// Fields of a plan file that identify the plan.
 #[derive(Deserialize)]
 struct Identity {
     format: String,
     fingerprint: String,
 }
 
-/// Writes a plan file, complete or not at all. A plan of the same fingerprint is the same plan and is replaced.
+/// Writes a plan file atomically. A plan with the same fingerprint is the same plan, and is replaced.
 ///
 /// # Errors
-/// Returns [`Occupied::PlanInUse`] if another plan is there, [`Occupied::Exists`] if it is anything else, both only
-/// with [`Existing::Keep`]; [`TableError::Write`] if it cannot be written.
+/// With [`Existing::Keep`], returns [`Occupied::PlanInUse`] if the file contains another plan, and
+/// [`Occupied::Exists`] if it contains anything else.
+/// Returns [`TableError::Write`] if it cannot be written.
 pub fn write_plan(output: &Target, plan: &Plan, existing: Existing) -> Result<(), TableError> {
     check_plan_place(output, plan, existing)?;
     let mut pending = Pending::new(output)?;
@@ -175,7 +178,7 @@ pub fn write_plan(output: &Target, plan: &Plan, existing: Existing) -> Result<()
     pending.finish()
 }
 
-/// Rejects a place where another plan is.
+/// Rejects an output that contains another plan.
 fn check_plan_place(output: &Target, plan: &Plan, existing: Existing) -> Result<(), TableError> {
     let (Target::File(path), Existing::Keep) = (output, existing) else { return Ok(()) };
     if !is_taken(path) {

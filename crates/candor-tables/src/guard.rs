@@ -12,7 +12,7 @@ pub fn panic_is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Runs a reader or a conversion of Arrow or Parquet; returns `None` if it panics, as on some damaged files.
+/// Runs a reader or a conversion of Arrow or Parquet; `None` if it panics, as some damaged files make it.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Option<T> {
     let before = GUARDED.replace(true);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));

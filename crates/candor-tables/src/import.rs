@@ -1,4 +1,4 @@
-//! Answers that were drawn without a computer, written down by interviewers, as responses.
+//! Imports answers that interviewers recorded, as responses.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::sidecar::Sidecar;
 use crate::types::cast;
 use crate::{TableError, passthrough};
 
-/// What was written down, and what to make of it.
+/// Recorded answers to import.
 pub struct Entry<'a> {
-    /// The plan that people answered under.
+    /// Plan of the answers.
     pub plan: &'a Plan,
-    /// What its columns are called.
+    /// Names of the columns.
     pub columns: &'a Columns,
 }
 
-/// What the columns of written answers are called.
+/// Names of the columns of recorded answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The columns that say which card each respondent had, one for each lottery of the plan; those of responses if
-    /// there are none.
+    /// Columns with the card of each respondent, one for each block with several channels; by default those of
+    /// responses.
     pub cards: Vec<String>,
-    /// What these columns say of cards A, B, and so on; letters or numbers if there are none.
+    /// Labels of cards A, B and so on in these columns; by default letters or numbers.
     pub card_labels: Vec<String>,
-    /// The columns of answers, one for each that responses have; those of responses if there are none.
+    /// Columns of answers, one for each column of answers in responses; by default those of responses.
     pub answers: Vec<String>,
-    /// Columns to pass on unchanged.
+    /// Columns to copy unchanged.
     pub keep: Vec<String>,
 }
 
-/// The letter on the card of a tag: `A` for 0; beyond 26 cards the number of the tag.
+/// Returns the letter of the card for a channel ID: `A` for 0; the ID itself from 26 on.
 pub fn card_letter(tag: usize) -> String {
     match u8::try_from(tag) {
         Ok(tag) if tag < 26 => char::from(b'A' + tag).to_string(),
@@ -46,7 +46,7 @@ pub fn card_letter(tag: usize) -> String {
     }
 }
 
-/// The tag as digits of what stands for it: the letter of a card, or the tag itself.
+/// Converts the letter of a card, or a channel ID, to the digits of the ID.
 fn tag_of(written: &str) -> String {
     match written.trim().as_bytes() {
         [letter] if letter.is_ascii_alphabetic() => (letter.to_ascii_uppercase() - b'A').to_string(),
@@ -54,11 +54,12 @@ fn tag_of(written: &str) -> String {
     }
 }
 
-/// Writes answers under a plan as responses, with its fingerprint; complete or not at all. Gives their number.
+/// Writes recorded answers as responses with the plan's fingerprint, atomically. Returns their number.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be
-/// an answer or a card, or something cannot be read or written.
+/// Returns [`TableError::Occupied`] if the file exists, with [`Existing::Keep`].
+/// Returns another [`TableError`] if a column is missing, a value is neither an answer nor a card, or a file cannot
+/// be read or written.
 pub fn import_to(
     entry: &Entry<'_>,
     inputs: Inputs,
@@ -101,7 +102,8 @@ pub fn import_to(
 }
 
 impl Entry<'_> {
-    /// The columns to be read: those of responses, cards and answers under their own names, then those passed on.
+    /// Returns the columns to read: those of responses, with cards and answers under their own names, then kept
+    /// columns.
     fn names(&self) -> Vec<String> {
         let (mut cards, mut answers) = (self.columns.cards.iter(), self.columns.answers.iter());
         let own = self.plan.columns().iter().map(|column| match column.content {
@@ -114,7 +116,7 @@ impl Entry<'_> {
         names
     }
 
-    /// The tag as digits of what stands for it.
+    /// Converts a label of a card to the digits of its channel ID.
     fn tag_of(&self, written: &str) -> String {
         let labels = &self.columns.card_labels;
         match labels.iter().position(|label| label == written.trim()) {
@@ -124,7 +126,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The same rows with the numbers of tags for what stands on cards.
+    /// Replaces labels of cards by channel IDs.
     fn with_tags(&self, mut batch: Batch) -> Batch {
         let fields = batch.columns.schema();
         let mut columns: Vec<(Field, ArrayRef)> =

@@ -1,4 +1,4 @@
-//! Values that do not fit the schema: errors that name the invalid part of a record and nothing else of it.
+//! Values that do not fit the schema: errors that show the invalid part of a record and nothing else.
 
 use std::fmt;
 
@@ -9,21 +9,20 @@ use candor_runtime::escape_control::visible;
 /// A value that does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidValue {
-    /// The file's name.
+    /// Name of the file.
     pub file: String,
-    /// Which row.
+    /// Row number, from 1.
     pub row: u64,
-    /// Which column.
+    /// Name of the column.
     pub column: String,
     /// The value; empty if missing.
     pub value: String,
-    /// What would be right.
+    /// What is expected.
     pub hint: String,
 }
 
 impl InvalidValue {
-    /// The same, of a value that is not `what` it should be by a rule; if it is missing, the rule is all there is to
-    /// say.
+    /// Replaces the hint by a rule about what the value should be; a missing value has only the rule.
     pub(crate) fn not(mut self, what: &str, rule: &str) -> InvalidValue {
         self.hint = if self.value.is_empty() { rule.to_owned() } else { format!("is not {what}; {rule}") };
         self
@@ -40,9 +39,10 @@ impl fmt::Display for InvalidValue {
     }
 }
 
-/// A value as it may be shown: short, on one line, and nothing hidden in it. Whatever a table of true records says is
-/// shown like this, also names and types of its columns: it may lack its header, and types hold whatever their fields
-/// are called.
+/// Formats a value for display: short, on one line, without hidden characters.
+///
+/// Everything from a file of true records is displayed this way, including column names and types. The file may lack
+/// its header, and types contain the names of their fields.
 pub fn shown(value: &str) -> String {
     const MAX: usize = 60;
     let short: String = value.chars().take(MAX).collect();
@@ -53,20 +53,21 @@ pub fn shown(value: &str) -> String {
 /// A value that does not fit its attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis<'a> {
-    /// The column it stands in: the attribute's own, or one of the parts of a cross-classification.
+    /// Its column: that of the attribute, or of a part of a cross-classification.
     pub column: &'a str,
-    /// The value, empty if missing. Only what is wrong of it: of a combination, one part.
+    /// The invalid value, empty if missing; of a combination, only one part.
     pub value: &'a str,
-    /// What would be right.
+    /// What is expected.
     pub hint: String,
 }
 
-/// Says what is wrong with a value that is no category of an attribute. `values` is the value in the attribute's own
-/// column, or one for each [part](parts) of its name where the table has those. What may have been meant is looked for
-/// only to `suggest` it.
+/// Finds what is wrong with a value that is not a category of an attribute.
+///
+/// `values` is the value in the attribute's own column, or one for each [part](parts) of its name if the file has
+/// those columns. With `suggest`, it searches for the category that may have been meant.
 ///
 /// # Panics
-/// If there is neither one value nor one for each part.
+/// Panics unless there is one value, or one for each part.
 pub fn diagnose<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -> Diagnosis<'a> {
     let columns = parts(attribute.name());
     if let ([value], [column]) = (values, &columns[..]) {
@@ -85,7 +86,7 @@ pub fn diagnose<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool)
     }
 }
 
-/// What would be right instead.
+/// Returns what is expected instead.
 fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
     if value.is_empty() {
         return list_missing(attribute.name());
@@ -100,7 +101,7 @@ fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
     }
 }
 
-/// What would be right where numbers are expected: which of them, and the categories beside them.
+/// Returns what is expected if the attribute is numeric: the range of numbers, and the other categories.
 fn number_hint(attribute: &Attribute) -> String {
     let number = match (attribute.grid().next(), attribute.grid().last()) {
         (Some(first), Some(last)) => format!("a number from {first} to {last}"),
@@ -114,7 +115,7 @@ fn number_hint(attribute: &Attribute) -> String {
     format!("does not fit; {number}{} is expected", beside.collect::<String>())
 }
 
-/// What would be right in one part of a cross-classification.
+/// Returns what is expected in one part of a cross-classification.
 fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, suggest: bool) -> String {
     let labels = || labels_of_part(attribute, part, parts(attribute.name()).len());
     match value {
@@ -129,10 +130,9 @@ fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, s
     }
 }
 
-/// Of the parts of a value that is no category of a cross-classification, the first that no category has beside the
-/// parts before it. So that one part can be named, and the others kept quiet.
+/// Returns the first part of a value that no category has after the parts before it.
 ///
-/// Takes a look at every category for each part.
+/// So only one part is shown, and the others stay confidential. It compares every category for each part.
 fn wrong_part(attribute: &Attribute, values: &[&str]) -> usize {
     let mut beginning = String::new();
     let fits = |beginning: &str| attribute.categories().iter().any(|category| category.starts_with(beginning));
@@ -141,12 +141,13 @@ fn wrong_part(attribute: &Attribute, values: &[&str]) -> usize {
         beginning.push(CROSS);
         !fits(&beginning)
     });
-    // All of them may begin a longer category; then the last one ends too early.
+    // All parts may start a longer category; then the last one ends too early.
     wrong.unwrap_or(values.len().saturating_sub(1))
 }
 
-/// The labels of one of `parts` parts of a cross-classification, each as often as it occurs; those of categories that
-/// have another number of parts cannot be told.
+/// Returns the labels of one part of a cross-classification, with repetitions.
+///
+/// Categories with another number of parts are ignored.
 fn labels_of_part(attribute: &Attribute, part: usize, parts: usize) -> impl Iterator<Item = &str> {
     let split = |category: &'_ String| category.split(CROSS).count();
     attribute
@@ -156,7 +157,7 @@ fn labels_of_part(attribute: &Attribute, part: usize, parts: usize) -> impl Iter
         .filter_map(move |category| category.split(CROSS).nth(part))
 }
 
-/// How a missing value is allowed.
+/// Describes how to allow a missing value.
 pub(crate) fn list_missing(column: &str) -> String {
     format!("list \"\" among the categories of \"{column}\" in the schema to allow that")
 }
@@ -187,7 +188,7 @@ mod tests {
             (&["x", "yes"], "Sex", "x", "is not a category of this part of \"Sex*State\""),
             (&["m", ""], "State", "", "list \"\" among the categories of \"State\""),
             (&["m", "pregnant"], "State", "pregnant", "does not go with the other parts"),
-            // The table has a column of that name.
+            // The file has a column with that name.
             (&["m*nooo"], "Sex*State", "nooo", "did you mean \"no\"?"),
             (&["f*yes*secret"], "Sex*State", "yes", "does not go with the other parts"),
             (&["yes"], "Sex*State", "yes", "is not a category of this part"),
@@ -198,7 +199,7 @@ mod tests {
             assert!(found.hint.contains(hint), "{}", found.hint);
             assert!(!diagnose(&crossed, values, false).hint.contains("did you mean"));
         }
-        // A label may hold the sign without being a combination.
+        // A label may contain the separator without being a combination.
         let plain = Attribute::new("Dose", vec!["1*2".to_owned(), "2*2".to_owned()]).unwrap();
         assert_eq!(diagnose(&plain, &["3*2"], true).value, "3*2");
     }

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Nothing here knows mathematics: rows become category codes by the schema, codes become answers
-//! by the plan, answers become rows. Outputs are written beside their place and moved there when
-//! complete, so that a failure leaves nothing half-written.
+//! This crate contains no mathematics. The schema maps rows to codes, the plan maps codes to answers, and answers
+//! become rows. Outputs are written to a temporary file and moved to their place when complete, so that a failure
+//! leaves nothing incomplete.
 
 #![forbid(unsafe_code)]
 
@@ -46,5 +46,5 @@ pub mod import;
 
 pub use error::TableError;
 
-/// How many records are worked on together; see docs/reference/sampling-algorithm.md.
+/// Number of records that are processed together; see docs/reference/sampling-algorithm.md.
 pub const BATCH_ROWS: usize = 65_536;

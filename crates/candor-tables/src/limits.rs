@@ -1,5 +1,6 @@
-//! What a file may ask of memory. Limits apply while a file is read, not afterwards: docs/reference/limits.md lists
-//! them.
+//! Limits on the memory that a file can take (docs/reference/limits.md).
+//!
+//! They apply while a file is read, and not only afterwards.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -10,47 +11,49 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use crate::TableError;
 
-/// The longest record of a CSV table, in bytes.
+/// Maximum length of a record of a CSV file, in bytes.
 pub const MAX_RECORD_BYTES: usize = 1 << 26;
 
-/// The longest header of a CSV table, in bytes.
+/// Maximum length of the header of a CSV file, in bytes.
 pub const MAX_HEADER_BYTES: usize = 1 << 22;
 
-/// The largest number of columns of a table.
+/// Maximum number of columns of a file.
 pub const MAX_COLUMNS: usize = 1 << 16;
 
-/// The longest text that is read as a whole: a plan, a schema, a matrix.
+/// Maximum length of a text that is read completely, such as a plan, a schema or a matrix, in bytes.
 pub const MAX_TEXT_BYTES: u64 = 1 << 26;
 
-/// The longest line of a stream of records.
+/// Maximum length of a line of a stream of records, in bytes.
 pub const MAX_LINE_BYTES: u64 = 1 << 22;
 
-/// The longest Parquet file that is read from standard input, where it is held in memory.
+/// Maximum length of a Parquet file from standard input, which is held in memory, in bytes.
 pub const MAX_STREAMED_PARQUET: u64 = 1 << 30;
 
-/// How many rows a Parquet file may claim for each of its bytes, beyond [`MAX_FREE_ROWS`]. Columns that repeat one
-/// value take almost no room, but every page of them takes some.
+/// Maximum number of rows per byte of a Parquet file, beyond [`MAX_FREE_ROWS`].
+///
+/// Columns that repeat one value take almost no space, but each of their pages takes some.
 pub const MAX_ROWS_PER_BYTE: u64 = 1 << 13;
 
-/// How many rows a Parquet file may claim whatever its length.
+/// Number of rows that a Parquet file of any length may claim.
 pub const MAX_FREE_ROWS: u64 = 1 << 20;
 
 /// A stream of bytes that can be read on another thread.
 pub(crate) type Stream = Box<dyn Read + Send>;
 
-/// Lets a CSV table through as long as its records keep to the limits, and notes whether what went through ends inside
-/// quotes: in a well-formed table quotes come in pairs, doubled ones too.
+/// A reader that passes on a CSV file while its records are within the limits.
+///
+/// It also records whether the text so far ends inside quotes: in a well-formed file, quotes come in pairs.
 pub(crate) struct RecordLimiter {
     reader: Stream,
     delimiter: u8,
     unclosed: Arc<AtomicBool>,
-    /// Of the record that is not complete yet.
+    /// Length of the incomplete record.
     bytes: usize,
     fields: usize,
     header: bool,
 }
 
-/// Why a table was not let through.
+/// Reason why a file exceeds the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Excess {
     #[error("longer than {0} bytes")]
@@ -62,7 +65,7 @@ pub(crate) enum Excess {
 }
 
 impl RecordLimiter {
-    /// A watched table, and whether what was read of it ends inside quotes.
+    /// Creates a limiter, and the flag for whether the text read so far ends inside quotes.
     pub(crate) fn new(reader: Stream, delimiter: u8) -> (RecordLimiter, Arc<AtomicBool>) {
         let unclosed = Arc::new(AtomicBool::new(false));
         let watch =
@@ -70,7 +73,7 @@ impl RecordLimiter {
         (watch, unclosed)
     }
 
-    /// Where the last record that `piece` completes ends, if it completes one, and whether `piece` ends inside quotes.
+    /// Returns the end of the last complete record in `piece`, if any, and whether `piece` ends inside quotes.
     fn last_end(&self, piece: &[u8]) -> (Option<usize>, bool) {
         let mut quoted = self.unclosed.load(Ordering::Relaxed);
         if !quoted && !piece.contains(&b'"') {
@@ -119,15 +122,15 @@ impl Read for RecordLimiter {
     }
 }
 
-/// What the limits of a table say about an error of its reader.
+/// Returns the exceeded limit behind a reader's error, if any.
 pub(crate) fn excess(error: &io::Error) -> Option<Excess> {
     error.get_ref()?.downcast_ref::<Excess>().copied()
 }
 
-/// How many rows a Parquet file claims, unless that is more than its length can hold.
+/// Returns the number of rows that a Parquet file claims, unless its length cannot contain as many.
 ///
 /// # Errors
-/// With the rows claimed and the most that would be believed.
+/// Returns [`TableError::RowsClaimed`] with this number and the largest plausible one.
 #[cfg(feature = "parquet")]
 pub(crate) fn claimed_rows(file: &str, metadata: &ArrowReaderMetadata, length: u64) -> Result<u64, TableError> {
     let groups = metadata.metadata().row_groups().iter().map(|group| group.num_rows().unsigned_abs());
@@ -140,16 +143,16 @@ pub(crate) fn claimed_rows(file: &str, metadata: &ArrowReaderMetadata, length: u
     }
 }
 
-/// Reads a text as a whole, up to [`MAX_TEXT_BYTES`].
+/// Reads a complete text of up to [`MAX_TEXT_BYTES`].
 ///
 /// # Errors
-/// If it cannot be read, is not UTF-8, or is longer.
+/// Returns an error if it cannot be read, is not UTF-8, or is longer.
 pub fn read_text(reader: impl Read) -> io::Result<String> {
     let bytes = read_bytes(reader, MAX_TEXT_BYTES)?;
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not valid UTF-8"))
 }
 
-/// The lines of a text, each of at most [`MAX_LINE_BYTES`]; the first that cannot be read ends them.
+/// Returns the lines of a text, each of at most [`MAX_LINE_BYTES`]; it ends after the first error.
 pub fn lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
     let mut failed = false;
     std::iter::from_fn(move || {
@@ -170,7 +173,7 @@ pub fn lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String
     })
 }
 
-/// Reads everything, unless it is longer than the limit.
+/// Reads all bytes, up to a limit.
 pub(crate) fn read_bytes(reader: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(limit + 1).read_to_end(&mut bytes)?;
@@ -184,7 +187,7 @@ pub(crate) fn read_bytes(reader: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// How much of an endless table goes through before it is refused, and why.
+    /// The length at which an endless file is rejected, and the reason.
     fn let_through(table: impl Iterator<Item = u8> + Send + 'static, piece: usize) -> (usize, Option<Excess>) {
         struct Endless<I>(I);
         impl<I: Iterator<Item = u8>> Read for Endless<I> {

@@ -1,5 +1,4 @@
-//! Shares of categories, known of a population or anticipated: a table with one row for each category of each
-//! attribute.
+//! Shares of categories, known or expected: a file with one row for each category of each attribute.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -11,24 +10,24 @@ use crate::model::{column, texts};
 use crate::responses::{invalid_value, unsupported, written};
 use crate::types::cast;
 
-/// How many of a population have a category, or which share of it.
+/// Number or share of people in a category.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarginRow {
-    /// The attribute's name.
+    /// Name of the attribute.
     pub attribute: String,
-    /// The category's label.
+    /// Label of the category.
     pub category: String,
-    /// A number of people, or a share; 0 or more.
+    /// Number of people or share; at least 0.
     pub share: f64,
 }
 
-/// The columns of such a table.
+/// Names of the columns.
 pub const MARGIN_COLUMNS: [&str; 3] = ["attribute", "category", "share"];
 
-/// Reads margins from the columns `attribute`, `category` and `share`.
+/// Reads shares from the columns `attribute`, `category` and `share`.
 ///
 /// # Errors
-/// If a table cannot be read, a column is missing, or a share is none.
+/// Returns [`TableError`] if a file cannot be read, a column is missing, or a share is invalid.
 pub fn read_margins(inputs: Inputs) -> Result<Vec<MarginRow>, TableError> {
     let mut rows = Vec::new();
     for table in inputs {
@@ -39,10 +38,10 @@ pub fn read_margins(inputs: Inputs) -> Result<Vec<MarginRow>, TableError> {
     Ok(rows)
 }
 
-/// The same from a batch with these columns, row by row.
+/// Reads shares from a batch with these columns.
 ///
 /// # Errors
-/// If a share is none, or a column is of another type.
+/// Returns [`TableError`] if a share is invalid, or a column has an unsupported type.
 pub fn margin_rows(batch: &Batch) -> Result<Vec<MarginRow>, TableError> {
     let [attributes, categories, _] = MARGIN_COLUMNS;
     let named = texts(batch, attributes)?.into_iter().zip(texts(batch, categories)?);
@@ -50,10 +49,10 @@ pub fn margin_rows(batch: &Batch) -> Result<Vec<MarginRow>, TableError> {
     Ok(named.zip(shares(batch)?).map(row).collect())
 }
 
-/// The column `share` of a batch that has it: numbers, 0 or more.
+/// Returns the column `share` of a batch: numbers of at least 0.
 ///
 /// # Errors
-/// If one is none, or the column is of another type.
+/// Returns [`TableError`] if a share is invalid, or the column has an unsupported type.
 pub fn shares(batch: &Batch) -> Result<Vec<f64>, TableError> {
     let [_, _, name] = MARGIN_COLUMNS;
     let array = column(batch, name);

@@ -1,29 +1,31 @@
-//! Words that stand for what is missing, beside nothing at all.
+//! Codes of missing values, in addition to the empty value.
 
 use candor_base::schema::Attribute;
 
-/// What other programs write for a value that is missing.
+/// Codes that other programs write for a missing value.
 pub const DEFAULT_MISSING: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];
 
-/// The words of a table that stand for what is missing. What a schema lists is a category all the same, and where it
-/// does not list the missing category a word does not fit, like nothing at all.
+/// Codes of missing values in a file.
+///
+/// A label in the schema is a category nonetheless. If the schema has no missing category, a code is invalid, as is
+/// an empty value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// The [`DEFAULT_MISSING`] words, where a value would not fit otherwise.
+    /// The [`DEFAULT_MISSING`] codes, for values that would otherwise be invalid.
     #[default]
     Usual,
-    /// These, in every column; also where they are numbers.
+    /// These codes in every column, including numbers.
     Named(Vec<String>),
 }
 
 impl Missing {
-    /// These words; the usual ones if none were named. The empty word stands for what is missing anyway.
+    /// Creates the codes of missing values; the default ones for `None`. The empty value is always missing.
     pub fn named(words: Option<Vec<String>>) -> Missing {
         let words = words.map(|words| words.into_iter().filter(|word| !word.is_empty()).collect());
         words.map_or(Missing::Usual, Missing::Named)
     }
 
-    /// Whether a value is one of the words; a number may be written with a point, `-9.0`.
+    /// Returns whether a value is one of the codes; a number may be written with a decimal point, such as `-9.0`.
     pub fn is(&self, value: &str) -> bool {
         match self {
             Missing::Usual => DEFAULT_MISSING.contains(&value),
@@ -34,7 +36,7 @@ impl Missing {
         }
     }
 
-    /// The words that are numbers of their own.
+    /// Returns the codes that are numbers.
     pub fn numbers(&self) -> Vec<f64> {
         match self {
             Missing::Usual => Vec::new(),
@@ -42,14 +44,14 @@ impl Missing {
         }
     }
 
-    /// Whether a word that was named hides the number that it is, or the bin that this falls into.
+    /// Returns whether a given code takes precedence over a number, or over the bin of this number.
     pub(crate) fn hides(&self, attribute: &Attribute, value: &str) -> bool {
-        // The label of a bin, or of a point, is not a value.
+        // The label of a bin or of a grid point is not a value.
         let listed = || attribute.code_of_label(value).is_some_and(|code| usize::from(code) >= attribute.numeric_len());
         matches!(self, Missing::Named(_)) && self.is(value) && !listed()
     }
 
-    /// The values with nothing in place of words.
+    /// Replaces codes of missing values by empty values.
     pub(crate) fn emptied<'a>(&self, values: &[&'a str]) -> Vec<&'a str> {
         values.iter().map(|value| if self.is(value) { "" } else { value }).collect()
     }

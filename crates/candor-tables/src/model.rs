@@ -1,5 +1,4 @@
-//! Responses read for a regression: equal rows once, with the numeric columns that stand beside them, in one pass on
-//! all cores.
+//! Reads responses and numeric columns for a regression, merging equal rows, in one pass on all cores.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -17,38 +16,40 @@ use crate::responses::{
 };
 use crate::types::cast;
 
-/// The largest number that is taken: its square is one, too.
+/// Largest absolute value of a number, so that its square is finite.
 const LARGEST: f64 = 1e100;
 
-/// What a column of a model is.
+/// Explanation of numeric columns in errors.
 const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or \
                        make it a public attribute";
 
-/// What the column of populations is.
+/// Explanation of the column of population sizes in errors.
 const POPULATIONS: &str =
     "it says how many sampling units the population of the stratum has or, up to 1, which share of them was drawn";
 
-/// What is read beside the answers.
+/// Columns of the sampling design, which are read in addition to the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DesignColumns<'a> {
-    /// A column of survey weights.
+    /// Column of sampling weights.
     pub weights: Option<&'a str>,
-    /// A column of sampling clusters.
+    /// Column of primary sampling units.
     pub clusters: Option<&'a str>,
-    /// A column of strata.
+    /// Column of strata.
     pub strata: Option<&'a str>,
-    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was
-    /// drawn.
+    /// Column with the number of sampling units in the stratum's population or, if at most 1, the sampled fraction.
     pub fpc: Option<&'a str>,
-    /// What columns of replicate weights are called, with `*` for anything.
+    /// Name pattern of the columns of replicate weights; `*` matches any text.
     pub replicates: Option<&'a str>,
 }
 
-/// Reads responses once and takes equal rows together.
+/// Reads responses once and merges equal rows.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a column is missing or tells a truth, a value cannot be a
-/// response or a number, or whoever watches ends it.
+/// Returns [`TableError`] if
+/// - a file was made with another plan or cannot be read,
+/// - a column is missing, or would reveal a randomized attribute,
+/// - a value is neither a valid response nor a number,
+/// - `progress` cancels.
 pub fn model_rows(
     plan: &Plan,
     inputs: Inputs,
@@ -105,7 +106,7 @@ pub fn model_rows(
     wrong.map_or(Ok((all, read)), Err)
 }
 
-/// The columns of replicate weights.
+/// Returns the columns of replicate weights.
 fn replicates(batch: &Batch, pattern: &str) -> Result<Vec<Vec<f64>>, TableError> {
     let fields = batch.columns.schema();
     let matching = fields.fields().iter().enumerate().filter(|(_, field)| matches(pattern, field.name()));
@@ -116,10 +117,10 @@ pub(crate) fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {
     batch.columns.column_by_name(name).expect("a column that was asked for")
 }
 
-/// A column of numbers among those that were asked for; `rule` says what it may hold.
+/// Returns a requested column of numbers; `rule` describes valid values for errors.
 ///
 /// # Errors
-/// If some value is no number.
+/// Returns [`TableError`] if a value is not a number.
 pub fn numbers(batch: &Batch, name: &str, rule: &str) -> Result<Vec<f64>, TableError> {
     let array = column(batch, name);
     let numbers = match array.data_type().is_numeric() {
@@ -136,10 +137,10 @@ pub fn numbers(batch: &Batch, name: &str, rule: &str) -> Result<Vec<f64>, TableE
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }
 
-/// A column of text among those that were asked for; empty where it is missing.
+/// Returns a requested column of text, empty where values are missing.
 ///
 /// # Errors
-/// If its type is no text.
+/// Returns [`TableError::Type`] if its type has no text form.
 pub fn texts(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
     let array = column(batch, name);
     let text = cast(array, &DataType::Utf8).ok_or_else(|| unsupported(batch, name, array))?;

@@ -1,6 +1,6 @@
-//! The natural order of categories: ranges such as `18-24` and `65+`, and scales such as `never` to `always`.
+//! Natural order of categories: ranges such as `18-24` and `65+`, and scales such as `never` to `always`.
 
-/// Scales that surveys use, each from one end to the other. Words that mean the same place stand together.
+/// Common scales of surveys, from one end to the other, with synonyms grouped.
 const SCALES: [&[&[&str]]; 9] = [
     &[
         &["strongly disagree", "disagree strongly", "completely disagree", "totally disagree"],
@@ -61,8 +61,9 @@ const SCALES: [&[&[&str]]; 9] = [
     &[&["daily", "every day"], &["weekly"], &["monthly"], &["yearly"], &["never"]],
 ];
 
-/// The categories from the least to the greatest, if they are ranges of numbers or the words of one scale; `None` if
-/// they have no order that is known, or are fewer than three.
+/// Returns the categories in increasing order, if they are ranges of numbers or words of one scale.
+///
+/// Returns `None` if their order is unknown, or there are fewer than three.
 pub fn ordered(categories: &[String]) -> Option<Vec<String>> {
     if categories.len() < 3 {
         return None;
@@ -80,15 +81,16 @@ pub fn ordered(categories: &[String]) -> Option<Vec<String>> {
     })
 }
 
-/// The place of a word on a scale.
+/// Returns the position of a word on a scale.
 fn place_on(scale: &[&[&str]], label: &str) -> Option<f64> {
     let word = label.trim().to_lowercase().replace(['_', '-', '.'], " ");
     scale.iter().position(|same| same.contains(&word.as_str())).map(|place| place as f64)
 }
 
-/// Where a range begins: `18-24` and `18 to 24` at 18, `65+` and `over 65` just above 65, `<18` and `under 18` just
-/// below 18. `None` if it is none: a label must begin with its number, or with a word or sign that says on which side
-/// of it.
+/// Returns the start of a range, or `None` if the label is not a range.
+///
+/// `18-24` and `18 to 24` start at 18, `65+` and `over 65` just above 65, and `<18` and `under 18` just below 18. A
+/// label must start with its number, or with a word or sign for the side of it.
 fn start_of_range(label: &str) -> Option<f64> {
     if let Some(start) = start_of_interval(label) {
         return Some(start);
@@ -111,11 +113,11 @@ fn start_of_range(label: &str) -> Option<f64> {
         0.0 => return None,
         shift => 0.5 * shift,
     };
-    // Just beside the number, however large it is.
+    // Just next to the number, for numbers of any size.
     Some(number + side * 1e-9 * number.abs().max(1.0))
 }
 
-/// Where an interval as R and pandas write it begins: `(0,19]` at 0, `(-Inf,0]` below all.
+/// Returns the start of an interval in the notation of R and pandas: 0 for `(0,19]`, the minimum for `(-Inf,0]`.
 fn start_of_interval(label: &str) -> Option<f64> {
     let inside = label.trim().strip_prefix(['(', '['])?.strip_suffix([')', ']'])?;
     let (low, high) = inside.split_once(',')?;
@@ -123,14 +125,14 @@ fn start_of_interval(label: &str) -> Option<f64> {
     (low < high).then_some(low.max(f64::MIN))
 }
 
-/// Whether a range goes on after its first number: by a sign, or by "to".
+/// Returns whether a range continues after its first number, by a sign or by "to".
 fn leads_on(behind: &str) -> bool {
     let sign = behind.strip_prefix("to ").or_else(|| behind.strip_prefix(['-', '–', '—', ',', ';', ':']));
     let rest = sign.map(|rest| rest.trim_start().trim_start_matches(['$', '€', '£', '<']));
     rest.is_some_and(|rest| leading_number(rest).is_some())
 }
 
-/// The number that a text begins with, thousands in commas or not, and what comes behind.
+/// Parses the number at the start of a text, with or without thousands separators, and returns the rest.
 fn leading_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(text.len());
     let digits = text[..end].trim_end_matches(['.', ',']);
@@ -194,7 +196,7 @@ mod tests {
         ] {
             assert_eq!(ordered(&labels.map_owned()), None, "{labels:?}");
         }
-        // Two labels at the same place cannot be told apart.
+        // Two labels with the same position have no order.
         assert_eq!(ordered(&["low", "small", "high"].map_owned()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Writing files: complete or not at all.
+//! Writes files atomically.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,22 +16,22 @@ pub use crate::publish::Existing;
 pub(crate) use crate::publish::is_taken;
 pub use crate::temporary_file::abandon_unfinished;
 
-/// Where output goes.
+/// Destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A file, replaced when the output is complete.
+    /// A file, which is replaced when the output is complete.
     File(PathBuf),
-    /// Standard output, written as it comes.
+    /// Standard output, written incrementally.
     Stdout,
 }
 
 impl Target {
-    /// A path, with `-` for standard output.
+    /// Creates a destination from a path; `-` is standard output.
     pub fn new(path: &str) -> Target {
         if path == "-" { Target::Stdout } else { Target::File(path.into()) }
     }
 
-    /// The name to use in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         match self {
             Target::File(path) => path.display().to_string(),
@@ -39,7 +39,7 @@ impl Target {
         }
     }
 
-    /// That it could not be written, and what that leaves there.
+    /// Returns the error that it could not be written, which says what state it is in.
     pub(crate) fn failed(&self, error: io::Error) -> TableError {
         let file = self.name();
         match self.is_replaced() {
@@ -48,7 +48,8 @@ impl Target {
         }
     }
 
-    /// Whether the output is a file that appears when it is complete; devices and pipes are written as it comes.
+    /// Returns whether the output is a file that appears when complete; devices and pipes are written
+    /// incrementally.
     fn is_replaced(&self) -> bool {
         match self {
             Target::File(path) => path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()),
@@ -56,15 +57,16 @@ impl Target {
         }
     }
 
-    /// Whether the name ends like this, before `.gz` if it ends so.
+    /// Returns whether the name has this ending, apart from a final `.gz`.
     pub(crate) fn ends_with(&self, ending: &str) -> bool {
         let name = self.name().to_lowercase();
         name.strip_suffix(".gz").unwrap_or(&name).ends_with(ending)
     }
 }
 
-/// An output under way: nothing is at its place until [`Pending::finish`]. Dropped before that, it
-/// leaves nothing behind. What is not a regular file (a device or a pipe) is written directly.
+/// An output in progress, which takes its place in [`Pending::finish`].
+///
+/// If dropped before, it leaves nothing behind. Devices and pipes are written directly.
 pub struct Pending {
     target: Target,
     sink: Sink,
@@ -86,12 +88,12 @@ impl Sink {
                 return Ok(Sink::Direct(BufWriter::new(File::options().write(true).open(path)?)));
             }
             Some(_) => {
-                // A file that may not be written must not be replaced either.
+                // A file that is not writable must not be replaced either.
                 File::options().append(true).open(path)?;
             }
             None => {}
         }
-        // A link stays a link, and a file keeps its permissions.
+        // A link remains a link, and a file keeps its permissions.
         let place = place(path)?;
         let (file, unfinished) = Unfinished::beside(&place)?;
         if let Some(metadata) = old {
@@ -102,16 +104,16 @@ impl Sink {
 }
 
 impl Pending {
-    /// Begins an output; fails at once where its folder cannot be written to.
+    /// Starts an output, and fails immediately if its folder is not writable.
     ///
     /// # Errors
-    /// If the place cannot be written to.
+    /// Returns [`TableError`] if the destination is not writable.
     pub fn new(target: &Target) -> Result<Pending, TableError> {
         let sink = Sink::open(target).map_err(|error| target.failed(error))?;
         Ok(Pending { target: target.clone(), sink })
     }
 
-    /// As [`Pending::new`], for an output that gets a file beside it: fails at once where something else is there.
+    /// Starts an output with a sidecar file, and fails immediately if that is another kind of file.
     pub(crate) fn with_sidecar(target: &Target) -> Result<Pending, TableError> {
         let pending = Pending::new(target)?;
         if let Sink::Beside { place, .. } = &pending.sink {
@@ -120,15 +122,15 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Puts the output in its place. If responses were there, the file beside them goes.
+    /// Moves the output to its place, and removes the sidecar file of responses that it replaces.
     ///
     /// # Errors
-    /// If it cannot be written to the end; then nothing is at its place that was not there before.
+    /// Returns [`TableError`] if it cannot be written completely; the destination is then unchanged.
     pub fn finish(self) -> Result<(), TableError> {
         self.finish_with(None, Existing::Replace)
     }
 
-    /// Puts the output in its place, and this beside it, unless it is a device or a pipe.
+    /// Moves the output and its sidecar file to their places; devices and pipes have no sidecar file.
     pub(crate) fn finish_with(self, sidecar: Option<&Sidecar>, existing: Existing) -> Result<(), TableError> {
         let failed = |error| self.target.failed(error);
         match self.sink {
@@ -159,10 +161,10 @@ impl Write for Pending {
     }
 }
 
-/// Writes a small file, complete or not at all.
+/// Writes a small file atomically.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Returns [`TableError`] if it cannot be written.
 pub fn write(target: &Target, content: &[u8]) -> Result<(), TableError> {
     let mut pending = Pending::new(target)?;
     pending.write_all(content).map_err(|error| target.failed(error))?;
@@ -183,7 +185,7 @@ impl TextWriter {
         }
     }
 
-    /// All of the text in an output that is not at its place yet.
+    /// Completes the text and returns the output, which is not at its place yet.
     pub(crate) fn end(self) -> io::Result<Pending> {
         match self {
             TextWriter::Plain(pending) => Ok(pending),

@@ -1,4 +1,4 @@
-//! Work on all cores whose results are taken in order.
+//! Parallel maps with results in order.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often an idle worker looks whether it is still needed.
+/// Interval at which an idle worker checks whether it is still needed.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Maps items on all cores and hands the results on in order. Stops at the first error of `take`, and
-/// does not wait then for a source that may have nothing to give for long, such as a pipe: the thread
-/// that reads it ends with its next item.
+/// Maps items on all cores and passes on the results in order, until `take` returns an error.
+///
+/// It then does not wait for a blocked source, such as a pipe: the thread that reads it ends with its next item.
 pub(crate) fn in_order<I, T, E>(
     mut items: impl Iterator<Item = I> + Send + 'static,
     map: impl Fn(u64, I) -> T + Sync,
@@ -48,8 +48,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What [`in_order`] does, with the numbers of the items alone, so that it is compiled once for all kinds of them:
-/// fetches items until there is none, works on them on all cores, and finishes each in turn, until that fails.
+/// Implements [`in_order`] with the numbers of items only, so that it is compiled once for all types.
+///
+/// It fetches items until there are none, works on them on all cores, and finishes each in order until that fails.
 fn numbers_in_order(
     mut fetch: Box<dyn FnMut(u64) -> bool + Send>,
     work: &(dyn Fn(u64) + Sync),
@@ -75,7 +76,7 @@ fn numbers_in_order(
                     match next {
                         Ok((number, done)) => {
                             work(number);
-                            // Nobody waits for the result any more after an error.
+                            // After an error, nobody waits for the result.
                             let _ = done.send(number);
                         }
                         Err(RecvTimeoutError::Timeout) => {}
@@ -84,13 +85,13 @@ fn numbers_in_order(
                 }
             });
         }
-        // A worker that panicked leaves its promise unkept; the scope passes the panic on.
+        // A worker that panicked does not send its result; the scope propagates the panic.
         let finished = promised.into_iter().all(|result| result.recv().is_ok_and(&mut *finish));
         over.store(true, Ordering::Relaxed);
         finished
     });
     if finished {
-        // All promises were kept, so the reader is at its end; a panic of its own must not pass for one.
+        // All results arrived, so the reader is done; its own panic must be propagated.
         reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 }

@@ -1,4 +1,4 @@
-//! Parquet files as outputs, which a build can do without.
+//! Parquet output, an optional feature.
 
 pub(crate) use written::ParquetOutput;
 
@@ -15,19 +15,19 @@ mod written {
     use crate::TableError;
     use crate::output::{Pending, Target};
 
-    /// Rows in a row group.
+    /// Number of rows in a row group.
     const ROW_GROUP: usize = 1 << 20;
 
-    /// A file that is being written.
+    /// A file in progress.
     pub(crate) struct ParquetOutput(Box<ArrowWriter<Pending>>);
 
     impl ParquetOutput {
-        /// Begins a small file.
+        /// Starts a small file.
         pub(crate) fn new(target: &Target, schema: SchemaRef) -> Result<ParquetOutput, TableError> {
             ParquetOutput::with(target, schema, None)
         }
 
-        /// Begins a file of many rows; `metadata` are keys and values that travel with it.
+        /// Starts a file with many rows, and with these metadata.
         pub(crate) fn of_rows(
             target: &Target,
             schema: SchemaRef,
@@ -37,7 +37,7 @@ mod written {
             let properties = WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
                 .set_max_row_group_row_count(Some(ROW_GROUP))
-                // Least and greatest label of a page help nobody, and cost a third of the writing.
+                // Statistics of pages are of little use and would take a third of the writing time.
                 .set_statistics_enabled(EnabledStatistics::None)
                 .set_key_value_metadata(Some(metadata.iter().map(pair).collect()))
                 .build();
@@ -57,7 +57,7 @@ mod written {
             self.0.write(batch).map_err(|error| failed(target, &error))
         }
 
-        /// Ends the file, which is still to be put in its place.
+        /// Completes the file, which is not at its place yet.
         pub(crate) fn end(self, target: &Target) -> Result<Pending, TableError> {
             self.0.into_inner().map_err(|error| failed(target, &error))
         }
@@ -76,7 +76,7 @@ mod written {
     use crate::TableError;
     use crate::output::{Pending, Target};
 
-    /// No file, because there is none in this build.
+    /// Replaces the output in builds without this feature.
     pub(crate) enum ParquetOutput {}
 
     impl ParquetOutput {

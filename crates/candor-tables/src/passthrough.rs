@@ -1,4 +1,4 @@
-//! Columns that are passed on beside responses: by name and type, and never what the plan randomizes.
+//! Kept columns, which are copied into responses unchanged, and must not reveal what the plan randomizes.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use candor_base::plan::Plan;
 use crate::TableError;
 use crate::types::cast;
 
-/// Refuses columns that would tell the truth about an answer, and those whose names responses use themselves.
+/// Rejects columns that would reveal true values, and those with the name of an answer column.
 ///
 /// # Errors
-/// The first such column.
+/// Returns [`TableError`] with the first such column.
 pub(crate) fn check_names(plan: &Plan, keep: &[String]) -> Result<(), TableError> {
     let columns = plan.columns();
     for (i, name) in keep.iter().enumerate() {
@@ -29,19 +29,19 @@ pub(crate) fn check_names(plan: &Plan, keep: &[String]) -> Result<(), TableError
     Ok(())
 }
 
-/// What is known of kept columns in responses: names and types, without whatever else the file says about them.
+/// Returns the fields of kept columns in responses: names and types, without metadata.
 ///
 /// # Errors
-/// If a column of records has a field that would tell the truth about an answer.
+/// Returns [`TableError::KeptTruth`] if a nested field would reveal true values.
 pub(crate) fn fields(plan: &Plan, columns: &[FieldRef]) -> Result<Vec<Field>, TableError> {
     for column in columns {
         check_inside(plan, column.name(), column.data_type())?;
     }
-    // Another file, or batch, may have missing values where the first has none.
+    // Another file or batch may have missing values even if the first has none.
     Ok(columns.iter().map(|column| bare_field(column).with_nullable(true)).collect())
 }
 
-/// The values of a kept column as [`fields`] describes it; `None` if they are of another type.
+/// Converts the values of a kept column to its type by [`fields`]; `None` if it has another type.
 pub(crate) fn bare(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
     match bare_type(column.data_type()) == *field.data_type() {
         true => cast(column, field.data_type()),
@@ -49,10 +49,10 @@ pub(crate) fn bare(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
     }
 }
 
-/// The field of a kept column that is handed on in memory, [copied](copied).
+/// Returns the field of a kept column that is passed on in memory, [copied](copied).
 ///
 /// # Errors
-/// If its values cannot be copied one by one.
+/// Returns [`TableError::KeptUnwritable`] if its values cannot be copied individually.
 pub(crate) fn copied_field(field: Field, file: &str) -> Result<Field, TableError> {
     match copied_type(field.data_type()) {
         Some(data_type) => Ok(field.with_data_type(data_type)),
@@ -65,9 +65,11 @@ pub(crate) fn copied_field(field: Field, file: &str) -> Result<Field, TableError
     }
 }
 
-/// The values of a kept column as [`copied_field`] describes it; `None` if they are of another type. An array may hold
-/// more than its rows show: values outside a slice, behind a null, or that no key of a dictionary leads to. Copies hold
-/// the rows only.
+/// Copies the values of a kept column to its type by [`copied_field`]; `None` if it has another type.
+///
+/// An array may contain more than its rows show: values outside of a slice, behind a null, or without a
+/// dictionary key.
+/// Copies contain the rows only.
 pub(crate) fn copied(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
     fn numbers<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> ArrayRef {
         let builder = PrimitiveBuilder::<T>::with_capacity(array.len());
@@ -88,7 +90,7 @@ pub(crate) fn copied(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
     ))
 }
 
-/// Text, numbers, times and booleans; of a dictionary, what it stands for.
+/// Returns the type of a copy, for text, numbers, times and booleans; for a dictionary, that of its values.
 fn copied_type(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Dictionary(_, values) => copied_type(values),
@@ -106,7 +108,7 @@ fn check_protected(plan: &Plan, kept: &str, name: &str) -> Result<(), TableError
     }
 }
 
-/// A column may hold records, whose fields have names too.
+/// Checks the fields of nested records, which have names, too.
 fn check_inside(plan: &Plan, kept: &str, data_type: &DataType) -> Result<(), TableError> {
     if let DataType::Struct(fields) = data_type {
         fields.iter().try_for_each(|field| check_protected(plan, kept, field.name()))?;
@@ -114,7 +116,7 @@ fn check_inside(plan: &Plan, kept: &str, data_type: &DataType) -> Result<(), Tab
     inner(data_type).iter().try_for_each(|field| check_inside(plan, kept, field.data_type()))
 }
 
-/// The fields that a type is made of.
+/// Returns the fields of a nested type.
 fn inner(data_type: &DataType) -> Vec<&FieldRef> {
     match data_type {
         DataType::List(item)
@@ -130,7 +132,7 @@ fn inner(data_type: &DataType) -> Vec<&FieldRef> {
     }
 }
 
-/// A field without its metadata, which is text that anybody may have put there.
+/// Returns a field without its metadata, which may contain any text.
 fn bare_field(field: &Field) -> Field {
     Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())
 }

@@ -1,10 +1,10 @@
-//! Putting a table and the file beside it in their places, as one.
+//! Writes a file and its sidecar file atomically, as a pair.
 //!
-//! Whoever reads, and whenever the program or the machine is stopped, there is the old pair, the new pair, or a pair
-//! that says that it was being replaced, which is refused; never a table with the sidecar of another. Everything is on
-//! the disk before anything is moved. Then, in the folder's lock: the old sidecar gives way to one that says so
-//! ([`REPLACING`]), the table is moved, and the new sidecar is moved (or the old one removed, if the new table needs
-//! none).
+//! At any time, even if the program or the machine stops, there is the old pair, the new pair, or a pair that is
+//! marked as being replaced, which readers reject. There is never a file with the sidecar of another. All content is
+//! flushed to disk before anything is moved. Then, under the folder's lock, the old sidecar is replaced by a mark
+//! ([`REPLACING`]). The file is moved, and then the new sidecar. If the new file has no sidecar, the old one is
+//! removed.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -16,13 +16,13 @@ use crate::TableError;
 use crate::sidecar::{Found, REPLACING, Sidecar};
 use crate::temporary_file::{Unfinished, Uninterrupted, folder, sync_folder};
 
-/// How many links are followed.
+/// Maximum number of links that are followed.
 const MAX_LINKS: usize = 40;
 
-/// How long to wait for a folder that another program has locked; candor itself holds it for a few moves.
+/// Maximum time to wait for a locked folder; candor itself holds the lock only briefly.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Where a path leads: links are followed, also to what does not exist yet.
+/// Follows links, including those to files that do not exist yet.
 pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -34,18 +34,18 @@ pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead to no place"))
 }
 
-/// A lock on a folder: of many who read pairs, or of one who replaces a pair. Released when dropped.
+/// A lock on a folder, shared by readers of pairs, or exclusive to a writer. It is released when dropped.
 ///
-/// Without effect where folders cannot be locked (not on Unix, or on some network drives).
+/// It has no effect if folders cannot be locked, as on systems other than Unix and on some network drives.
 pub(crate) struct FolderLock(#[expect(dead_code, reason = "the lock lasts as long as it is open")] Option<File>);
 
 impl FolderLock {
-    /// For reading a pair in the folder of `place`.
+    /// Locks the folder of `place` for reading a pair.
     pub(crate) fn shared(place: &Path) -> io::Result<FolderLock> {
         FolderLock::wait(place, File::try_lock_shared)
     }
 
-    /// For replacing a pair in the folder of `place`.
+    /// Locks the folder of `place` for replacing a pair.
     pub(crate) fn exclusive(place: &Path) -> io::Result<FolderLock> {
         FolderLock::wait(place, File::try_lock)
     }
@@ -66,45 +66,45 @@ impl FolderLock {
     }
 }
 
-/// What becomes of a file that is at an output's place already.
+/// What to do with an existing file at an output's place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and the output is rejected.
+    /// Keeps the file and rejects the output.
     #[default]
     Keep,
-    /// It is replaced.
+    /// Replaces the file.
     Replace,
 }
 
 impl Existing {
-    /// `force` replaces what is there.
+    /// Replaces existing files if `force` is set, and otherwise keeps them.
     pub fn forced(force: bool) -> Existing {
         if force { Existing::Replace } else { Existing::Keep }
     }
 }
 
-/// Whether a file that is not empty is at a path; pipes, devices and folders are not.
+/// Returns whether there is a nonempty regular file at a path.
 pub(crate) fn is_taken(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }
 
-/// A move that puts a pair in place.
+/// A step of replacing a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// The sidecar that says that the pair is being replaced.
+    /// Marks the pair as being replaced.
     Announce,
-    /// The table.
+    /// Moves the file.
     Table,
-    /// The new sidecar, or none.
+    /// Moves the new sidecar file, or removes the old one.
     Sidecar,
-    /// After a failure: the old sidecar again.
+    /// Restores the old sidecar file after a failure.
     Undo,
 }
 
-/// Puts a table, which is on the disk whole, at its `place`, with the sidecar that belongs to it, if any.
+/// Moves a file that is flushed to disk to its `place`, with its sidecar file if there is one.
 ///
 /// # Errors
-/// If that fails; says what is there then.
+/// Returns [`TableError`] with the state that a failure leaves.
 pub(crate) fn publish(
     table: Unfinished,
     place: &Path,
@@ -114,7 +114,7 @@ pub(crate) fn publish(
     publish_with(table, place, sidecar, existing, |_| Ok(()))
 }
 
-/// The same; a test may have any step fail.
+/// Publishes a pair; a test may let any step fail.
 fn publish_with(
     mut table: Unfinished,
     place: &Path,
@@ -150,7 +150,7 @@ fn publish_with(
     })
 }
 
-/// What is needed to replace a sidecar, all of it on the disk.
+/// Files for replacing a sidecar file, all flushed to disk.
 struct SidecarSwap {
     path: PathBuf,
     replacing: Unfinished,
@@ -159,11 +159,11 @@ struct SidecarSwap {
 }
 
 impl SidecarSwap {
-    /// `None` if there is no sidecar, and none is to be.
+    /// Prepares the files; `None` if there is no sidecar file, before or after.
     fn prepare(place: &Path, sidecar: Option<&Sidecar>) -> Result<Option<SidecarSwap>, TableError> {
         let path = Sidecar::path(place);
         let old = match (Sidecar::find(&path), sidecar) {
-            // Whatever it is, it is not ours and says nothing about this table.
+            // An unknown file is not a sidecar file, and irrelevant to this output.
             (Err(_) | Ok(Found::Nothing), None) => return Ok(None),
             (Err(error), Some(_)) => return Err(error),
             (Ok(Found::Nothing), Some(_)) => None,
@@ -181,12 +181,12 @@ impl SidecarSwap {
         }
     }
 
-    /// Puts the new sidecar in place, or removes the old one.
+    /// Moves the new sidecar file to its place, or removes the old one.
     fn finish(&mut self, held: &mut Uninterrupted) -> io::Result<()> {
         put_or_remove(self.new.as_mut(), &self.path, held)
     }
 
-    /// Puts the old sidecar back.
+    /// Restores the old sidecar file.
     fn undo(&mut self, held: &mut Uninterrupted) -> io::Result<()> {
         put_or_remove(self.old.as_mut(), &self.path, held)
     }
@@ -206,7 +206,7 @@ mod tests {
     const OLD: &str = "old";
     const NEW: &str = "new";
 
-    /// What is at a place and beside it.
+    /// Returns the content of a file and of its sidecar file.
     fn state(place: &Path) -> (Option<String>, Option<String>) {
         let read = |path: &Path| std::fs::read_to_string(path).ok();
         (read(place), read(&Sidecar::path(place)))
@@ -216,8 +216,8 @@ mod tests {
         Sidecar { fingerprint: of.to_owned(), records: 1, simulation: None }
     }
 
-    /// Every way to be stopped, from every state: the old pair, the new pair, or one that is refused; and the error
-    /// says which.
+    /// From every state and for every interruption: the old pair, the new pair, or one that is rejected, and the
+    /// error says which.
     #[test]
     fn stopped_anywhere_there_is_one_pair_or_none() {
         let olds =

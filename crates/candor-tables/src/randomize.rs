@@ -1,4 +1,4 @@
-//! Randomizing tables: read, randomize and hand on or write at the same time, in order, on all cores.
+//! Randomizes files: reads, randomizes and writes concurrently, in order, on all cores.
 
 use std::iter::{Flatten, Peekable};
 use std::sync::Arc;
@@ -21,34 +21,34 @@ use crate::stochastic_rounding::STREAMS;
 use crate::true_records::truths;
 use crate::{TableError, passthrough};
 
-/// What to randomize, and how.
+/// A randomization job.
 pub struct RandomizeJob<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Columns to pass on: their names, types and values, and none that the plan
-    /// [protects](candor_base::schema::Schema::protects).
+    /// Columns to copy unchanged, which the plan must not [protect](candor_base::schema::Schema::protects).
     pub keep: &'a [String],
-    /// Where randomness comes from.
+    /// Source of randomness.
     pub source: &'a Source,
 }
 
-/// What was done.
+/// Summary of a randomization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RandomizeSummary {
-    /// The number of records randomized.
+    /// Number of randomized records.
     pub records: u64,
 }
 
-/// Randomizes tables and hands the responses on as record batches, in order, as they come. The metadata of their schema
-/// say the plan they were made under ([`FINGERPRINT_KEY`]) and the seed of a simulation ([`SIMULATION_KEY`]): with them
-/// [`Input::from_batches`](crate::input::Input::from_batches) knows them for responses.
+/// Randomizes the inputs and passes on the responses as record batches, in order.
 ///
-/// Kept columns are copied value by value, dictionaries as what they stand for: nothing else of the records is in the
-/// batches.
+/// The metadata of their schema contain the fingerprint of the plan ([`FINGERPRINT_KEY`]) and the seed of a
+/// simulation ([`SIMULATION_KEY`]). So [`Input::from_batches`](crate::input::Input::from_batches) recognizes them as
+/// responses. Kept columns are copied value by value, and dictionaries as their values. The batches contain nothing
+/// else of the records.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`. What was
-/// handed on before stays so.
+/// Returns the first row in order that does not fit the schema, an error of reading or copying, or the first
+/// error of `take`.
+/// Batches that were already passed on remain.
 pub fn randomize<E: From<TableError>>(
     job: &RandomizeJob<'_>,
     inputs: Inputs,
@@ -65,16 +65,18 @@ pub fn randomize<E: From<TableError>>(
     })
 }
 
-/// Randomizes tables to a file; it appears when it is complete, or not at all. With [`Existing::Keep`], a file that is
-/// there already is an error: to randomize the same people twice adds to their loss. (A simulation may replace
-/// another.)
+/// Randomizes the inputs to a file, which is written atomically.
 ///
-/// Memory does not grow with the tables: a few batches of [`BATCH_ROWS`](crate::BATCH_ROWS) rows are under
-/// way at any time. `progress` is told the records done and, where known, how many there are.
+/// With [`Existing::Keep`], an existing file is an error, because a second release adds to the epsilon of the same
+/// people. A simulation may replace another.
+///
+/// Memory is independent of the number of records: a few batches of [`BATCH_ROWS`](crate::BATCH_ROWS) rows are in
+/// memory at any time. `progress` receives the number of finished records and, if known, of all records.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there; the first row that does not fit, in order;
-/// whatever cannot be read or written; whoever watches ends it.
+/// Returns [`TableError::Occupied`] if the file exists.
+/// Returns another [`TableError`] for the first row in order that does not fit, for an error of reading or writing,
+/// or if `progress` cancels.
 pub fn randomize_to(
     job: &RandomizeJob<'_>,
     inputs: Inputs,
@@ -101,19 +103,19 @@ pub fn randomize_to(
     Ok(done)
 }
 
-/// What travels with responses.
+/// Returns the metadata of responses.
 fn metadata(job: &RandomizeJob<'_>) -> Vec<(&'static str, String)> {
     let mut metadata = vec![(FINGERPRINT_KEY, job.plan.fingerprint().to_string())];
     metadata.extend(job.source.seed().map(|seed| (SIMULATION_KEY, seed.to_string())));
     metadata
 }
 
-/// Tables of true records, all of them open, with the columns that a job needs.
+/// Open files of true records, with the columns that a job needs.
 struct Truth {
     batches: Peekable<Flatten<std::vec::IntoIter<Batches>>>,
-    /// How many records there are, if that is known.
+    /// Total number of records, if known.
     total: Option<u64>,
-    /// The name of the table that the first batch is from, and the columns of it that are passed on.
+    /// Name of the first batch's file, and its kept columns.
     first: (String, Vec<FieldRef>),
 }
 
@@ -141,7 +143,7 @@ impl Truth {
         Ok(Truth { batches, total, first })
     }
 
-    /// The columns that are passed on in a file.
+    /// Returns the kept columns in a file.
     fn kept_fields(&self, job: &RandomizeJob<'_>, format: Format) -> Result<Vec<Field>, TableError> {
         let (file, kept) = &self.first;
         let kept = passthrough::fields(job.plan, kept)?;
@@ -149,7 +151,7 @@ impl Truth {
         Ok(kept)
     }
 
-    /// The columns that are passed on in memory.
+    /// Returns the kept columns in memory.
     fn copied_fields(&self, job: &RandomizeJob<'_>) -> Result<Vec<Field>, TableError> {
         let (file, kept) = &self.first;
         passthrough::fields(job.plan, kept)?.into_iter().map(|field| passthrough::copied_field(field, file)).collect()
@@ -160,12 +162,12 @@ struct Worker<'a> {
     job: &'a RandomizeJob<'a>,
     randomizer: Randomizer<'a>,
     layout: &'a Layout,
-    /// What becomes of a kept column; `None` if it is not of the type of its field.
+    /// Conversion of a kept column; `None` if it does not have the type of its field.
     pass_on: fn(&ArrayRef, &Field) -> Option<ArrayRef>,
 }
 
 impl Worker<'_> {
-    /// Answers for all records on all cores; `take` gets the answers in order, and how many there are up to there.
+    /// Randomizes all records on all cores. `take` receives the answers in order, and the number of records so far.
     fn answer_all<E: From<TableError>>(
         &self,
         truth: Truth,
@@ -204,7 +206,7 @@ impl Worker<'_> {
     }
 }
 
-/// An output must not be one of the inputs.
+/// Checks that the output is not one of the inputs.
 fn check_places(inputs: &Inputs, output: &Target) -> Result<(), TableError> {
     let Target::File(output) = output else { return Ok(()) };
     let Ok(output) = output.canonicalize() else { return Ok(()) };
@@ -218,7 +220,7 @@ fn check_places(inputs: &Inputs, output: &Target) -> Result<(), TableError> {
     }
 }
 
-/// Responses are read back by their labels and names, so those must be written as they are.
+/// Checks that no label or name must be escaped, because responses are identified by these.
 fn check_cells(plan: &Plan, format: Format) -> Result<(), TableError> {
     let Format::Csv { safe_cells: true, .. } = format else { return Ok(()) };
     for column in plan.columns() {
@@ -232,7 +234,7 @@ fn check_cells(plan: &Plan, format: Format) -> Result<(), TableError> {
                 (&cells, true)
             }
         };
-        // A set may begin with any of its labels, and is not a number.
+        // A set may start with any of its labels, and is not a number.
         let changed = |label: &&String| is_formula(label) || (set && is_formula(&format!("{label}{SET_SEPARATOR}")));
         if let Some(label) = labels.iter().find(changed).or(Some(&column.name).filter(|name| is_formula(name))) {
             return Err(TableError::UnsafeLabel { column: column.name.clone(), label: label.clone() });

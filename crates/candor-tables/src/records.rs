@@ -1,4 +1,4 @@
-//! Writing records that are not responses: weighted answers, and synthetic people.
+//! Writes records that are not responses: weighted answers, and synthetic records.
 
 use std::sync::Arc;
 
@@ -15,13 +15,14 @@ use crate::output::{Existing, Target};
 use crate::responses::{Encoded, Format, Layout, ResponseWriter};
 use crate::{BATCH_ROWS, TableError};
 
-/// Columns of codes, and of numbers beside them.
+/// Columns of codes, and additional columns of numbers.
 type Part = (Vec<Vec<u16>>, Vec<ArrayRef>);
 
-/// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
+/// Writes distinct answer records atomically, with a column per attribute, [`COUNT`] and [`WEIGHT`].
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there that is not to be replaced; if the file cannot be written.
+/// Returns [`TableError::Occupied`] if the file exists and must not be replaced.
+/// Returns another [`TableError`] if it cannot be written.
 pub fn write_weighted(
     (target, format, existing): (&Target, Format, Existing),
     schema: &Schema,
@@ -33,10 +34,10 @@ pub fn write_weighted(
     write((target, existing), layout, (ADJUSTED_KEY, fingerprint), weighted(schema, records, weights))
 }
 
-/// The same as record batches.
+/// Returns distinct answer records as record batches.
 ///
 /// # Errors
-/// None are known: whatever the labels, they can be had.
+/// Currently returns no error: any labels can be encoded.
 pub fn weighted_batches(
     schema: &Schema,
     fingerprint: &Fingerprint,
@@ -47,10 +48,11 @@ pub fn weighted_batches(
     batches(&layout, (ADJUSTED_KEY, fingerprint), weighted(schema, records, weights))
 }
 
-/// Writes synthetic records, one column of codes per attribute, complete or not at all.
+/// Writes synthetic records atomically, with one column of codes per attribute.
 ///
 /// # Errors
-/// [`TableError::Occupied`] if something is there that is not to be replaced; if the file cannot be written.
+/// Returns [`TableError::Occupied`] if the file exists and must not be replaced.
+/// Returns another [`TableError`] if it cannot be written.
 pub fn write_synthetic(
     (target, format, existing): (&Target, Format, Existing),
     schema: &Schema,
@@ -61,10 +63,10 @@ pub fn write_synthetic(
     write((target, existing), layout, (SYNTHETIC_KEY, fingerprint), synthetic(columns))
 }
 
-/// The same as record batches.
+/// Returns synthetic records as record batches.
 ///
 /// # Errors
-/// None are known: whatever the labels, they can be had.
+/// Currently returns no error: any labels can be encoded.
 pub fn synthetic_batches(
     schema: &Schema,
     fingerprint: &Fingerprint,
@@ -103,7 +105,7 @@ fn synthetic(columns: &[Vec<u16>]) -> impl Iterator<Item = Part> + '_ {
     })
 }
 
-/// Record batches whose schema says what they are.
+/// Returns record batches whose schema identifies their content.
 fn batches(
     layout: &Layout,
     (key, fingerprint): (&str, &Fingerprint),
@@ -121,7 +123,7 @@ fn batches(
     parts.map(batch).collect()
 }
 
-/// Writes batches of columns of codes, and of numbers beside them.
+/// Writes batches of columns of codes and numbers.
 fn write(
     (target, existing): (&Target, Existing),
     layout: Layout,

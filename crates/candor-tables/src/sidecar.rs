@@ -1,4 +1,4 @@
-//! The file beside a CSV file of responses, `NAME.candor.json`: the plan they were made under.
+//! The sidecar file of a CSV file of responses, `NAME.candor.json`, which names their plan.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,34 +8,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::TableError;
 
-/// What stands beside a CSV file of responses.
+/// Content of the sidecar file of a CSV file of responses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sidecar {
-    /// The plan they were made under.
+    /// Fingerprint of their plan.
     pub fingerprint: String,
-    /// How many they are.
+    /// Number of responses.
     pub records: u64,
-    /// The seed, if they are a simulation.
+    /// Seed, if they are a simulation.
     pub simulation: Option<u64>,
 }
 
-/// What stands there while a table and the file beside it are being replaced.
+/// Content of the sidecar file while it and the responses are being replaced.
 pub(crate) const REPLACING: &str = "{\"complete\":false}\n";
 
-/// No file beside responses is longer than this.
+/// Maximum length of a sidecar file, in bytes.
 const MAX_BYTES: u64 = 1 << 16;
 
-/// What is found beside a table.
+/// State of a sidecar file.
 pub(crate) enum Found {
     Nothing,
-    /// The table was being replaced when the program was stopped.
+    /// The responses were being replaced when the program was stopped.
     Replacing,
     Whole(Sidecar),
 }
 
 #[derive(Deserialize)]
 struct Completeness {
-    /// Files of before this field was written are complete.
+    /// Files without this field are older, and complete.
     #[serde(default = "yes")]
     complete: bool,
 }
@@ -52,19 +52,19 @@ struct Written<'a> {
 }
 
 impl Sidecar {
-    /// The place of the file beside responses at `path`.
+    /// Returns the path of the sidecar file of responses at `path`.
     pub fn path(path: &Path) -> PathBuf {
         let mut name = path.as_os_str().to_owned();
         name.push(".candor.json");
         name.into()
     }
 
-    /// What is written: one line of JSON.
+    /// Returns the content of the file: one line of JSON.
     pub fn text(&self) -> String {
         serde_json::to_string(&Written { complete: true, sidecar: self }).expect("plain data") + "\n"
     }
 
-    /// Looks at the file `sidecar` beside a table.
+    /// Reads a sidecar file.
     pub(crate) fn find(sidecar: &Path) -> Result<Found, TableError> {
         let file = || sidecar.display().to_string();
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Whether records keep the conditions of a schema: answers where a question was asked, and nowhere else.
+//! Checks records against the skip logic of a schema.
 
 use candor_analysis::structural_zeros::{SkipViolation, rules};
 use candor_base::schema::Schema;
@@ -6,8 +6,7 @@ use candor_base::schema::Schema;
 use crate::error::InvalidValue;
 use crate::input::Batch;
 
-/// Marks those who were not asked, one column of codes for each attribute; rows that contradict a condition are
-/// reported to `bad`.
+/// Sets the code "(not asked)" where a question was not asked, and reports rows that violate a condition to `bad`.
 pub(crate) fn unsettled(batch: &Batch, schema: &Schema, codes: &mut [Vec<u16>], mut bad: impl FnMut(InvalidValue)) {
     for rule in rules(schema) {
         let attribute = &schema.attributes()[rule.attribute];

@@ -1,16 +1,17 @@
-//! Cells of CSV files that a spreadsheet would run.
+//! Protects cells of CSV files against being executed as formulas by spreadsheets.
 
 use std::borrow::Cow;
 
-/// What a formula begins with, by the list of the Open Worldwide Application Security Project, wide forms included.
+/// First characters of formulas, as listed by the Open Worldwide Application Security Project, including
+/// full-width forms.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// Whether a spreadsheet could take a cell for a formula. Plain numbers, such as -0.5, are none.
+/// Returns whether a spreadsheet could read a cell as a formula. Plain numbers such as -0.5 are not formulas.
 pub fn is_formula(cell: &str) -> bool {
     cell.starts_with(FORMULA) && !cell.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// A cell that no spreadsheet runs: with a single quote before it, if it would be a formula.
+/// Escapes a cell with a leading single quote if it could be a formula.
 pub fn safe_cell(cell: &str) -> Cow<'_, str> {
     match is_formula(cell) {
         true => Cow::Owned(format!("'{cell}")),

@@ -1,14 +1,15 @@
-//! Numbers between two points of a grid: each is rounded at random to one of them, so that its expectation is the
-//! number.
+//! Stochastic rounding: a number between two grid points becomes one of them, and its expectation is unchanged.
 
 use candor_base::randomness::{Source, below_u64};
 use rand_core::CryptoRng;
 
-/// Added to the number of a batch for the stream that its numbers are rounded with: no answer is drawn from it.
+/// Offset of the random streams for rounding, which are separate from those for answers.
 pub(crate) const STREAMS: u64 = 1 << 63;
 
-/// The code of a value of which [`place_of_value`](candor_base::schema::Attribute::place_of_value) gave code and
-/// chance: the next one if `below(2^53) < floor(chance 2^53)`. Nothing is drawn where the chance is 0.
+/// Rounds a value at random, given its lower code and the probability of the next one.
+///
+/// [`place_of_value`](candor_base::schema::Attribute::place_of_value) returns both. The result is the next code if
+/// `below(2^53) < floor(chance 2^53)`. Nothing is drawn if the probability is 0.
 #[inline]
 pub fn dithered<R: CryptoRng + ?Sized>((code, chance): (u16, f64), rng: &mut R) -> u16 {
     const ONE: u64 = 1 << 53;
@@ -19,7 +20,7 @@ pub fn dithered<R: CryptoRng + ?Sized>((code, chance): (u16, f64), rng: &mut R) 
     code + u16::from(up)
 }
 
-/// The same draws every time, for true records that are counted and not randomized.
+/// Returns a generator with fixed draws, for true records that are counted and not randomized.
 pub fn fixed(batch: u64) -> impl CryptoRng {
     Source::from_seed(0).stream(batch)
 }
@@ -33,7 +34,7 @@ mod tests {
         let mut rng = Source::from_seed(5).stream(0);
         for chance in [0.0, 0.01, 0.3, 0.999] {
             let ups = (0..100_000).filter(|_| dithered((3, chance), &mut rng) == 4).count() as f64;
-            // Five and a half standard deviations: a false alarm is rarer than 1e-6.
+            // Five and a half standard deviations: the false-alarm rate is below 1e-6.
             let spread = (1e5f64 * chance * (1.0 - chance)).sqrt();
             assert!((ups - 1e5 * chance).abs() <= 5.5 * spread, "{chance}: {ups}");
         }

@@ -1,4 +1,4 @@
-//! Files that are not at their place yet.
+//! Temporary files, which become outputs when they are complete.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempPath;
 
-/// All unfinished files of this process, to be removed if it is interrupted.
+/// All unfinished files of this process, which are removed if it is interrupted.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// While this is held, an interruption waits.
+/// While it exists, an interruption waits.
 pub(crate) struct Uninterrupted(MutexGuard<'static, Vec<PathBuf>>);
 
 impl Uninterrupted {
@@ -19,8 +19,9 @@ impl Uninterrupted {
     }
 }
 
-/// Removes all unfinished files; for a signal handler, just before the program ends. Waits for files that are being put
-/// in place, and no file is begun or put in place after it.
+/// Removes all unfinished files; for a signal handler, just before the process exits.
+///
+/// It waits for files that are being moved. Afterwards, no file can be started or moved.
 pub fn abandon_unfinished() {
     let held = Uninterrupted::hold();
     for path in held.0.iter() {
@@ -29,19 +30,19 @@ pub fn abandon_unfinished() {
     std::mem::forget(held);
 }
 
-/// A file beside its place, removed when dropped unless it was put there.
+/// A temporary file, which is removed when dropped unless it was moved.
 pub(crate) struct Unfinished {
     path: Option<TempPath>,
 }
 
 impl Unfinished {
-    /// Begins a file in the folder of `place`.
+    /// Creates a temporary file in the folder of `place`.
     pub(crate) fn beside(place: &Path) -> io::Result<(File, Unfinished)> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".candor-").suffix(".unfinished");
         #[cfg(unix)]
         {
-            // The usual permissions, which the user's mask then restricts, not a temporary file's.
+            // The usual permissions restricted by the user's mask, and not those of a temporary file.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
@@ -51,7 +52,7 @@ impl Unfinished {
         Ok((file, Unfinished { path: Some(path) }))
     }
 
-    /// A small file that is on the disk, whole.
+    /// Creates a temporary file with this content, flushed to disk.
     pub(crate) fn holding(place: &Path, content: &[u8]) -> io::Result<Unfinished> {
         let (mut file, unfinished) = Unfinished::beside(place)?;
         file.write_all(content)?;
@@ -59,7 +60,7 @@ impl Unfinished {
         Ok(unfinished)
     }
 
-    /// Moves the file to its place, which is replaced at once.
+    /// Moves the file to its place, atomically.
     pub(crate) fn put(&mut self, place: &Path, held: &mut Uninterrupted) -> io::Result<()> {
         let Some(path) = self.path.take() else { return Ok(()) };
         let before = path.to_path_buf();
@@ -86,7 +87,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// The folder that a path is in.
+/// Returns the folder of a path.
 pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -94,7 +95,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Has the disk know what is where in a folder, where the system can.
+/// Flushes a folder to disk, if the system supports it (fsync).
 pub(crate) fn sync_folder(place: &Path) {
     if let Ok(folder) = File::open(folder(place)) {
         let _ = folder.sync_all();

@@ -1,4 +1,4 @@
-//! Reading tables of true records: as codes, or counted.
+//! Reads true records as codes, or counts them.
 
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{RecordCounts, count_categories};
@@ -15,20 +15,23 @@ use crate::responses::{self, Provenance};
 use crate::skip_logic::unsettled;
 use crate::stochastic_rounding::fixed;
 
-/// Tables of true records. Numbers between two points of a grid are dithered with the same draws every time.
+/// Files of true records. Numbers between two grid points are rounded stochastically, with fixed draws.
 pub struct Records<'a> {
-    /// What their columns hold.
+    /// Schema of the columns.
     pub schema: &'a Schema,
-    /// The tables; their rows follow one another.
+    /// The files, read one after another.
     pub inputs: Inputs,
 }
 
 impl Records<'_> {
-    /// Counts the records for every table in one pass, on all cores, in memory that does not grow with them.
+    /// Counts the records for every table in one pass, on all cores, in memory that is independent of their number.
     ///
     /// # Errors
-    /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records; whoever
-    /// watches ends it.
+    /// Returns [`TableError`] for
+    /// - the first row in order that does not fit the schema,
+    /// - a file that cannot be read, or contains responses,
+    /// - files without records,
+    /// - cancellation by `progress`.
     pub fn count(self, tables: &TableList, progress: ProgressSink<'_>) -> Result<RecordCounts, TableError> {
         let sizes = self.schema.sizes();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
@@ -49,10 +52,10 @@ impl Records<'_> {
         Ok(RecordCounts::new(tables.lists().iter().cloned().zip(counts), records))
     }
 
-    /// Reads all records: a column of codes for each attribute.
+    /// Reads all records, with a column of codes for each attribute.
     ///
     /// # Errors
-    /// As [`Records::count`].
+    /// Returns the errors of [`Records::count`].
     pub fn read(self) -> Result<Vec<Vec<u16>>, TableError> {
         let mut columns = vec![Vec::new(); self.schema.attributes().len()];
         self.each(
@@ -65,7 +68,7 @@ impl Records<'_> {
         Ok(columns)
     }
 
-    /// Maps the codes of each batch on all cores, and takes the results in order.
+    /// Maps the codes of each batch on all cores, and passes on the results in order.
     fn each<T: Send + 'static>(
         self,
         map: impl Fn(Vec<Vec<u16>>) -> T + Sync,
@@ -99,10 +102,10 @@ impl Records<'_> {
     }
 }
 
-/// The codes of a batch whose first columns are the schema's attributes, in order.
+/// Returns the codes of a batch whose first columns are the attributes of the schema, in order.
 ///
 /// # Errors
-/// The first row that does not fit.
+/// Returns [`TableError::Value`] with the first row that does not fit.
 pub(crate) fn truths(batch: &Batch, schema: &Schema, rng: &mut impl CryptoRng) -> Result<Vec<Vec<u16>>, TableError> {
     let mut truths = Vec::with_capacity(schema.attributes().len());
     let mut first: Option<InvalidValue> = None;

@@ -1,4 +1,4 @@
-//! The types of columns that hold categories.
+//! Arrow types of columns with categories.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 
 use crate::guard::guarded;
 
-/// Whether a column of this type can hold categories or numbers.
+/// Returns whether a column of this type can contain categories or numbers.
 pub(crate) fn is_categorical(data_type: &DataType) -> bool {
     match data_type {
         DataType::Boolean | DataType::Null => true,
@@ -16,7 +16,7 @@ pub(crate) fn is_categorical(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether this is the type of a column of text, plain or a dictionary.
+/// Returns whether this is a type of text, plain or as a dictionary.
 fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -25,7 +25,7 @@ fn is_text(data_type: &DataType) -> bool {
     }
 }
 
-/// A dictionary of text, whatever its keys and texts are made of; `None` if the column is something else.
+/// Converts a column to a dictionary of text, for any types of keys and text; `None` for other columns.
 pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<DictionaryArray<Int32Type>> {
     let (DataType::Dictionary(..), true) = (array.data_type(), is_text(array.data_type())) else { return None };
     let wanted = text_dictionary_type();
@@ -34,12 +34,12 @@ pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<DictionaryArray<Int32T
     dictionary.as_dictionary_opt().filter(is_of_text).cloned()
 }
 
-/// The type of what [`text_dictionary`] gives.
+/// Returns the type of the result of [`text_dictionary`].
 pub(crate) fn text_dictionary_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// A column of lists, however long they may be together; `None` if the column is something else.
+/// Converts a column to lists; `None` for other columns.
 pub(crate) fn lists(array: &ArrayRef) -> Option<ListArray> {
     let list = match array.data_type() {
         DataType::LargeList(items) => cast(array, &DataType::List(items.clone()))?,
@@ -48,8 +48,9 @@ pub(crate) fn lists(array: &ArrayRef) -> Option<ListArray> {
     list.as_list_opt().cloned()
 }
 
-/// Shows the text of every row in order, `None` where it is missing; text is not copied. `None` if the type cannot be
-/// text.
+/// Calls `see` with the text of every row in order, or `None` if it is missing.
+///
+/// Text is not copied. Returns `None` if the type has no text form.
 pub(crate) fn for_each_text(array: &ArrayRef, see: impl FnMut(usize, Option<&str>)) -> Option<()> {
     fn each<'a>(texts: impl Iterator<Item = Option<&'a str>>, mut see: impl FnMut(usize, Option<&str>)) {
         texts.enumerate().for_each(|(row, text)| see(row, text));
@@ -63,7 +64,7 @@ pub(crate) fn for_each_text(array: &ArrayRef, see: impl FnMut(usize, Option<&str
     Some(())
 }
 
-/// The same values as another type; `None` if that cannot be.
+/// Converts a column to another type; `None` if that is impossible.
 pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     guarded(|| arrow_cast::cast(array, to).ok())?
 }

@@ -1,4 +1,4 @@
-//! Somebody else's mechanism: what does this matrix guarantee, and what should respondents be told?
+//! Audits a foreign mechanism: what a matrix guarantees, and what to tell respondents.
 
 use candor::methods;
 use candor::prelude::*;
@@ -6,7 +6,7 @@ use candor::prelude::*;
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::with_sizes(&[3])?;
-    // Columns are truths, rows are answers; entries as they are printed.
+    // Columns are true values and rows are answers, with entries as printed.
     let matrix = [["0.7", "0.2", "0.1"], ["0.2", "0.6", "0.2"], ["0.1", "0.2", "0.7"]];
     let plan = design(&schema, &methods::Matrix::new(matrix).into(), &DesignOptions::default())?.plan;
 

@@ -1,4 +1,4 @@
-//! How far the best plan is from two lower bounds, theorems 3 and 4 of docs/mathematics/lower-bound.md.
+//! Compares the best plan with two lower bounds, theorems 3 and 4 of docs/mathematics/lower-bound.md.
 //!
 //! `cargo run --release -p candor --example both_bounds > docs/images/both-bounds.svg`
 
@@ -10,16 +10,16 @@ use candor_design::joint::optimal::search::SearchLimits;
 use candor_design::joint::workload::lottery;
 use candor_runtime::progress::Deadline;
 
-/// The epsilons at which plans are made.
+/// Epsilons of the plans.
 const EPSILONS: [f64; 11] = [0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
-/// Attributes of equal size, for which both bounds are computed.
+/// Attributes of equal size, for which both bounds can be computed.
 const BINARY: [usize; 8] = [2; 8];
 
-/// How long a bound may take, in seconds.
+/// Time limit for a bound, in seconds.
 const LIMIT: f64 = 60.0;
 
-/// The picture of the best plan and both bounds.
+/// Plots the best plan and both bounds.
 pub fn picture(categories: &[usize], epsilons: &[f64]) -> Result<Plot, Box<dyn std::error::Error>> {
     let schema = Schema::with_sizes(categories)?;
     let (tables, weights) = TableList::parse_weighted("pairs", &schema)?;

@@ -1,4 +1,4 @@
-//! Design and certify: a plan for three attributes whose record-level epsilon is proven to be at most 4.
+//! Designs and certifies a plan for three attributes, with a record-level epsilon of at most 4.
 
 use candor::prelude::*;
 

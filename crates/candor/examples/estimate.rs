@@ -1,4 +1,4 @@
-//! From codes of answers to shares of the population with intervals.
+//! Estimates shares of the population with confidence intervals, from codes of answers.
 
 use candor::prelude::*;
 
@@ -8,7 +8,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = Workload::new(4.0).into();
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 
-    // 9,000 people, of whom a third is in category 1 of both attributes. They answer on their own devices.
+    // 9,000 people, a third of whom are in category 1 of both attributes, are randomized on their own devices.
     let truths: Vec<Vec<u16>> = vec![(0..9000).map(|i| u16::from(i % 3 == 0)).collect(); 2];
     let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
 

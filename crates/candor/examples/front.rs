@@ -1,5 +1,4 @@
-//! The best trade-offs of privacy and utility that there are for one attribute and a known prior, each with its proof,
-//! as a figure.
+//! Plots the best trade-offs of privacy and error for one attribute and a known prior, each with its proof.
 
 use candor::prelude::*;
 
@@ -7,7 +6,7 @@ use candor::prelude::*;
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let prior = Prior::new(&[0.4, 0.3, 0.2, 0.1])?;
     let options = FrontOptions::default().method(FrontMethod::Exact).posterior_bound(0.75).points(8);
-    // Whoever waits is told how far it is, and may end it.
+    // The callback receives the progress and may cancel.
     let goes_on = |step: &Progress| {
         println!("{} of {:?} {}", step.done, step.total, step.what);
         true

@@ -1,9 +1,9 @@
-//! How time grows with attributes, categories, records and tables: of designing, certifying, randomizing, counting and
-//! estimating.
+//! Measures how the time for designing, certifying, randomizing, counting and estimating grows.
 //!
-//! Run with `cargo run --release -p candor --example growth -- TABLE.md FOLDER`: writes the times with their exponents
-//! to the table, and a picture for each of the four to the folder. It takes some ten minutes. Times are of one core,
-//! and of the processor where the system tells them, so that a busy machine matters little.
+//! What grows is the number of attributes, categories, records or tables. Run with `cargo run --release -p candor
+//! --example growth -- TABLE.md FOLDER`. It writes the times with their exponents to the table, and a figure for
+//! each of the four to the folder. It takes about ten minutes. Times are of one core and, if the system provides
+//! them, of the processor, so that other load matters little.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,17 +23,17 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Short work is repeated until it has taken so many seconds together.
+/// Short work is repeated until it has taken this many seconds in total.
 const LONG_ENOUGH: f64 = 0.05;
 
-/// Records are randomized and counted so many at a time.
+/// Number of records that are randomized and counted at a time.
 const BATCH_ROWS: usize = 65_536;
 
-/// What takes how long, over one of the four.
+/// The times of some work as one of the four quantities grows.
 struct Growth {
-    /// What grows, such as "attributes".
+    /// The quantity that grows, such as "attributes".
     what: &'static str,
-    /// What is the same at every point.
+    /// What is constant.
     fixed: &'static str,
     lines: Vec<(&'static str, Vec<(f64, f64)>)>,
 }
@@ -71,7 +71,7 @@ impl Growth {
 
     fn plot(&self) -> Plot {
         let series = |(line, points): &(&'static str, Vec<(f64, f64)>)| Series {
-            // Without the sign of a zero.
+            // Without the sign of a negative zero.
             name: format!("{line} ({:.1})", (10.0 * exponent(points)).round() / 10.0 + 0.0),
             joined: true,
             points: points.clone(),
@@ -86,7 +86,7 @@ impl Growth {
     }
 }
 
-/// The exponent `b` of `seconds = c x^b`: least squares in logarithms over the upper half of the points.
+/// Returns the exponent `b` of `seconds = c x^b`, by least squares in logarithms over the upper half of the points.
 pub fn exponent(points: &[(f64, f64)]) -> f64 {
     let upper: Vec<(f64, f64)> = points[points.len() / 2..].iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
     let mean = |of: fn(&(f64, f64)) -> f64| upper.iter().map(of).sum::<f64>() / upper.len() as f64;
@@ -95,8 +95,9 @@ pub fn exponent(points: &[(f64, f64)]) -> f64 {
     over(&|point| (point.0 - x) * (point.1 - y)) / over(&|point| (point.0 - x) * (point.0 - x))
 }
 
-/// What work gives, and the seconds that it takes. The system counts in steps of some milliseconds: right on average,
-/// not for a short time.
+/// Returns the result of work, and its seconds.
+///
+/// The system's clock has steps of some milliseconds: it is right on average, and not for a short time.
 fn once<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (start, before) = (Instant::now(), processor_seconds());
     let done = work();
@@ -104,7 +105,7 @@ fn once<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, spent.unwrap_or_else(|| start.elapsed().as_secs_f64()))
 }
 
-/// The same for short work, too.
+/// Returns the result of work that may be short, and its seconds.
 fn timed<T>(mut work: impl FnMut() -> T) -> (T, f64) {
     let (mut done, mut spent) = once(&mut work);
     let mut runs = 1.0;
@@ -115,7 +116,7 @@ fn timed<T>(mut work: impl FnMut() -> T) -> (T, f64) {
     (done, spent / runs)
 }
 
-/// Seconds that the processor has worked for this thread, if the system says so.
+/// Returns the processor time of this thread in seconds, if the system provides it.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
@@ -163,7 +164,7 @@ fn estimated(plan: &Plan, tallies: &[TableCounts]) -> f64 {
     timed(|| tallies.iter().filter(|tally| analyse(plan, tally, &Options::default()).cells.is_ok()).count()).1
 }
 
-/// Randomizes, counts and estimates all tables of one attribute; gives the seconds of each.
+/// Randomizes, counts and estimates all one-way tables, and returns the seconds of each.
 pub fn used(plan: &Plan, sizes: &[usize], records: usize) -> Result<[f64; 3], Failure> {
     let (truths, randomizer) = (truths(sizes, records), Randomizer::new(plan));
     let (answers, randomize) = timed(|| randomizer.batch(&truths, &mut Source::from_seed(1).stream(0)));
@@ -241,7 +242,7 @@ fn by_records() -> Result<Growth, Failure> {
     Ok(growth)
 }
 
-/// Randomizes and counts so many records, batch by batch; gives what was counted and the seconds of both.
+/// Randomizes and counts records in batches, and returns the counts and the seconds of both.
 fn streamed(plan: &Plan, sizes: &[usize], records: usize) -> Result<(Vec<TableCounts>, [f64; 2]), Failure> {
     let (randomizer, tables, source) =
         (Randomizer::new(plan), TableList::marginals(plan.schema()), Source::from_seed(1));

@@ -1,4 +1,4 @@
-//! How many people each method takes for the same tables at the same privacy.
+//! Plots the sample size of each method for the same tables at the same epsilon.
 //!
 //! `cargo run --release -p candor --example people_needed > docs/images/people-needed.svg`
 
@@ -6,16 +6,16 @@ use candor::format::count;
 use candor::plot::{Quantity, Ranked, Ranking};
 use candor::prelude::*;
 
-/// The numbers of categories of eight attributes of the Adult census table.
+/// Numbers of categories of eight attributes of the Adult census data.
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 
-/// The epsilon of every method.
+/// Epsilon of every method.
 const EPSILON: f64 = 2.0;
 
-/// The margin of error that is wanted, as a share.
+/// Target margin of error, as a share.
 const MARGIN: f64 = 0.03;
 
-/// Methods that are drawn, with what they do.
+/// Plotted methods, with a description of each.
 const DRAWN: [(&str, &str); 5] = [
     ("independent", "Change every answer on its own"),
     ("minimax", "Send a list of answers to every question"),
@@ -24,16 +24,16 @@ const DRAWN: [(&str, &str); 5] = [
     ("workload", "Made by candor for these tables"),
 ];
 
-/// More people than live on Earth are not drawn.
+/// Population of the Earth, beyond which sample sizes are not plotted.
 const EARTH: f64 = 8e9;
 
-/// Three digits are enough to compare.
+/// Rounds to three digits, which suffice for comparison.
 fn rounded(people: f64) -> f64 {
     let unit = 10f64.powf((people.log10().floor() - 2.0).max(0.0));
     (people / unit - 1e-9).ceil() * unit
 }
 
-/// The picture, for all pairs of attributes with these numbers of categories.
+/// Plots the sample sizes for all pairs of attributes with these numbers of categories.
 pub fn picture(categories: &[usize]) -> Result<Ranking, Box<dyn std::error::Error>> {
     let schema = Schema::with_sizes(categories)?;
     let compared = compare(&schema, EPSILON, &CompareOptions::default(), ProgressSink::none())?;

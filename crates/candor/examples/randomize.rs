@@ -1,4 +1,4 @@
-//! Arrow record batches in, randomized record batches out. The plan's fingerprint travels with them.
+//! Randomizes Arrow record batches; the responses carry the fingerprint of the plan.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let people = RecordBatch::try_from_iter([("smokes", smokes)])?;
     let table = || Input::from_batches("people", people.schema(), [Ok(people.clone())]);
 
-    // A schema of what occurs; for a real survey, write down what could be answered.
+    // A schema of the categories that occur; for a real survey, list all possible answers.
     let schema = infer(table()?, &InferOptions::default(), ProgressSink::none())?.schema;
     let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
 

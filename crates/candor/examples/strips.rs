@@ -1,6 +1,7 @@
-//! Prints a plan whose answers are of every kind: sets of categories, single ones, cells of strips with and without
-//! other channels in their lottery, a matrix's outputs, and a public attribute. `.ci/sql` counts its responses in
-//! databases.
+//! Prints a plan with every kind of answer, whose responses `.ci/sql` counts in databases.
+//!
+//! The kinds are sets of categories, single ones, cells of subset channels with and without other channels in their
+//! block, outputs of a matrix, and a public attribute.
 
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
@@ -14,7 +15,7 @@ fn strip(places: &[usize], categories: &[usize], cells: usize) -> Result<Channel
     Ok(Strip::within(places.to_vec(), categories.to_vec(), cells, 2.0)?.into())
 }
 
-/// The plan.
+/// Returns the plan.
 pub fn plan() -> Result<Plan, Box<dyn std::error::Error>> {
     let schema = Schema::new(vec![
         attribute("smokes", &["no", "it's \"complicated\""])?,
@@ -43,7 +44,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Two ways to answer with a side or with none.
+/// Returns two matrices, of which one or both report a side.
 fn matrices() -> Result<Vec<(u64, Channel)>, Box<dyn std::error::Error>> {
     let outputs = || ["left", "right", "no answer"].map(str::to_owned).to_vec();
     let matrix = |shares: [f64; 3]| {

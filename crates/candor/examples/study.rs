@@ -1,4 +1,4 @@
-//! A whole study in memory: compare methods, design, tell respondents, randomize, estimate, test, report.
+//! Runs a complete study in memory: compare methods, design, inform respondents, randomize, estimate, test, report.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ categories = ["none", "some", "much"]
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Before anybody is asked: which method, at which price?
+    // Before data collection: which method, at which cost?
     let schema = Schema::from_toml(SCHEMA)?;
     let compared = compare(&schema, 3.0, &CompareOptions::default(), ProgressSink::none())?;
     let request = compared.best().and_then(|best| best.request.clone()).ok_or("no method can answer")?;
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
     println!("{}\n{}", compared.recommended.unwrap_or("none"), explain(&plan, &Language::default()).page.text());
 
-    // The people, who randomize for themselves; nobody with much school smokes.
+    // The respondents, who randomize on their own; nobody with much school smokes.
     let column = |value: fn(usize) -> &'static str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values((0..6000).map(value)))
     };

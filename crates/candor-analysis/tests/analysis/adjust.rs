@@ -1,4 +1,4 @@
-//! Adjustment: the algorithm as printed, its limit, and what is said about convergence.
+//! Tests of raking: the algorithm as printed, its limit, and its statements about convergence.
 
 use candor_analysis::adjust::{
     DistinctRecords, Margin, Options, RakeError, Raked, Targets, Unattainable, adjust, rake,
@@ -17,7 +17,7 @@ fn margin(cells: &[u32], shares: &[f64]) -> Margin {
     Margin { cells: cells.to_vec(), shares: shares.to_vec() }
 }
 
-/// Example 1 of Domingo-Ferrer and Soria-Comas 2020: records 1-4, 5-6 and 7-10.
+/// Rakes Example 1 of Domingo-Ferrer and Soria-Comas 2020, with records 1-4, 5-6 and 7-10.
 fn example(options: Options) -> Raked {
     let margins = [margin(&[0, 1, 1], &[0.5, 0.5]), margin(&[0, 0, 1], &[0.5, 0.5])];
     rake(&[4, 2, 4], &margins, &options).unwrap()
@@ -40,7 +40,7 @@ fn example_one_sweep_by_sweep() {
 
 #[test]
 fn example_one_is_not_called_converged_before_it_is() {
-    // The weights of records 5 and 6 are to be zero; until then they are what is missing.
+    // The limits of the weights of records 5 and 6 are zero, so these weights are the distance.
     let distance = |raked: &Raked| raked.weights[1];
     for t in [3, 10, 100, 350, 1000] {
         let raked = example(sweeps(t));
@@ -49,7 +49,7 @@ fn example_one_is_not_called_converged_before_it_is() {
         assert!(told >= truth && told < 6.0 * truth, "sweep {t}: told {told}, truth {truth}");
         assert!(!raked.converged);
     }
-    // A rule on changes of weights would stop here, 3.5e-4 from the limit.
+    // A rule based on changes of weights would stop here, 3.5e-4 from the limit.
     let early = example(Options::default().tolerance(1e-6).max_iterations(351));
     let change = (early.weights[1] - example(sweeps(350)).weights[1]).abs() / 2.0;
     assert!(change < 1.1e-6 && early.weights[1] / 2.0 > 3.5e-4 && !early.converged, "{change}");
@@ -58,7 +58,7 @@ fn example_one_is_not_called_converged_before_it_is() {
     assert!(patient.converged && distance(&patient) <= 1e-4 && patient.largest_margin_error <= 1e-4, "{patient:?}");
 }
 
-/// Algorithm 2 as printed, on single records, with what docs/project/errata.md says of it.
+/// Runs Algorithm 2 as printed on single records, with the corrections of docs/project/errata.md.
 fn printed(records: &[Vec<u32>], shares: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
     let mut weights = vec![1.0 / records.len() as f64; records.len()];
     for _ in 0..sweeps {
@@ -77,7 +77,7 @@ fn printed(records: &[Vec<u32>], shares: &[Vec<f64>], sweeps: usize) -> Vec<f64>
     weights
 }
 
-/// Records over these sizes, and shares that records exist for.
+/// Generates records of these sizes, with attainable shares.
 fn cases(sizes: &'static [u32], rows: std::ops::Range<usize>) -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Vec<f64>>)> {
     let record = sizes.iter().map(|&size| 0..size).collect::<Vec<_>>();
     let shares = sizes.iter().map(|&size| prop::collection::vec(0.05f64..1.0, size as usize)).collect::<Vec<_>>();
@@ -165,8 +165,8 @@ proptest! {
     fn the_odds_ratio_of_the_answers_is_kept(
         counts in [1u64..100, 1..100, 1..100, 1..100], p in 0.1f64..0.9, q in 0.1f64..0.9,
     ) {
-        // Weights are counts times a factor for each category: of all that agree with the margins the closest to the
-        // counts.
+        // Weights are counts times a factor for each category: of all that match the margins, they are closest
+        // to the counts.
         let margins = [margin(&[0, 0, 1, 1], &[p, 1.0 - p]), margin(&[0, 1, 0, 1], &[q, 1.0 - q])];
         let raked = rake(&counts, &margins, &Options::default().tolerance(1e-11).max_iterations(100_000)).unwrap();
         prop_assert!(raked.converged);
@@ -178,7 +178,7 @@ proptest! {
 
 #[test]
 fn what_cannot_be_attained_is_told_and_the_rest_shared_out() {
-    // Category 2 of the first margin was never answered; category 1 of the third is only with one that gets nothing.
+    // Category 2 of the first margin does not occur; category 1 of the third occurs only with one of share 0.
     let margins = [
         margin(&[0, 0, 1, 1, 1], &[0.4, 0.4, 0.2]),
         margin(&[0, 1, 0, 1, 2], &[0.5, 0.5, 0.0]),
@@ -221,7 +221,8 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(fault(&[1], &[margin(&[0], &[0.0, 1.0])]), RakeError::Empty { margin: 0 });
 }
 
-/// Responses of people whose second attribute follows the first, and the plan: block {a1, a2} and block {a3}.
+/// Returns responses of people whose second attribute follows the first, and the plan with blocks {a1, a2} and
+/// {a3}.
 fn responses(epsilon: f64, people: usize) -> (Plan, DistinctRecords, DistinctRecords) {
     let schema = Schema::with_sizes(&[3, 4, 2]).unwrap();
     let joint = Pattern::k_ary(vec![Axis::single(3), Axis::single(4)], epsilon).unwrap();

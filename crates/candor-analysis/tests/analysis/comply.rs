@@ -1,4 +1,4 @@
-//! Compliance: golden fits, what lotteries can and cannot see, and the level of the test by simulation.
+//! Tests of compliance: golden fits, what is and is not detectable, and the level of the test by simulation.
 
 use candor_analysis::compliance::{
     Anchored, Inapplicable, Lottery, attention, corrected, fit, ignoring, noncentrality, per_record, power,
@@ -27,7 +27,7 @@ fn close(found: f64, expected: &Value, tolerance: f64) {
     assert!((found - expected).abs() < tolerance * expected.abs().max(1.0), "{found}, not {expected}");
 }
 
-/// Symmetric channels of these slopes, equally often.
+/// Returns symmetric channels with these slopes and equal probabilities.
 fn symmetric(cells: usize, slopes: &[f64]) -> Lottery {
     let channel = |&c: &f64| {
         let entry = |z: usize, t: usize| if z == t { c + (1.0 - c) / cells as f64 } else { (1.0 - c) / cells as f64 };
@@ -36,7 +36,7 @@ fn symmetric(cells: usize, slopes: &[f64]) -> Lottery {
     Lottery::new(slopes.iter().map(channel).collect())
 }
 
-/// Labels shifted by the tag.
+/// Returns channels whose labels are shifted by the channel ID.
 fn shifted(cells: usize, c: f64) -> Lottery {
     let channel = |s: usize| {
         let entry = |z: usize, t: usize| (1.0 - c) / cells as f64 + if z == (t + s) % cells { c } else { 0.0 };
@@ -70,7 +70,7 @@ fn four_categories_of_the_golden_file() {
     }
 }
 
-/// Carriers always say yes; the others say no with 2/12 and 10/12.
+/// Carriers always answer yes; the others answer no with probabilities 2/12 and 10/12.
 #[test]
 fn the_readings_of_the_minarets() {
     let golden = &golden()["minarets"];
@@ -99,7 +99,7 @@ fn what_cannot_be_seen() {
     let one = symmetric(2, &[2.0 / 3.0]);
     assert_eq!(one.degrees(), 0, "one card");
     assert_eq!(ignoring(&one, &[vec![60.0, 40.0]], &[1.0, 0.0]), None);
-    // A class that answers at random cannot be told from people who follow the device.
+    // A class that answers at random cannot be distinguished from compliers.
     assert_eq!(ignoring(&mirrored, &[vec![60.0, 40.0], vec![45.0, 55.0]], &[0.5, 0.5]), None);
 }
 
@@ -135,7 +135,8 @@ fn power_of_the_golden_file() {
 
 #[test]
 fn attention_of_an_anchor() {
-    // Crosswise with p' = 1/6 and a true share of 0: lambda' = 1 - p' of attentive people, half of the others.
+    // The crosswise model with p' = 1/6 and a true share of 0: lambda' = 1 - p' for attentive people, and half
+    // of the others.
     let lottery =
         Lottery::new(vec![(1.0, DMatrix::from_row_slice(2, 2, &[1.0 / 6.0, 5.0 / 6.0, 5.0 / 6.0, 1.0 / 6.0]))]);
     let found = attention(&lottery, &[vec![200.0, 800.0]], 0).unwrap();
@@ -143,7 +144,7 @@ fn attention_of_an_anchor() {
     assert!((found.standard_error - (0.16f64 / 1000.0).sqrt() / (1.0 / 3.0)).abs() < 1e-12);
     let (share, error) = corrected(0.2, 0.02, 2, found, Some(0.0));
     assert!((share - (0.5 - 0.3 / 0.9)).abs() < 1e-12 && error > 0.02 / 0.9);
-    // Not knowing how both vary together, the worst: as if one followed from the other.
+    // Without the covariance, the worst case: as if one determined the other.
     let worst = corrected(0.2, 0.02, 2, found, None).1;
     assert!((worst - (0.02 + 0.3 / 0.9 * found.standard_error) / 0.9).abs() < 1e-12 && worst > error);
     assert_eq!(attention(&symmetric(2, &[0.0]), &[vec![5.0, 5.0]], 0), None);
@@ -154,7 +155,7 @@ fn k_ary(sizes: &[usize], parts: &[(PatternSet, u64)]) -> Channel {
     Pattern::new(sizes.iter().map(|&n| Axis::single(n)).collect(), parts.iter().map(part).collect()).unwrap().into()
 }
 
-/// A lottery as workload designs make them: each channel keeps another attribute.
+/// Returns a plan like those for a workload, whose channels each keep another attribute.
 fn workload() -> Plan {
     let channel =
         |hits: Vec<usize>, weight: u64| k_ary(&[2, 3], &[(PatternSet::Hits(hits), weight), (PatternSet::All, 4)]);
@@ -185,8 +186,9 @@ fn shifted_die() -> Plan {
     lottery_of_matrices(4, columns, 6)
 }
 
-/// How often the test rejects at 5 %, over surveys of people with skewed truths who follow the device, or say the first
-/// category.
+/// Returns how often the test rejects at 5%, for skewed populations of compliers and noncompliers.
+///
+/// Noncompliers give the first category.
 fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, ignored: f64) -> f64 {
     let lottery = Lottery::for_plan(plan, table).unwrap();
     let (randomizer, degrees) = (Randomizer::new(plan), lottery.degrees());
@@ -218,10 +220,10 @@ fn rejected(plan: &Plan, table: &[usize], respondents: usize, surveys: u64, igno
     f64::from(found) / surveys as f64
 }
 
-/// How many surveys the level is found from.
+/// Number of surveys from which the level is estimated.
 const SURVEYS: u64 = 15_000;
 
-/// How often the test rejects at 5 % where everybody complies: answers drawn by their shares.
+/// Returns how often the test rejects at 5% if everybody complies, with answers drawn by their shares.
 fn level(lottery: &Lottery, truth: &[f64], respondents: usize) -> f64 {
     let truth = DVector::from_column_slice(truth);
     let mut cumulated = Vec::new();
@@ -253,8 +255,8 @@ fn level(lottery: &Lottery, truth: &[f64], respondents: usize) -> f64 {
     rejected.count() as f64 / SURVEYS as f64
 }
 
-/// The level is 4 to 6 %. With 15,000 surveys chance moves 5 % by 0.178 %: 1 % is 5.6 times that, and happens in fewer
-/// than one of ten million.
+/// The level is 4% to 6%. With 15,000 surveys, the standard error of 5% is 0.178%. So 1% is 5.6 standard errors,
+/// which happens fewer than once in ten million times.
 #[test]
 fn the_level_of_the_test() {
     let k_ary = {
@@ -279,7 +281,7 @@ fn the_level_of_the_test() {
 
 #[test]
 fn power_is_what_is_predicted() {
-    // Truths are 0 with probability sqrt(1/2): what `rejected` draws.
+    // The true category is 0 with probability sqrt(1/2), as `rejected` draws it.
     let half = 0.5f64.sqrt();
     let (plan, n) = (mirrored(), 400);
     let lottery = Lottery::for_plan(&plan, &[0]).unwrap();
@@ -301,8 +303,10 @@ fn where_nothing_can_be_said() {
     assert_eq!(Lottery::for_plan(&one.unwrap(), &[0]).unwrap().degrees(), 0);
 }
 
-/// A question and an anchor that everybody would truthfully answer with "0", both with shifted labels in one matrix or
-/// each by itself. Nine tenths attend, the others answer both at random: that makes the answers dependent.
+/// A question and an anchor that everybody would truthfully answer with "0", with shifted labels in one matrix or
+/// two.
+///
+/// Nine tenths are attentive, and the others answer both at random, so the answers are dependent.
 #[test]
 fn errors_of_anchored_shares_hold() {
     let (surveys, respondents, attentive, yes) = (1000u64, 1000usize, 0.9, 0.3);
@@ -356,7 +360,7 @@ fn errors_of_anchored_shares_hold() {
             assert!(error < 0.3 * known.standard_errors[0], "what everybody has is known: {error}");
         }
         println!("{name}: {held} of {surveys} hold, errors change by {changed}");
-        // 95 % of 1,000, and five standard errors of 0.7 %.
+        // 95% of 1,000, and five standard errors of 0.7%.
         assert!((915..=985).contains(&held), "{name}: {held}");
     }
 }

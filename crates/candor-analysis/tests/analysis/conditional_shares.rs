@@ -1,5 +1,6 @@
-//! Shares among those who, small groups, differences and numbers: against contributions fed in one by one, exact sums
-//! and simulations.
+//! Tests of conditional shares, small groups, differences and moments.
+//!
+//! They are compared with single contributions, exact sums and simulations.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ fn k_ary(sizes: &[(usize, usize)], epsilon: f64) -> Channel {
     Pattern::k_ary(sizes.iter().map(|&(a, q)| Axis::set(a, q)).collect(), epsilon).unwrap().into()
 }
 
-/// Attributes `y` (3), `x` (2) and the public `g` (3).
+/// Returns a schema with `y` (3), `x` (2) and the public attribute `g` (3).
 fn schema() -> Schema {
     let attributes = vec![
         Attribute::new("y", labels(3)).unwrap(),
@@ -57,7 +58,8 @@ fn plans() -> Vec<(&'static str, Plan)> {
     ]
 }
 
-/// People with `g` skewed, `x` likelier in some groups, and `y` by both; shares of cells in the order `y`, `x`, `g`.
+/// Returns a population with skewed `g`, `x` that depends on it, and `y` that depends on both, in the order `y`,
+/// `x`, `g`.
 fn population() -> Vec<f64> {
     let cell = |cell: usize| {
         let (y, x, g) = (cell / 6, cell / 3 % 2, cell % 3);
@@ -84,7 +86,7 @@ fn people(n: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
     columns
 }
 
-/// The tally of a table over these people's answers, those for whom `take` holds.
+/// Counts a table from these people's answers, for rows with `take`.
 fn survey(plan: &Plan, people: &[Vec<u16>], seed: u64, table: &[usize], take: impl Fn(usize) -> bool) -> TableCounts {
     let answers = Randomizer::new(plan).batch(people, &mut Source::from_seed(7).stream(seed)).unwrap();
     let codes = answer_codes(plan, &answers);
@@ -93,7 +95,7 @@ fn survey(plan: &Plan, people: &[Vec<u16>], seed: u64, table: &[usize], take: im
     tally
 }
 
-/// The counts of a public group are those of its members alone, whatever the channels.
+/// The counts of a public group equal those of its members only, for any channels.
 #[test]
 fn slices_are_the_counts_of_their_members() {
     let people = people(400, &mut Source::from_seed(1).stream(0));
@@ -110,7 +112,7 @@ fn slices_are_the_counts_of_their_members() {
     }
 }
 
-/// What each response adds to the cells of a table, from its answers alone.
+/// Returns the contribution of each response to the cells of a table, computed from its answers only.
 fn contributions(plan: &Plan, people: &[Vec<u16>], table: &[usize]) -> Vec<Vec<f64>> {
     let estimator = TableEstimator::new(plan, table).unwrap();
     let one = |row: usize| {
@@ -120,14 +122,14 @@ fn contributions(plan: &Plan, people: &[Vec<u16>], table: &[usize]) -> Vec<Vec<f
     (0..people[0].len()).map(one).collect()
 }
 
-/// Ratios and their standard errors are those of contributions fed in one by one: `sum N / sum D`, and the scatter of
-/// `(N - r D) / D`.
+/// Ratios and their standard errors follow from single contributions: `sum N / sum D`, and the scatter of `(N - r
+/// D) / D`.
 #[test]
 fn errors_of_ratios_are_those_of_contributions() {
     let people = people(300, &mut Source::from_seed(2).stream(0));
     for (name, plan) in plans() {
         if matches!(name, "lottery" | "strips") {
-            // One response does not tell what others drew.
+            // A single response does not show other channels.
             continue;
         }
         let table = [1, 0];
@@ -144,8 +146,8 @@ fn errors_of_ratios_are_those_of_contributions() {
             let scatter: f64 = each.iter().map(|f| (over(f) - ratio * under(f)).powi(2)).sum::<f64>().sqrt() / down;
             let error = share.uncertainty.unwrap().standard_error;
             assert!((share.estimate - ratio).abs() < 1e-9, "{name} {codes:?}: {} {ratio}", share.estimate);
-            // Of sets only the law of the answers is used, not how they happened to fall; where a cell is negative,
-            // errors are at least those of the closest distribution.
+            // For sets, only the law of the answers is used. If a cell is negative, errors are at least those of
+            // the closest distribution.
             let negative = (0..6).any(|cell| each.iter().map(|f| f[cell]).sum::<f64>() < 0.0);
             let (least, most) = match (name, negative) {
                 ("sets", _) => (0.85, 1.15),
@@ -157,7 +159,7 @@ fn errors_of_ratios_are_those_of_contributions() {
     }
 }
 
-/// With the shares that are public, or none, nothing but the smaller survey is estimated.
+/// With only public conditions, or none, estimates are those of the smaller survey.
 #[test]
 fn public_groups_are_small_surveys() {
     let people = people(200, &mut Source::from_seed(4).stream(0));
@@ -175,7 +177,7 @@ fn public_groups_are_small_surveys() {
     }
 }
 
-/// Nobody in a group: nothing is known, and nothing fails.
+/// In an empty group nothing is known, and nothing fails.
 #[test]
 fn groups_without_anybody() {
     let people = vec![vec![0, 1, 2, 0], vec![0, 1, 0, 0], vec![0, 0, 0, 1]];
@@ -196,8 +198,8 @@ fn groups_without_anybody() {
     }
 }
 
-/// Intervals of one attribute hold at least as often as they say, for any number of responses, share and epsilon: an
-/// exact sum over all counts. Wald intervals do not.
+/// Intervals of one attribute cover at least at the stated rate, for any sample size, share and epsilon, by exact
+/// sums over all counts. Wald intervals do not.
 #[test]
 fn intervals_of_small_groups_hold() {
     for epsilon in [0.5, 1.0, 3.0, 8.0] {
@@ -234,9 +236,8 @@ fn intervals_of_small_groups_hold() {
     }
 }
 
-/// The same for the very records that were randomized: of `n` with the category in `t` of them, two binomial counts add
-/// up. Nothing is drawn from a population here, and light randomization leaves short intervals; they hold as often as
-/// they say.
+/// The same for the target `Table`: of `n` with the category in `t` of them, two binomial counts add up. Nothing is
+/// drawn from a population, and light randomization gives short intervals, which cover at the stated rate.
 #[test]
 fn intervals_of_this_table_hold() {
     let law = |n: usize, p: f64| {
@@ -281,8 +282,8 @@ fn intervals_of_this_table_hold() {
     }
 }
 
-/// How many of so many surveys hold the truth in the intervals of shares of `y` among `x`, cell by cell; and of the
-/// differences between the two.
+/// Returns in how many surveys the intervals of conditional shares of `y` given `x` cover, by cell, and of
+/// differences.
 fn held(plan: &Plan, n: usize, surveys: u64) -> (Vec<u64>, Vec<u64>) {
     let truth = [[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]];
     let (mut shares, mut differences) = (vec![0; 6], vec![0; 3]);
@@ -306,8 +307,8 @@ fn held(plan: &Plan, n: usize, surveys: u64) -> (Vec<u64>, Vec<u64>) {
     (shares, differences)
 }
 
-/// Shares among a randomized group and their differences hold: 1,000 surveys each; 0.915 is where chance comes below
-/// one in a million at 95 %.
+/// Intervals of conditional shares in randomized groups and of their differences cover, in 1,000 surveys each. At
+/// 95%, chance goes below 0.915 less than once in a million times.
 #[test]
 fn intervals_of_ratios_hold() {
     for (name, plan) in plans() {
@@ -320,7 +321,7 @@ fn intervals_of_ratios_hold() {
     }
 }
 
-/// Means are sums over categories, and their intervals hold; quantiles are where the distribution function is.
+/// Means are sums over categories and their intervals cover; quantiles agree with the distribution function.
 #[test]
 fn means_and_quantiles_hold() {
     let values = Values::new(&schema().attributes()[0]).unwrap();
@@ -348,7 +349,7 @@ fn means_and_quantiles_hold() {
     }
 }
 
-/// What stands for no number is told.
+/// Categories without scores are reported.
 #[test]
 fn values_are_numbers() {
     let words = Attribute::new("w", vec!["low".to_owned(), "high".to_owned(), String::new()]).unwrap();
@@ -362,7 +363,7 @@ fn values_are_numbers() {
     assert!(Values::said(&bins, &[9.0, 40.0, 75.0]).is_ok());
 }
 
-/// Tables of more cells than can be told of are refused at once.
+/// Tables with too many cells for ratios are rejected immediately.
 #[test]
 fn large_tables_of_ratios_are_refused() {
     let schema = Schema::with_sizes(&[100, 50]).unwrap();

@@ -1,4 +1,4 @@
-//! Tables made to agree: against the conditions that the closest ones fulfil, and against the truth by simulation.
+//! Tests of constrained tables, by optimality conditions, and by simulation.
 
 use candor_analysis::estimate::simplex::project;
 use candor_analysis::estimate::{
@@ -16,7 +16,7 @@ use candor_runtime::progress::{Cancelled, Progress, ProgressSink};
 
 const SIZES: [usize; 4] = [2, 3, 4, 5];
 
-/// Strips of pairs, a box and a pattern.
+/// Returns a plan with subset channels for pairs, a product subset and a pattern.
 fn plan(epsilon: f64) -> Plan {
     let mut channels: Vec<(u64, Channel)> = Vec::new();
     for (i, j) in pairs() {
@@ -34,7 +34,7 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j)))
 }
 
-/// Skewed records: attributes that depend on each other, many cells empty.
+/// Returns skewed records with associated attributes and many empty cells.
 fn records(n: usize) -> Vec<Vec<u16>> {
     let mut columns = vec![Vec::new(); 4];
     for row in 0..n {
@@ -100,7 +100,7 @@ fn tables_agree_and_have_no_negative_cells() {
     }
 }
 
-/// What is a distribution already stays as it is.
+/// A table that is already a distribution does not change.
 #[test]
 fn nothing_moves_without_need() {
     let (plan, columns) = (plan(12.0), records(60_000));
@@ -112,7 +112,8 @@ fn nothing_moves_without_need() {
     }
 }
 
-/// One attribute has one component, known alike in all directions: the closest distribution by plain distance.
+/// A one-way table has one component with equal information in all directions, so it is projected by Euclidean
+/// distance.
 #[test]
 fn one_attribute_is_projected() {
     let plan = Plan::new(
@@ -128,8 +129,8 @@ fn one_attribute_is_projected() {
     assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?} {expected:?}");
 }
 
-/// Over twenty randomizations of skewed records: less error than tables projected alone, and these less than unbiased
-/// ones.
+/// Over twenty randomizations of skewed records, errors are smaller than those of tables projected separately, which
+/// are smaller than those of unbiased ones.
 #[test]
 fn they_are_closer_to_the_truth() {
     let (plan, columns) = (plan(1.0), records(4_000));
@@ -175,7 +176,7 @@ fn with_errors(plan: &Plan, tallies: &[TableCounts], options: Options) -> Vec<An
     analyse_all(plan, tallies, &options.method(Method::Constrained))
 }
 
-/// The shares of the records.
+/// Returns the shares of the records.
 fn shares(columns: &[Vec<u16>], tables: &[Vec<usize>]) -> Vec<Vec<f64>> {
     let of = |table: &Vec<usize>| {
         let shape = Shape::new(table.iter().map(|&attribute| SIZES[attribute]).collect());
@@ -187,10 +188,10 @@ fn shares(columns: &[Vec<u16>], tables: &[Vec<usize>]) -> Vec<Vec<f64>> {
     tables.iter().map(of).collect()
 }
 
-/// Over forty randomizations of few skewed records, many of whose cells are empty: intervals contain their estimates
-/// and, as often as they say, the true shares; and errors are those that come out. Of 67 cells in 40 surveys a coverage
-/// of 95% is seen below 93% with a chance far below one in a million; the cells of all tables together have a root mean
-/// square error within a third of that stated.
+/// Over forty randomizations of few skewed records with many empty cells, intervals contain their estimates. They
+/// cover at the stated rate, and errors are as stated. For 67 cells in 40 surveys, a coverage of 95% appears below
+/// 93% with a probability far below one in a million. The cells of all tables together have a root mean square error
+/// within a third of the stated one.
 #[test]
 fn constrained_intervals_cover_and_errors_are_those_stated() {
     for epsilon in [0.5, 2.0] {
@@ -229,7 +230,7 @@ fn errors_repeat_and_can_be_cancelled() {
     let options = Options::default().method(Method::Constrained);
     let ended = analyse_all_with_progress(&plan, &tallies, &options, ProgressSink::new(&stops));
     assert_eq!(ended, Err(Cancelled));
-    // Only the randomization is uncertain: the same estimates, smaller errors.
+    // Only the randomization is uncertain: the same estimates with smaller errors.
     let records = with_errors(&plan, &tallies, Options::default().target(Target::Table));
     let sum = |found: &[Analysis]| -> f64 {
         let cells = found.iter().flat_map(|one| one.cells.as_ref().unwrap());
@@ -238,8 +239,8 @@ fn errors_repeat_and_can_be_cancelled() {
     assert!(sum(&records) < 0.999 * sum(&once), "{} {}", sum(&records), sum(&once));
 }
 
-/// Where no cell is near zero, constraints change nothing: the errors are those of unbiased estimates, which have a
-/// formula.
+/// If no cell is near zero, constraints change nothing: errors are those of unbiased estimates, for which there
+/// is a formula.
 #[test]
 fn expected_errors_are_those_of_unbiased_estimates_far_from_zero() {
     let plan = plan(2.0);
@@ -247,20 +248,20 @@ fn expected_errors_are_those_of_unbiased_estimates_far_from_zero() {
     let errors = ConstrainedErrors::expected(&plan, &tables, None, ProgressSink::none()).unwrap();
     let ratio = |respondents| errors.over_unbiased(respondents, ProgressSink::none()).unwrap();
     assert!((ratio(1e9) - 1.0).abs() < 1e-9, "{}", ratio(1e9));
-    // And near zero they are smaller, the more so the fewer respondents there are.
+    // Near zero they are smaller, and more so with fewer respondents.
     let [few, some] = [50.0, 500.0].map(ratio);
     assert!(few < 0.8 * some && some < 1.0, "{few} {some}");
     let found = errors.of_cells(1e9, ProgressSink::none()).unwrap();
     for (table, found) in tables.iter().zip(found) {
         let expected = TableEstimator::new(&plan, table).unwrap().predict(1e9, Target::Population).unwrap();
         let mean = |errors: &[f64]| errors.iter().map(|error| error * error).sum::<f64>();
-        // Twenty surveys of cells that are nearly independent: to a third.
+        // Twenty surveys of nearly independent cells: within a third.
         let ratio = (mean(&found) / mean(&expected.standard_errors)).sqrt();
         assert!((0.7..1.4).contains(&ratio), "{table:?}: {ratio}");
     }
 }
 
-/// Other intervals are those of the unbiased estimate, with the constrained one in them.
+/// Other intervals are those of the unbiased estimate, extended to the constrained one.
 #[test]
 fn other_intervals_hold_the_estimate_too() {
     let plan = Plan::new(

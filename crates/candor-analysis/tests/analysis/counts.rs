@@ -1,5 +1,6 @@
-//! Counts: with an enormous epsilon a regression is that of `glm` in R, and of a randomized number the means are those
-//! of the unbiased shares.
+//! Tests of count regressions: at a huge epsilon they agree with `glm` in R.
+//!
+//! For a randomized number, the means are those of the unbiased shares.
 
 use candor_analysis::regress::{
     Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, Sample, Test, regress,
@@ -16,15 +17,15 @@ const BREAKS: [u16; 54] = [
     29, 19, 29, 31, 41, 20, 44, 42, 26, 19, 16, 39, 28, 21, 39, 29, 20, 21, 24, 17, 13, 15, 15, 16, 28,
 ];
 
-/// `summary(glm(breaks ~ wool + tension, quasipoisson, warpbreaks, epsilon = 1e-14))$dispersion`; R stops earlier by
-/// default, with 4.26154.
+/// `summary(glm(breaks ~ wool + tension, quasipoisson, warpbreaks, epsilon = 1e-14))$dispersion`. By default, R
+/// stops earlier, with 4.26154.
 const DISPERSION: f64 = 4.261521884;
 
 fn labels(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.to_string()).collect()
 }
 
-/// The truth with weight `only`, anything with weight `all`.
+/// Returns a channel that reports the true category with weight `only`, and any category with weight `all`.
 fn k_ary(size: usize, only: u64, all: u64) -> Channel {
     let parts = vec![Part { set: PatternSet::no_miss(), weight: only }, Part { set: PatternSet::All, weight: all }];
     Pattern::new(vec![Axis::single(size)], parts).unwrap().into()
@@ -54,7 +55,7 @@ fn breaks() -> Vec<f64> {
     BREAKS.iter().map(|&count| f64::from(count)).collect()
 }
 
-/// Rows of the design of the looms.
+/// Returns the design matrix of the looms.
 fn design(columns: usize) -> DMatrix<f64> {
     let of = |hit: bool| f64::from(u8::from(hit));
     DMatrix::from_fn(54, columns, |row, column| match column {
@@ -65,7 +66,7 @@ fn design(columns: usize) -> DMatrix<f64> {
     })
 }
 
-/// Newton's method for a log-linear model: coefficients, means and the inverse of the information.
+/// Fits a log-linear model by Newton's method, and returns coefficients, means and the inverse information.
 fn newton(x: &DMatrix<f64>, y: &[f64]) -> (DVector<f64>, DVector<f64>, DMatrix<f64>) {
     let y = DVector::from_column_slice(y);
     let mut beta = DVector::zeros(x.ncols());
@@ -80,7 +81,7 @@ fn newton(x: &DMatrix<f64>, y: &[f64]) -> (DVector<f64>, DVector<f64>, DMatrix<f
     (beta, mean, inverse)
 }
 
-/// Our coefficients in the order of the design here: intercept, tension M, tension H, wool B.
+/// Returns the coefficients in the order of this design: intercept, tension M, tension H, wool B.
 fn in_order(found: &Regression) -> Vec<&candor_analysis::regress::Coefficient> {
     let place = |term: &str| found.coefficients.iter().find(|one| one.term == term).unwrap();
     ["(constant)", "tension=M", "tension=H", "wool=B"].map(place).to_vec()
@@ -113,7 +114,7 @@ fn poisson_regression_is_that_of_r() {
     assert!((rao - 16.0105263166).abs() < 1e-9);
     assert!((wool.statistic.unwrap() / rao - 1.0).abs() < 1e-6 && wool.test == Test::Score, "{wool:?} {rao}");
     assert!((found.dispersion.unwrap() - DISPERSION).abs() < 1e-6, "{:?}", found.dispersion);
-    // By the likelihood, too, up to what is hidden: whether a loom has wool A.
+    // By maximum likelihood as well, except for the randomized predictor: whether a loom has wool A.
     let by_likelihood = looms(&breaks(), Family::Poisson, Some(Method::MaximumLikelihood)).unwrap();
     for (own, expected) in in_order(&by_likelihood).into_iter().zip(beta.iter()) {
         assert!((own.estimate - expected).abs() < 1e-6, "{own:?} {expected}");
@@ -150,14 +151,14 @@ fn counts_that_are_none_are_refused() {
     assert!(looms(&breaks(), Family::Binary, None).unwrap_err().contains("quasi-poisson"));
 }
 
-/// A randomized number of four categories and a public group.
+/// Returns a plan with a randomized number of four categories and a public group.
 fn drinks(values: [&str; 4]) -> Plan {
     let number = Attribute::new("drinks", labels(&values)).unwrap().ordinal();
     let group = Attribute::new_public("group", labels(&["a", "b"])).unwrap();
     Plan::new(Schema::new(vec![number, group]).unwrap(), vec![Block::new(vec![0], k_ary(4, 6, 4))]).unwrap()
 }
 
-/// Of each group how many say which number.
+/// Number of answers of each kind, by group.
 const SAID: [[u16; 4]; 2] = [[210, 150, 90, 70], [120, 140, 130, 150]];
 
 fn of_drinks(family: Family) -> Regression {
@@ -174,10 +175,10 @@ fn of_drinks(family: Family) -> Regression {
     regress(&rows, &model, None, false).unwrap()
 }
 
-/// The unbiased mean of a group, and the variance of its pseudo-values.
+/// Returns the unbiased mean of a group, and the variance of its pseudo-values.
 fn moments(said: &[u16; 4]) -> (f64, f64, f64) {
     let values = [0.0, 1.0, 2.0, 5.0];
-    // An answer is the truth with probability 0.7, each other with 0.1: value (v - 0.1 * 8) / 0.6.
+    // The answer is true with probability 0.7, and any other with 0.1: value (v - 0.1 * 8) / 0.6.
     let pseudo = values.map(|value| (value - 0.8) / 0.6);
     let people: f64 = said.iter().map(|&times| f64::from(times)).sum();
     let mean = pseudo.iter().zip(said).map(|(value, &times)| value * f64::from(times)).sum::<f64>() / people;
@@ -198,7 +199,7 @@ fn randomized_numbers_have_the_means_of_unbiased_shares() {
     assert!((constant.estimate - a.ln()).abs() < 1e-7 && (group.estimate - (b / a).ln()).abs() < 1e-7, "{counts:?}");
     let error = (va / na / (a * a) + vb / nb / (b * b)).sqrt();
     assert!((group.standard_error.unwrap() - error).abs() < 1e-7, "{group:?} {error}");
-    // The interval is where the score of the ratio of means is not rejected.
+    // The interval contains the values for which the score of the ratio of means is not rejected.
     let root = |log_ratio: f64| {
         let pooled = (na * a + nb * b) / (na + nb * log_ratio.exp());
         let (left, right) = (a - pooled, b - pooled * log_ratio.exp());

@@ -1,4 +1,4 @@
-//! Dependences from randomized responses: right on average, as uncertain as they say, for every kind of plan.
+//! Tests of associations estimated from responses: their mean and standard errors, for every kind of plan.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use rand_core::Rng;
 
 const MEASURES: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::MutualInformation];
 
-/// Answers of `people` drawn from a two-way table, counted: one-way, one-way, two-way.
+/// Counts answers of people drawn from a two-way table: one-way, one-way, two-way.
 fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableCounts; 3] {
     let columns = plan.schema().size(1);
     let mut rng = Source::from_seed(seed).stream(0);
@@ -42,7 +42,7 @@ fn measured(plan: &Plan, [a, b, pair]: &[TableCounts; 3], measure: Measure) -> D
     estimated(plan, [a, b], pair, measure).unwrap()
 }
 
-/// 4 x 3 tables: strongly dependent, weakly, not at all; margins far from uniform.
+/// Returns 4 x 3 tables with strong, weak and no association, and skewed margins.
 fn tables() -> [Vec<f64>; 3] {
     let strong = [0.30, 0.05, 0.01, 0.06, 0.20, 0.03, 0.02, 0.06, 0.12, 0.01, 0.02, 0.12];
     let margin = |parts: &[f64], cell: fn(usize) -> usize| -> Vec<f64> {
@@ -96,10 +96,10 @@ fn right_on_average_and_as_uncertain_as_said() {
                 let spread = (found.iter().map(|d| (d.value - mean).powi(2)).sum::<f64>() / n).sqrt();
                 let said = (found.iter().map(|d| d.standard_error.unwrap().powi(2)).sum::<f64>() / n).sqrt();
                 let case = format!("{name}, {measure}, {truth:.3}: mean {mean:.4}, spread {spread:.4}, said {said:.4}");
-                // The mean of 120 is within 5.1 of its standard errors but once in three million; half a standard error
-                // is bias.
+                // The mean of 120 is beyond 5.1 of its standard errors once in three million times; half a standard
+                // error is allowed for bias.
                 assert!((mean - truth).abs() < 5.1 * spread / n.sqrt() + 0.5 * spread, "{case}");
-                // Near zero values are cut off, so they spread less than is said.
+                // Near zero, values are clipped, so they vary less than stated.
                 let least = if strength == 0 { 0.75 } else { 0.3 };
                 assert!(spread > least * said && spread < 1.35 * said, "{case}");
             }
@@ -122,8 +122,8 @@ fn answers_depend_less_than_the_truth() {
     }
 }
 
-/// Where noise is as large as what there is to know, the mutual information is not stated with an error; an attribute
-/// that seems to have a single category has no correlation.
+/// If noise is as large as the entropy, mutual information has no standard error. An attribute that seems to have a
+/// single category has no correlation.
 #[test]
 fn what_is_not_told_is_not_claimed() {
     let schema = Schema::with_sizes(&[10, 10]).unwrap();
@@ -138,8 +138,8 @@ fn what_is_not_told_is_not_claimed() {
     assert_eq!((found.value, found.standard_error), (0.0, None));
 }
 
-/// What rare categories would add stays unknown, so V is somewhat too small where they take part in the dependence;
-/// never too large.
+/// The contribution of rare categories remains unknown, so V is slightly too small if they are associated, and never
+/// too large.
 #[test]
 fn merged_categories_never_add_dependence() {
     let schema = Schema::with_sizes(&[4, 4]).unwrap();
@@ -158,7 +158,7 @@ fn merged_categories_never_add_dependence() {
     assert!(mean > 0.35 && mean < 0.51, "{mean}");
 }
 
-/// A category that hardly occurs must not drown the others in its noise.
+/// A rare category must not drown the others in noise.
 #[test]
 fn rare_categories_count_as_one() {
     let schema = Schema::with_sizes(&[6, 2]).unwrap();
@@ -170,14 +170,14 @@ fn rare_categories_count_as_one() {
         let found = measured(&plan, &survey(&plan, &table, 20_000, seed), Measure::CramersV);
         assert!((found.value - truth).abs() < 0.1, "{found:?} against {truth}");
     }
-    // With very few responses nothing is seen: no dependence is claimed, or one with its error.
+    // With very few responses, no association is detected, or it has a standard error.
     for seed in 0..50 {
         let found = measured(&plan, &survey(&plan, &table, 5, seed), Measure::CramersV);
         assert!((0.0..=1.0).contains(&found.value) && found.standard_error.is_none_or(f64::is_finite), "{found:?}");
     }
 }
 
-/// Two of four categories are too rare to be told apart; with many more people all are.
+/// Two of four categories are too rare to be distinguished; with many more people, all are.
 #[test]
 fn rare_categories_are_named() {
     let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0).unwrap();

@@ -1,4 +1,4 @@
-//! The power to find a coefficient: golden numbers, and what simulated surveys find.
+//! Tests of the power to detect a coefficient: golden numbers and simulated surveys.
 
 use candor_analysis::power::{two_groups, two_groups_power};
 use candor_analysis::regress::{
@@ -21,7 +21,7 @@ fn truthful(axes: &[usize], only: u64, all: u64) -> Channel {
     Channel::Pattern(Pattern::new(axes, parts).unwrap())
 }
 
-/// A hidden `y` and `x`, and a public `z` of two categories.
+/// Returns a plan with randomized `y` and `x`, and a public `z` of two categories.
 fn plan(y: usize, lottery: Vec<(u64, Channel)>, hidden: Vec<usize>) -> Plan {
     let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
     let z = Attribute::new_public("z", labels(2)).unwrap();
@@ -42,7 +42,7 @@ fn effect(term: &str, category: Option<&str>, value: f64) -> Effect {
     Effect { term: term.to_owned(), category: category.map(str::to_owned), value }
 }
 
-/// A number that is standard normal, and a public coin.
+/// Returns a population with a standard normal number and a public coin.
 fn golden_people(response: Vec<f64>, effects: Vec<Effect>) -> Anticipated {
     let profile = |(number, share): (f64, f64), z: u16| Profile {
         randomized: Vec::new(),
@@ -72,7 +72,7 @@ fn coefficients_of_the_golden_file() {
         let plan = plan(2, vec![(1, channel)], vec![0]);
         let (model, layout) = model(&plan, "y ~ number + z", None);
         let with_constant = [named.clone(), vec![effect(INTERCEPT, None, beta[0])]].concat();
-        // The constant as it is, or as the share of "1" that it gives says.
+        // The intercept as it is, or implied by the share of "1".
         let share: f64 = normal_points(40)
             .into_iter()
             .map(|(x, w)| {
@@ -92,20 +92,22 @@ fn coefficients_of_the_golden_file() {
                 assert!((needed / row[respondents].as_f64().unwrap() - 1.0).abs() < 2e-6, "{row}: {needed}");
                 let respondents = one.test.zero.respondents(0.05, 0.8);
                 assert!((one.test.zero.power(0.05, respondents) - 0.8).abs() < 1e-9);
-                // The score test's size is near that of an estimate over its error, where no share is small.
+                // The sample size of the score test is close to that of a Wald test if no share is small.
                 assert!((respondents / needed - 1.0).abs() < 0.25, "{row}: {respondents} {needed}");
             }
         }
     }
 }
 
-/// Surveys of each kind. The share of them that find an effect has a standard error below 0.0112, so that five of it
-/// are 0.056: chance goes further in fewer than one of a million. The predictions are those of large samples; they are
-/// off by less than the bound is wide.
+/// Number of surveys of each kind.
+///
+/// The share of them that detect an effect has a standard error below 0.0112. Five of these are 0.056, which chance
+/// exceeds less than once in a million times. The predictions are for large samples, and their error is below the
+/// width of this bound.
 const SURVEYS: u64 = 2000;
 const OFF: f64 = 0.056;
 
-/// How often a regression finds the first effect with `p < 0.05`, and how often that is predicted.
+/// Returns how often a regression detects the first effect with `p < 0.05`, and the predicted power.
 fn found_and_predicted(
     plan: &Plan,
     formula: &str,
@@ -137,8 +139,10 @@ fn found_and_predicted(
     (f64::from(found) / SURVEYS as f64, predicted)
 }
 
-/// People by the anticipated truth, drawn by its definition: log odds `-0.6 + 0.7 z` (`+ 0.6 x`, and for the second
-/// category half of that), or a number with the mean `0.3 y`.
+/// Draws people from the expected population by definition.
+///
+/// The log odds are `-0.6 + 0.7 z` (`+ 0.6 x`, and for the second category half of that), or a number has the
+/// mean `0.3 y`.
 fn surveyed(plan: &Plan, people: &Anticipated, n: usize, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>) {
     let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let value = |term: &str, category: &str| -> f64 {
@@ -174,7 +178,7 @@ fn surveyed(plan: &Plan, people: &Anticipated, n: usize, rng: &mut ChaCha20Rng) 
             }
             code as u16
         };
-        // What is left has the variance 1; its law does not matter.
+        // The residual has variance 1; its distribution does not matter.
         let noise = if uniform() < 0.5 { 1.0 } else { -1.0 };
         numbers.push(f64::from(y) * value("y=1", "") + noise);
         columns[0].push(y);
@@ -186,7 +190,7 @@ fn surveyed(plan: &Plan, people: &Anticipated, n: usize, rng: &mut ChaCha20Rng) 
     (columns, numbers)
 }
 
-/// Profiles by hidden categories, public ones and share.
+/// Returns profiles by randomized categories, public ones and share.
 fn people(kinds: &[(&[u16], &[u16], f64)], effects: Vec<Effect>) -> Anticipated {
     let profile = |&(randomized, public, share): &(&[u16], &[u16], f64)| Profile {
         randomized: randomized.to_vec(),
@@ -232,7 +236,7 @@ fn so_do_surveys_with_a_hidden_predictor() {
     agree("linear", found_and_predicted(&die, "number ~ y", None, &people(&linear, effects), 1000));
 }
 
-/// k-ary randomized response over tables of two categories each, with this epsilon.
+/// Returns k-ary randomized response over tables of two categories each, with this epsilon.
 fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
     let cells: usize = sizes.iter().product();
     truthful(sizes, (1e6 * epsilon.exp_m1() / cells as f64).round() as u64, 1_000_000)
@@ -242,7 +246,7 @@ fn log_odds(share: f64) -> f64 {
     (share / (1.0 - share)).ln()
 }
 
-/// Rare traits, where a test of an estimate over its error says .58 in place of .80, and rare hidden groups:
+/// Rare traits, for which a Wald test implies a power of .58 instead of .80, and rare randomized groups:
 /// theory/inference.md, section 9.
 #[test]
 fn power_is_that_of_the_score_test() {
@@ -260,7 +264,7 @@ fn power_is_that_of_the_score_test() {
     let (found, one_sided, wald) = power(&warner(3f64.ln()), "y ~ z", &halves, "z=1", [0.05, 0.15], 2630.0);
     close(found, 0.7993);
     close(wald, 0.585);
-    // The share of the rarer group is 2.1 standard errors from what the device alone gives.
+    // The share of the rarer group is 2.1 standard errors from what the device alone produces.
     let zeta = 0.05 * 0.5 * 1315f64.sqrt() / (0.25f64 * 0.75).sqrt();
     let expected = normal_cdf(1.96 - zeta);
     assert!((one_sided - expected).abs() < 0.02, "{one_sided} {expected}");
@@ -268,7 +272,7 @@ fn power_is_that_of_the_score_test() {
     let joint = |epsilon: f64| plan(2, vec![(1, k_ary(&[2, 2], epsilon))], vec![0, 1]);
     let hidden = |share: f64| [(&[0u16][..], &[0u16][..0], 1.0 - share), (&[1], &[], share)];
     close(power(&joint(4.0), "y ~ x", &hidden(0.1), "x=1", [0.1, 0.25], 1000.0).0, 0.7706);
-    // Of simulated surveys .210 (standard error .014) find this one.
+    // In simulated surveys, this effect is detected at a rate of .210 (standard error .014).
     let (rare, ..) = power(&joint(3.0), "y ~ x", &hidden(0.04), "x=1", [0.1, 0.3], 1000.0);
     assert!((rare - 0.210).abs() < 0.014, "{rare}");
 }
@@ -277,7 +281,7 @@ fn normal_cdf(z: f64) -> f64 {
     statrs::distribution::ContinuousCDF::cdf(&statrs::distribution::Normal::standard(), z)
 }
 
-/// Constants and thresholds give the response its shares: an ordinal response's total is that of its categories.
+/// Intercepts and thresholds give the outcome its shares: an ordinal outcome's total is that of its categories.
 #[test]
 fn constants_follow_the_shares() {
     let plan = plan(4, vec![(1, truthful(&[4], 2, 4))], vec![0]);
@@ -288,7 +292,8 @@ fn constants_follow_the_shares() {
         let anticipated = Anticipated { response: response.to_vec(), ..people(&z, effects) };
         anticipate(&model, &layout, &anticipated).map(|(_, found)| found[0].variance)
     };
-    // Without an effect the variance is that of two halves with the same shares, whichever constants give them.
+    // Without an effect, the variance is that of two halves with the same shares, for any intercepts that imply
+    // them.
     let constant = |code: usize| effect(INTERCEPT, Some(["1", "2", "3"][code]), (shares[code + 1] / shares[0]).ln());
     let none = effect("z=1", Some("3"), 0.0);
     let named = error(Family::Multinomial, vec![none.clone(), constant(0), constant(1), constant(2)], &[]).unwrap();

@@ -1,4 +1,4 @@
-//! The independence test, corrected for the randomization: its level, its power, what it measures.
+//! Tests of the test of independence, corrected for the randomization: level, power and measures.
 
 use candor_analysis::estimate::{TableEstimator, test_independence};
 use candor_analysis::tally::{Rows, TableCounts, answer_codes};
@@ -12,7 +12,7 @@ fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
     Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into()
 }
 
-/// Answers of `people` drawn from a two-way table, counted.
+/// Counts answers of people drawn from a two-way table.
 fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableCounts {
     let sizes = plan.schema().sizes();
     let mut rng = Source::from_seed(seed).stream(0);
@@ -35,8 +35,8 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableCounts {
     tally
 }
 
-/// A level of 5 % rejects 4 to 6 % under independence, for products, joint designs and lotteries;
-/// the Pearson test on the answers is off wherever the channel itself couples the attributes.
+/// At a level of 5%, 4% to 6% of the tests reject under independence, for independent, joint and several channels.
+/// Pearson's test of the answers is wrong if the channel itself associates the attributes.
 #[test]
 fn the_level_of_the_independence_test() {
     let single = |sizes: &[usize]| sizes.iter().copied().map(Axis::single).collect::<Vec<Axis>>();

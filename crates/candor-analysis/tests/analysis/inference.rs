@@ -1,5 +1,6 @@
-//! One statistic for p-values and intervals, and fits that always exist: golden numbers
-//! (tests/golden/inference/README.md) and properties.
+//! Tests of p-values and intervals from one statistic, and of fits in all cases.
+//!
+//! They use golden numbers (tests/golden/inference/README.md) and properties.
 
 use candor_analysis::regress::{
     Batch, Coefficient, EstimateKind, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows,
@@ -34,7 +35,8 @@ fn labels(n: usize) -> Vec<String> {
     (0..n).map(|code| code.to_string()).collect()
 }
 
-/// A device of `k` categories that tells the truth with probability `truth`, else says any.
+/// Returns a device with `k` categories that reports the true one with probability `truth`, and otherwise a
+/// random one.
 fn device(k: usize, truth: f64) -> Channel {
     let weight = |share: f64| (share * (1u64 << 52) as f64) as u64;
     let parts = vec![
@@ -44,7 +46,7 @@ fn device(k: usize, truth: f64) -> Channel {
     Channel::Pattern(Pattern::new(vec![Axis { categories: k, answer: 1 }], parts).unwrap())
 }
 
-/// A hidden `y` and a public `x`.
+/// Returns a plan with randomized `y` and public `x`.
 fn one(k: usize, truth: f64, groups: usize) -> Plan {
     let attributes = vec![Attribute::new("y", labels(k)).unwrap(), Attribute::new_public("x", labels(groups)).unwrap()];
     Plan::new(Schema::new(attributes).unwrap(), vec![Block::new(vec![0], device(k, truth))]).unwrap()
@@ -72,7 +74,7 @@ fn fit_family(
     regress(&rows, &model, method, false).unwrap()
 }
 
-/// Answers and groups from counts of answers by group.
+/// Returns answers and groups from counts of answers by group.
 fn repeated(counts: &[Vec<f64>]) -> Vec<Vec<u16>> {
     let mut columns = vec![Vec::new(), Vec::new()];
     for (group, counts) in counts.iter().enumerate() {
@@ -133,7 +135,7 @@ fn two_group_intervals_are_golden() {
     }
 }
 
-/// Columns of a file with a header; the first holds yes and no.
+/// Returns the columns of a file with a header, the first of which contains yes and no.
 fn csv(name: &str) -> (Vec<u16>, Vec<Vec<f64>>) {
     let text = file(name);
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
@@ -141,7 +143,7 @@ fn csv(name: &str) -> (Vec<u16>, Vec<Vec<f64>>) {
     (y, (1..rows[0].len()).map(|at| rows.iter().map(|row| row[at].parse().unwrap()).collect()).collect())
 }
 
-/// The share of truthful answers of a two-category device with this epsilon.
+/// Returns the share of true answers of a device with two categories and this epsilon.
 fn truthful(epsilon: f64) -> f64 {
     (epsilon.exp() - 1.0) / (epsilon.exp() + 1.0)
 }
@@ -157,7 +159,7 @@ fn fits_exist_where_they_were_refused() {
     {
         limit(&own.term, own.low, &expected["low"], 2e-3);
         limit(&own.term, own.high, &expected["high"], 2e-3);
-        // Within 1%: some nuisance is at infinity, where the statistic jumps.
+        // Within 1%: a nuisance parameter is infinite, where the statistic jumps.
         close(&own.term, own.statistic.unwrap(), expected["S_star_zero"].as_f64().unwrap(), 1e-2);
     }
     close("x", found.coefficients[1].estimate, 1.689537, 1e-5);
@@ -178,7 +180,7 @@ fn fits_exist_where_they_were_refused() {
     close("min.csv", own.p_value.unwrap(), 0.0030, 1e-4);
 }
 
-/// Hidden `y` and `h`, answered together as one of four cells.
+/// Returns a plan with randomized `y` and `h`, reported together as one of four cells.
 fn joint(ratio: f64) -> Plan {
     let off = 1.0 / (ratio + 3.0);
     let column = |input: usize| (0..4).map(|output| if input == output { ratio * off } else { off }).collect();
@@ -226,7 +228,7 @@ fn factor_and_linear_intervals_are_golden() {
     for (at, row) in table(&case["covariance"]).iter().enumerate() {
         row.iter().enumerate().for_each(|(j, value)| close("covariance", found.covariance[(at, j)], *value, 1e-6));
     }
-    // Joint test of both coefficients, a contrast, and a prediction.
+    // Joint test of both coefficients, a contrast and a prediction.
     let [joint] = &found.joint[..] else { panic!("{:?}", found.joint) };
     assert_eq!((joint.term.as_str(), joint.df, joint.denominator_df, joint.test), ("x", 2, None, Test::Score));
     close("joint", joint.statistic, number("score_joint"), 1e-5);
@@ -243,12 +245,12 @@ fn factor_and_linear_intervals_are_golden() {
     close("prediction low", yes.low.unwrap(), expected["low"].as_f64().unwrap(), 1e-6);
     close("prediction high", yes.high.unwrap(), expected["high"].as_f64().unwrap(), 1e-6);
     close("the rest", no.low.unwrap(), 1.0 - yes.high.unwrap(), 1e-9);
-    // A profile that leaves everything open is the average over the respondents.
+    // A profile without predictors is the average over the respondents.
     assert_eq!(asked.predictions[3].estimate, asked.shares[1].estimate);
     let case = &all["linear_fieller"];
     let answers: Vec<u16> = numbers(&case["answer"]).iter().map(|&a| a as u16).collect();
     let public = vec![0; answers.len()];
-    // The device says the true category with this probability.
+    // The device reports the true category with this probability.
     let plan = one(2, 2.0 * case["hit"].as_f64().unwrap() - 1.0, 2);
     let columns = [numbers(&case["z"]), numbers(&case["y"])];
     let found = fit(&plan, "outcome ~ y + z", &[answers, public], &columns, None);
@@ -260,7 +262,7 @@ fn factor_and_linear_intervals_are_golden() {
     assert_eq!(own.test, Test::Fieller);
 }
 
-/// A fit of `y ~ x` with contrasts and predictions.
+/// Fits `y ~ x` with contrasts and predictions.
 fn ask(
     plan: &Plan,
     columns: &[Vec<u16>],
@@ -279,7 +281,7 @@ fn ask(
     regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none())
 }
 
-/// A contrast with the reference is the coefficient; where a group seems empty, its prediction reaches 0.
+/// A contrast with the reference equals the coefficient; if a group seems empty, its prediction reaches 0.
 #[test]
 fn contrasts_and_predictions_at_the_boundary() {
     let columns = repeated(&[vec![240.0, 60.0], vec![190.0, 110.0]]);
@@ -292,7 +294,7 @@ fn contrasts_and_predictions_at_the_boundary() {
     let (empty, other) = (&found.predictions[1], &found.predictions[3]);
     assert_eq!((empty.low, empty.standard_error), (Some(0.0), None), "{empty:?}");
     assert!(empty.estimate > 0.0 && empty.high.unwrap() < 0.1, "{empty:?}");
-    // 110 of 300 under a device that says yes with 1/4 + share/2.
+    // 110 of 300 with a device that reports yes with probability 1/4 + share/2.
     close("share", other.estimate, 2.0 * (110.0 / 300.0 - 0.25), 1e-6);
     let refused = |contrast: &[&str], profile: &[(&str, &str)], says: &str| {
         let error = ask(&plan, &columns, contrast, &[profile]).unwrap_err().to_string();
@@ -306,15 +308,15 @@ fn contrasts_and_predictions_at_the_boundary() {
     refused(&[], &[("x", "0"), ("x", "1")], "\"x\" is given twice");
 }
 
-/// The joint test of a factor holds its level, by either method: of 400 surveys without an effect more than 49 reject
-/// with a chance below 1e-6.
+/// The joint test of a factor has its level, by both methods: of 400 surveys without an effect, more than 49 reject
+/// with a probability below 1e-6.
 #[test]
 fn joint_tests_hold_their_level() {
     let mut rng = ChaCha20Rng::seed_from_u64(7);
     let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let (plan, mut rejected) = (one(2, 0.5, 3), [0; 2]);
     for _ in 0..400 {
-        // A tenth have the trait; the device says yes with 1/4 + half of that.
+        // A tenth have the trait; the device reports yes with probability 1/4 plus half of that.
         let yes: Vec<f64> = (0..3).map(|_| (0..150).filter(|_| uniform() < 0.3).count() as f64).collect();
         let counts: Vec<Vec<f64>> = yes.iter().map(|yes| vec![150.0 - yes, *yes]).collect();
         for (method, rejected) in [None, Some(Method::CorrectedScore)].into_iter().zip(&mut rejected) {
@@ -328,7 +330,7 @@ fn joint_tests_hold_their_level() {
     assert!(rejected.iter().all(|rejected| (3..=49).contains(rejected)), "{rejected:?}");
 }
 
-/// Fourteen clusters whose number is the predictor.
+/// Fourteen clusters, whose number is the predictor.
 #[test]
 fn few_clusters_are_golden() {
     let case = &golden("golden_engine.json")["cr2"];
@@ -356,7 +358,7 @@ fn few_clusters_are_golden() {
     assert!((6.0..8.0).contains(&own.df.unwrap()) && own.test == Test::OneStepCr2);
 }
 
-/// A hidden `y` with a missing category, and a public `x` of two.
+/// Returns a plan with randomized `y` with a missing category, and public `x` with two categories.
 fn with_missing(kind: Kind, categories: &[&str], epsilon: f64) -> Plan {
     let labels: Vec<String> = categories.iter().map(|&label| label.to_owned()).collect();
     let k = categories.len();
@@ -386,9 +388,9 @@ fn missing_outcomes_are_left_out() {
     close("low", own.low.unwrap(), numbers(&case["interval"])[0], 1e-4);
     close("high", own.high.unwrap(), numbers(&case["interval"])[1], 1e-4);
     close("p", own.p_value.unwrap() / case["p"].as_f64().unwrap(), 1.0, 1e-2);
-    // Fewer people than responses are modeled: those without an answer are estimated.
+    // Fewer people than responses are modeled: the number of those without an answer is estimated.
     assert!(found.modelled < 1400.0 && found.modelled > 1100.0, "{}", found.modelled);
-    // An ordinal outcome whose missing values have nothing to do with x, and neither has its order.
+    // An ordinal outcome with missing values and order unrelated to x.
     let plan = with_missing(Kind::Ordinal, &["lo", "mid", "hi", ""], 3.0);
     let text = file("omr.csv");
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
@@ -403,8 +405,8 @@ fn missing_outcomes_are_left_out() {
     assert!(found.coefficients[2].p_value.unwrap() > 0.05, "{:?}", found.coefficients[2]);
 }
 
-/// p is below 0.05 exactly if the interval excludes 0, it is an interval that holds a value, and the estimate is a
-/// number.
+/// Checks that p is below 0.05 exactly if the interval excludes 0, that the interval is not empty, and that the
+/// estimate is finite.
 fn agree(name: &str, all: &[Coefficient]) {
     for own in all.iter().filter(|own| own.p_value.is_some() && !own.gap) {
         let excluded = own.low.is_some_and(|low| low > 0.0) || own.high.is_some_and(|high| high < 0.0);
@@ -417,7 +419,7 @@ fn agree(name: &str, all: &[Coefficient]) {
     }
 }
 
-/// The group `h` has a share below 0 here, so that its coefficient is told by nothing.
+/// The share of group `h` is negative here, so its coefficient is not identified.
 #[test]
 fn hidden_group_that_nobody_seems_to_be_in_is_fitted() {
     let column = (0u16..4).zip([35, 10, 160, 5]).flat_map(|(cell, count)| vec![cell; count]).collect();
@@ -457,7 +459,7 @@ proptest! {
 
 #[test]
 fn shares_that_answers_hardly_tell_from_none_are_named() {
-    // Warner's device with 3/4: yes weighs 1.5 for "yes", no -0.5.
+    // Warner's device with 3/4: for "yes", an answer yes has weight 1.5 and an answer no -0.5.
     let plan = one(2, 0.5, 2);
     let rarest = |yes: [f64; 2]| {
         let counts = yes.map(|yes| vec![300.0 - yes, yes]);

@@ -1,4 +1,4 @@
-//! What responses tell, subject by subject. One program, because each takes longer to link than to run.
+//! Tests of the analysis by subject, in one program, because linking takes longer than running.
 
 mod adjust;
 mod conditional_shares;

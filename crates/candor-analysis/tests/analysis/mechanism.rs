@@ -1,10 +1,10 @@
-//! Lower bounds on the epsilon of mechanisms whose epsilon is known.
+//! Tests of lower bounds on epsilon, for mechanisms with known epsilon.
 
 use candor_analysis::mechanism::{Draws, DrawsError, Found, lower_bound};
 use candor_base::randomness::{Source, below_u64};
 use rand_core::Rng;
 
-/// A number from 0 to 1.
+/// Returns a number from 0 to 1.
 fn uniform(rng: &mut impl Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -13,21 +13,20 @@ fn below(n: u64, rng: &mut chacha20::ChaCha12Rng) -> u64 {
     below_u64(u128::from(n), rng).unwrap()
 }
 
-/// Which way a true value among `k` is answered.
+/// A mechanism that answers with one of `k` true values.
 #[derive(Clone, Copy, Debug)]
 enum Mechanism {
     KAry,
-    /// Each bit of the unit vector by itself: kept with the first chance where it is 1, set with the second where it is
-    /// 0.
+    /// Unary encoding: each bit is set with the first probability if it is 1, and with the second if it is 0.
     Unary(f64, f64),
-    /// pure-ldp until 1.1.2, issue 11: the bit of the truth is drawn like the others, and then set with the first
-    /// chance.
+    /// The flaw of pure-ldp until 1.1.2 (issue 11): the bit of the true value is drawn like the others, and then set
+    /// with the first probability.
     Flawed(f64, f64),
-    /// Local hashing into four values with a random table: the truths whose hash is the answer.
+    /// Local hashing into four values with a random table; the answer is the set of values with this hash.
     Hashing,
 }
 
-/// The chances of symmetric unary encoding.
+/// Returns the probabilities of symmetric unary encoding.
 fn symmetric(epsilon: f64) -> (f64, f64) {
     let half = (epsilon / 2.0).exp();
     (half / (half + 1.0), 1.0 / (half + 1.0))
@@ -96,7 +95,7 @@ fn the_flaw_of_unary_encoding_in_pure_ldp_is_found() {
     }
 }
 
-/// A bound with confidence 60% may be above the truth in 40% of the audits.
+/// A bound with confidence 60% may exceed the true epsilon in 40% of the audits.
 #[test]
 fn bounds_exceed_the_truth_no_more_often_than_they_say() {
     let (p, q) = symmetric(0.5);
@@ -104,7 +103,7 @@ fn bounds_exceed_the_truth_no_more_often_than_they_say() {
         let audits: Vec<Found> = (0..400).map(|seed| found(mechanism, 4, epsilon, 2_000, 0.6, seed)).collect();
         let exceeded = audits.iter().filter(|found| found.epsilon > epsilon).count();
         assert!((1..=160).contains(&exceeded), "{mechanism:?}: {exceeded} of 400");
-        // Without limits, more than half seem to exceed it: the test can fail.
+        // Without confidence limits, more than half seem to exceed it, so the test can fail.
         let seen =
             |found: &Found| found.pairs.iter().any(|pair| (pair.hits as f64 / pair.other_hits as f64).ln() > epsilon);
         let above = audits.iter().filter(|found| seen(found)).count();
@@ -144,7 +143,7 @@ fn draws_that_cannot_be_compared_are_refused() {
     assert!(refused(&["a", "b"], u64::MAX).to_string().contains("at most 100000000"));
     let mut draws = Draws::new(&["a", "b"], 40).unwrap();
     assert!(draws.add(0, &"x".repeat(70_000)).unwrap_err().to_string().contains("short summary"));
-    // Without answers, or with one answer only, nothing is shown.
+    // Without answers, or with a single one, nothing is shown.
     assert_eq!(lower_bound(&draws, 0.95).epsilon, 0.0);
     (0..20).for_each(|_| [0, 1].map(|truth| draws.add(truth, "").unwrap()).iter().for_each(|()| ()));
     let found = lower_bound(&draws, 0.95);

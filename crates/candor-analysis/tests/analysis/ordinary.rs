@@ -1,5 +1,5 @@
-//! With an enormous epsilon answers are the truth, and a regression is the ordinary one: compared with Newton's method
-//! written out here, which knows of no channels.
+//! At a huge epsilon, answers are true, and a regression agrees with Newton's method without channels,
+//! implemented here.
 
 use candor_analysis::regress::{
     Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, Sample, regress,
@@ -13,10 +13,10 @@ use proptest::prelude::*;
 
 const X: [f64; 4] = [-1.0, 0.0, 0.5, 2.0];
 
-/// One record: the response, a category and a number.
+/// A record: outcome, category and number.
 type Record = (u16, u16, f64);
 
-/// Hidden `y` and `h`, each answered truthfully but for one of a quadrillion.
+/// Returns a plan with randomized `y` and `h`, of which all but one in a quadrillion answers are true.
 fn plan(categories: usize) -> Plan {
     let labels = |n: usize| (0..n).map(|code| code.to_string()).collect();
     let attributes = vec![Attribute::new("y", labels(categories)).unwrap(), Attribute::new("h", labels(2)).unwrap()];
@@ -42,7 +42,7 @@ fn fitted(records: &[Record], categories: usize, formula: &str, family: Option<F
     regress(&rows, &model, Some(method), false).unwrap()
 }
 
-/// Every combination occurs so often.
+/// Returns records in which each combination has this count.
 fn records(categories: usize, counts: &[usize]) -> Vec<Record> {
     let mut all = Vec::new();
     for (cell, &count) in counts.iter().take(categories * 2 * X.len()).enumerate() {
@@ -52,13 +52,13 @@ fn records(categories: usize, counts: &[usize]) -> Vec<Record> {
     all
 }
 
-/// Constant and number, and the category if `with_h`.
+/// Returns the intercept and the number, and the category if `with_h`.
 fn row(record: &Record, with_h: bool) -> DVector<f64> {
     let all = [1.0, f64::from(record.1), record.2];
     DVector::from_vec(if with_h { all.to_vec() } else { vec![all[0], all[2]] })
 }
 
-/// Logits against category 0 by Newton's method: coefficients and standard errors, category by category.
+/// Fits logits against category 0 by Newton's method, and returns coefficients and standard errors by category.
 fn logits(records: &[Record], categories: usize, with_h: bool) -> (Vec<f64>, Vec<f64>) {
     let p = row(&records[0], with_h).len();
     let n = p * (categories - 1);

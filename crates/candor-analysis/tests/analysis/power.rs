@@ -1,4 +1,4 @@
-//! Power: golden numbers, and what surveys find.
+//! Tests of power: golden numbers and simulated surveys.
 
 use candor_analysis::compliance::Lottery;
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
@@ -35,7 +35,7 @@ fn two_groups_of_the_golden_file() {
     }
 }
 
-/// The example of the R package rr: a die, 200 respondents, 20 % against none, level 1 %.
+/// The example of the R package rr: a die, 200 respondents, 20% against 0, level 1%.
 #[test]
 fn one_sample_of_the_golden_file() {
     let golden: Value = serde_json::from_str(include_str!("../golden/power.json")).unwrap();

@@ -1,4 +1,4 @@
-//! Records from pair tables, against tables of all attributes written out.
+//! Tests of records from two-way tables, compared with explicit tables of all attributes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use candor_runtime::progress::ProgressSink;
 
 const SIZES: [usize; 5] = [2, 3, 2, 4, 3];
 
-/// Attributes of which the first and the fourth are public.
+/// Returns a schema in which the first and the fourth attributes are public.
 fn schema() -> Schema {
     let one = |(at, &size): (usize, &usize)| {
         let categories: Vec<String> = (0..size).map(|code| format!("\"{code}\"")).collect();
@@ -21,7 +21,7 @@ fn schema() -> Schema {
     Schema::from_toml(&SIZES.iter().enumerate().map(one).collect::<String>()).unwrap()
 }
 
-/// A distribution over all combinations in which everything depends on everything.
+/// Returns a distribution over all combinations in which all attributes are associated.
 fn joint() -> Vec<f64> {
     let shape = Shape::new(SIZES.to_vec());
     let weight = |cell: usize| {
@@ -42,7 +42,7 @@ fn margin(joint: &[f64], attributes: &[usize]) -> Vec<f64> {
     sums
 }
 
-/// The tables of these pairs, strongest first as listed.
+/// Returns the tables of these pairs, listed from the strongest down.
 fn pair_tables(joint: &[f64], pairs: &[[usize; 2]]) -> PairTables {
     let link = |(at, &attributes): (usize, &[usize; 2])| Link {
         attributes,
@@ -57,7 +57,7 @@ fn pair_tables(joint: &[f64], pairs: &[[usize; 2]]) -> PairTables {
     }
 }
 
-/// The distribution of the records of a recipe.
+/// Returns the distribution of the records of a recipe.
 fn implied(recipe: &Recipe) -> Vec<f64> {
     let shape = Shape::new(SIZES.to_vec());
     let public = recipe.public.as_ref().unwrap();
@@ -80,7 +80,7 @@ fn largest_difference(one: &[f64], other: &[f64]) -> f64 {
 #[test]
 fn trees_have_their_links_and_all_one_way_shares() {
     let joint = joint();
-    // The fourth would close a circle: the two public attributes hang together.
+    // The fourth would close a cycle, because the two public attributes are connected.
     let pairs = pair_tables(&joint, &[[1, 4], [3, 1], [0, 2], [0, 1], [2, 4]]);
     let recipe = tree(&schema(), &pairs);
     assert_eq!(recipe.kept, [0, 1, 2]);
@@ -92,7 +92,7 @@ fn trees_have_their_links_and_all_one_way_shares() {
     assert!(largest_difference(&margin(&implied, &[2, 4]), &margin(&joint, &[2, 4])) > 1e-3);
 }
 
-/// Maximum entropy over all cells at once, by fitting one table after another.
+/// Returns the distribution of maximum entropy over all cells, by fitting one table after another.
 fn written_out(joint: &[f64], tables: &[&[usize]]) -> Vec<f64> {
     let shape = Shape::new(SIZES.to_vec());
     let mut shares = vec![1.0 / joint.len() as f64; joint.len()];
@@ -125,7 +125,8 @@ fn maximum_entropy_is_that_of_all_cells_written_out() {
     }
 }
 
-/// Three attributes of which any two differ: no distribution has all three tables. It ends, and says how far it is.
+/// Any two of three attributes differ, so no distribution has all three tables. Fitting ends and reports the
+/// difference.
 #[test]
 fn tables_that_contradict_each_other_are_told() {
     let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();
@@ -141,7 +142,7 @@ fn tables_that_contradict_each_other_are_told() {
     assert!((0.05..0.5).contains(&fit.largest_margin_error), "{fit:?}");
 }
 
-/// All pairs of four attributes of 40 categories would be a table of 2,560,000 cells.
+/// All pairs of four attributes with 40 categories would need a table of 2,560,000 cells.
 #[test]
 fn links_beyond_the_bound_are_left_out() {
     let schema = Schema::with_sizes(&[40, 40, 40, 40]).unwrap();
@@ -162,7 +163,7 @@ fn links_beyond_the_bound_are_left_out() {
 fn drawn_records_have_the_shares_and_public_attributes_stay() {
     let schema = schema();
     let records = 20_000u64;
-    // Public shares of whole people, as responses have them.
+    // Public shares of integer counts, as in responses.
     let shares = margin(&joint(), &[0, 3]);
     let people = systematic_counts(&shares, records);
     let whole = |(share, cell): (&f64, usize)| share * people[cell] as f64 / records as f64 / shares[cell];
@@ -177,7 +178,7 @@ fn drawn_records_have_the_shares_and_public_attributes_stay() {
         (0..records as usize).for_each(|row| found[shape.cell_at(&rows, row)] += 1.0);
         let counts = margin(&found, &[0, 3]);
         assert_eq!(counts, people.iter().map(|&count| count as f64).collect::<Vec<f64>>());
-        // Each group is rounded by less than one; there are at most 24 groups in a step.
+        // Each group is rounded by less than one, and a step has at most 24 groups.
         for &[a, b] in recipe.kept.iter().map(|&at| &pairs.links[at].attributes) {
             let wanted = margin(&implied(&recipe), &[a, b]);
             let apart =
@@ -206,7 +207,7 @@ fn small_groups_are_right_on_average() {
     for _ in 0..20_000 {
         counts[usize::from(recipe.draw(&schema, 1, &mut rng)[1][0])] += 1.0;
     }
-    // The first attribute of a single record is always the same, by its own rounding with a random start it is not.
+    // The first attribute of a single record is always the same by its own rounding; with a random start it varies.
     for (count, share) in counts.iter().zip([0.2, 0.5, 0.3]) {
         let spread = (20_000.0f64 * share * (1.0 - share)).sqrt();
         assert!((count - 20_000.0 * share).abs() < 5.5 * spread, "{count} {share}");

@@ -1,4 +1,4 @@
-//! Regressions against golden numbers (tests/golden/regression/README.md), and refusals.
+//! Tests of regressions: golden numbers (tests/golden/regression/README.md), and rejected models.
 
 use candor_analysis::regress::{
     Batch, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
@@ -26,8 +26,8 @@ fn labels(n: usize) -> Vec<String> {
     (0..n).map(|code| code.to_string()).collect()
 }
 
-/// A pattern over attributes of these sizes that tells the truth `only` times out of `only + all`, else a random
-/// answer.
+/// Returns a pattern that reports true categories with probability `only / (only + all)`, and otherwise random
+/// ones.
 fn truthful(sizes: &[usize], answer: usize, only: u64, all: u64) -> Channel {
     let axes = sizes.iter().map(|&categories| Axis { categories, answer }).collect();
     let part = |set: PatternSet, weight: u64| Part { set, weight };
@@ -35,13 +35,13 @@ fn truthful(sizes: &[usize], answer: usize, only: u64, all: u64) -> Channel {
     Channel::Pattern(Pattern::new(axes, parts).unwrap())
 }
 
-/// One hidden attribute `y`.
+/// Returns a plan with one randomized attribute `y`.
 fn one(categories: usize, channel: Channel) -> Plan {
     let schema = Schema::new(vec![Attribute::new("y", labels(categories)).unwrap()]).unwrap();
     Plan::new(schema, vec![Block::new(vec![0], channel)]).unwrap()
 }
 
-/// Rows: the columns of the plan's responses, and numeric columns.
+/// Returns rows from the columns of responses and numeric columns.
 fn rows_of(plan: &Plan, model: &Model, columns: &[AnswerColumn], numbers: &[Vec<f64>]) -> ModelRows {
     let mut rows = ModelRows::new(Layout::new(plan, model).unwrap());
     let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
@@ -58,7 +58,7 @@ fn model(plan: &Plan, formula: &str, family: Option<Family>) -> Model {
     Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap()
 }
 
-/// Answers and numbers from counts by `x` and answer.
+/// Returns answers and numbers from counts by `x` and answer.
 fn repeated(x: &[f64], counts: &[Vec<f64>]) -> (Vec<u16>, Vec<f64>) {
     let (mut answers, mut numbers) = (Vec::new(), Vec::new());
     for (x, counts) in x.iter().zip(counts) {
@@ -86,7 +86,7 @@ fn same(name: &str, fit: &Regression, theta: &Value, se: &Value) {
     }
 }
 
-/// A hidden response and one numeric predictor, by maximum likelihood and by the corrected score.
+/// Checks a randomized outcome with one numeric predictor, by maximum likelihood and by the corrected score.
 fn check_one(name: &str, channel: Channel, categories: usize, family: Option<Family>) -> (Regression, Value) {
     let case = golden("regression")[name].clone();
     let plan = one(categories, channel);
@@ -104,7 +104,7 @@ fn check_one(name: &str, channel: Channel, categories: usize, family: Option<Fam
     (fit, case)
 }
 
-/// The p-value of a chi-square with one degree of freedom.
+/// Returns the p-value of chi-square with one degree of freedom.
 fn p_value(statistic: f64) -> f64 {
     use statrs::distribution::{ChiSquared, ContinuousCDF};
     ChiSquared::new(1.0).unwrap().sf(statistic)
@@ -141,8 +141,8 @@ fn the_penalty_is_finite_at_the_boundary() {
     let case = &all["boundary"];
     let found = fit(&case["counts"], &[0.0, 1.0], Some(Method::Jeffreys)).unwrap();
     assert_eq!((found.method, found.boundary, found.converged), (Method::Jeffreys, true, true));
-    // The golden search had not come to its end: the penalised likelihood is larger here, and largest. With a share for
-    // each x it is a sum.
+    // The golden search had not converged: the penalized likelihood is larger here, and maximal. With a share for
+    // each x, it is a sum.
     let penalised = |eta: f64, yes: f64| {
         let pi = 1.0 / (1.0 + (-eta).exp());
         let lambda = 1.0 / 6.0 + 2.0 / 3.0 * pi;
@@ -158,7 +158,7 @@ fn the_penalty_is_finite_at_the_boundary() {
     }
     let other = numbers(&case["jeffreys"]["theta"]);
     assert!(penalised(log_odds[0], 10.0) > penalised(other[0], 10.0) + 0.03);
-    // 10 of 100 are fewer than the device alone gives, and that much misfit is allowed for everywhere.
+    // 10 of 100 are fewer than the device alone produces, and this misfit is accepted everywhere.
     let misfit = (100.0f64 / 6.0 - 10.0).powi(2) / (100.0 * 5.0 / 36.0);
     let p = p_value(case["score_test_x"].as_f64().unwrap() - misfit);
     close("score test", found.coefficients[1].p_value.unwrap() / p, 1.0, 1e-3);
@@ -200,7 +200,7 @@ fn a_number_and_a_hidden_predictor() {
     let ml = regress(&rows, &model, Some(Method::MaximumLikelihood), false).unwrap();
     same("linear", &ml, &case["ml"]["theta"], &case["ml"]["se"]);
     close("spread", ml.residual_deviation.unwrap().ln(), numbers(&case["ml"]["theta"])[3], 1e-6);
-    // The golden one leaves the constant of the normal law out.
+    // The golden value omits the constant of the normal distribution.
     let constant = 80.0 * 0.5 * (2.0 * std::f64::consts::PI).ln();
     let expected = case["ml"]["loglik"].as_f64().unwrap();
     let found = ml.log_likelihood.unwrap();
@@ -232,7 +232,7 @@ fn a_joint_plan_with_a_hidden_predictor() {
     assert_eq!(rows.distinct(), 12);
     let ml = regress(&rows, &model, Some(Method::MaximumLikelihood), false).unwrap();
     same("joint", &ml, &case["ml"]["theta"], &case["ml"]["se"]);
-    // The golden one counts the answer about V, too, which is as likely whatever the truth is: not at all.
+    // The golden value includes the answer about V, which has the same probability for any true category.
     close("log-likelihood", ml.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
     let corrected = regress(&rows, &model, None, true).unwrap();
     same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
@@ -268,7 +268,7 @@ fn published_counts_of_nigeria() {
     close("score test", fit.coefficients[2].p_value.unwrap() / p, 1.0, 1e-5);
 }
 
-/// One hidden attribute `y` of two categories behind a lottery of two channels; rows by tag, x and answer.
+/// Fits a randomized attribute `y` of two categories with two channels, from rows by channel ID, x and answer.
 fn ignored(
     channels: [Channel; 2],
     only: Option<&str>,
@@ -293,7 +293,7 @@ fn ignored(
     regress_with_progress(&rows, &model, &questions, &Fitting::default(), ProgressSink::none()).unwrap()
 }
 
-/// A contrast of one coefficient is that coefficient, and a prediction at 0 the intercept.
+/// A contrast of one coefficient equals that coefficient, and a prediction at 0 the intercept.
 fn answers_are_coefficients(fit: &Regression) {
     let ([constant, slope], contrast) = (&fit.coefficients[..], &fit.contrasts[0]) else { panic!("{fit:?}") };
     assert_eq!((contrast.test, slope.test), (Test::Score, Test::Score));
@@ -337,7 +337,7 @@ fn published_counts_of_minarets() {
         let own = case["counts"][group].as_object().unwrap();
         own.iter().map(|(x, counts)| (tag, x.parse().unwrap(), numbers(counts))).collect::<Vec<_>>()
     });
-    // Carriers are honest with probability t, so that 1 - t of them ignore the device.
+    // Carriers comply with probability t, so 1 - t of them are noncompliers.
     let fit = ignored([channel(1.0 / 6.0), channel(5.0 / 6.0)], Some("1"), counted);
     same("minarets", &fit, &case["theta"], &case["se"]);
     let share = fit.ignoring.unwrap();
@@ -365,7 +365,7 @@ fn refusals_say_what_would_be_right() {
         |name: &str, label: &str| ModelOptions::default().references(vec![(name.to_owned(), label.to_owned())]);
     assert!(told("y ~ x", &reference("y", "9")).contains("\"9\" is no category of \"y\""));
     assert!(told("x ~ y", &reference("z", "0")).contains("z"));
-    // Columns that tell nothing, or nothing new.
+    // Columns without information, or without new information.
     let model = model(&plan, "y ~ a + b", None);
     let fit = |a: Vec<f64>, b: Vec<f64>| {
         let answers = AnswerColumn::One((0..90).map(|i| i % 3).collect());
@@ -379,7 +379,7 @@ fn refusals_say_what_would_be_right() {
 
 #[test]
 fn what_the_plan_does_not_tell_is_refused() {
-    // A matrix over both attributes, of which the model has one: the other is summed out.
+    // A matrix over both attributes, of which the model has one: the other is summed over.
     let columns: Vec<Vec<f64>> =
         (0..4).map(|input| (0..4).map(|output| if input == output { 0.7 } else { 0.1 }).collect()).collect();
     let matrix = Matrix::rounded(vec![2, 2], labels(4), &columns).unwrap();
@@ -389,7 +389,7 @@ fn what_the_plan_does_not_tell_is_refused() {
     let refused = |plan: &Plan, formula: &str| Layout::new(plan, &model(plan, formula, None)).unwrap_err().to_string();
     assert!(Layout::new(&plan, &model(&plan, "a ~ c", None)).is_ok());
     assert!(Layout::new(&plan, &model(&plan, "a ~ b + c", None)).is_ok());
-    // A lottery of pairs tells nothing about three attributes together.
+    // Channels for pairs do not identify three attributes together.
     let pair = |places: [usize; 2]| {
         let axes = vec![Axis { categories: 2, answer: 1 }; 3];
         let parts =
@@ -401,13 +401,13 @@ fn what_the_plan_does_not_tell_is_refused() {
     let told = refused(&plan, "a ~ b + c");
     assert!(told.contains("`tables \"a,b,c\"`") && told.contains("\"a\", \"b\", \"c\""), "{told}");
     assert!(Layout::new(&plan, &model(&plan, "a ~ b", None)).is_ok());
-    // Least squares takes pairs only.
+    // Least squares only needs pairs.
     assert!(Layout::new(&plan, &model(&plan, "number ~ a + b + c", None)).is_ok());
     assert!(refused(&plan, "number ~ a:b + c").contains("a,b,c"));
 }
 
-/// With hardly any slope the first steps reach the maximum to the last digit, so that no further one rises; it is the
-/// maximum all the same.
+/// With almost no slope, the first steps reach the maximum to the last digit, so that no further step increases it;
+/// it is the maximum nonetheless.
 #[test]
 fn answers_taken_for_the_truth_have_a_fit() {
     let plan = one(2, truthful(&[2], 1, 2, 1));
@@ -420,14 +420,14 @@ fn answers_taken_for_the_truth_have_a_fit() {
         let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[numbers]);
         let naive = regress(&rows, &model, None, true).unwrap().naive;
         let naive = naive.unwrap_or_else(|| panic!("step {step}: no fit"));
-        // What the maximum must solve.
+        // The equation that the maximum must satisfy.
         let left = |at: usize| yes(at) - 400.0 / (1.0 + (-naive[0] - naive[1] * x[at]).exp());
         close("score of the constant", (0..x.len()).map(left).sum(), 0.0, 1e-5);
         close("score of x", (0..x.len()).map(|at| x[at] * left(at)).sum(), 0.0, 1e-3);
     }
 }
 
-/// A die, a number and people of clusters in strata, with `fpc` or replicate weights.
+/// A survey with a die, a number, and people in clusters and strata, with `fpc` or replicate weights.
 fn drawn(sample: Sample<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
     drawn_by(truthful(&[2], 1, 4, 2), sample, weights)
 }
@@ -438,7 +438,7 @@ fn drawn_by(channel: Channel, sample: Sample<'_>, weights: Option<&[f64]>) -> (M
     let y: Vec<u16> = (0..PEOPLE).map(|i| u16::from(i * 7 % 10 < 3 + i % 3)).collect();
     let x: Vec<f64> = (0..PEOPLE).map(|i| (i % 3) as f64).collect();
     let mut rows = ModelRows::new(Layout::new(&plan, &model).unwrap());
-    // In two parts, which add up.
+    // In two parts, which are merged.
     for (from, to) in [(0, PEOPLE / 3), (PEOPLE / 3, PEOPLE)] {
         let replicates: Vec<Vec<f64>> = sample.replicates.iter().map(|column| column[from..to].to_vec()).collect();
         let part = Sample {
@@ -466,7 +466,7 @@ fn errors(fit: &Regression) -> Vec<f64> {
     fit.coefficients.iter().map(|one| one.standard_error.unwrap()).collect()
 }
 
-/// Of answers that are as good as direct; what chance adds to others is in regression_coverage.rs.
+/// For answers that are practically direct; regression_coverage.rs tests the noise of others.
 #[test]
 fn finite_populations_have_smaller_errors() {
     let direct = || truthful(&[2], 1, 1 << 40, 2);
@@ -478,13 +478,13 @@ fn finite_populations_have_smaller_errors() {
         regress(&rows, &model, None, false)
     };
     let all = errors(&fit(None).unwrap());
-    // 30 clusters were drawn of each stratum: of 40, or three quarters of them.
+    // 30 clusters were drawn from each stratum: from 40, or three quarters of them.
     for fpc in [vec![40.0; PEOPLE], vec![0.75; PEOPLE]] {
         for (own, all) in errors(&fit(Some(&fpc)).unwrap()).iter().zip(&all) {
             close("a quarter was not drawn", own / all, 0.5, 1e-9);
         }
     }
-    // One stratum is known whole: the other alone scatters.
+    // One stratum is known completely, so only the other varies.
     let one: Vec<f64> = (0..PEOPLE).map(|i| if i < 120 { 30.0 } else { 1e12 }).collect();
     let other: Vec<f64> = (0..PEOPLE).map(|i| if i < 120 { 1e12 } else { 30.0 }).collect();
     let (one, other) = (errors(&fit(Some(&one)).unwrap()), errors(&fit(Some(&other)).unwrap()));
@@ -508,7 +508,7 @@ fn finite_populations_have_smaller_errors() {
     refused(vec![0.0; PEOPLE], "more than nobody");
 }
 
-/// A stratum with one cluster adds nothing, its distance from the mean, or as much as the other stratum.
+/// A stratum with one cluster adds nothing, its deviation from the mean, or the average of the other stratum.
 #[test]
 fn strata_with_one_cluster_add_what_is_asked() {
     let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();
@@ -530,8 +530,7 @@ fn strata_with_one_cluster_add_what_is_asked() {
     }
 }
 
-/// Leaving out one cluster after the other tells what the sandwich tells, but for terms of the order of one over their
-/// number.
+/// The jackknife over clusters agrees with the sandwich, up to terms of the order of one over their number.
 #[test]
 fn replicate_weights_are_refitted() {
     let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();
@@ -550,7 +549,7 @@ fn replicate_weights_are_refitted() {
     for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
         close("estimate", own.estimate, other.estimate, 1e-9);
         assert!((own.standard_error.unwrap() / other.standard_error.unwrap() - 1.0).abs() < 0.08, "{own:?} {other:?}");
-        // Student's t: less certain than the normal law.
+        // Student's t, which is less certain than the normal distribution.
         let p = p_value((own.estimate / own.standard_error.unwrap()).powi(2));
         assert!(own.p_value.unwrap() > p && own.df.unwrap() < 60.0, "{own:?}");
     }
@@ -563,8 +562,8 @@ fn replicate_weights_are_refitted() {
     assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");
 }
 
-/// Fewer people say yes than the device alone makes them, so the null model has no finite maximum either, and nothing
-/// speaks for an effect.
+/// Fewer people answer yes than the device alone produces, so the null model has no finite maximum either, and there
+/// is no evidence for an effect.
 #[test]
 fn score_test_at_the_boundary_keeps_its_projection() {
     let plan = one(2, truthful(&[2], 1, 2, 2));

@@ -1,5 +1,6 @@
-//! Intervals hold as often as they say: simulated surveys with fixed seeds. A correct fit fails here with a probability
-//! below 1e-6; taking answers for the truth does fail.
+//! Intervals cover at the stated rate, in simulated surveys with fixed seeds.
+//!
+//! A correct fit fails here with a probability below 1e-6; ignoring the randomization does fail.
 
 use candor_analysis::regress::{
     Batch, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress, regress_with,
@@ -13,18 +14,20 @@ use candor_bulk::Randomizer;
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Surveys of each kind.
+/// Number of surveys of each kind.
 const SURVEYS: usize = 400;
 
-/// Of 400 intervals that hold with probability 0.94 to 0.96 (normal theory in samples of these sizes) so many hold, for
-/// all coefficients of this file at once, with a probability above 1 - 1e-6.
+/// Range of covering intervals out of 400, if the coverage is 0.94 to 0.96 (normal theory in samples of these
+/// sizes).
+///
+/// It contains all coefficients of this file together with a probability above 1 - 1e-6.
 const RANGE: std::ops::RangeInclusive<usize> = 345..=400;
 
 fn uniform(rng: &mut ChaCha20Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A category by its log odds against the first.
+/// Draws a category by its log odds against the first.
 fn drawn(rng: &mut ChaCha20Rng, log_odds: &[f64]) -> u16 {
     let total: f64 = 1.0 + log_odds.iter().map(|eta| eta.exp()).sum::<f64>();
     let mut left = uniform(rng) * total - 1.0;
@@ -41,8 +44,7 @@ fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// A plan with hidden attributes `y` (and `x`, if it has categories), a public `z` of two categories, and a channel
-/// over the hidden ones.
+/// Returns a plan with randomized `y` and possibly `x`, a public `z` of two categories, and these channels.
 fn plan(y: usize, x: usize, channels: Vec<(Vec<usize>, Channel)>) -> Plan {
     let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
     let mut attributes = vec![Attribute::new("y", labels(y)).unwrap()];
@@ -60,10 +62,10 @@ fn truthful(axes: &[(usize, usize)], only: u64, all: u64) -> Channel {
     Channel::Pattern(Pattern::new(axes, parts).unwrap())
 }
 
-/// People: the truths of all attributes, and a number.
+/// People: the true categories of all attributes, and a number.
 type People = (Vec<Vec<u16>>, Vec<f64>);
 
-/// How often the interval of each coefficient held; and how many surveys had no fit.
+/// Returns how often the interval of each coefficient covered, and how many surveys had no fit.
 fn coverage(
     plan: &Plan,
     formula: &str,
@@ -113,7 +115,7 @@ fn holds(name: &str, (held, failed): (Vec<usize>, usize)) {
     assert!(held.iter().all(|held| RANGE.contains(held)), "{name}: {held:?} of {SURVEYS}");
 }
 
-/// A hidden response of `k` categories and the public `z`.
+/// Draws a randomized outcome of `k` categories and the public `z`.
 fn response_only(n: usize, log_odds: impl Fn(f64) -> Vec<f64>) -> impl Fn(&mut ChaCha20Rng) -> People {
     move |rng| {
         let z: Vec<u16> = (0..n).map(|_| (rng.next_u32() & 1) as u16).collect();
@@ -129,7 +131,7 @@ fn binary() {
     for n in [300, 3000] {
         holds(&format!("binary, {n}"), coverage(&plan, "y ~ z", None, &[-0.8, 0.7], false, people(n)));
     }
-    // What is wrong is seen.
+    // A wrong fit is detected.
     let (held, _) = coverage(&plan, "y ~ z", None, &[-0.8, 0.7], true, people(3000));
     assert!(!RANGE.contains(&held[0]) && !RANGE.contains(&held[1]), "{held:?}");
 }
@@ -164,7 +166,7 @@ fn ordinal() {
     holds("ordinal, 3000", coverage(&plan, "y ~ z", Some(Family::Ordinal), &truth, false, people));
 }
 
-/// Hidden `y` and `x` of three categories that depends on `z`.
+/// Draws randomized `y` and `x`, where `x` has three categories and depends on `z`.
 fn both(n: usize) -> impl Fn(&mut ChaCha20Rng) -> People {
     move |rng| {
         let z: Vec<u16> = (0..n).map(|_| (rng.next_u32() & 1) as u16).collect();
@@ -191,7 +193,7 @@ fn linear() {
     let people = |rng: &mut ChaCha20Rng| -> People {
         let z: Vec<u16> = (0..800).map(|_| (rng.next_u32() & 1) as u16).collect();
         let y: Vec<u16> = z.iter().map(|&z| drawn(rng, &[-0.5 + f64::from(z)])).collect();
-        // Errors are exponential: nothing is assumed of them.
+        // Errors are exponential: nothing is assumed about them.
         let number =
             |(&y, &z): (&u16, &u16)| 1.0 + f64::from(y) + 0.5 * f64::from(z) - uniform(rng).max(1e-300).ln() - 1.0;
         let numbers = y.iter().zip(&z).map(number).collect();
@@ -200,7 +202,7 @@ fn linear() {
     holds("linear, corrected, 800", coverage(&plan, "outcome ~ y + z", None, &[1.0, 1.0, 0.5], false, people));
 }
 
-/// Counts that vary more than Poisson's, of a hidden predictor.
+/// Counts with more variation than Poisson's, and a randomized predictor.
 #[test]
 fn counts() {
     let plan = plan(2, 0, vec![(vec![0], truthful(&[(2, 1)], 4, 2))]);
@@ -226,9 +228,10 @@ fn counts() {
     holds("quasi-Poisson, 800", coverage(&plan, "outcome ~ y + z", family, &[0.4, 0.6, 0.3], false, people));
 }
 
-/// How far the errors of repeated surveys of one population of 800 people, each of whom is drawn with all of a pair,
-/// are above what they ought to be: for each coefficient the mean square of the errors over the scatter of the
-/// estimates.
+/// Returns the mean square of the standard errors divided by the variance of the estimates, for each coefficient.
+///
+/// The surveys are repeated in one population of 800 people, each of whom is drawn together with the other of a
+/// pair.
 fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usize) -> Vec<f64> {
     let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
     let layout = Layout::new(plan, &model).unwrap();
@@ -266,9 +269,9 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
     moments.iter().map(|[sum, square, said]| said / n / (square / n - (sum / n).powi(2))).collect()
 }
 
-/// Of everybody, and of half of them: the coins stay uncertain, and that part of the error is neither taken off nor
-/// counted twice. A variance from 400 surveys is within 36 % at one in a million; with all of it taken times `1 - f`,
-/// these would be 0 and about a half.
+/// Of everybody, and of half of them: the randomization remains uncertain, and this part of the error is neither
+/// removed nor counted twice. A variance from 400 surveys is within 36%, except once in a million times. If all of
+/// it were multiplied by `1 - f`, the ratios would be 0 and about a half.
 #[test]
 fn finite_populations() {
     let die = plan(2, 0, vec![(vec![0], truthful(&[(2, 1)], 4, 2))]);

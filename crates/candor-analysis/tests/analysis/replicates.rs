@@ -1,4 +1,4 @@
-//! Replicate weights of every kind and strata with one unit, against R's package survey on the data `api`.
+//! Tests of replicate weights and strata with one unit, compared with R's package survey on the data `api`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Schema};
 
-/// One attribute whose answers are as good as direct, or nearly so.
+/// Returns a plan with one attribute whose answers are practically, or nearly, direct.
 fn plan(epsilon: f64) -> Plan {
     let schema = Schema::new(vec![Attribute::new("y", vec!["0".into(), "1".into()]).unwrap()]).unwrap();
     let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap();
     Plan::new(schema, vec![Block::new(vec![0], channel)]).unwrap()
 }
 
-/// Schools: whether they met their target, their weight, stratum and unit (0 or 1).
+/// Schools: whether they met their target, and their weight, stratum and unit (0 or 1).
 struct Schools {
     y: Vec<u16>,
     weights: Vec<f64>,
@@ -48,7 +48,7 @@ impl Schools {
         tally
     }
 
-    /// The share and its standard error under a design of replicates.
+    /// Returns the share, its standard error and the degrees of freedom, under a design with replicates.
     fn replicated(&self, how: &Replication, columns: &[Vec<f64>]) -> Result<(f64, f64, f64), SamplingError> {
         let mut weights = ReplicateWeights::default();
         // In two parts, as batches are read.
@@ -67,12 +67,13 @@ impl Schools {
         Ok((shares[1], standard_errors[1], tally.drawn().unwrap().degrees()))
     }
 
-    /// Weights times a factor of stratum and unit.
+    /// Returns weights times a factor of stratum and unit.
     fn column(&self, factor: impl Fn(u32, u32) -> f64) -> Vec<f64> {
         self.units.iter().zip(&self.weights).map(|(&(stratum, unit), weight)| factor(stratum, unit) * weight).collect()
     }
 
-    /// Half samples by the rows of a Hadamard matrix of order 16; the other half keeps a share.
+    /// Returns half-samples by the rows of a Hadamard matrix of order 16; the other half keeps a fraction of its
+    /// weight.
     fn half_samples(&self, kept: f64) -> Vec<Vec<f64>> {
         let sign = |row: u32, column: u32| (row & column).count_ones() % 2;
         let factor =
@@ -120,8 +121,8 @@ fn kinds_agree_with_r_and_with_linearization() {
             assert_eq!(degrees, 15.0, "{name}");
         }
     }
-    // One replicate a pair: here the two of each pair are equally far from the estimate, since units of a stratum weigh
-    // the same.
+    // One replicate per pair: the two units of a pair have equal deviations, because units of a stratum have
+    // equal weights.
     let (_, error, degrees) = schools.replicated(&Replication::new(ReplicateMethod::Jk2), &pairs).unwrap();
     assert!((error / ERROR - 1.0).abs() < 0.02 && degrees == 15.0, "{error} {degrees}");
 }
@@ -164,7 +165,7 @@ fn weights_of_another_kind_are_refused() {
     refused(few, &schools.jackknife(), "3 numbers for 30 replicates");
     let zero = Replication { scale: Some(0.0), ..new(ReplicateMethod::Jkn) };
     refused(zero, &schools.jackknife(), "above 0");
-    // Raked weights do not tell the sizes of strata.
+    // Raked weights do not show the sizes of strata.
     let mut raked = schools.jackknife();
     raked
         .iter_mut()
@@ -172,7 +173,7 @@ fn weights_of_another_kind_are_refused() {
     refused(new(ReplicateMethod::Jkn), &raked, "give `replicate_rscales`");
 }
 
-/// The unit that is left out.
+/// The unit that is omitted.
 const LONELY: (u32, u32) = (0, 0);
 
 #[test]
@@ -215,9 +216,9 @@ fn lonely_units_add_what_r_adds() {
     assert_eq!(all, Err(SamplingError::AllLonely));
 }
 
-/// 15 clusters of 12, all of whom (nearly) answer no: the clusters do not differ, and the interval is not narrower than
-/// the device. Where fewer say yes than the device makes them, the share is moved to 0, and the interval is wider than
-/// the golden one, which is narrower than without clusters.
+/// 15 clusters of 12, in which (nearly) everybody answers no. The clusters do not differ, and the interval is not
+/// narrower than the device implies. If fewer answer yes than the device produces, the share is moved to 0. The
+/// interval is then wider than the golden one, which is narrower than without clusters.
 #[test]
 fn share_intervals_are_golden() {
     let golden: serde_json::Value =

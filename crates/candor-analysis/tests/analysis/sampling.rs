@@ -1,5 +1,5 @@
-//! Survey designs: against R's package survey on data that are as good as not randomized, and by simulation on data
-//! that are.
+//! Tests of sampling designs, compared with R's package survey for practically direct answers, and otherwise by
+//! simulation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use nalgebra::{DMatrix, DVector};
 use rand_core::Rng;
 use serde_json::Value;
 
-/// Two attributes, `x` (2) and `y` (3), answered together, and two public ones, `region` (3) and `sex` (2).
+/// Returns a plan with `x` (2) and `y` (3) together, and public `region` (3) and `sex` (2).
 fn plan(epsilon: f64) -> Plan {
     let channel: Channel = Pattern::k_ary(vec![Axis::single(2), Axis::single(3)], epsilon).unwrap().into();
     let labels = |size: usize| (0..size).map(|code| code.to_string()).collect();
@@ -34,12 +34,12 @@ fn plan(epsilon: f64) -> Plan {
 
 const XY: [usize; 2] = [0, 1];
 
-/// People and how they were drawn.
+/// People, with their sampling design.
 #[derive(Clone)]
 struct People {
     truths: Vec<Vec<u16>>,
     weights: Vec<f64>,
-    /// Stratum and unit of each.
+    /// Stratum and unit of each person.
     units: Vec<(u32, u32)>,
     population: Option<Vec<f64>>,
     replicates: Option<(Replication, Vec<Vec<f64>>)>,
@@ -58,7 +58,7 @@ impl People {
         Randomizer::new(plan).batch(&self.truths, &mut Source::from_seed(5).stream(seed)).unwrap()
     }
 
-    /// Those who are taken, counted.
+    /// Counts the people selected by `take`.
     fn counted(&self, plan: &Plan, answers: &Responses, take: &dyn Fn(usize) -> bool) -> TableCounts {
         let codes = answer_codes(plan, answers);
         let weighted = |weights: &[f64]| {
@@ -88,7 +88,7 @@ impl People {
         self.counted(plan, &self.answers(plan, seed), &|_| true)
     }
 
-    /// Counted by region and sex, calibrated, and put together where `keep` holds of the region.
+    /// Counts by region and sex, calibrates, and merges the regions selected by `keep`.
     fn calibrated(&self, plan: &Plan, margins: &[Vec<f64>], keep: impl Fn(u16) -> bool) -> TableCounts {
         let answers = self.answers(plan, 1);
         let mut groups = Groups::new();
@@ -111,7 +111,8 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
-/// The people of the golden numbers: strata and clusters are theirs, or one stratum, or each person alone.
+/// Returns the people of the golden numbers, with their strata and clusters, or one stratum, or each person
+/// separately.
 fn people(golden: &Value, strata: bool, clusters: bool) -> People {
     let column = |name: &str| numbers(&golden["people"][name]);
     let codes = |name: &str| column(name).into_iter().map(|code| code as u16).collect::<Vec<u16>>();
@@ -128,7 +129,7 @@ fn people(golden: &Value, strata: bool, clusters: bool) -> People {
     }
 }
 
-/// The shares, their errors, and the share of `y = 1` among those with `x = 1`, are those of R.
+/// Checks the shares, their errors, and the share of `y = 1` given `x = 1`, against R.
 fn check(name: &str, tally: &TableCounts, plan: &Plan, golden: &Value) {
     let estimator = TableEstimator::new(plan, &XY).unwrap();
     let estimate = estimator.estimate(tally, Target::Population).unwrap();
@@ -147,7 +148,7 @@ fn check(name: &str, tally: &TableCounts, plan: &Plan, golden: &Value) {
     let golden = numbers(&golden[name]["ratio"]);
     assert!((ratio - golden[0]).abs() < 1e-10);
     let error = influence.dot(&(&covariance * &influence)).sqrt();
-    // Ratios of replicates are not quite what their linearisation is.
+    // Ratios of replicates differ slightly from their linearization.
     let near = if matches!(tally.drawn(), Some(VarianceMethod::Replicates(..))) { 0.1 * error } else { 1e-10 };
     assert!((error - golden[1]).abs() < near, "{name}: {error} {}", golden[1]);
 }
@@ -186,7 +187,7 @@ fn replicates_as_in_r() {
     let (golden, plan) = (golden(), plan(45.0));
     let all = people(&golden, false, true);
     let columns = |name: &str| golden[name].as_array().unwrap().iter().map(numbers).collect::<Vec<_>>();
-    // A cluster left out, the others with more weight.
+    // One cluster is omitted, and the others are weighted up.
     let left_out = |out: u32| {
         let weight = |(unit, weight): (&(u32, u32), &f64)| if unit.1 == out { 0.0 } else { weight * 15.0 / 14.0 };
         all.units.iter().zip(&all.weights).map(weight).collect::<Vec<f64>>()
@@ -196,7 +197,7 @@ fn replicates_as_in_r() {
         ("bootstrap", ReplicateMethod::Bootstrap, columns("boot")),
         ("jackknife", ReplicateMethod::Jk1, (0..15).map(left_out).collect()),
     ] {
-        // Of the ten bootstrap samples R was given the scale.
+        // R was given the scale for the ten bootstrap samples.
         let scale = (name == "bootstrap").then_some(1.0 / 9.0);
         let how = Replication { scale, ..Replication::new(method) };
         let columns = weights.len();
@@ -217,8 +218,9 @@ fn replicates_as_in_r() {
     }
 }
 
-/// R's second-order test of Rao and Scott takes the design's effects on log odds, this one those on deviations: nearly
-/// the same.
+/// R's second-order test of Rao and Scott uses the effects of the design on log odds, and this one uses those on
+/// deviations.
+/// They nearly agree.
 #[test]
 fn the_test_of_r() {
     let (golden, plan) = (golden(), plan(45.0));
@@ -228,7 +230,7 @@ fn the_test_of_r() {
     assert!((found.corrected.p_value / p - 1.0).abs() < 0.15, "{:?} {p}", found.corrected);
 }
 
-/// A public attribute in the table, sliced, is what is counted of its people alone.
+/// A slice of a public attribute equals the counts of its people only.
 #[test]
 fn slices_are_domains() {
     let (golden, plan) = (golden(), plan(3.0));
@@ -254,8 +256,8 @@ fn slices_are_domains() {
     }
 }
 
-/// Households that agree with each other, randomized: the design's error is how far estimates of 600 surveys scatter,
-/// that of independent people is far below it, and intervals hold.
+/// Households agree internally, and answers are randomized. The standard error of the design matches the variation
+/// of estimates over 600 surveys, that of independent people is far smaller, and intervals cover.
 #[test]
 fn clusters_of_randomized_answers() {
     let plan = plan(3.0);
@@ -291,10 +293,10 @@ fn clusters_of_randomized_answers() {
     }
     let n = surveys as f64;
     let scatter = squares / n - (sum / n).powi(2);
-    // A variance from 600 surveys is within 29 % at one in a million; this one is of a fixed seed.
+    // A variance from 600 surveys is within 29%, except once in a million times; the seed is fixed.
     assert!((design / n / scatter - 1.0).abs() < 0.2, "{} {scatter}", design / n);
     assert!(simple / n < 0.75 * scatter, "{} {scatter}", simple / n);
-    // 95 % of 600 is 570, with a standard deviation of 5.3.
+    // 95% of 600 is 570, with a standard deviation of 5.3.
     assert!((544..=594).contains(&held), "{held}");
 }
 
@@ -305,13 +307,13 @@ fn designs_that_tell_nothing() {
     let units = vec![(0, 0), (0, 1), (1, 2), (1, 2)];
     let people = People { truths, weights: vec![1.0; 4], units, population: None, replicates: None };
     assert_eq!(people.sample(), Err(SamplingError::OneUnit("1".to_owned())));
-    // Who was drawn for certain is no reason to refuse.
+    // A unit drawn with certainty is no error.
     assert!(People { population: Some(vec![9.0, 1.0]), ..people.clone() }.sample().is_ok());
     let alone = People { units: (0..4).map(|i| (0, i)).collect(), ..people };
     let of = |population: f64| People { population: Some(vec![population]), ..alone.clone() };
     assert!(of(3.0).sample().unwrap_err().to_string().contains("4 sampling units, but its population only 3"));
     let estimator = TableEstimator::new(&plan, &XY).unwrap();
-    // Of people who are all asked, what chance made of their answers is uncertain, and nothing else.
+    // If everybody is asked, only the randomization is uncertain.
     let all = of(4.0).all(&plan, 1);
     let mut alone_tally = TableCounts::new(CountLayout::new(&plan, &XY));
     let answers = alone.answers(&plan, 1);
@@ -321,7 +323,7 @@ fn designs_that_tell_nothing() {
     let covariance = estimator.design_covariance(&all).unwrap().unwrap();
     for cell in 0..6 {
         assert!((covariance[(cell, cell)].sqrt() - certain[cell]).abs() < 1e-12);
-        // Where an estimate is below zero, errors of the table are those of the nearest distribution at least.
+        // If an estimate is negative, errors of the table are at least those of the closest distribution.
         let near =
             if estimator.estimate(&all, Target::Table).unwrap().shares[cell] < 0.0 { 0.1 * table[cell] } else { 1e-12 };
         assert!(certain[cell] > 0.1 && (certain[cell] - table[cell]).abs() < near, "{certain:?} {table:?}");
@@ -338,14 +340,14 @@ fn designs_that_tell_nothing() {
     assert_eq!(calibrate(&mut groups, &[0], &[vec![0.5, 0.5, 0.0]]), Err(nobody));
     let others = CalibrateError::Nobody { attribute: 0, category: 0, responses: true };
     assert_eq!(calibrate(&mut groups, &[0], &[vec![0.0, 0.5, 0.5]]), Err(others));
-    // Whoever is 0 is 0 of both, and the margins differ.
+    // People with category 0 have it in both attributes, and the margins differ.
     let mut groups: Groups =
         BTreeMap::from([(vec![0, 0], vec![alone.all(&plan, 1)]), (vec![1, 1], vec![alone.all(&plan, 2)])]);
     let refused = calibrate(&mut groups, &[0, 1], &[vec![0.5, 0.5], vec![0.4, 0.6]]);
     assert_eq!(refused, Err(CalibrateError::NotConverged));
 }
 
-/// The codes of three attributes of these people who give these answers, counted.
+/// Returns the counts of three attributes for these people with these answers.
 fn answered(people: &People, plan: &Plan, cells: &[usize]) -> TableCounts {
     let codes = |of: fn(usize) -> usize| cells.iter().map(|&cell| of(cell) as u16).collect::<Vec<u16>>();
     let (x, y) = (codes(|cell| cell / 3), codes(|cell| cell % 3));
@@ -359,8 +361,8 @@ fn answered(people: &People, plan: &Plan, cells: &[usize]) -> TableCounts {
     tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(people.sample().unwrap(), counts)))
 }
 
-/// Over all samples and all that people can answer, the expected covariance is that of the estimates: of everybody,
-/// with weights, clusters and strata, and of three of four people.
+/// Over all samples and all possible answers, the expected covariance matches that of the estimates: for everybody,
+/// with weights, clusters and strata, and for three of four people.
 #[test]
 fn finite_populations_by_brute_force() {
     let plan = plan(1.0);
@@ -398,8 +400,8 @@ fn finite_populations_by_brute_force() {
     same(all);
 }
 
-/// A lottery of sets and of answers about each attribute, people with weights in households: over repeated samples of
-/// half of the households and over repeated answers of all of them, errors are how far estimates scatter.
+/// Several channels for sets and for single attributes, and people with weights in households. Over repeated samples
+/// of half or all of the households and repeated answers, standard errors match the variation of estimates.
 #[test]
 fn finite_populations_by_simulation() {
     let base = plan(1.5);
@@ -447,7 +449,7 @@ fn finite_populations_by_simulation() {
         let n = surveys as f64;
         for (at, (sum, said)) in sums.iter().zip(&said).enumerate() {
             let scatter = sum[1] / n - (sum[0] / n).powi(2);
-            // A variance from 500 surveys is within 32 % at one in a million.
+            // A variance from 500 surveys is within 32%, except once in a million times.
             assert!((said / n / scatter - 1.0).abs() < 0.32, "{drawn} {at}: {} {scatter}", said / n);
         }
     }

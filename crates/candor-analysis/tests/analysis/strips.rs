@@ -1,4 +1,4 @@
-//! Estimates from strips: against the law of all answers, written out.
+//! Tests of estimates from subset channels, compared with the explicit law of all answers.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use candor_base::plan::{Block, Content, Plan};
 use candor_base::schema::{Attribute, Schema};
 use candor_bulk::{AnswerColumn, UNANSWERED};
 
-/// One answer of a block: its tag, one set of categories for each attribute (none of a strip), the cells of a strip.
+/// An answer of a block: its channel ID, a set of categories for each attribute (unless a subset), and the
+/// reported cells.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Given {
     tag: u16,
@@ -17,7 +18,7 @@ struct Given {
     cells: Vec<u16>,
 }
 
-/// All permutations of `0..n`.
+/// Returns all permutations of `0..n`.
 fn permutations(n: usize) -> Vec<Vec<usize>> {
     match n {
         0 => vec![vec![]],
@@ -34,7 +35,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     }
 }
 
-/// The sets of cells that a strip may answer with.
+/// Returns the sets of cells that a subset channel may report.
 fn orbit(strip: &Strip) -> Vec<Vec<u16>> {
     let table = strip.table();
     let mut sets = vec![strip.members().iter().map(|&cell| usize::from(cell)).collect::<Vec<_>>()];
@@ -55,7 +56,7 @@ fn orbit(strip: &Strip) -> Vec<Vec<u16>> {
     sets.into_iter().map(|set| set.into_iter().map(|cell| cell as u16).collect()).collect()
 }
 
-/// The probability of every answer of a channel, given the truth about the block's attributes.
+/// Returns the probability of every answer of a channel, given the true categories of the block's attributes.
 fn law(channel: &Channel, tag: u16, truth: &[usize]) -> Vec<(Given, f64)> {
     match channel {
         Channel::Strip(strip) => {
@@ -99,7 +100,7 @@ fn law(channel: &Channel, tag: u16, truth: &[usize]) -> Vec<(Given, f64)> {
     }
 }
 
-/// Columns of responses, one row for each combination of what the blocks and the public attributes give.
+/// Columns of responses, one row for each combination of answers of the blocks and public attributes.
 struct Written {
     rows: Vec<(Vec<usize>, Vec<Given>)>,
     plan: Plan,
@@ -130,7 +131,7 @@ fn codes(columns: &[AnswerColumn]) -> Vec<Codes<'_>> {
     columns.iter().map(Codes::from).collect()
 }
 
-/// Everything that may be answered, with its probability if the truth is distributed like this, by the tags drawn.
+/// Returns all possible answers with their probabilities, given the distribution of true records, by channel IDs.
 fn written_out(plan: &Plan, truth: &[f64]) -> (Written, Vec<f64>) {
     let everything: Vec<usize> = (0..plan.schema().attributes().len()).collect();
     let shape = plan.schema().shape(&everything);
@@ -175,9 +176,10 @@ fn tally(plan: &Plan, table: &[usize], codes: &[Codes<'_>], counts: &[f64]) -> T
 
 const RESPONDENTS: f64 = 1000.0;
 
-/// What responses with these tags contribute to the estimate, on average and in the mean of squares, of any function of
-/// the table: with the estimate linear in the counts of a group, from counts in which all of the group answered the
-/// same.
+/// Returns the variance of a function of the estimate, from the contributions of single responses.
+///
+/// The estimate is linear in the counts of a group, so contributions follow from counts in which the entire group
+/// gave the same answer.
 fn variance(written: &Written, p: &[f64], table: &[usize], of: &dyn Fn(&Estimate) -> Vec<f64>) -> Vec<f64> {
     let (plan, columns) = (&written.plan, written.columns());
     let codes = codes(&columns);
@@ -220,8 +222,9 @@ fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, epsilon: f6
     Strip::within(places.to_vec(), own, cells, epsilon).unwrap().into()
 }
 
-/// Strips over one, two and three attributes beside patterns; a lottery of strips only; a second block of one strip; a
-/// public attribute.
+/// Returns plans with subset channels over one, two and three attributes, with and without patterns.
+///
+/// They include a block with subset channels only, a second block with a single one, and a public attribute.
 fn plans() -> Vec<Plan> {
     let sizes = [2, 3, 3];
     let axes = || sizes.map(Axis::single).to_vec();
@@ -360,8 +363,8 @@ fn counting_many_tables_at_once_is_counting_each() {
     }
 }
 
-/// Channels that ask elsewhere are one group. Counts that hold them one by one, as an earlier version wrote them, come
-/// to the same.
+/// Channels that ask elsewhere form one group. Counts that list them separately, as an earlier version wrote them,
+/// are equivalent.
 #[test]
 fn channels_that_ask_elsewhere_are_one_group() {
     let plan = &plans()[0];
@@ -393,8 +396,10 @@ fn channels_that_ask_elsewhere_are_one_group() {
     }
 }
 
-/// What a query in a database gives for a table: how many responses have which tags, and how many answers hold each
-/// combination of one category or cell per column, told where the channel drawn asks about the table.
+/// Result of a database query for a table, as counts of rows.
+///
+/// They are the numbers of responses by channel IDs, and of answers that contain each combination of categories
+/// or cells.
 type Rowwise = BTreeMap<Vec<Option<u16>>, f64>;
 
 fn counted_elsewhere(
@@ -435,7 +440,7 @@ fn counted_elsewhere(
     (tagged, held)
 }
 
-/// The columns of such rows.
+/// Returns the columns of such rows.
 fn columns_of(plan: &Plan, rows: &Rowwise) -> Vec<AnswerColumn> {
     let column = |at: usize, content: &Content| {
         let told = rows.keys().map(|row| row[at]);
@@ -455,7 +460,7 @@ fn counts_of_inclusions_are_counts_of_responses() {
         let all: Vec<usize> = (0..plan.schema().attributes().len()).collect();
         let (written, _) = written_out(plan, &skewed(plan.schema().shape(&all).cells()));
         let columns = written.columns();
-        // Some answers nobody gave.
+        // Some answers do not occur.
         let counts: Vec<f64> = (0..written.rows.len()).map(|row| (row * 7 % 5) as f64).collect();
         for table in tables(plan) {
             let layout = CountLayout::new(plan, &table);
@@ -468,7 +473,7 @@ fn counts_of_inclusions_are_counts_of_responses() {
             found.add(plan, &codes(&tagged), Rows::Tagged(&responses), |_| true);
             found.add(plan, &codes(&held), Rows::Inclusions(&inclusions), |_| true);
             assert_eq!(found, expected, "{table:?}");
-            // With rows of one kind twice, they do not fit.
+            // If one kind of rows is counted twice, they are inconsistent.
             found.add(plan, &codes(&tagged), Rows::Tagged(&responses), |_| true);
             assert!(found.inconsistency(plan).is_some(), "{table:?}");
         }

@@ -1,4 +1,4 @@
-//! Questions asked only if: impossible cells are zero, estimates stay unbiased, their errors are exact and do not grow.
+//! Tests of skip logic: impossible cells are zero, and estimates are unbiased with exact errors that do not grow.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,10 @@ use candor_base::schema::Schema;
 use candor_bulk::Randomizer;
 use rand_core::Rng;
 
-/// `smokes` (no, yes, former), `daily` (few, many) if they do or did, the public `region` (n, s), and `quit` (no, yes)
-/// if daily is many.
+/// Returns a schema with `smokes` (no, yes, former), `daily` (few, many) and `quit` (no, yes), and the public
+/// `region` (n, s).
+///
+/// `daily` is asked of present and former smokers, and `quit` if daily is many.
 fn schema() -> Schema {
     Schema::from_toml(
         "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\", \"former\"]\n\
@@ -38,14 +40,14 @@ fn matrix() -> Channel {
     Matrix::rounded(vec![3], (0..4).map(|i| i.to_string()).collect(), &columns).unwrap().into()
 }
 
-/// The probability of each answer to `smokes` and `daily`, given the truth, as counts are laid out.
+/// Probability of each answer to `smokes` and `daily` given the true cell, in the layout of the counts.
 type Law = Box<dyn Fn(usize, usize) -> f64>;
 
 fn kept(sizes: usize, epsilon: f64) -> impl Fn(usize, usize) -> f64 {
     move |answer, truth| (if answer == truth { epsilon.exp() } else { 1.0 }) / (epsilon.exp() + sizes as f64 - 1.0)
 }
 
-/// Plans without lotteries, with the law of their answers: truth and answer as cells of `smokes`, `daily`.
+/// Returns plans with one channel per block, with the law of their answers as cells of `smokes` and `daily`.
 fn plans(schema: &Schema, epsilon: f64) -> Vec<(&'static str, Plan, Law)> {
     let quit = || Block::new(vec![3], k_ary(&[3], 1.0));
     let plan = |blocks| Plan::new(schema.clone(), blocks).unwrap();
@@ -62,7 +64,7 @@ fn plans(schema: &Schema, epsilon: f64) -> Vec<(&'static str, Plan, Law)> {
         (
             "matrix",
             plan(vec![Block::new(vec![0], matrix()), Block::new(vec![1], k_ary(&[3], epsilon)), quit()]),
-            // Outputs come after the attributes with answers of their own.
+            // Outputs follow the attributes with answers of their own.
             Box::new(move |z: usize, x: usize| other(z / 4, x % 3) * rows[z % 4][x / 3]),
         ),
     ]
@@ -74,7 +76,7 @@ fn tally(plan: &Plan, counts: Vec<f64>) -> TableCounts {
     TableCounts::from_groups(plan, CountLayout::new(plan, &[0, 1]), BTreeMap::from([(Vec::new(), group)]))
 }
 
-/// Truths over the nine cells of `smokes` and `daily`, all of which can be.
+/// Returns distributions over the nine cells of `smokes` and `daily` that are zero in impossible cells.
 fn truths() -> Vec<Vec<f64>> {
     vec![
         vec![0.0, 0.0, 0.2, 0.2, 0.2, 0.0, 0.2, 0.2, 0.0],
@@ -86,8 +88,8 @@ fn truths() -> Vec<Vec<f64>> {
 
 const IMPOSSIBLE: [usize; 4] = [0, 1, 5, 8];
 
-/// Contributions of single answers, enumerated: their mean is the truth, whatever it is, and their variance is what is
-/// told.
+/// By enumeration of single answers: the mean of their contributions is the true distribution, and their variance is
+/// the stated one.
 #[test]
 fn estimates_are_unbiased_and_errors_exact() {
     let options = Options::default().interval(Interval::Wald);
@@ -126,7 +128,7 @@ fn estimates_are_unbiased_and_errors_exact() {
     }
 }
 
-/// A plan whose schema says what cannot be, the same plan without that, and what its answers are expected to be.
+/// A plan with structural zeros, the same plan without, and its expected counts.
 struct Both<'a> {
     name: &'a str,
     epsilon: f64,
@@ -136,7 +138,7 @@ struct Both<'a> {
     counts: &'a [f64],
 }
 
-/// For every epsilon, plan and truth.
+/// Calls `check` for every epsilon, plan and true distribution.
 fn with_and_without(check: impl Fn(Both<'_>)) {
     for epsilon in [0.5, 1.5, 4.0] {
         let both = plans(&schema(), epsilon).into_iter().zip(plans(&unstructured(), epsilon));
@@ -151,9 +153,9 @@ fn with_and_without(check: impl Fn(Both<'_>)) {
     }
 }
 
-/// Against the same plan without the knowledge: the squared errors of what can be are smaller together, and so is each
-/// at small epsilons unless everybody is alike. At large ones those of nearly empty cells can grow: what is taken out
-/// is as much as would be right if all were equally common.
+/// Compared with the same plan without structural zeros, the sum of squared errors of possible cells is smaller. At
+/// small epsilons so is each of them, unless everybody is alike. At large epsilons, those of nearly empty cells can
+/// grow, because the correction is optimal for a uniform population.
 #[test]
 fn errors_do_not_grow() {
     with_and_without(|Both { name, epsilon, plan, before, truth, counts }| {
@@ -173,7 +175,7 @@ fn errors_do_not_grow() {
     });
 }
 
-/// People who keep the rules, one column each for `smokes`, `daily`, `region` and `quit`.
+/// Returns people who follow the skip logic, with columns `smokes`, `daily`, `region` and `quit`.
 fn people(n: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
     let mut columns = vec![Vec::new(); 4];
     let mut below = |shares: &[f64]| {
@@ -206,8 +208,8 @@ fn lottery() -> Plan {
     Plan::new(schema(), vec![Block::lottery(vec![0, 1, 3], tickets)]).unwrap()
 }
 
-/// Simulated surveys with a lottery of strips and patterns: means and scatter are what is told, margins agree, public
-/// shares stay.
+/// Simulated surveys with subset and pattern channels: means and variances are as stated, margins agree, and public
+/// shares are unchanged.
 #[test]
 fn surveys_with_lotteries() {
     const SURVEYS: u64 = 300;
@@ -247,7 +249,7 @@ fn surveys_with_lotteries() {
                 assert_eq!((sums[cell], errors[cell]), (0.0, 0.0));
                 continue;
             }
-            // Five and a half standard deviations, also of the variance.
+            // Five and a half standard deviations, also for the variance.
             assert!(sums[cell].abs() < 5.5 * squares[cell].sqrt(), "{table:?} {cell}: {}", sums[cell] / n);
             let ratio = squares[cell] / errors[cell];
             assert!((ratio - 1.0).abs() < 5.5 * (2.0 / n).sqrt(), "{table:?} {cell}: {ratio}");
@@ -255,7 +257,7 @@ fn surveys_with_lotteries() {
     }
 }
 
-/// Shares among those who were asked, and sums, make use of it, too; other methods give zeros.
+/// Conditional shares among those who were asked, and sums, use structural zeros as well; other methods give zeros.
 #[test]
 fn everything_else_knows_it() {
     let people = people(4000, &mut Source::from_seed(5).stream(0));
@@ -270,7 +272,7 @@ fn everything_else_knows_it() {
     let error = |plan: &Plan, tally: &TableCounts| {
         let among = Conditioning { given: 1, without_missing: false };
         let shares = shares_among(plan, tally, among, &Options::default()).cells.unwrap();
-        // "many" among those who smoke.
+        // "many" among smokers.
         let share = shares.iter().find(|share| share.codes == [1, 1]).unwrap().share;
         let sum = TableEstimator::new(plan, &[0, 1]).unwrap();
         let some: Vec<f64> = (0..9).map(|cell| f64::from(u8::from(cell == 3 || cell == 4))).collect();
@@ -281,7 +283,7 @@ fn everything_else_knows_it() {
             (told.standard_error, told.high - told.low)
         })
     };
-    // What a survey happens to give moves the error of a ratio: over twenty of them.
+    // The error of a ratio varies between surveys, so it is averaged over twenty.
     let mut all = [[(0.0, 0.0); 2]; 2];
     for seed in 0..20 {
         for (plan, sums) in [&plan, &before].into_iter().zip(&mut all) {
@@ -313,7 +315,8 @@ fn everything_else_knows_it() {
     }
 }
 
-/// With weights from the responses no error grows, also where everybody is alike; with many responses it is not off.
+/// With weights from the responses, no error grows, even if everybody is alike; with many responses, there is no
+/// bias.
 #[test]
 fn plug_in_errors_do_not_grow() {
     with_and_without(|Both { name, epsilon, plan, before, truth, counts }| {

@@ -1,4 +1,4 @@
-//! Plans of every kind, and by definition all responses to them with their probabilities.
+//! Plans of every kind, and all possible responses to them with their probabilities, by definition.
 
 use candor_analysis::estimate::TableEstimator;
 use candor_analysis::tally::{Codes, Rows, TableCounts};
@@ -10,20 +10,19 @@ use num_traits::ToPrimitive;
 
 use super::definition;
 
-/// One possible response to a whole plan: for each of its columns the codes, and its probability
-/// given the tags drawn and the truth.
+/// A possible response to a plan: codes for each column, and its probability given channel IDs and true record.
 pub struct Possible {
     pub columns: Vec<Vec<u16>>,
     pub tags: Vec<usize>,
     pub probability: f64,
 }
 
-/// A tag, the answers, and their probability given the tag.
+/// A channel ID, the answers, and their probability given the channel.
 type BlockResponse = (usize, Vec<Vec<u16>>, f64);
 
-/// All responses to a record, by definition.
+/// Returns all responses to a record, by definition.
 pub fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
-    // For each block: tag, answers, probability given the tag.
+    // For each block: channel ID, answers, and probability given the channel.
     let per_block: Vec<Vec<BlockResponse>> = plan
         .blocks()
         .iter()
@@ -73,7 +72,7 @@ pub fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
         .collect()
 }
 
-/// The probability of the tags a response carries.
+/// Returns the probability of the channel IDs of a response.
 pub fn tag_probability(plan: &Plan, tags: &[usize]) -> f64 {
     let one = |(block, &tag): (&Block, &usize)| {
         let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
@@ -82,7 +81,7 @@ pub fn tag_probability(plan: &Plan, tags: &[usize]) -> f64 {
     plan.blocks().iter().zip(tags).map(one).product()
 }
 
-/// Counts of weighted responses as if each stood for so many people.
+/// Counts weighted responses, each of which stands for this number of people.
 pub fn tally(plan: &Plan, estimator: &TableEstimator<'_>, responses: &[(&Possible, f64)]) -> TableCounts {
     let columns = plan.columns();
     let weights: Vec<f64> = responses.iter().map(|(_, weight)| *weight).collect();
@@ -116,7 +115,7 @@ pub fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
     Matrix::rounded(sizes.to_vec(), labels, columns).unwrap().into()
 }
 
-/// Plans of every kind, each with tables to estimate.
+/// Returns plans of every kind, each with tables to estimate.
 pub fn plans() -> Vec<(&'static str, Plan, Vec<Vec<usize>>)> {
     let single = |sizes: &[usize]| sizes.iter().copied().map(Axis::single).collect::<Vec<Axis>>();
     let plan = |sizes: &[usize], blocks: Vec<Block>| Plan::new(Schema::with_sizes(sizes).unwrap(), blocks).unwrap();

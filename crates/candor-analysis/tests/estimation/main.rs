@@ -1,4 +1,4 @@
-//! Estimates against the definition: exact identities over every kind of channel, then simulation.
+//! Tests of estimates by definition: exact identities for every kind of channel, then simulation.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ mod papers;
 
 use every_plan::*;
 
-/// Unbiased: the exact law of the responses to one truth gives exactly that truth.
+/// Unbiased: the exact law of the responses to one true record gives exactly this record.
 #[test]
 fn the_expected_estimate_is_the_truth() {
     for (name, plan, tables) in plans() {
@@ -40,8 +40,7 @@ fn the_expected_estimate_is_the_truth() {
     }
 }
 
-/// Standard errors, for both targets: against the variance of contributions, each response fed in
-/// by itself.
+/// Standard errors for both targets, compared with the variance of single contributions.
 #[test]
 fn standard_errors_are_those_of_the_contributions() {
     for (name, plan, tables) in plans() {
@@ -63,7 +62,7 @@ fn standard_errors_are_those_of_the_contributions() {
                 let estimate = estimator.estimate(&counted, target).unwrap();
                 let cells = estimate.shares.len();
                 let unit = |at: usize| (0..cells).map(|cell| f64::from(cell == at)).collect::<Vec<f64>>();
-                // Every cell, everything, and two sums of cells with coefficients.
+                // Every cell, their sum, and two linear combinations.
                 let mut sums: Vec<Vec<f64>> = (0..cells).map(unit).collect();
                 sums.push(vec![1.0; cells]);
                 sums.push((0..cells).map(|cell| f64::from(cell % 3 == 0)).collect());
@@ -91,7 +90,8 @@ fn standard_errors_are_those_of_the_contributions() {
     }
 }
 
-/// Sum over groups of the variance of one response's contribution to each sum of shares, over the size of the group.
+/// Returns the sum over groups of the variance of one response's contribution to each combination, divided by the
+/// group size.
 fn brute_variances(
     plan: &Plan,
     estimator: &TableEstimator<'_>,
@@ -106,7 +106,7 @@ fn brute_variances(
     let key = |r: &Possible| tagged.iter().map(|&block| r.tags[block] as u16).collect::<Vec<u16>>();
     let mut variances = vec![0.0; sums.len()];
     for (tags, group) in counted.groups() {
-        // The contribution of a response: all of its group give it, the others nothing.
+        // The contribution of a response: its entire group gives it, and the other groups nothing.
         let contribution = |r: &Possible| {
             let mut groups = counted.groups().clone();
             groups.values_mut().for_each(|other| other.counts.iter_mut().for_each(|count| *count = 0.0));
@@ -118,7 +118,7 @@ fn brute_variances(
         let (mut mean, mut square) = (vec![0.0; sums.len()], vec![0.0; sums.len()]);
         for (responses, share) in by_truth.iter().zip(population) {
             let members: Vec<&Possible> = responses.iter().filter(|r| key(r) == *tags).collect();
-            // Tags of blocks that the table does not touch, or of matrices, are part of the response.
+            // Channel IDs of other blocks, or of matrices, are part of the response.
             let probability = |r: &Possible| {
                 let drawn: f64 = tag_probability(plan, &r.tags);
                 let fixed: f64 = members.iter().map(|m| m.probability * tag_probability(plan, &m.tags)).sum();
@@ -139,7 +139,7 @@ fn brute_variances(
         }
     }
     if target == Target::Table {
-        // Records fixed, tags drawn: the variance of a completely randomized design.
+        // With fixed records and assigned channels, the variance is that of a completely randomized design.
         let shares = estimator.estimate(counted, target).unwrap().shares;
         for (variance, sum) in variances.iter_mut().zip(sums) {
             let squares: Vec<f64> = sum.iter().map(|g| g * g).collect();
@@ -149,8 +149,8 @@ fn brute_variances(
     variances
 }
 
-/// The iterative method returns the truth from its exact law, for every plan it applies to, and says
-/// why for the others.
+/// The iterative method returns the true distribution from its exact law, for every plan that it supports, and an
+/// error for others.
 #[test]
 fn iterations_return_the_truth() {
     let mut done = 0;
@@ -183,7 +183,7 @@ fn iterations_return_the_truth() {
 }
 
 prop_compose! {
-    /// A random pattern channel with ordinary answers over two to four attributes, and counts.
+    /// Generates a random pattern channel with single answers over two to four attributes, and counts.
     fn channels()(
         sizes in prop::collection::vec(2usize..5, 1..4),
         weights in prop::collection::vec(1u64..1000, 3),
@@ -208,7 +208,7 @@ prop_compose! {
 }
 
 proptest! {
-    /// The estimate and its standard errors are those of the inverse of the whole matrix.
+    /// The estimate and its standard errors equal those by the inverse of the complete matrix.
     #[test]
     fn estimates_are_those_of_the_inverse_matrix((channel, counts) in channels()) {
         let sizes: Vec<usize> = channel.axes().iter().map(|axis| axis.categories).collect();
@@ -225,7 +225,7 @@ proptest! {
         let total: f64 = counts.iter().sum();
         let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };
         let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
-        // By elimination: for small matrices `try_inverse` of the whole has a closed form, which loses digits here.
+        // By elimination: `try_inverse` has a closed form for small matrices, which loses digits here.
         let inverse = whole.clone().lu().try_inverse().filter(|inverse| inverse.norm() < 1e4);
         prop_assume!(inverse.is_some());
         let inverse = inverse.unwrap();
@@ -245,7 +245,7 @@ proptest! {
     }
 }
 
-/// Weights from the responses: nearly the same estimate, smaller errors where the truth is skewed.
+/// Weights from the responses give nearly the same estimate, and smaller errors in skewed populations.
 #[test]
 fn plug_in_weights() {
     let wide = [vec![0.6, 0.05, 0.05, 0.3], vec![0.05, 0.6, 0.05, 0.3], vec![0.05, 0.05, 0.6, 0.3]];
@@ -268,7 +268,7 @@ fn plug_in_weights() {
     assert!(plugged.root_mean_square_error() < fixed.root_mean_square_error());
 }
 
-/// No number is lost to the size of the binomials: the error of half of ten thousand categories, by its formula.
+/// Large binomials keep their precision: the error of half of ten thousand categories, by its formula.
 #[test]
 fn half_of_ten_thousand_categories() {
     let (k, l) = (10_000, 5_000);
@@ -280,7 +280,7 @@ fn half_of_ten_thousand_categories() {
     assert!((variance / expected - 1.0).abs() < 1e-6, "{variance} {expected}");
 }
 
-/// A tag that nobody drew is listed with a count of zero: it changes nothing.
+/// A channel that was not assigned, listed with a count of zero, changes nothing.
 #[test]
 fn rows_that_stand_for_nobody_change_nothing() {
     let axes = [Axis::single(2)];
@@ -298,7 +298,8 @@ fn rows_that_stand_for_nobody_change_nothing() {
     assert!(with.shares.iter().all(|share| share.is_finite()));
 }
 
-/// An answer that no truth gives has no likelihood; one that only some truths give rules the others out.
+/// An answer that is impossible for every true category has no likelihood; one that is possible for some excludes
+/// the others.
 #[test]
 fn impossible_answers_have_no_likelihood() {
     let labels = ["0", "1", "2"].map(String::from).to_vec();
@@ -315,7 +316,7 @@ fn impossible_answers_have_no_likelihood() {
     assert!(found.converged && (found.shares[1] - 1.0).abs() < 1e-9, "{found:?}");
 }
 
-/// Three people who happen to give the same answer do not make a certainty.
+/// Three people with the same answer by chance are no certainty.
 #[test]
 fn few_responses_are_not_certain() {
     let by_matrix = matrix(&[2], &[vec![0.6, 0.4], vec![0.4, 0.6]]);
@@ -345,7 +346,7 @@ fn what_the_plan_erases_is_not_estimated() {
     assert_eq!(erased(&[0]), Err(EstimateError::NotIdentifiable(vec!["a1".to_owned()])));
     assert_eq!(erased(&[1]), Ok(()));
     assert_eq!(erased(&[1, 0]), Err(EstimateError::NotIdentifiable(vec!["a1".to_owned()])));
-    // Both margins are known, how they depend on each other is not: never both answered at once.
+    // Both margins are identified, and their association is not, because both are never reported together.
     let hits = |hit: usize| pattern(&[Axis::single(2), Axis::single(3)], &[(PatternSet::Hits(vec![hit]), 1)]);
     let lottery = Block::lottery(vec![0, 1], vec![(1, hits(0)), (1, hits(1))]);
     let plan = Plan::new(schema(), vec![lottery]).unwrap();
@@ -360,8 +361,8 @@ fn what_the_plan_erases_is_not_estimated() {
     assert_eq!(none, None, "the empty table is the total");
 }
 
-/// Repeated surveys with the real sampler: the mean of the estimates is the truth, their spread is
-/// the standard error, for both targets, at alpha 1e-6.
+/// Repeated surveys with the actual sampler: the mean of the estimates is the true table, and their spread is the
+/// standard error, for both targets, at alpha 1e-6.
 #[test]
 fn simulated_surveys() {
     for (name, plan, tables) in plans() {
@@ -370,7 +371,7 @@ fn simulated_surveys() {
         let estimators: Vec<TableEstimator<'_>> =
             tables.iter().map(|table| TableEstimator::new(&plan, table).unwrap()).collect();
         let randomizer = Randomizer::new(&plan);
-        // The same people every time: the target is their table.
+        // The same people each time: the target is their table.
         let records: Vec<&Vec<u16>> = (0..people).map(|i| &all[i * i % all.len()]).collect();
         let columns: Vec<Vec<u16>> =
             (0..plan.schema().attributes().len()).map(|a| records.iter().map(|r| r[a]).collect()).collect();
@@ -404,8 +405,8 @@ fn simulated_surveys() {
                     (mean - truth).abs() <= z * (predicted / n).sqrt() + 1e-12,
                     "{name} {table:?} {found}: {mean} {truth}"
                 );
-                // The variance of a sample variance, for nearly normal estimates, with room for a
-                // kurtosis of up to 5 (few people, few surveys).
+                // The variance of a sample variance, for nearly normal estimates, with room for a kurtosis of up to
+                // 5 (few people and surveys).
                 let room = z * predicted * (4.0 / n).sqrt();
                 assert!(
                     (variance - predicted).abs() <= room + 1e-12,

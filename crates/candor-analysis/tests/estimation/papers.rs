@@ -1,4 +1,4 @@
-//! Numbers and formulas of the papers: Huang and Du 2008, Nayak and Zhai 2019.
+//! Tests of numbers and formulas of the papers: Huang and Du 2008, Nayak and Zhai 2019.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn mean_squared_errors_of_paper_001() {
     }
 }
 
-/// Golden A of Huang and Du 2008 for the iterative method: limits inside and outside the simplex.
+/// Golden A of Huang and Du 2008 for the iterative method, with limits inside and outside of the simplex.
 #[test]
 fn iterations_of_paper_001() {
     let golden = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
@@ -71,9 +71,9 @@ fn iterations_of_paper_001() {
     close(&outside.shares, &[1.0, 0.0, 0.0], 1e-6);
 }
 
-/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/project/errata.md, by enumeration
-/// of all sets: the covariance is that of one answer's contribution, for any truth; and its trace is the added variance
-/// and the sampling variance.
+/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/project/errata.md, by
+/// enumeration of all sets. The covariance is that of one answer's contribution, for any true category. Its trace is
+/// the sum of the added variance and the sampling variance.
 #[test]
 fn covariance_of_paper_002_by_enumeration() {
     let diverse = |k: usize, l: usize| pattern(&[Axis::set(k, l)], &[(PatternSet::no_miss(), 1)]);
@@ -98,14 +98,14 @@ fn covariance_of_paper_002_by_enumeration() {
             .map(|(r, p)| (r, p * tag_probability(&plan, &r.tags)))
             .collect();
         let counted = tally(&plan, &estimator, &everybody);
-        // What one response adds to the estimate of all: the estimate is linear in the responses given the numbers of
-        // tags.
+        // The contribution of one response to the estimate, which is linear in the responses given the numbers
+        // of channel IDs.
         let scale: f64 = counted.total();
         let mut brute = vec![vec![0.0; k]; k];
         let mut by_tag: std::collections::BTreeMap<Vec<usize>, (f64, Vec<f64>)> = Default::default();
         let contribution = |r: &Possible| -> Vec<f64> {
             let z = |i: usize| f64::from(u8::from(r.columns[0].contains(&(i as u16))));
-            // Weights n lambda / sum n lambda^2 of the tags, from the response's own channel.
+            // Weights n lambda / sum n lambda^2 of the channels, with lambda of the response's own channel.
             let lambda = |tag: usize| {
                 let Channel::Pattern(pattern) = &plan.blocks()[0].channels()[tag].1 else { unreachable!() };
                 pattern.marginal(&[0]).eigenvalues()[1]
@@ -148,8 +148,8 @@ fn covariance_of_paper_002_by_enumeration() {
     }
 }
 
-/// Skewed truths under l-diversity (k = 7, l = 3): the moment estimator has the variance of eq. 4.4, the likelihood
-/// a smaller one, about as much as the notes say.
+/// Skewed populations under l-diversity (k = 7, l = 3): the moment estimator has the variance of eq. 4.4, and
+/// maximum likelihood a smaller one, by about as much as the notes say.
 #[test]
 fn the_likelihood_of_sets_is_better_for_skewed_truths() {
     let (k, l, people, surveys) = (7usize, 3, 1000, 300);
@@ -186,8 +186,8 @@ fn the_likelihood_of_sets_is_better_for_skewed_truths() {
     }
     let sampling: f64 = shares.iter().map(|p| p * (1.0 - p)).sum();
     let expected = 6.0 * 2.0 / 4.0 + sampling;
-    // The sum of seven squares has a relative spread of about 0.7 in one survey: 0.04 in the mean of 300, six times
-    // that is room.
+    // The sum of seven squares has a relative spread of about 0.7 in one survey, or 0.04 in the mean of 300; the
+    // room is six times that.
     assert!((moment / expected - 1.0).abs() < 0.25, "{moment} {expected}");
     assert!(iterated < 0.8 * moment, "{iterated} against {moment}");
 }

@@ -69,7 +69,7 @@ impl Matrix {
     /// ```
     /// use candor_base::channel::Matrix;
     ///
-    /// 1 to 4: the true answer, 5: yes, 6: no.
+    /// // 1 to 4: the true answer, 5: yes, 6: no.
     /// let labels = ["no", "yes"].map(String::from).to_vec();
     /// let die = Matrix::with_total(vec![2], labels, 6, vec![vec![5, 1], vec![1, 5]])?;
     /// assert!((die.record_epsilon().as_f64() - 5f64.ln()).abs() < 1e-12);

@@ -64,7 +64,7 @@ impl From<usize> for Cells {
 /// ```
 /// use candor_base::channel::Strip;
 ///
-/// A table of 3 x 4 cells, answered with sets of 3.
+/// // A table of 3 x 4 cells, answered with sets of 3.
 /// let strip = Strip::within(vec![0, 1], vec![3, 4], 3, 1.0)?;
 /// assert_eq!(strip.members(), [0, 7, 10]);
 /// assert!((strip.excess_ratio() - 1f64.exp_m1()).abs() < 1e-9);

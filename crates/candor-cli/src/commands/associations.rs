@@ -1,4 +1,5 @@
-//! `candor associations`: which attributes belong together, from true records or without anybody disclosing one.
+//! `candor associations`: the strength of association of each pair, from true records, responses or a protocol between
+//! parties.
 
 use candor::StudyError;
 use candor::associations::{Associations, Dependence, associations};
@@ -93,7 +94,7 @@ pub enum MeasureArg {
 }
 
 impl MeasureArg {
-    /// How pairs are measured; `None` as suits each.
+    /// Returns the measure; `None` selects one for each pair.
     pub fn measure(self) -> Option<Measure> {
         match self {
             MeasureArg::Auto => None,
@@ -167,7 +168,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     }
 }
 
-/// Tables follow from the description.
+/// Adds a hint to an error of a description: tables are derived from it.
 fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
     match error {
         StudyError::Tables { error, .. } => Failure::about(&args.description, error),
@@ -193,7 +194,7 @@ pub fn responses_are_no_records(error: TableError) -> Failure {
     }
 }
 
-/// Each record a party of its own, all in this process.
+/// Runs the protocol with one party per record, all in this process.
 fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let records = Records { schema, inputs };
@@ -216,7 +217,7 @@ fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> S
         + &what_is_next(args)
 }
 
-/// The clusters, and why.
+/// Formats the clusters and the reasons for them.
 pub fn cluster_table(clusters: &Associations, max_cells: u64, min_dependence: f64) -> String {
     let mut text = format!(
         "\nClusters: attributes with an association of at least {min_dependence} are merged, up to {} combinations\n",

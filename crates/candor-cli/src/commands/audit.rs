@@ -1,4 +1,4 @@
-//! `candor audit`: what a plan guarantees.
+//! `candor audit`: the guarantees of a plan.
 
 use std::fmt::Write;
 
@@ -24,10 +24,10 @@ use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{emit, emit_json, lead, paragraph, plural, short_table, table, verbose};
 
-/// With more details than this, the text shows the first ones only.
+/// Maximum number of details per criterion in the text.
 const SHOWN_DETAILS: usize = 8;
 
-/// The examples, and the criteria with a threshold each.
+/// Returns the examples, and the criteria with their thresholds.
 fn after_help() -> String {
     let examples: Vec<&str> = CRITERIA.iter().map(|criterion| criterion.example).collect();
     let mut lines = vec![String::new()];
@@ -142,7 +142,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
     }
 }
 
-/// What is required after shuffling, and what else is required.
+/// Splits the requirements into those after shuffling and the others.
 fn required_after_shuffling(args: &AuditArgs) -> Result<(Option<f64>, Vec<String>), Failure> {
     let (shuffled, others): (Vec<String>, Vec<String>) =
         args.require.iter().cloned().partition(|text| text.starts_with("shuffled="));
@@ -188,7 +188,7 @@ fn requirements(texts: &[String]) -> Result<Vec<Requirement>, Failure> {
     read.map_err(|error| Failure::about("--require", error))
 }
 
-/// Priors as the user writes them: `NAME=P,P,..`.
+/// Parses priors: `NAME=P,P,..`.
 fn priors(texts: &[String]) -> Result<Vec<(String, Vec<f64>)>, Failure> {
     let one = |text: &String| {
         let form =
@@ -200,7 +200,7 @@ fn priors(texts: &[String]) -> Result<Vec<(String, Vec<f64>)>, Failure> {
     texts.iter().map(one).collect()
 }
 
-/// Several plans, answered by the same people.
+/// Audits several plans that the same people answer.
 fn together(args: &AuditArgs, options: &AuditOptions) -> Result<(), Failure> {
     let plans = args.plans.iter().map(|path| read_plan(path)).collect::<Result<Vec<Plan>, _>>()?;
     let named: Vec<(&str, &Plan)> = args.plans.iter().map(String::as_str).zip(&plans).collect();
@@ -275,7 +275,7 @@ fn findings(plan: &Plan, audit: &Audit) -> String {
     text
 }
 
-/// The values of the criteria; sentences only of what was required, and of warnings.
+/// Lists the values of the criteria, with sentences about requirements and warnings.
 fn list_criteria(criteria: &[Criterion]) -> String {
     let row = |criterion: &Criterion| {
         let holds = match (&criterion.required, criterion.holds) {

@@ -1,4 +1,4 @@
-//! `candor audit --program`: a lower bound on the epsilon of a program of somebody else.
+//! `candor audit --program`: a lower bound on the epsilon of any program.
 
 use candor::mechanism::{MechanismAudit, MechanismOptions, audit_program};
 use candor_privacy::at_least;

@@ -1,4 +1,4 @@
-//! `candor choose`: which epsilon, from what people know.
+//! `candor choose`: recommends an epsilon from respondents, tables and margin.
 
 use candor::choose::{ChooseOptions, Deployment, EpsilonChoice, EpsilonOption, WHAT_IS_SHOWN, choose};
 use candor::shell;
@@ -64,7 +64,7 @@ pub fn run(args: ChooseArgs) -> Result<(), Failure> {
     }
 }
 
-/// The command that makes the plan.
+/// Returns the command that makes the plan.
 fn command(args: &ChooseArgs, epsilon: f64) -> String {
     let schema = match &args.schema {
         Some(path) => shell::file(path),
@@ -77,7 +77,7 @@ fn command(args: &ChooseArgs, epsilon: f64) -> String {
     format!("candor design {schema} --epsilon {epsilon}{tables} --respondents {} -o plan.json", args.respondents)
 }
 
-/// Points with one digit, rounded up.
+/// Formats percentage points with one decimal, rounded up.
 fn tenths(margin: f64) -> String {
     if margin < 100.0 { format!("±{:.1} points", (10.0 * margin - 1e-9).ceil() / 10.0) } else { "useless".to_owned() }
 }

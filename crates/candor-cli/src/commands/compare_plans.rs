@@ -9,7 +9,7 @@ use super::read_plan;
 use crate::failure::Failure;
 use crate::show::{emit, emit_json, paragraph, table};
 
-/// Matrices with more columns than this are in the JSON only.
+/// Maximum number of columns of a printed matrix; wider ones are in the JSON only.
 const SHOWN_COLUMNS: usize = 10;
 
 pub fn run(first: &str, second: &str, as_json: bool) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub fn run(first: &str, second: &str, as_json: bool) -> Result<(), Failure> {
     emit(&text)
 }
 
-/// The proof in words, and as a table if it is small.
+/// Describes the proof, with its matrix if it is small.
 fn told(verdict: &Verdict, (from, to): (&str, &str), (answers, made): (&[String], &[String])) -> String {
     match verdict {
         Verdict::Same => paragraph(&format!("{from} and {to} are the same here.")),

@@ -1,4 +1,4 @@
-//! `candor completions`: what a shell needs to complete the command's words.
+//! `candor completions`: completion scripts for shells.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `candor compliance`: did people follow their cards?
+//! `candor compliance`: tests whether people followed their instruction cards.
 
 use candor::compliance::{Compliance, ComplianceOptions, QuestionCompliance, UNDETECTABLE, compliance, tables};
 use clap::Args;

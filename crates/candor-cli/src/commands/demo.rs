@@ -1,4 +1,4 @@
-//! `candor demo`: the main job on bundled data, each step a command that can be repeated.
+//! `candor demo`: the main steps on bundled data, each as a command that can be repeated.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     emit(&format!("\nLook at {} in a browser. The other files are in {folder}/, too.\n", place("report.html")))
 }
 
-/// Removes the plans and responses of an earlier demo, which commands would not replace.
+/// Removes the plans and responses of an earlier demo, because commands would not replace them.
 fn remove_earlier(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     for file in ["plan.json", "responses.parquet", "records-plan.json", "records.parquet"].map(place) {
         match fs::remove_file(&file) {
@@ -61,7 +61,7 @@ fn remove_earlier(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A survey: a plan for pairs, its responses, and what they tell.
+/// Makes a plan for pairs, its responses, and estimates.
 fn ask_and_estimate(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     let [people, schema, plan, responses] = ["adult.csv", "schema.toml", "plan.json", "responses.parquet"].map(place);
     emit(&paragraph(
@@ -100,7 +100,7 @@ fn ask_and_estimate(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     )
 }
 
-/// Answers that are whole records, with weights, and people made from them.
+/// Makes a plan for complete records, its responses with weights, and synthetic records.
 fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     let [people, schema, plan, responses] = ["adult.csv", "schema.toml", "plan.json", "responses.parquet"].map(&place);
     let [clusters, records_plan, records] = ["clusters.json", "records-plan.json", "records.parquet"].map(&place);
@@ -148,7 +148,7 @@ fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     )
 }
 
-/// The front of one attribute, and the page.
+/// Draws the front of one attribute, and makes the report.
 fn show_and_publish(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     let [people, plan, responses] = ["adult.csv", "plan.json", "responses.parquet"].map(&place);
     let [front, report] = ["front.svg", "report.html"].map(place);
@@ -186,7 +186,7 @@ fn show_and_publish(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     )
 }
 
-/// Says a command and runs it.
+/// Prints a command and runs it.
 fn step(why: &str, words: &[&str]) -> Result<(), Failure> {
     let shown: Vec<String> = words.iter().map(|word| shell::word(word)).collect();
     emit(&format!("\n{why}\n\n$ candor {}\n", shown.join(" ")))?;
@@ -194,7 +194,8 @@ fn step(why: &str, words: &[&str]) -> Result<(), Failure> {
     run_command(command.map_err(|error| Failure::Input(error.to_string()))?)
 }
 
-/// Estimates of all one-way and two-way tables against the truth: some cells, and how many intervals cover it.
+/// Compares estimates of all one-way and two-way tables with the true values: some cells, and how many intervals cover
+/// them.
 fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String, Failure> {
     let plan = read_plan(plan)?;
     let schema = plan.schema();

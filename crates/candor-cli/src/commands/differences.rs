@@ -51,17 +51,17 @@ pub struct DifferenceArgs {
     against_plan: Option<String>,
 }
 
-/// Responses, and how they are read and believed.
+/// Responses, and the options for reading them.
 pub struct Read<'a> {
     pub plan: &'a Plan,
     pub sources: Sources<'a>,
-    /// How respondents were drawn, for a plan.
+    /// Returns the sampling design for a plan.
     pub survey: &'a dyn Fn(&Plan) -> Result<SamplingDesign, Failure>,
     pub confidence: f64,
 }
 
 impl DifferenceArgs {
-    /// Tests what is asked for.
+    /// Runs the requested tests.
     pub fn run(&self, read: &Read<'_>) -> Result<Differences, Failure> {
         let words = DifferenceQueryText {
             tables: self.tables.clone(),
@@ -108,7 +108,7 @@ impl DifferenceArgs {
     }
 }
 
-/// The tests as text, those of the same two groups together.
+/// Formats the tests, grouped by the two groups they compare.
 pub fn describe(found: &Differences) -> String {
     let mut text = format!("{} responses, {}% intervals", count(found.respondents), 100.0 * found.confidence);
     let _ = match &found.design {
@@ -132,7 +132,7 @@ pub fn describe(found: &Differences) -> String {
     text
 }
 
-/// What is compared with what, and where.
+/// Names the two groups, and the subpopulation.
 fn sides(one: &Difference) -> String {
     let sides = match &one.compared {
         Some(name) => format!("{name} = {} less {name} = {}", label(&one.second), label(&one.first)),

@@ -1,4 +1,4 @@
-//! `candor evidence`: what whoever approves a survey asks for.
+//! `candor evidence`: the documents for those who approve a survey.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `candor experiment`: the papers' experiments on one's own data.
+//! `candor experiment`: the papers' experiments on the user's own data.
 
 use std::path::PathBuf;
 
@@ -45,7 +45,7 @@ enum ExperimentVerb {
     LDiversity(LDiversityArgs),
 }
 
-/// What every experiment takes.
+/// Options of every experiment.
 #[derive(Args)]
 struct DataArgs {
     /// Data files with true records: CSV (also gzip), Parquet or JSON Lines
@@ -67,7 +67,7 @@ struct DataArgs {
     output: Option<PathBuf>,
 }
 
-/// What experiments take that draw something.
+/// Options of experiments with random draws.
 #[derive(Args)]
 struct DrawArgs {
     /// Seed of the random instances
@@ -190,7 +190,7 @@ fn settings(draw: &DrawArgs) -> Settings {
     Settings { seed: draw.seed, repeats: draw.repeats.map(|n| n as usize) }
 }
 
-/// The records, with the schema that was given or is inferred.
+/// Reads the records, with the given or an inferred schema.
 fn read(args: &DataArgs) -> Result<Dataset, Failure> {
     let schema = match &args.schema {
         Some(path) => read_schema(path)?,
@@ -209,7 +209,7 @@ fn read(args: &DataArgs) -> Result<Dataset, Failure> {
     Ok(Dataset { schema, columns })
 }
 
-/// The positions of attributes; of all that are randomized if none is named.
+/// Returns the positions of attributes; all randomized ones by default.
 fn places(data: &Dataset, names: &[String]) -> Result<Vec<usize>, Failure> {
     let known = || data.schema.attributes().iter().map(|attribute| attribute.name()).collect::<Vec<_>>().join(", ");
     let place = |name: &String| {

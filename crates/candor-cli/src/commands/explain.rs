@@ -1,4 +1,4 @@
-//! `candor explain`: one page that tells a participant what is sent and what it reveals at most.
+//! `candor explain`: one page that tells respondents what is sent and what it can reveal.
 
 use candor::explain::explain;
 use candor_tables::existing::write_document;

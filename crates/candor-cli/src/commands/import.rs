@@ -1,4 +1,4 @@
-//! `candor import`: what interviewers wrote down -> responses.
+//! `candor import`: converts answers that interviewers wrote down to responses.
 
 use candor::import::{Columns, check_columns, import, lotteries};
 use candor_tables::input::Inputs;

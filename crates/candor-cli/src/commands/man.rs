@@ -38,7 +38,7 @@ pub fn run(args: ManArgs) -> Result<(), Failure> {
     emit(&format!("{} in {folder}; read the first with: man -l {first}\n", plural(pages.len(), "page")))
 }
 
-/// The pages of a command and of all its verbs, by file name.
+/// Collects the pages of a command and of all its subcommands, by file name.
 fn collect(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) {
     pages.push((Man::new(command.clone()).get_filename(), render(command)));
     for verb in command.get_subcommands() {

@@ -11,10 +11,10 @@ use super::{read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{emit, emit_data, emit_json, paragraph, table};
 
-/// Wider matrices are printed on request only.
+/// Maximum number of columns of a printed matrix without `--verbose`.
 const SHOWN_COLUMNS: usize = 12;
 
-/// Longer ones are, too.
+/// Maximum number of rows.
 const SHOWN_ROWS: usize = 100;
 
 #[derive(Args)]
@@ -116,7 +116,7 @@ fn matrix_table(found: &TransitionMatrix) -> String {
     table(&header, &labelled.collect::<Vec<Vec<String>>>())
 }
 
-/// The different eigenvalues with how often each comes.
+/// Lists the distinct eigenvalues with their multiplicities.
 fn describe_eigenvalues(found: &TransitionMatrix) -> String {
     let Some(values) = &found.eigenvalues else { return String::new() };
     let mut shown: Vec<(String, usize)> = Vec::new();

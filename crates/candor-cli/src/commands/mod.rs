@@ -1,4 +1,4 @@
-//! One file per verb.
+//! One file per command.
 
 mod compare_plans;
 mod audit_program;
@@ -63,7 +63,7 @@ use candor_tables::responses::Format;
 use crate::failure::Failure;
 use crate::show::remark;
 
-/// How cells of CSV files are written.
+/// Options for writing CSV cells.
 #[derive(clap::Args)]
 struct CellArgs {
     /// Put a quote (') before CSV cells that a spreadsheet would run as formulas; the quote stays when such cells are
@@ -83,7 +83,7 @@ impl CellArgs {
     }
 }
 
-/// Words that stand for what is missing in tables of true records.
+/// Codes of missing values in true records.
 #[derive(clap::Args)]
 struct MissingArgs {
     /// Codes of missing values, such as NA,-9, unless the schema lists them; "" for none [default: NA, N/A, n/a, NaN,
@@ -98,7 +98,7 @@ impl MissingArgs {
     }
 }
 
-/// What becomes of a plan that exists.
+/// Option for replacing an existing plan.
 #[derive(clap::Args)]
 struct PlanOutputArgs {
     /// Replace a different plan at the output; responses made with that plan cannot be analyzed without it
@@ -112,7 +112,7 @@ impl PlanOutputArgs {
     }
 }
 
-/// What becomes of a file that exists.
+/// Option for replacing an existing file.
 #[derive(clap::Args)]
 struct ForceArgs {
     /// Replace an existing output file [default: an existing file is an error]
@@ -126,7 +126,7 @@ impl ForceArgs {
     }
 }
 
-/// What is read as responses.
+/// Option for reading responses without a fingerprint.
 #[derive(clap::Args)]
 struct MarkArgs {
     /// Accept responses or counts that do not name their plan. Use it only if you know that they were made with this
@@ -135,17 +135,17 @@ struct MarkArgs {
     unmarked: bool,
 }
 
-/// Whether the user vouches for responses without a mark.
+/// Whether the user vouches for responses without a fingerprint.
 static UNMARKED: AtomicBool = AtomicBool::new(false);
 
 impl MarkArgs {
-    /// From now on, reads responses as the flag says.
+    /// Applies the option to all responses read from now on.
     fn apply(&self) {
         UNMARKED.store(self.unmarked, Ordering::Relaxed);
     }
 }
 
-/// Files of responses, or of their counts.
+/// Opens files of responses, or of their counts.
 fn response_files(paths: &[String], delimiter: Option<u8>) -> Result<Inputs, Failure> {
     if let Some(path) = paths.iter().find(|path| is_plan(path)) {
         return Err(Failure::about(path, "this is a plan; the plan comes first, then the responses"));
@@ -156,10 +156,10 @@ fn response_files(paths: &[String], delimiter: Option<u8>) -> Result<Inputs, Fai
     Ok(Inputs::new(paths, delimiter)?.unmarked(UNMARKED.load(Ordering::Relaxed)))
 }
 
-/// Whether plans are read whatever they cost.
+/// Whether plans of any cost are accepted.
 static ANY_COST: AtomicBool = AtomicBool::new(false);
 
-/// From now on, reads plans whatever they cost.
+/// Accepts plans of any cost from now on.
 pub fn allow_costly_plans() {
     ANY_COST.store(true, Ordering::Relaxed);
 }
@@ -173,7 +173,7 @@ fn read_text(path: &str) -> Result<String, Failure> {
     text.map_err(|error| Failure::Input(format!("cannot read {path}: {error}")))
 }
 
-/// Whether a file is a plan, and not responses.
+/// Returns whether a file is a plan.
 fn is_plan(path: &str) -> bool {
     path.ends_with(".json")
         && std::fs::File::open(path)
@@ -181,13 +181,13 @@ fn is_plan(path: &str) -> bool {
             .is_ok_and(|text| Plan::from_json_within(&text, MAX_COST).is_ok())
 }
 
-/// Whether a file is a schema, and not a table.
+/// Returns whether a file is a schema.
 fn is_schema(path: &str) -> bool {
     path.ends_with(".toml")
         && std::fs::File::open(path).and_then(limits::read_text).is_ok_and(|text| Schema::from_toml(&text).is_ok())
 }
 
-/// Whether a name is that of a table.
+/// Returns whether a name has the extension of a data file.
 fn names_table(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     [".csv", ".csv.gz", ".parquet", ".jsonl"].iter().any(|ending| path.ends_with(ending))
@@ -203,7 +203,7 @@ fn read_plan(path: &str) -> Result<Plan, Failure> {
     plan_failure(path, &text, Plan::from_json_within(&text, steps))
 }
 
-/// A plan that may state too little, with its true guarantee.
+/// Reads a plan that may understate its guarantee, and returns it with the true one.
 fn read_restated(path: &str) -> Result<Plan, Failure> {
     let text = read_text(path)?;
     let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
@@ -241,13 +241,13 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
     })
 }
 
-/// Shares that are anticipated, if a file has them.
+/// Reads the expected shares, if a file is given.
 fn read_shares(file: Option<&str>, schema: &Schema) -> Result<Option<Shares>, Failure> {
     let read = |file: &str| Ok(Shares::read(schema, Input::open(&Location::new(file), None)?, &[])?);
     file.map(read).transpose()
 }
 
-/// The language of a page: by its code, and with texts of the user's own.
+/// Returns the language of a page by its code, with the user's own texts.
 fn read_language(code: Option<&str>, texts: Option<&str>, plan: &Plan) -> Result<Language, Failure> {
     let about = |error: StudyError| match texts {
         Some(path) => Failure::about(path, error),
@@ -257,7 +257,7 @@ fn read_language(code: Option<&str>, texts: Option<&str>, plan: &Plan) -> Result
     Language::new(code, own.as_ref(), plan.schema()).map_err(about)
 }
 
-/// Refuses JSON and another output on standard output at once.
+/// Rejects `--json` together with an output to standard output.
 fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
     match json && output == Some("-") {
         true => {
@@ -267,7 +267,7 @@ fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an output that is one of the files being read.
+/// Rejects an output that is also an input.
 fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     let place = |path: &str| Path::new(path).canonicalize().ok().filter(|path| path.is_file());
     match place(output).is_some_and(|output| inputs.iter().any(|input| place(input).as_ref() == Some(&output))) {
@@ -276,12 +276,12 @@ fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     }
 }
 
-/// Tells what should be known of responses that were read.
+/// Prints notes about the responses that were read.
 fn tell_provenance(provenance: &Provenance) {
     provenance.notes(str::to_owned).iter().for_each(|note| remark(note));
 }
 
-/// Tables to be designed for. Percentages within groups come from the table of both.
+/// Parses the tables of a design. Percentages within groups come from the table of both attributes.
 fn parse_tables(text: &str) -> Result<String, String> {
     let within = text.split(';').find_map(|table| table.split_once('|')).filter(|_| !text.contains(['"', '\'']));
     match within {
@@ -292,7 +292,7 @@ fn parse_tables(text: &str) -> Result<String, String> {
     }
 }
 
-/// A number of people.
+/// Parses a number of respondents.
 fn parse_respondents(text: &str) -> Result<f64, String> {
     match text.replace([',', '_'], "").parse::<u64>() {
         Ok(n) if (1..=1_000_000_000_000).contains(&n) => Ok(n as f64),
@@ -300,7 +300,7 @@ fn parse_respondents(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A limit: seconds, or an epsilon.
+/// Parses a limit: seconds, or an epsilon.
 fn parse_limit(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(limit) if limit >= 0.0 => Ok(limit),
@@ -308,7 +308,7 @@ fn parse_limit(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A delimiter as the user writes it: one character, or `tab`.
+/// Parses a delimiter: one character, or `tab`.
 fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text {
         "tab" | "\\t" | "\t" => Ok(b'\t'),

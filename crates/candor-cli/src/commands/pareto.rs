@@ -204,7 +204,7 @@ fn write_matrices(folder: &Path, fronts: &Fronts) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A gap in two digits that it does not exceed.
+/// Formats a gap with two digits, rounded up.
 fn rounded_up(gap: f64) -> String {
     let unit = 10f64.powf(gap.max(f64::MIN_POSITIVE).log10().floor() - 1.0);
     format!("{:.1e}", (gap.max(0.0) / unit - 1e-9).ceil() * unit)
@@ -262,7 +262,7 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
     text + &remarks(fronts, plots)
 }
 
-/// What the numbers mean, what is missing, and what was drawn.
+/// Explains the numbers, what is missing, and the plots.
 fn remarks(fronts: &Fronts, plots: &[PathBuf]) -> String {
     let mut text = paragraph(
         "Privacy is the probability that the best guess of a person's true category is wrong. Errors are mean squared \

@@ -1,4 +1,4 @@
-//! `candor party`: a protocol between parties who show their records to nobody, as rounds of files.
+//! `candor party`: a protocol between parties who keep their records to themselves, as rounds of files.
 
 use std::fs;
 use std::io::Write;
@@ -179,7 +179,7 @@ pub fn run(args: PartyArgs) -> Result<(), Failure> {
     }
 }
 
-/// What was written, as JSON.
+/// The written files, as JSON.
 #[derive(Serialize)]
 struct Written<'a> {
     session: String,
@@ -187,7 +187,7 @@ struct Written<'a> {
     collectors: &'a [String],
     protocol: &'static str,
     epsilon: Option<f64>,
-    /// The records that were counted, if any were read.
+    /// Number of records counted, if any were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<usize>,
     files: Vec<String>,
@@ -280,13 +280,13 @@ fn publish(folder: &Path, messages: &[PartyMessage]) -> Result<(), std::io::Erro
     };
     let all = messages.iter().try_for_each(write).and_then(|()| fs::rename(&unfinished, folder));
     if all.is_err() {
-        // What cannot be removed is told by the error that is reported.
+        // If it cannot be removed, the error that is reported says so.
         let _ = fs::remove_dir_all(&unfinished);
     }
     all
 }
 
-/// Writes a file that does not exist yet.
+/// Writes a new file; an existing one is an error.
 fn create(path: &Path, bytes: &[u8], private: bool) -> std::io::Result<()> {
     let mut options = fs::File::options();
     #[cfg(unix)]

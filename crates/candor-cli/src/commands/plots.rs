@@ -1,4 +1,4 @@
-//! Plots as files: by their ending an SVG or a PNG.
+//! Plots as files: SVG or PNG, by extension.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use candor_tables::output::Target;
 
 use crate::failure::Failure;
 
-/// Refuses files that are no plots, before anything is computed.
+/// Rejects files that are not plots before anything is computed.
 pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
     match files.iter().find(|file| ending(file).is_none()) {
         Some(file) => {

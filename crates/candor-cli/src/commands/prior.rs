@@ -1,4 +1,4 @@
-//! What is known of an attribute beforehand, as flags.
+//! Options for the prior of an attribute.
 
 use candor::prior::{Stated, column, counted, shares};
 use candor_base::schema::Attribute;
@@ -43,8 +43,8 @@ pub struct PriorArgs {
 }
 
 impl PriorArgs {
-    /// The prior for a plan, and what is to be said about it. Shares counted in a table are rounded, unless they are to
-    /// be `exact`; given ones are kept.
+    /// Returns the prior for a plan, with a note. Shares counted in a data file are rounded unless they must be
+    /// `exact`; given ones are kept.
     pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<String>), Failure> {
         if exact && self.from.is_none() {
             return Err(Failure::Usage("--exact-prior requires --from FILE".to_owned()));
@@ -57,7 +57,7 @@ impl PriorArgs {
         })
     }
 
-    /// The flag that was given, if any.
+    /// Returns the given option, if any.
     pub fn given(&self) -> Option<&'static str> {
         let flags = [
             ("--prior", self.prior.is_some()),
@@ -69,7 +69,7 @@ impl PriorArgs {
         flags.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
-    /// The prior; `known` is the attribute it is of, where there is a schema.
+    /// Reads the prior; `known` is its attribute if there is a schema.
     pub fn read(&self, known: Option<&Attribute>) -> Result<Prior, Failure> {
         let read = if let Some(shares) = &self.prior {
             Prior::new(shares)

@@ -1,4 +1,4 @@
-//! `candor studio` and `candor collect`: programs of their own, started if they are installed.
+//! `candor studio` and `candor collect`: separate programs, started if they are installed.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -19,7 +19,7 @@ pub struct ProgramArgs {
     arguments: Vec<OsString>,
 }
 
-/// Starts `candor-NAME` in the place of this program.
+/// Replaces this process by `candor-NAME`.
 pub fn run(name: &str, args: ProgramArgs) -> Result<(), Failure> {
     let program = format!("candor-{name}");
     let file = program_file(&program).ok_or_else(|| {

@@ -127,7 +127,7 @@ struct Groups {
     groups: Vec<Answers>,
 }
 
-/// The different responses, and how many there are in all.
+/// Reads the distinct responses and their total number.
 fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64), Failure> {
     let inputs = response_files(&args.responses, args.delimiter)?;
     let (records, read) = watched(|progress| distinct_responses(plan, inputs, progress))?;
@@ -177,7 +177,7 @@ fn describe(answers: &Answers) -> String {
     text
 }
 
-/// Whether shares are of all respondents, so that they are numbers of people, too.
+/// Returns whether shares refer to all respondents, so that they are also numbers of people.
 fn whole(answers: &Answers) -> bool {
     answers.given.is_none() && answers.mean.is_none()
 }

@@ -72,7 +72,7 @@ enum RecordsArg {
     Entropy,
 }
 
-/// What the weights agree with, and when to stop.
+/// Margins of the weights, and when to stop.
 #[derive(Args)]
 pub struct RakingArgs {
     /// Tables that the weights must reproduce: blocks (of the plan, and public attributes), marginals, or names such
@@ -94,7 +94,7 @@ pub struct RakingArgs {
 }
 
 impl RakingArgs {
-    /// The first of these flags that was given.
+    /// Returns the first of these options that was given.
     pub fn given(&self) -> Option<&'static str> {
         let margins = self.margins.as_ref().map(|_| "--margins");
         let tolerance = self.tolerance.map(|_| "--tolerance");
@@ -103,7 +103,7 @@ impl RakingArgs {
         margins.or(benchmarks).or(targets).or(tolerance).or(self.max_iterations.map(|_| "--max-iterations"))
     }
 
-    /// The margins that are known.
+    /// Returns the known margins.
     fn known(&self) -> Result<Vec<KnownShare>, Failure> {
         let Some(path) = &self.benchmarks else { return Ok(Vec::new()) };
         let known = |MarginRow { attribute, category, share }| KnownShare { attribute, category, share };
@@ -126,16 +126,16 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How many categories without answers are listed for people.
+/// Maximum number of listed categories without answers.
 const MAX_SHOWN: usize = 10;
 
-/// Answers with their weights.
+/// Responses with their weights.
 pub struct Weighted {
     pub records: DistinctRecords,
     pub adjustment: Adjustment,
 }
 
-/// Reads responses and adjusts them, and tells what should be known of them.
+/// Reads and rakes responses, and prints notes about them.
 pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &RakingArgs) -> Result<Weighted, Failure> {
     let tables = margins(plan, raking.margins.as_deref())?;
     let inputs = response_files(paths, delimiter)?;
@@ -149,7 +149,7 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
     Ok(Weighted { records, adjustment })
 }
 
-/// Reads responses, and draws and adjusts records from their pair tables.
+/// Reads responses, draws records from their pair tables, and rakes these.
 fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted, Failure> {
     let RakingArgs { margins, benchmarks, targets, .. } = &args.raking;
     if margins.is_some() || benchmarks.is_some() || targets.is_some() {
@@ -193,7 +193,7 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was found, for people.
+/// Describes the result.
 pub fn describe(adjustment: &Adjustment) -> String {
     let mut text = format!(
         "{} {}, {} of them different, adjusted to {}\n{}\n",

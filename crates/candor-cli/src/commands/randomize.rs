@@ -130,8 +130,7 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
     args.cells.apply(format)
 }
 
-/// Answers records as they come, one line each; what was answered stays answered if a later line
-/// is wrong.
+/// Randomizes records as they arrive, one line each. Written responses stay if a later line is invalid.
 fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
     let one_by_one = OneByOne::new(plan);
     let mut rng = source.stream(0);
@@ -141,7 +140,7 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
         if text.trim().is_empty() {
             continue;
         }
-        // The message of the parser may quote the line, which holds true values.
+        // The parser's message may quote the line, which contains true values.
         let fields: Map<String, Value> = serde_json::from_str(&text)
             .map_err(|error| wrong(format!("not a JSON object (at column {})", error.column())))?;
         emit_data(&format!("{}\n", one_by_one.answer(&fields, &mut rng).map_err(wrong)?))?;
@@ -150,7 +149,7 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Randomness of the operating system, or for a simulation from a seed.
+/// Returns the randomness of the operating system, or of a seed for simulations.
 pub fn randomness(seed: Option<u64>) -> Result<Source, Failure> {
     match seed {
         Some(seed) => {

@@ -19,7 +19,7 @@ use crate::flags::choice;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 
-/// Counts whose variance is so many times their mean have intervals by Poisson's law that are far too short.
+/// Ratio of variance to mean above which Poisson intervals of counts are far too short.
 const OVERDISPERSED: f64 = 1.2;
 
 #[derive(Args)]
@@ -142,7 +142,7 @@ fn options(args: &RegressArgs) -> Result<RegressOptions, Failure> {
         .questions(questions))
 }
 
-/// The same model in each group.
+/// Formats the same model in each group.
 fn in_groups(found: &Regression) -> String {
     let one = |own: &GroupRegression| {
         let names: Vec<String> =
@@ -197,7 +197,7 @@ fn describe(found: &Regression) -> String {
     text
 }
 
-/// Whom the model is about, if it is not everybody.
+/// Describes the modeled subpopulation, if it is not everybody.
 fn modelled(found: &Regression) -> String {
     if found.left_out.is_empty() && found.subpopulation.is_none() {
         return String::new();
@@ -240,7 +240,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     table(&header, &own.iter().map(row).collect::<Vec<_>>())
 }
 
-/// What kind of number is predicted.
+/// Names the predicted quantity.
 fn predicted(found: &Regression) -> &'static str {
     match found.family {
         "linear" | "poisson" | "quasi-poisson" => "mean",
@@ -248,7 +248,7 @@ fn predicted(found: &Regression) -> &'static str {
     }
 }
 
-/// What coefficients are the logarithms of.
+/// Names the exponential of the coefficients.
 fn ratio_name(found: &Regression) -> Option<&'static str> {
     match found.family {
         "linear" => None,
@@ -257,7 +257,7 @@ fn ratio_name(found: &Regression) -> Option<&'static str> {
     }
 }
 
-/// An odds ratio, or a rate ratio, with its limits.
+/// Formats an odds ratio or rate ratio with its limits.
 fn ratio(one: &Coefficient) -> String {
     let limit = |limit: Option<f64>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:.3}"));
     let low = limit(one.odds_ratio_low.or(one.rate_ratio_low));
@@ -265,7 +265,7 @@ fn ratio(one: &Coefficient) -> String {
     one.odds_ratio.or(one.rate_ratio).map_or(String::new(), |ratio| format!("{ratio:.3} ({low} to {high})"))
 }
 
-/// Joint tests, contrasts and predictions.
+/// Formats joint tests, contrasts and predictions.
 fn questions(found: &Regression) -> String {
     let mut text = String::new();
     if !found.joint_tests.is_empty() {
@@ -321,7 +321,7 @@ fn prediction_table(all: &[Prediction], found: &Regression) -> String {
     format!("\nPredicted {what}\n{}", table(&header, &all.iter().map(row).collect::<Vec<_>>()))
 }
 
-/// Average shares and effects.
+/// Formats average shares and effects.
 fn averages(found: &Regression) -> String {
     let of = |category: &Option<String>| label(category.as_ref().unwrap_or(&found.response));
     let numbers = |values: [f64; 4]| values.map(four_digits);
@@ -334,7 +334,7 @@ fn averages(found: &Regression) -> String {
         [term(&one.term), of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
     let what = predicted(found);
-    // Of two categories one says it all.
+    // Of two categories, one suffices.
     let modelled = found.coefficients.first().map(|one| &one.category);
     let told = |category: &Option<String>| found.family != "binary" || Some(category) == modelled;
     let shares = found.shares.iter().filter(|one| told(&one.category));
@@ -411,13 +411,13 @@ fn fit_lines(found: &Regression) -> String {
     text
 }
 
-/// A term with categories as people read them.
+/// Formats a term with its categories.
 fn term(name: &str) -> String {
     let named = |part: &str| if part.ends_with('=') { format!("{part}{}", label("")) } else { part.to_owned() };
     name.split(':').map(named).collect::<Vec<_>>().join(":")
 }
 
-/// Without a sign for what rounds to nothing.
+/// Formats a number with four digits, without a sign if it rounds to zero.
 fn four_digits(value: f64) -> String {
     let text = format!("{value:.4}");
     if text == "-0.0000" { text.replace('-', "") } else { text }

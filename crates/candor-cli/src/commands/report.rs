@@ -83,7 +83,7 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// How tables are estimated.
+    /// Returns the options for estimating tables.
     fn options(&self) -> EstimateOptions {
         EstimateOptions::default().confidence(self.confidence).standard(self.standards)
     }
@@ -107,7 +107,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let (asked, wanted) = args.asked.read(plan.schema())?;
     let survey = args.survey.survey(&plan, args.condition.as_deref())?;
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
-    // One pass: the tables asked for, and what the dependences need.
+    // One pass: the requested tables, and those for the associations.
     let counts = count(&plan, &survey, sources, &tables(&plan, &asked, &wanted)?, false)?;
     let regressions = regressions(&plan, &survey, &args)?;
     let language = read_language(args.language.as_deref(), args.texts.as_deref(), &plan)?;
@@ -148,7 +148,7 @@ fn waves(plan: &Plan, args: &ReportArgs) -> Result<Vec<WaveEstimates>, Failure> 
     args.waves.earlier()?.into_iter().map(wave).collect()
 }
 
-/// Fits each model, from the same responses read again.
+/// Fits each model from the same responses.
 fn regressions(plan: &Plan, survey: &SamplingDesign, args: &ReportArgs) -> Result<Vec<Regression>, Failure> {
     let options = RegressOptions::default().confidence(args.confidence).condition(args.condition.clone());
     let fit = |text: &String| {
@@ -160,7 +160,7 @@ fn regressions(plan: &Plan, survey: &SamplingDesign, args: &ReportArgs) -> Resul
     args.model.iter().map(fit).collect()
 }
 
-/// What somebody who has the files would type.
+/// Returns the commands that repeat the report.
 fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     let file = |path: &str| isolated(&shell::file(&file_name(path)));
     let files = |paths: &[String]| paths.iter().map(|path| file(path)).collect::<Vec<_>>().join(" ");

@@ -66,7 +66,7 @@ pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
     }
 }
 
-/// The papers and exhibits that are asked for.
+/// Returns the requested papers and exhibits.
 fn chosen(args: &ReproduceArgs) -> Result<Vec<(&'static Paper, Vec<&'static Exhibit>)>, Failure> {
     let Some(name) = &args.paper else {
         return Ok(PAPERS.iter().map(|paper| (paper, paper.exhibits.iter().collect())).collect());
@@ -97,7 +97,7 @@ fn listing() -> String {
     text
 }
 
-/// Tables and what they say.
+/// Formats tables and their verdict.
 pub fn shown(outcome: &Outcome) -> String {
     let mut text = String::new();
     for Table { columns, rows, name } in &outcome.tables {
@@ -117,13 +117,13 @@ pub fn shown(outcome: &Outcome) -> String {
 pub struct Kept<'a>(&'a Path);
 
 impl<'a> Kept<'a> {
-    /// The folder, made if there is none.
+    /// Opens the folder, creating it if necessary.
     pub fn in_folder(folder: &'a Path) -> Result<Kept<'a>, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| Failure::about(&folder.display().to_string(), error))?;
         Ok(Kept(folder))
     }
 
-    /// Writes tables, plots and the points of plots, and says where they are.
+    /// Writes tables, plots and the points of plots, and prints where they are.
     pub fn keep(&self, prefix: &str, outcome: &Outcome) -> Result<String, Failure> {
         let mut written = Vec::new();
         let mut write = |name: &str, ending: &str, bytes: &[u8]| -> Result<(), Failure> {
@@ -143,7 +143,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Every point of a plot, under the labels of its axes.
+/// Returns every point of a plot, under the labels of its axes.
 fn points(plot: &Plot) -> Table {
     let of = |series: &Series| {
         let row = |&(x, y): &(f64, f64)| vec![series.name.clone(), x.to_string(), y.to_string()];
@@ -156,7 +156,7 @@ fn points(plot: &Plot) -> Table {
     }
 }
 
-/// A table's name as part of a file name.
+/// Formats a table's name for a file name.
 fn in_a_name(name: &str) -> String {
     name.replace(" = ", "-").replace(", ", "-").replace([' ', '/', '\\', ':'], "-")
 }

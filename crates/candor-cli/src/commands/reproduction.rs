@@ -1,13 +1,13 @@
-//! What was regenerated as one Markdown page: for each exhibit what agrees with the paper, and the numbers.
+//! The reproduction as one Markdown page: for each exhibit the agreement with the paper, and the numbers.
 
 use std::fmt::Write;
 
 use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 
-/// Longer tables are left to the command.
+/// Maximum number of rows of a table on the page.
 const MAX_ROWS: usize = 60;
 
-/// The beginning of the page.
+/// Introduction of the page.
 pub const INTRODUCTION: &str = "\
 # Reproduction
 
@@ -21,12 +21,12 @@ numbers as CSV and its figures as SVG.
 Slips of the papers themselves are listed in [errata](errata.md).
 ";
 
-/// The heading of a paper.
+/// Returns the heading of a paper.
 pub fn heading(paper: &Paper) -> String {
     format!("\n## {}\n\n`candor reproduce {}`\n", paper.title, paper.name)
 }
 
-/// The section of one exhibit.
+/// Returns the section of one exhibit.
 pub fn section(paper: &Paper, exhibit: &Exhibit, settings: &Settings, outcome: &Outcome) -> String {
     let mut text = format!(
         "\n### {} {}: {}\n\n**Set-up.** {}\n\n**Found.** {}\n",
@@ -64,7 +64,7 @@ fn markdown(table: &Table) -> String {
     line(&table.columns) + &rule + &table.rows.iter().map(|row| line(row)).collect::<String>()
 }
 
-/// Text in which nothing is taken for a table, a tag or emphasis.
+/// Escapes text so that nothing is read as a table, a tag or emphasis.
 fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
 }

@@ -1,5 +1,5 @@
-//! `candor sample-size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding
-//! people who ignore their device.
+//! `candor sample-size`: number of respondents for a margin of error, a difference, a coefficient, or the detection of
+//! noncompliance.
 
 use candor::effects::{self, EffectOptions, EffectPower};
 use candor::estimate::EstimateOptions;
@@ -120,7 +120,7 @@ fn parse_margin(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What takes the time.
+/// Description of the progress.
 const WHAT: &str = "working out how many respondents it takes";
 
 pub fn run(args: SizeArgs) -> Result<(), Failure> {
@@ -164,7 +164,7 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     emit(&(heading + &short_table(&header, &rows) + &paragraph(note)))
 }
 
-/// What is to be found, as the flags say it.
+/// Parses the alternative to detect.
 fn finding(args: &SizeArgs) -> Result<Alternative, Failure> {
     let found = Alternative::new(&args.detect, args.null, args.ignoring);
     found.map_err(|error| Failure::Usage(with_flags(&error.to_string())))
@@ -174,7 +174,7 @@ fn parse_effect(text: &str) -> Result<Effect, String> {
     effects::parse_effect(text).map_err(|error| with_flags(&error.to_string()))
 }
 
-/// How many respondents the effects of a model take.
+/// Computes the number of respondents for the effects of a model.
 fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
     let fitting = RegressOptions::default().family(args.family).references(args.reference.clone());
     let asked = effects::model(plan, text, fitting)?;

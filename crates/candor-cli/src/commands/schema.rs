@@ -1,4 +1,4 @@
-//! `candor schema`: infer one from a table, or check a table against one.
+//! `candor schema`: infers a schema from data, or checks data against a schema.
 
 use candor::format::lower_first;
 use candor::schema::{Grouped, check, each_problem, infer, to_toml};
@@ -135,7 +135,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A table of true records; a plan, a schema and responses are told from it.
+/// Opens a file of true records; a plan, a schema or responses in its place are an error that names them.
 fn true_records(path: &str, delimiter: Option<u8>) -> Result<Input, Failure> {
     let taken = |what: &str| Failure::about(path, format!("this is {what}; a schema is inferred from true records"));
     if is_plan(path) {

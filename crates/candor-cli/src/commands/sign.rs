@@ -1,4 +1,4 @@
-//! `candor sign`: signs a plan, or makes the key that signs plans.
+//! `candor sign`: signs a plan, or generates the key that signs plans.
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ pub struct SurveyArgs {
     design: DesignArgs,
 }
 
-/// How respondents were drawn.
+/// The sampling design.
 #[derive(Args)]
 pub struct DesignArgs {
     /// Column of sampling weights. This and the following columns are kept by randomize --keep
@@ -71,7 +71,7 @@ pub struct DesignArgs {
 }
 
 impl SurveyArgs {
-    /// What is asked for, of those for whom a condition holds.
+    /// Returns the sampling design of those who meet the condition.
     pub fn survey(&self, plan: &Plan, condition: Option<&str>) -> Result<SamplingDesign, Failure> {
         let by =
             self.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
@@ -79,20 +79,20 @@ impl SurveyArgs {
         Ok(SamplingDesign::new(plan.schema(), &self.design.options()?.by(by).condition(condition))?)
     }
 
-    /// The flags as somebody would type them, files without their folders.
+    /// Formats the options as typed, with files without their folders.
     pub fn flags(&self) -> Vec<String> {
         let by = self.by.as_ref().map(|by| shell::flag("--by", by));
         by.into_iter().chain(self.design.flags()).collect()
     }
 
-    /// Whether nothing is said.
+    /// Returns whether no option was given.
     pub fn is_plain(&self) -> bool {
         self.flags().is_empty()
     }
 }
 
 impl DesignArgs {
-    /// What is asked for, of everybody.
+    /// Returns the sampling design of everybody.
     pub fn survey_of(&self, plan: &Plan) -> Result<SamplingDesign, Failure> {
         Ok(SamplingDesign::new(plan.schema(), &self.options()?)?)
     }
@@ -141,7 +141,7 @@ impl DesignArgs {
     }
 }
 
-/// Where responses are: in files of their own, or in files of counts made elsewhere.
+/// Source of the responses: files of responses, or precomputed counts.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     pub responses: &'a [String],
@@ -149,7 +149,7 @@ pub struct Sources<'a> {
     pub delimiter: Option<u8>,
 }
 
-/// Counts responses for some tables, and tells what should be known of them.
+/// Counts responses for some tables, and prints notes about them.
 pub fn count(
     plan: &Plan,
     survey: &SamplingDesign,

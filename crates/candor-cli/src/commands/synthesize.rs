@@ -118,7 +118,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The records and, if they are made from weights, what these are like.
+/// Makes the records and, if they are drawn from weights, describes these.
 fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
     let parts = match args.method {
         MethodArg::Tree => Parts::Tree,

@@ -122,7 +122,7 @@ fn run_scan(
     }
 }
 
-/// The selected attributes of a scan, naive and corrected side by side.
+/// Formats the selected attributes of a scan, naive and corrected statistics side by side.
 fn describe_scan(found: &Scan) -> String {
     let mut text = format!(
         "Which of {} depend on {}? {} responses\n\n",

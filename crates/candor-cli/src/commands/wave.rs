@@ -1,4 +1,4 @@
-//! Earlier waves of a study: flags of `candor report`.
+//! Earlier waves of a study: options of `candor report`.
 
 use candor::report::file_name;
 use candor::shell;
@@ -19,7 +19,7 @@ pub struct WaveArgs {
     pub wave: Option<String>,
 }
 
-/// An earlier wave as it was asked for.
+/// An earlier wave as given.
 pub struct Earlier<'a> {
     pub name: &'a str,
     pub file: &'a str,
@@ -27,12 +27,12 @@ pub struct Earlier<'a> {
 }
 
 impl WaveArgs {
-    /// The files that are read.
+    /// Returns the files that are read.
     pub fn files(&self) -> Vec<&str> {
         self.against.iter().map(|wave| parts(wave).1).chain(self.against_plan.iter().map(String::as_str)).collect()
     }
 
-    /// The waves, each with its plan.
+    /// Returns the waves, each with its plan.
     pub fn earlier(&self) -> Result<Vec<Earlier<'_>>, Failure> {
         let plans = self.against_plan.len();
         if plans > 1 && plans != self.against.len() {
@@ -50,7 +50,7 @@ impl WaveArgs {
         Ok(self.against.iter().map(String::as_str).enumerate().map(earlier).collect())
     }
 
-    /// The flags as somebody would type them, files without their folders.
+    /// Formats the options as typed, with files without their folders.
     pub fn flags(&self) -> Vec<String> {
         let named = |wave: &String| {
             let (name, file) = parts(wave);
@@ -62,7 +62,7 @@ impl WaveArgs {
     }
 }
 
-/// The name and the file of a wave: of one without a name, the file's name up to its first point.
+/// Returns the name and the file of a wave. The default name is the file name up to its first dot.
 fn parts(wave: &str) -> (&str, &str) {
     let stem = |file| {
         let name = std::path::Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file);

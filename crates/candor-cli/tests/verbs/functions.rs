@@ -195,7 +195,8 @@ fn after_everybody_answered() {
     study.says(words, &made);
     let (asked, numbers) = (TableQuery::tables(marginals.clone()), MomentQuery::default());
     let counted = report::tables(plan, &asked, &numbers).unwrap();
-    let reported = report(plan, &study.counts(&counted), &asked, &numbers, &ReportOptions::default(), ProgressSink::none());
+    let reported =
+        report(plan, &study.counts(&counted), &asked, &numbers, &ReportOptions::default(), ProgressSink::none());
     // The command's tables have the file's name.
     let folder = study.sandbox.path("").display().to_string();
     assert!(!serde_json::to_string(&reported.as_ref().unwrap()).unwrap().contains(&folder));

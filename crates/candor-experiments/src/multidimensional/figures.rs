@@ -10,7 +10,7 @@ use super::{COVERAGES, KEPT, RUNS, alone, clusters_for, workload_plan};
 use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 
-/// The set-up of Figure 3.
+/// Setup of Figure 3.
 pub const SETUP_3: &str = "\
     Relative error for different randomizations: p = 0.1, 0.3, 0.5 and 0.7; the x-axis represents the domain \
     coverage sigma.\n\
@@ -21,12 +21,12 @@ pub const SETUP_3: &str = "\
 
 const READINGS: [Reading; 2] = [Reading::Diagonal, Reading::Keep];
 
-/// The `T_v` with the smallest cell of the printed Table 1, for each `p`.
+/// The `T_v` with the smallest value in the printed Table 1, for each `p`.
 const BEST: [u64; 4] = [50, 50, 50, 100];
 
 const METHODS: [&str; 4] = ["RR-Independent", "RR-Clusters", "RR-Independent + Adjustment", "RR-Clusters + Adjustment"];
 
-/// Figure 2.
+/// Returns Figure 2.
 pub fn figure_2(settings: &Settings) -> Outcome {
     let adult = Dataset::adult();
     let runs = settings.repeats.unwrap_or(RUNS);
@@ -110,7 +110,7 @@ fn said_of_figure_2(found: &[Vec<Errors>], runs: usize) -> String {
     text
 }
 
-/// Figure 3.
+/// Returns Figure 3.
 pub fn figure_3(settings: &Settings) -> Outcome {
     let adult = Dataset::adult();
     let runs = settings.repeats.unwrap_or(RUNS);
@@ -135,7 +135,7 @@ pub fn figure_3(settings: &Settings) -> Outcome {
     outcome
 }
 
-/// The errors of the four methods, and of the workload plan with the reading whose total epsilon it has.
+/// Returns the errors of the four methods, and of the workload plan with the total epsilon of a reading.
 fn methods(adult: &Dataset, at: usize, reading: Reading, runs: usize, seed: u64) -> Vec<Vec<Errors>> {
     let (p, sizes) = (KEPT[at], adult.schema.sizes());
     let independent = blocks(&sizes, &alone(&adult.schema), p, reading);
@@ -172,7 +172,7 @@ fn shown(p: f64, reading: Reading, found: &[Vec<Errors>]) -> (Table, Plot) {
     (table, plot)
 }
 
-/// What the numbers say of the paper's three observations.
+/// Describes the results with respect to the paper's three observations.
 fn said_of_figure_3(found: &[Vec<Vec<Errors>>], reading: Reading) -> String {
     let relative = |p: usize, method: usize, at: usize| found[p][method][at].relative;
     let n = COVERAGES.len();
@@ -208,8 +208,8 @@ fn said_of_figure_3(found: &[Vec<Vec<Errors>>], reading: Reading) -> String {
 mod tests {
     use super::*;
 
-    /// What both readings show: adjustment helps at p = 0.7; and with p on the diagonal, RR-Clusters does not help at
-    /// p = 0.3.
+    /// Both readings show that adjustment helps at p = 0.7. With p on the diagonal, RR-Clusters does not help at p =
+    /// 0.3.
     #[test]
     fn observations_of_the_paper() {
         let adult = Dataset::adult();

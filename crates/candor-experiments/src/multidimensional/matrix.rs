@@ -1,25 +1,25 @@
-//! The randomization matrices of section 6.3, as they can be read.
+//! The randomization matrices of section 6.3, in several readings.
 //!
-//! All have one probability on the main diagonal and another off it. Section 6.3.1 prints `p` and `(1 - p)/|A|`, whose
-//! rows do not sum to 1 (docs/project/errata.md), so the printed recipe has to be read one way or another.
+//! All have one probability on the main diagonal and another one off it. Section 6.3.1 prints `p` and `(1 - p)/|A|`,
+//! whose rows do not sum to 1 (docs/project/errata.md), so the printed recipe needs an interpretation.
 
-/// How section 6.3.1 is read.
+/// An interpretation of section 6.3.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// `p` in the main diagonal, the rest shared equally by the other categories; epsilons keep their sign.
+    /// `p` on the main diagonal, the rest allocated equally to the other categories; epsilons keep their sign.
     Diagonal,
-    /// The same with the absolute values of the printed formula.
+    /// As `Diagonal`, with the absolute values of the printed formula.
     DiagonalAbsolute,
-    /// The answer is the truth with probability `p`, else uniform over all categories, as in Proposition 1.
+    /// The answer is true with probability `p`, else uniform over all categories, as in Proposition 1.
     Keep,
     /// The printed entries, each row rescaled to sum to 1; epsilons keep their sign.
     Rescaled,
-    /// The same with the absolute values of the printed formula.
+    /// As `Rescaled`, with the absolute values of the printed formula.
     RescaledAbsolute,
 }
 
 impl Reading {
-    /// What a column of it is called.
+    /// Returns the column heading of the reading.
     pub fn name(self) -> &'static str {
         match self {
             Reading::Diagonal => "p on the diagonal",
@@ -30,7 +30,7 @@ impl Reading {
         }
     }
 
-    /// The logarithm of diagonal over off-diagonal for an attribute of so many categories.
+    /// Returns the logarithm of the ratio of diagonal to off-diagonal, for an attribute with this many categories.
     pub fn epsilon(self, categories: usize, p: f64) -> f64 {
         let r = categories as f64;
         match self {
@@ -43,7 +43,7 @@ impl Reading {
     }
 }
 
-/// Attributes randomized together: with probability `diagonal` as they are, else as any other combination.
+/// Attributes randomized together: reported unchanged with probability `diagonal`, else as any other combination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     pub attributes: Vec<usize>,
@@ -52,7 +52,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// A cluster that spends the sum of the epsilons of its attributes (section 6.3.2, with the sign of
+    /// Creates a cluster that spends the sum of the epsilons of its attributes (section 6.3.2, with the sign of
     /// docs/project/errata.md).
     fn new(attributes: &[usize], sizes: &[usize], p: f64, reading: Reading) -> Block {
         let cells = attributes.iter().map(|&attribute| sizes[attribute]).product();
@@ -61,19 +61,19 @@ impl Block {
         Block { attributes: attributes.to_vec(), cells, diagonal }
     }
 
-    /// Spends this share of its epsilon.
+    /// Changes the matrix so that the cluster spends this share of its epsilon.
     pub fn spend(&mut self, share: f64) {
         let ratio = self.diagonal / self.other();
         self.diagonal = 1.0 / (1.0 + (self.cells - 1) as f64 * ratio.powf(-share));
     }
 
-    /// The probability of each other combination.
+    /// Returns the probability of each other combination.
     fn other(&self) -> f64 {
         (1.0 - self.diagonal) / (self.cells - 1) as f64
     }
 
-    /// Equation (2) for this matrix. Where diagonal and off-diagonal are equal the answers say nothing, and stand for
-    /// themselves.
+    /// Returns the estimate of equation (2) for this matrix. If diagonal and off-diagonal are equal, the answers carry
+    /// no information and are returned unchanged.
     pub fn estimate(&self, answered: &[f64]) -> Vec<f64> {
         let (other, span) = (self.other(), self.diagonal - self.other());
         match span.abs() < 1e-12 {
@@ -83,7 +83,7 @@ impl Block {
     }
 }
 
-/// A block for each cluster.
+/// Returns one block per cluster.
 pub fn blocks(sizes: &[usize], clusters: &[Vec<usize>], p: f64, reading: Reading) -> Vec<Block> {
     clusters.iter().map(|cluster| Block::new(cluster, sizes, p, reading)).collect()
 }
@@ -100,7 +100,7 @@ mod tests {
         // Printed: .7 and .3/9; the row sums to .7 + 8 * .3/9.
         assert!((diagonal(9, 0.7, Reading::Rescaled) - 0.7 / (0.7 + 8.0 * 0.3 / 9.0)).abs() < 1e-12);
         assert!((diagonal(9, 0.1, Reading::Rescaled) - 1.0 / 9.0).abs() < 1e-12, "the printed epsilon is 0 there");
-        // p_C of {Relationship, Sex, Income} at p = .7: .734161, and .954425 if truths are kept.
+        // p_C of {Relationship, Sex, Income} at p = .7: .734161, and .954425 if values are kept with probability p.
         let cluster = |reading| Block::new(&[0, 1, 2], &[6, 2, 2], 0.7, reading).diagonal;
         assert!((cluster(Reading::Diagonal) - 0.73416096).abs() < 1e-8);
         assert!((cluster(Reading::Keep) - 0.95442536).abs() < 1e-8);

@@ -1,7 +1,8 @@
 //! Domingo-Ferrer and Soria-Comas 2020, "Multi-Dimensional Randomized Response", on the Adult data.
 //!
-//! A cluster spends the sum of the epsilons of its attributes. Estimates are cut off and rescaled as in section 6.4.
-//! The matrix printed in section 6.3.1 is none, so its readings stand side by side (`matrix::Reading`).
+//! A cluster spends the sum of the epsilons of its attributes. Estimates are clipped and rescaled as in section 6.4.
+//! The matrix printed in section 6.3.1 is not a transition matrix, so several readings are compared
+//! (`matrix::Reading`).
 
 mod matrix;
 mod survey;
@@ -94,16 +95,16 @@ pub const PAPER: Paper = Paper {
     ],
 };
 
-/// As many runs as the authors made.
+/// Number of the authors' runs.
 const RUNS: usize = 1000;
-/// Fewer, where each takes long.
+/// Number of runs where each one takes long.
 const FEWER_RUNS: usize = 300;
 const KEPT: [f64; 4] = [0.1, 0.3, 0.5, 0.7];
 const MAX_CELLS: [u64; 3] = [50, 100, 300];
 const MIN_DEPENDENCE: [f64; 3] = [0.1, 0.2, 0.3];
 const COVERAGES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/// Cramer's V of all pairs of the true records.
+/// Returns Cramér's V of all pairs of the true records.
 fn true_dependences(adult: &Dataset) -> Vec<Dependence> {
     let sizes = adult.schema.sizes();
     let columns: Vec<&[u16]> = adult.columns.iter().map(Vec::as_slice).collect();
@@ -113,23 +114,24 @@ fn true_dependences(adult: &Dataset) -> Vec<Dependence> {
     counted(&adult.schema, pairs.into_iter().zip(counts.iter().map(Vec::as_slice)), |_| Measure::CramersV)
 }
 
-/// The clusters of Algorithm 1 on the true records.
+/// Returns the clusters of Algorithm 1 on the true records.
 fn clusters_of(adult: &Dataset, limits: Limits) -> Vec<Vec<usize>> {
     let attributes = adult.schema.attributes().iter().map(|a| a.categories().len()).enumerate();
     cluster(&attributes.collect::<Vec<_>>(), &true_dependences(adult), limits).clusters
 }
 
-/// Every attribute by itself.
+/// Returns one cluster per attribute.
 fn alone(schema: &Schema) -> Vec<Vec<usize>> {
     (0..schema.sizes().len()).map(|attribute| vec![attribute]).collect()
 }
 
-/// The clusters of Algorithm 1 for a `T_v`; they are the same for all three `T_d` (see the dependences).
+/// Returns the clusters of Algorithm 1 for a `T_v`; they are the same for all three `T_d`.
 fn clusters_for(adult: &Dataset, cells: u64) -> Vec<Vec<usize>> {
     clusters_of(adult, Limits::default().cells(cells).dependence(MIN_DEPENDENCE[1]))
 }
 
-/// The least error of all pairs at the total epsilon of RR-Independent, read as keep with p, else uniform.
+/// Returns the plan with the least error of all pairs at the total epsilon of RR-Independent, read as "keep with p,
+/// else uniform".
 fn workload_plan(schema: &Schema, p: f64) -> Plan {
     let tables = TableList::parse("pairs", schema).expect("several attributes");
     let total = schema.sizes().iter().map(|&size| Reading::Keep.epsilon(size, p)).sum();

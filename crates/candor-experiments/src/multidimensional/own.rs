@@ -1,4 +1,4 @@
-//! Tables 1 and 2 and Figures 2 and 3 on one's own data, under the reading "keep with p, else uniform".
+//! Tables 1 and 2 and Figures 2 and 3 on the user's own data, under the reading "keep with p, else uniform".
 
 use candor::plot::{Plot, Scale, Series};
 use candor_analysis::association::Limits;
@@ -11,21 +11,21 @@ use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 use crate::unfit::{Unfit, check};
 
-/// The parameters, by the paper's symbols.
+/// Parameters, named by the paper's symbols.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multidimensional {
-    /// `p`: the probability that a value is kept; else it is drawn uniformly.
+    /// `p`: probability that a value is kept; otherwise it is drawn uniformly.
     pub p: Vec<f64>,
-    /// `T_v`: the largest number of combinations of a cluster.
+    /// `T_v`: maximum number of combinations of a cluster.
     pub max_cells: Vec<u64>,
-    /// `T_d`: the least dependence within a cluster.
+    /// `T_d`: minimum association within a cluster.
     pub min_dependence: Vec<f64>,
-    /// `sigma`: the share of the combinations of two attributes that a query covers.
+    /// `sigma`: share of the combinations of two attributes that a query covers.
     pub coverage: Vec<f64>,
 }
 
 impl Default for Multidimensional {
-    /// The paper's.
+    /// The parameters of the paper.
     fn default() -> Multidimensional {
         Multidimensional {
             p: super::KEPT.to_vec(),
@@ -36,10 +36,10 @@ impl Default for Multidimensional {
     }
 }
 
-/// The largest table of a cluster: an answer is a number below it.
+/// Maximum number of cells of a cluster's table, because an answer is a number below it.
 const MAX_CELLS: f64 = 1e6;
 
-/// A clustering, and the thresholds that lead to it.
+/// A clustering, and the thresholds that produce it.
 struct Clustered {
     thresholds: Vec<(u64, f64)>,
     clusters: Vec<Vec<usize>>,
@@ -60,7 +60,7 @@ pub(crate) fn experiment(data: Dataset, asked: &Multidimensional, settings: &Set
     for &p in &asked.p {
         let found = errors(&data, &clusterings, p, asked, (runs, settings.seed));
         let mut of_p: Vec<Vec<String>> = found.iter().flat_map(|method| method.rows(p, &asked.coverage)).collect();
-        // By thresholds, which are numbers in text; rows without any come first.
+        // Sorts by thresholds, which are numbers as text; rows without thresholds come first.
         let threshold = |row: &[String], at: usize| row[at].parse::<f64>().unwrap_or(-1.0);
         of_p.sort_by(|a, b| {
             threshold(a, 1).total_cmp(&threshold(b, 1)).then(threshold(a, 2).total_cmp(&threshold(b, 2)))
@@ -76,7 +76,7 @@ pub(crate) fn experiment(data: Dataset, asked: &Multidimensional, settings: &Set
     Ok(outcome)
 }
 
-/// The data without public attributes, which are neither randomized nor asked about.
+/// Returns the data without public attributes, which are neither randomized nor queried.
 fn randomized_only(data: Dataset) -> Result<Dataset, Unfit> {
     let places = data.schema.randomized();
     if places.len() < 2 {
@@ -90,7 +90,7 @@ fn randomized_only(data: Dataset) -> Result<Dataset, Unfit> {
     Ok(Dataset { schema, columns: places.into_iter().map(|place| data.columns[place].clone()).collect() })
 }
 
-/// The clusterings of Algorithm 1 for all pairs of thresholds, each once.
+/// Returns the distinct clusterings of Algorithm 1 for all pairs of thresholds.
 fn clusterings(data: &Dataset, asked: &Multidimensional) -> Vec<Clustered> {
     let mut found: Vec<Clustered> = Vec::new();
     for &cells in &asked.max_cells {
@@ -122,7 +122,7 @@ fn clusters_table(data: &Dataset, clusterings: &[Clustered]) -> Table {
     Table { name: "clusters".to_owned(), columns, rows: rows.collect() }
 }
 
-/// The errors of one method under one clustering, by coverage.
+/// Errors of one method under one clustering, by coverage.
 struct Method {
     name: &'static str,
     thresholds: Vec<(u64, f64)>,
@@ -173,7 +173,8 @@ fn errors(
     found.map(|(errors, (name, thresholds))| Method { name, thresholds, errors }).collect()
 }
 
-/// One method of each name: with thresholds, those with the least mean relative error, as the paper takes them.
+/// Returns one entry per method name: among several thresholds the one with the least mean relative error, as in the
+/// paper.
 fn best(found: &[Method]) -> Vec<&Method> {
     let mut chosen: Vec<&Method> = Vec::new();
     for method in found {
@@ -214,8 +215,8 @@ fn sentence(p: f64, found: &[Method]) -> String {
 mod tests {
     use super::*;
 
-    /// On Adult, with the paper's thresholds, the clusters are the paper's (docs/project/reproduction.md), and errors
-    /// those of the exhibits: the same seed gives the same runs.
+    /// On Adult with the paper's thresholds, the clusters are the paper's (docs/project/reproduction.md), and the
+    /// errors are those of the exhibits: the same seed gives the same runs.
     #[test]
     fn own_data_are_treated_as_adult_is() {
         let asked = Multidimensional { p: vec![0.7], coverage: vec![0.1, 0.5], ..Multidimensional::default() };
@@ -223,7 +224,7 @@ mod tests {
         let outcome = experiment(Dataset::adult(), &asked, &settings).unwrap();
         assert_eq!((outcome.tables[0].rows.len(), outcome.plots.len()), (9, 2));
         assert_eq!(outcome.tables[0].rows[0][2], "{Relationship, Sex, Income}");
-        // Three methods without thresholds, two for each of nine pairs of them, at two coverages.
+        // Three methods without thresholds, two for each of nine pairs of thresholds, at two coverages.
         assert_eq!(outcome.tables[1].rows.len(), 2 * (3 + 2 * 9));
         let adult = Dataset::adult();
         let blocks = blocks(&adult.schema.sizes(), &alone(&adult.schema), 0.7, Reading::Keep);

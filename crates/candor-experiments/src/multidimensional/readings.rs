@@ -1,4 +1,4 @@
-//! What else was tried to explain Tables 1 and 2: other matrices, other sets, other clusters.
+//! Further attempts to explain Tables 1 and 2: other matrices, other query sets, other clusters.
 
 use super::matrix::{Block, Reading, blocks};
 use super::survey::{Draw, Survey, Way, median, without_noise};
@@ -7,11 +7,11 @@ use super::{FEWER_RUNS, KEPT, MAX_CELLS, clusters_for};
 use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 
-/// Questions for errors without noise.
+/// Number of queries for errors without noise.
 const QUESTIONS: usize = 10_000;
 
-/// What is tried against Table 1: a matrix, how sets are drawn, and which share of the sum of epsilons a cluster
-/// spends.
+/// Combinations compared with Table 1: the matrix, how query sets are drawn, and the share of the sum of epsilons that
+/// a cluster spends.
 const TRIED: [(Reading, Draw, f64); 13] = [
     (Reading::Diagonal, Draw::Rounded, 1.0),
     (Reading::DiagonalAbsolute, Draw::Rounded, 1.0),
@@ -38,7 +38,7 @@ fn drawn(draw: Draw) -> &'static str {
     }
 }
 
-/// The exhibit.
+/// Returns the exhibit.
 pub fn readings(settings: &Settings) -> Outcome {
     let adult = Dataset::adult();
     let runs = settings.repeats.unwrap_or(FEWER_RUNS);
@@ -48,7 +48,7 @@ pub fn readings(settings: &Settings) -> Outcome {
     Outcome { tables: vec![tried, limits], plots: Vec::new(), verdict }
 }
 
-/// Every combination against Table 1.
+/// Compares every combination with Table 1.
 fn tried(adult: &Dataset, runs: usize, seed: u64) -> (Table, String) {
     let mut rows = Vec::new();
     let mut factors = Vec::new();
@@ -90,7 +90,7 @@ fn tried(adult: &Dataset, runs: usize, seed: u64) -> (Table, String) {
     (Table { name: "tried".to_owned(), columns, rows }, text)
 }
 
-/// The median relative errors for the three `T_v`.
+/// Returns the median relative errors for the three `T_v`.
 fn errors(adult: &Dataset, p: f64, (reading, draw, spent): (Reading, Draw, f64), runs: usize, seed: u64) -> Vec<f64> {
     let sizes = adult.schema.sizes();
     let made: Vec<Vec<Block>> = MAX_CELLS
@@ -106,7 +106,8 @@ fn errors(adult: &Dataset, p: f64, (reading, draw, spent): (Reading, Draw, f64),
     survey.medians(&ways).iter().map(|errors| errors[0].relative).collect()
 }
 
-/// The errors that would be left without noise, for the clusters of Algorithm 1 and for the best of all clusterings.
+/// Returns the errors that would remain without noise, for the clusters of Algorithm 1 and for the best of all
+/// clusterings.
 fn limits(adult: &Dataset, number: usize, seed: u64) -> (Table, String) {
     let sizes = adult.schema.sizes();
     let all = partitions(sizes.len());
@@ -152,7 +153,7 @@ fn limits(adult: &Dataset, number: usize, seed: u64) -> (Table, String) {
     (Table { name: "without-noise".to_owned(), columns: columns.map(str::to_owned).to_vec(), rows }, text)
 }
 
-/// All partitions of so many attributes.
+/// Returns all partitions of this many attributes.
 fn partitions(attributes: usize) -> Vec<Vec<Vec<usize>>> {
     let mut all: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
     for attribute in 0..attributes {
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!([1, 3, 5, 8].map(|n| partitions(n).len()), [1, 5, 52, 4140]);
     }
 
-    /// No clustering within 50 combinations can leave an error as small as Table 2 prints at p = 0.7.
+    /// No clustering within 50 combinations has an error as small as the one printed in Table 2 at p = 0.7.
     #[test]
     fn printed_errors_are_below_every_clustering() {
         let (table, text) = limits(&Dataset::adult(), 2_000, 7);

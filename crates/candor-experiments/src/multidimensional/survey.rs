@@ -15,31 +15,32 @@ use rand_core::Rng;
 use super::matrix::Block;
 use crate::adult::Dataset;
 
-/// How records are randomized and a query is answered from them.
+/// Randomization of the records, and estimation of a query from them.
 #[derive(Clone, Copy)]
 pub enum Way<'a> {
-    /// By counting the answers as if they were the truth.
+    /// Counts answers as if they were true values.
     Answers(&'a [Block]),
-    /// By the estimated tables of the blocks, cut off and rescaled, as if blocks were independent.
+    /// Multiplies the estimated tables of the blocks, clipped and rescaled, as if blocks were independent.
     Product(&'a [Block]),
-    /// By the weights of adjusted records.
+    /// Uses the weights of raked records.
     Adjusted(&'a [Block]),
-    /// By the unbiased estimate of the table of the attributes asked about, under a plan.
+    /// Uses the unbiased estimate of the table of the queried attributes, under a plan.
     Unbiased(&'a Plan),
 }
 
-/// How the set of a query is drawn.
+/// Way of drawing the set of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// Two different attributes, and the coverage's share of their combinations, rounded, at least one.
+    /// Two different attributes; a fraction `coverage` of their combinations, rounded, at least one.
     Rounded,
-    /// The same, rounded up.
+    /// As `Rounded`, but rounded up.
     RoundedUp,
-    /// Two different attributes, and each combination by chance.
+    /// Two different attributes; each combination independently at random.
     EachByChance,
-    /// Two different attributes, and all combinations of random categories of either, the root of the coverage each.
+    /// Two different attributes; all combinations of random categories of either, each with the square root of the
+    /// coverage.
     Rectangle,
-    /// Attributes drawn with replacement: the same one twice is one attribute, else as `Rounded`.
+    /// Attributes drawn with replacement: the same one twice counts as one attribute, otherwise as `Rounded`.
     WithReplacement,
 }
 
@@ -83,7 +84,7 @@ impl Question {
         Question { attributes, holds }
     }
 
-    /// The sum of its table over the set.
+    /// Returns the sum of its table over the set.
     fn sum(&self, table: &[f64]) -> f64 {
         table.iter().zip(&self.holds).filter(|(_, holds)| **holds).map(|(share, _)| share).sum()
     }
@@ -92,13 +93,13 @@ impl Question {
 /// Medians over the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Errors {
-    /// Of the number of records.
+    /// Absolute error, in records.
     pub absolute: f64,
-    /// Of that over the true number.
+    /// Relative error: the absolute error over the true number.
     pub relative: f64,
 }
 
-/// Which runs are made.
+/// Settings of the simulated runs.
 #[derive(Clone, Copy)]
 pub struct Survey<'a> {
     /// The true records.
@@ -110,9 +111,9 @@ pub struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// For each way and coverage the median errors over runs, each with new answers and new questions, which all ways
-    /// share. Questions that hold for nobody are drawn again. Runs are shared out over all cores; the result depends
-    /// on the seed only.
+    /// Returns, for each way and coverage, the median errors over runs. Each run has new answers and new queries,
+    /// shared by all ways; queries that nobody meets are drawn again. Runs are distributed over all cores; the result
+    /// depends on the seed only.
     pub fn medians(&self, ways: &[Way]) -> Vec<Vec<Errors>> {
         let next = AtomicUsize::new(0);
         let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -138,7 +139,7 @@ impl Survey<'_> {
         (0..ways.len()).map(|way| coverages.clone().map(|coverage| errors(way, coverage)).collect()).collect()
     }
 
-    /// One question of each coverage, with the true count.
+    /// Draws one query of each coverage, with its true count.
     fn questions(&self, rng: &mut impl Rng) -> Vec<(Question, f64)> {
         let sizes = self.adult.schema.sizes();
         let slices: Vec<&[u16]> = self.adult.columns.iter().map(Vec::as_slice).collect();
@@ -155,14 +156,14 @@ impl Survey<'_> {
         self.coverages.iter().map(&mut question).collect()
     }
 
-    /// Absolute and relative error of each way for one question of each coverage.
+    /// Returns the absolute and relative error of each way, for one query of each coverage.
     fn run(&self, ways: &[Way], seed: u64) -> Vec<Vec<[f64; 2]>> {
         let source = Source::from_seed(seed);
         let questions = self.questions(&mut source.stream(0));
         let people = self.adult.columns[0].len() as f64;
         let mut found = Vec::with_capacity(ways.len());
         for way in ways {
-            // The same stream for every way: those with the same blocks see the same answers.
+            // The same stream for every way: those with the same blocks use the same answers.
             let shares = self.shares(way, &questions, &source);
             let errors = questions.iter().zip(shares).map(|((_, truth), share)| {
                 let absolute = (people * share - truth).abs();
@@ -173,7 +174,7 @@ impl Survey<'_> {
         found
     }
 
-    /// The estimated share of each question's set.
+    /// Returns the estimated share of each query's set.
     fn shares(&self, way: &Way, questions: &[(Question, f64)], source: &Source) -> Vec<f64> {
         match way {
             Way::Answers(blocks) => {
@@ -203,8 +204,8 @@ impl Survey<'_> {
         }
     }
 
-    /// The randomized combination of every record in each block wanted, none in the others; each block has its own
-    /// stream.
+    /// Returns the randomized combination of every record in each wanted block, nothing for the others; each block has
+    /// a random stream of its own.
     fn answered(&self, blocks: &[Block], wanted: impl Fn(&Block) -> bool, source: &Source) -> Vec<Vec<u32>> {
         let sizes = self.adult.schema.sizes();
         let randomized = |(number, block): (usize, &Block)| {
@@ -232,7 +233,7 @@ impl Survey<'_> {
         blocks.iter().enumerate().map(randomized).collect()
     }
 
-    /// A column of codes for each attribute.
+    /// Returns one column of codes per attribute.
     fn columns(&self, blocks: &[Block], answered: &[Vec<u32>]) -> Vec<Vec<u16>> {
         let sizes = self.adult.schema.sizes();
         let mut columns = vec![Vec::new(); sizes.len()];
@@ -247,7 +248,7 @@ impl Survey<'_> {
         columns
     }
 
-    /// As if attributes of different blocks were independent.
+    /// Multiplies tables as if attributes of different blocks were independent.
     fn by_products(&self, blocks: &[Block], tables: &[Vec<f64>], questions: &[(Question, f64)]) -> Vec<f64> {
         let sizes = self.adult.schema.sizes();
         let block_of = |a: usize| blocks.iter().position(|b| b.attributes.contains(&a)).expect("in a block");
@@ -266,7 +267,7 @@ impl Survey<'_> {
         questions.iter().map(share).collect()
     }
 
-    /// From answers weighted to agree with the tables of the blocks.
+    /// Estimates from answers weighted to agree with the tables of the blocks.
     fn by_weights(&self, blocks: &[Block], answered: &[Vec<u32>], questions: &[(Question, f64)]) -> Vec<f64> {
         let sizes = self.adult.schema.sizes();
         let answers = self.columns(blocks, answered);
@@ -291,7 +292,7 @@ impl Survey<'_> {
         questions.iter().map(share).collect()
     }
 
-    /// Tables estimated for the very records from answers under a plan.
+    /// Estimates tables of these records from answers under a plan.
     fn under_a_plan(&self, plan: &Plan, questions: &[(Question, f64)], source: &Source) -> Vec<f64> {
         let columns = &self.adult.columns;
         let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
@@ -306,7 +307,7 @@ impl Survey<'_> {
     }
 }
 
-/// The middle one, or the mean of the two in the middle.
+/// Returns the median; of an even number of values, the mean of the middle two.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
@@ -315,7 +316,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// The tables of the blocks, cut off and rescaled as in section 6.4; empty for blocks without answers.
+/// Returns the tables of the blocks, clipped and rescaled as in section 6.4; empty for blocks without answers.
 fn tables(blocks: &[Block], answered: &[Vec<u32>]) -> Vec<Vec<f64>> {
     let table = |(block, answers): (&Block, &Vec<u32>)| {
         if answers.is_empty() {
@@ -328,7 +329,7 @@ fn tables(blocks: &[Block], answered: &[Vec<u32>]) -> Vec<Vec<f64>> {
     blocks.iter().zip(answered).map(table).collect()
 }
 
-/// A table of `attributes` summed to those in `of`.
+/// Sums a table of `attributes` to those in `of`.
 fn summed(table: &[f64], attributes: &[usize], sizes: &[usize], of: &[usize]) -> Vec<f64> {
     let shape = Shape::new(attributes.iter().map(|&attribute| sizes[attribute]).collect());
     let place = |wanted: &usize| attributes.iter().position(|a| a == wanted).expect("an attribute of the table");
@@ -338,7 +339,7 @@ fn summed(table: &[f64], attributes: &[usize], sizes: &[usize], of: &[usize]) ->
     sums
 }
 
-/// What assuming independence costs without noise: for so many questions the attributes of each, and the relative
+/// Returns the cost of assuming independence, without noise: for random queries, their attributes and the relative
 /// error of the product of the true one-way shares.
 pub fn without_noise(adult: &Dataset, draw: Draw, questions: usize, seed: u64) -> Vec<(Vec<usize>, f64)> {
     let survey = Survey { adult, coverages: &[0.1], draw, runs: questions, seed };

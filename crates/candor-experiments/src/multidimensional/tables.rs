@@ -1,4 +1,4 @@
-//! Tables 1 and 2: relative errors of RR-Clusters, printed beside ours under each reading of the matrix.
+//! Tables 1 and 2: relative errors of RR-Clusters, printed values next to ours under each reading of the matrix.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::{FEWER_RUNS, KEPT, MAX_CELLS, MIN_DEPENDENCE, RUNS, alone, clusters_f
 use crate::adult::Dataset;
 use crate::exhibit::{Outcome, Settings, Table};
 
-/// The set-up of Table 1.
+/// Setup of Table 1.
 pub const SETUP: &str = "\
     Relative error of RR-Clusters in the Adult data set for T_v in {50, 100, 300}, T_d in {0.1, 0.2, 0.3} and a \
     randomization matrix with p in {0.1, 0.3, 0.5, 0.7}; S was generated with sigma = 0.1.\n\
@@ -18,11 +18,11 @@ pub const SETUP: &str = "\
     r_S = |(Y_S - X_S)/X_S|; the values reported are median values over 1000 runs, S being a random sigma proportion \
     of the combinations of two random attributes.";
 
-/// The set-up of Table 2.
+/// Setup of Table 2.
 pub const SETUP_6: &str = "\
     As Table 1, with the expanded data set Adult6, obtained by concatenating the original Adult data set 6 times.";
 
-/// Table 1 as printed: for each p and T_d, in their order, the relative errors for the three T_v.
+/// Table 1 as printed: for each p and T_d, in order, the relative errors for the three T_v.
 pub const TABLE_1: [[&str; 3]; 12] = [
     ["0.335", "0.404", "0.495"],
     ["0.357", "0.351", "0.501"],
@@ -38,7 +38,7 @@ pub const TABLE_1: [[&str; 3]; 12] = [
     ["0.070", "0.068", "0.079"],
 ];
 
-/// Table 2 as printed, likewise.
+/// Table 2 as printed, in the same form.
 pub const TABLE_2: [[&str; 3]; 12] = [
     ["0.189", "0.312", "0.459"],
     ["0.173", "0.310", "0.449"],
@@ -57,32 +57,32 @@ pub const TABLE_2: [[&str; 3]; 12] = [
 /// The readings shown in the tables.
 const READINGS: [Reading; 3] = [Reading::Diagonal, Reading::Keep, Reading::Rescaled];
 
-/// Mean over the `T_d` of what is printed for a `p` and a `T_v`.
+/// Returns the mean over `T_d` of the printed values for a `p` and a `T_v`.
 pub fn printed_mean(printed: &[[&str; 3]; 12], p: usize, cells: usize) -> f64 {
     let of = |dependence: usize| printed[3 * p + dependence][cells].parse::<f64>().expect("a number");
     (0..3).map(of).sum::<f64>() / 3.0
 }
 
-/// The factor by which numbers are off, in the root mean square of logarithms.
+/// Returns the typical ratio between two numbers: the exponential of the root mean square of their log-ratios.
 pub fn factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (sum, count) =
         pairs.fold((0.0, 0), |(sum, count), (ours, printed)| (sum + (ours / printed).ln().powi(2), count + 1));
     (sum / f64::from(count)).sqrt().exp()
 }
 
-/// Table 1.
+/// Returns Table 1.
 pub fn table_1(settings: &Settings) -> Outcome {
     cluster_table(&Dataset::adult(), &TABLE_1, settings.repeats.unwrap_or(RUNS), settings.seed)
 }
 
-/// Table 2.
+/// Returns Table 2.
 pub fn table_2(settings: &Settings) -> Outcome {
     let adult = Dataset::adult();
     let columns = adult.columns.iter().map(|column| column.repeat(6)).collect();
     cluster_table(&Dataset { columns, ..adult }, &TABLE_2, settings.repeats.unwrap_or(FEWER_RUNS), settings.seed)
 }
 
-/// The median relative errors for one `p`: of each reading those of the three `T_v` and of RR-Independent, and of the
+/// Returns the median relative errors for one `p`: of each reading for the three `T_v` and RR-Independent, and of the
 /// workload plan.
 fn errors(adult: &Dataset, p: f64, runs: usize, seed: u64) -> (Vec<Vec<f64>>, f64) {
     let sizes = adult.schema.sizes();
@@ -101,7 +101,7 @@ fn errors(adult: &Dataset, p: f64, runs: usize, seed: u64) -> (Vec<Vec<f64>>, f6
     (found[..made.len()].chunks(clusterings.len()).map(<[f64]>::to_vec).collect(), found[made.len()])
 }
 
-/// The relative errors of RR-Clusters, printed beside ours.
+/// Returns the relative errors of RR-Clusters, printed values next to ours.
 fn cluster_table(adult: &Dataset, printed: &[[&str; 3]; 12], runs: usize, seed: u64) -> Outcome {
     let found: Vec<(Vec<Vec<f64>>, f64)> = KEPT.iter().map(|&p| errors(adult, p, runs, seed)).collect();
     let (mut rows, mut others) = (Vec::new(), Vec::new());
@@ -140,7 +140,7 @@ fn cluster_table(adult: &Dataset, printed: &[[&str; 3]; 12], runs: usize, seed: 
     }
 }
 
-/// How far each reading is from the print, and in words.
+/// Returns the distance of each reading from the printed values, and a description of it.
 fn compared(found: &[Vec<Vec<f64>>], printed: &[[&str; 3]; 12], runs: usize) -> (Table, String) {
     let off = |p: usize, reading: usize| factor((0..3).map(|j| (found[p][reading][j], printed_mean(printed, p, j))));
     let grows = |errors: &dyn Fn(usize) -> f64| if errors(2) > errors(0) { "grows" } else { "falls" };
@@ -197,7 +197,8 @@ mod tests {
         assert!((factor([(1.0, 2.0), (2.0, 1.0)].into_iter()) - 2.0).abs() < 1e-12);
     }
 
-    /// The literal reading explains p = 0.1 and the growth with T_v at p = 0.1 and 0.3; the other reading does neither.
+    /// The literal reading explains p = 0.1, and the growth with T_v at p = 0.1 and 0.3; the other reading explains
+    /// neither.
     #[test]
     fn p_on_the_diagonal_explains_strong_randomization() {
         let adult = Dataset::adult();

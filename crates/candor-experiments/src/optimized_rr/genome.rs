@@ -16,7 +16,7 @@ use rand_core::Rng;
 use super::uniform;
 use crate::exhibit::{Outcome, Settings, Table};
 
-/// The set-up in the authors' words, and what only their notebook says.
+/// Setup in the authors' words, and details found in their notebook only.
 pub const SETUP: &str = "\
     Considering each allele information and disease status as an attribute value, a_i = 4; the dataset contains k \
     SNPs, N = 1,000.\n\
@@ -32,10 +32,10 @@ pub const SETUP: &str = "\
     Both are kept in the columns \"as in the notebook\" and mended in the others, where every SNP has its own data \
     and whole records are randomized under one plan.";
 
-/// Individuals; each has two alleles.
+/// Number of individuals; each has two alleles.
 const INDIVIDUALS: usize = 1_000;
 
-/// What the authors' notebook prints for k = 10, 20, ..., 100: heuristic and Kronecker.
+/// Values printed by the authors' notebook for k = 10, 20, ..., 100: heuristic and Kronecker.
 const PRINTED: [(f64, f64); 10] = [
     (18.74045737, 59.44948526),
     (21.92576267, 63.23553897),
@@ -49,7 +49,7 @@ const PRINTED: [(f64, f64); 10] = [
     (20.09285875, 63.58808526),
 ];
 
-/// The runs of one method at one number of SNPs.
+/// Results of one method at one number of SNPs, run by run.
 #[derive(Clone, Default)]
 struct Runs(Vec<f64>);
 
@@ -58,7 +58,7 @@ impl Runs {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    /// The mean with the range of all runs.
+    /// Formats the mean with the range of all runs.
     fn cell(&self) -> String {
         let least = self.0.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = self.0.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -66,18 +66,18 @@ impl Runs {
     }
 }
 
-/// Heuristic and Kronecker, each as in the notebook, mended, and mended with the counts estimated first.
+/// Heuristic and Kronecker, each as in the notebook, corrected, and corrected with the counts estimated first.
 #[derive(Default)]
 struct Methods {
     notebook: [Runs; 2],
     mended: [Runs; 2],
     debiased: [Runs; 2],
     total: Runs,
-    /// The original statistic, averaged over the SNPs.
+    /// Original statistic, averaged over the SNPs.
     original: Runs,
 }
 
-/// Runs the example.
+/// Runs the experiment.
 pub(super) fn genome(settings: &Settings) -> Outcome {
     let runs = settings.repeats.unwrap_or(10);
     let all: Vec<(usize, Methods)> = (1..=10).map(|tens| (10 * tens, methods(settings, 10 * tens, runs))).collect();
@@ -181,7 +181,7 @@ fn verdict(all: &[(usize, Methods)], runs: usize) -> String {
     )
 }
 
-/// All runs at one number of SNPs.
+/// Returns all runs at one number of SNPs.
 fn methods(settings: &Settings, k: usize, runs: usize) -> Methods {
     let mut methods = Methods::default();
     let schema = Schema::with_sizes(&vec![4; k]).expect("four categories each");
@@ -218,7 +218,7 @@ fn difference(exact: &[f64], found: impl Iterator<Item = f64>) -> f64 {
     exact.iter().zip(found).map(|(exact, found)| (exact - found).abs()).sum::<f64>() / exact.len() as f64
 }
 
-/// The category of every allele for each SNP: counts as in the paper, dealt out at random.
+/// Returns the category of every allele for each SNP: counts as in the paper, in random order.
 fn alleles(rng: &mut impl Rng, k: usize) -> Vec<Vec<u16>> {
     let n = 2 * INDIVIDUALS;
     let snp = |rng: &mut dyn FnMut() -> f64| {
@@ -244,25 +244,25 @@ fn counts(codes: &[u16]) -> [f64; 4] {
     counts
 }
 
-/// The probability of an unaltered answer at an attribute epsilon.
+/// Returns the probability of an unaltered answer at an attribute epsilon.
 fn retention(epsilon: f64) -> f64 {
     1.0 / (1.0 + 3.0 * (-epsilon).exp())
 }
 
-/// The counts of one SNP, randomized on its own.
+/// Returns the counts of one SNP that is randomized on its own.
 fn alone(column: &[u16], epsilon: f64, rng: &mut impl Rng) -> [f64; 4] {
     let kept = retention(epsilon);
     let mut counts = [0.0; 4];
     for &code in column {
         let at = uniform(rng, 0.0, 1.0);
-        // What is left of the unit interval is shared by the three other categories.
+        // The rest of the unit interval is divided equally among the three other categories.
         let shift = if at < kept { 0 } else { 1 + ((at - kept) / (1.0 - kept) * 3.0).min(2.0) as usize };
         counts[(usize::from(code) + shift) % 4] += 1.0;
     }
     counts
 }
 
-/// The counts of every SNP from whole records randomized under a plan.
+/// Returns the counts of every SNP from complete records randomized under a plan.
 fn together(plan: &Plan, columns: &[Vec<u16>], source: &Source) -> Vec<[f64; 4]> {
     let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
     let codes = answer_codes(plan, &answers);
@@ -277,7 +277,7 @@ fn together(plan: &Plan, columns: &[Vec<u16>], source: &Source) -> Vec<[f64; 4]>
     (0..columns.len()).map(answered).collect()
 }
 
-/// Unbiased counts from those of answers at an attribute epsilon.
+/// Returns unbiased counts from the counts of answers at an attribute epsilon.
 fn estimated(answered: [f64; 4], epsilon: f64) -> [f64; 4] {
     let kept = retention(epsilon);
     let other = (1.0 - kept) / 3.0;
@@ -285,8 +285,8 @@ fn estimated(answered: [f64; 4], epsilon: f64) -> [f64; 4] {
     answered.map(|count| (count - n * other) / (kept - other))
 }
 
-/// The statistic of a 2 x 2 table; a table with an empty or negative margin has none, so estimated counts below a
-/// small positive number count as that.
+/// Returns the statistic of a 2 x 2 table. It is undefined for an empty or negative margin, so estimated counts are
+/// raised to a small positive number.
 fn chi_square(counts: [f64; 4]) -> f64 {
     let n: f64 = counts.iter().sum();
     let [a, b, c, d] = counts.map(|count| count.max(1e-4 * n));
@@ -297,8 +297,8 @@ fn chi_square(counts: [f64; 4]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The notebook's means come out; the standard error of a mean of ten runs is about 2 for the heuristic and 1 for
-    /// the Kronecker product.
+    /// The notebook's means are reproduced; the standard error of a mean of ten runs is about 2 for the heuristic and 1
+    /// for the Kronecker product.
     #[test]
     fn means_are_those_of_the_notebook() {
         let settings = Settings { seed: 1, repeats: None };
@@ -312,7 +312,7 @@ mod tests {
         }
     }
 
-    /// One SNP by itself and as part of a record have the same distribution of counts.
+    /// One SNP on its own, and as part of a record, has the same distribution of counts.
     #[test]
     fn joint_plans_randomize_an_attribute_as_its_level_says() {
         let source = Source::from_seed(5);

@@ -1,9 +1,9 @@
-//! Figures 1 to 4: what the optimum and the heuristic spend on the entire dataset, at the levels the heuristic
+//! Figures 1 to 4: record-level epsilons of the optimum and the heuristic, at the attribute epsilons the heuristic
 //! achieves.
 //!
-//! Algorithm 3 may alter an attribute's level, and outputs the levels "actually guaranteed". The authors' notebooks
-//! compare all methods at these: the sum that the Kronecker product spends, and the optimum, are those of the achieved
-//! levels.
+//! Algorithm 3 may change an attribute's epsilon and outputs those "actually guaranteed". The authors' notebooks
+//! compare all methods at these: the epsilon of the Kronecker product (their sum) and the optimum are for the achieved
+//! ones.
 
 use candor::plot::{Plot, Scale, Series};
 use candor_base::randomness::Source;
@@ -15,7 +15,7 @@ use rand_core::Rng;
 use super::uniform;
 use crate::exhibit::{Outcome, Settings, Table};
 
-/// The set-up of Figs. 1 and 2.
+/// Setup of Figs. 1 and 2.
 pub const FIXED_SIZES: &str = "\
     We fixed a_i = 5 for all i, and the value of each epsilon_i was randomly set from 1 to 8.\n\
     For each k in {3, 5, 7, 10}, 200 different sets of (epsilon_1, ..., epsilon_k) were generated; the results are \
@@ -24,7 +24,7 @@ pub const FIXED_SIZES: &str = "\
     The authors' notebooks run Algorithm 3 first and use the levels epsilon_i that it achieved for the sum and for \
     the optimum; the one for k = 10 draws epsilon_i from 2 to 8.";
 
-/// The set-up of Figs. 3 and 4.
+/// Setup of Figs. 3 and 4.
 pub const FIXED_EPSILONS: &str = "\
     We fixed epsilon_i = 3 for all i; for each k, the value of each a_i was randomly set and 200 different sets of \
     (a_1, ..., a_k) were generated; the results are sorted by the sum of a_i.\n\
@@ -32,7 +32,7 @@ pub const FIXED_EPSILONS: &str = "\
     7 and 10.\n\
     As in Figs. 1 and 2, sum and optimum are those of the levels that Algorithm 3 achieved.";
 
-/// From which range an instance is drawn; the upper end of sizes is included.
+/// Range from which an instance is drawn; the upper end of sizes is included.
 #[derive(Clone, Copy)]
 enum Draw {
     /// The attribute epsilons; `a = 5`.
@@ -41,10 +41,10 @@ enum Draw {
     Sizes(usize, usize),
 }
 
-/// One panel: its number of attributes, of instances, and what they are drawn from.
+/// One panel: number of attributes, number of instances, and their range.
 type Panel = (usize, usize, Draw);
 
-/// The authors' panels; the last as the text of the paper has it, where the notebook differs.
+/// The authors' panels; the last one follows the text of the paper where the notebook differs.
 const EPSILONS: [Panel; 5] = [
     (3, 200, Draw::Epsilons(1.0, 8.0)),
     (5, 200, Draw::Epsilons(1.0, 8.0)),
@@ -58,7 +58,7 @@ const SIZES: [Panel; 4] = [
     (7, 200, Draw::Sizes(2, 6)),
     (10, 200, Draw::Sizes(2, 4)),
 ];
-/// What the authors' program could not do.
+/// Panels beyond the reach of the authors' program.
 const BEYOND: [Panel; 6] = [
     (16, 200, Draw::Epsilons(1.0, 8.0)),
     (30, 200, Draw::Epsilons(1.0, 8.0)),
@@ -68,15 +68,15 @@ const BEYOND: [Panel; 6] = [
     (100, 50, Draw::Sizes(2, 4)),
 ];
 
-/// How many instances a panel has.
+/// Number of instances of a panel.
 const INSTANCES: usize = 200;
 
-/// A ratio of the heuristic to the optimum up to this counts as an almost exact solution.
+/// Largest ratio of heuristic to optimum that counts as an almost exact solution.
 const ALMOST: f64 = 1.01;
 
-/// One instance at the levels that the heuristic achieved.
+/// One instance at the attribute epsilons that the heuristic achieved.
 struct Instance {
-    /// Where it is on the horizontal axis.
+    /// Position on the horizontal axis.
     at: f64,
     sum: f64,
     optimum: f64,
@@ -97,7 +97,8 @@ fn instance(rng: &mut impl Rng, k: usize, draw: Draw) -> Instance {
     at_levels(sizes, asked, |sum, categories| if matches!(draw, Draw::Epsilons(..)) { sum } else { categories })
 }
 
-/// An instance of these sizes and levels; where it is on the horizontal axis, its sum of levels and of categories say.
+/// Solves an instance with these sizes and attribute epsilons; `at` computes its position on the horizontal axis from
+/// its sums of epsilons and categories.
 fn at_levels(sizes: Vec<usize>, asked: Vec<f64>, at: impl Fn(f64, f64) -> f64) -> Instance {
     let (k, categories) = (sizes.len(), sizes.iter().sum::<usize>());
     let levels = EpsilonTargets::new(sizes.clone(), asked.clone()).expect("positive epsilons");
@@ -109,7 +110,8 @@ fn at_levels(sizes: Vec<usize>, asked: Vec<f64>, at: impl Fn(f64, f64) -> f64) -
     Instance {
         at: at(sum, categories as f64),
         sum,
-        // The heuristic's matrix has these levels too, so the optimum is no larger, whatever the search is left with.
+        // The heuristic's matrix has these epsilons, too, so the optimum is no larger, even if the search stopped
+        // early.
         optimum: found.upper.min(heuristic),
         lower: found.lower,
         heuristic,
@@ -118,7 +120,7 @@ fn at_levels(sizes: Vec<usize>, asked: Vec<f64>, at: impl Fn(f64, f64) -> f64) -
     }
 }
 
-/// The instances of a panel, sorted by the horizontal axis.
+/// Returns the instances of a panel, sorted by the horizontal axis.
 fn instances(settings: &Settings, stream: usize, (k, usual, draw): Panel) -> Vec<Instance> {
     let mut rng = Source::from_seed(settings.seed).stream(stream as u64);
     let number = settings.repeats.unwrap_or(usual);
@@ -143,7 +145,7 @@ fn largest(of: &[Instance], value: impl Fn(&Instance) -> f64) -> f64 {
     of.iter().map(value).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Figs. 1 and 3: both methods against the Kronecker product.
+/// Returns Figs. 1 and 3: both methods against the Kronecker product.
 fn against_sum(settings: &Settings, panels: &[Panel]) -> (Vec<Vec<Instance>>, Outcome) {
     let all: Vec<Vec<Instance>> = panels.iter().enumerate().map(|(i, &panel)| instances(settings, i, panel)).collect();
     let mut outcome = Outcome::default();
@@ -177,7 +179,7 @@ fn against_sum(settings: &Settings, panels: &[Panel]) -> (Vec<Vec<Instance>>, Ou
     (all, outcome)
 }
 
-/// Figs. 2 and 4: the heuristic against the optimum.
+/// Returns Figs. 2 and 4: the heuristic against the optimum.
 fn against_optimum(settings: &Settings, panels: &[Panel]) -> (Vec<Vec<Instance>>, Outcome) {
     let all: Vec<Vec<Instance>> = panels.iter().enumerate().map(|(i, &panel)| instances(settings, i, panel)).collect();
     let mut outcome = Outcome::default();
@@ -215,7 +217,7 @@ fn against_optimum(settings: &Settings, panels: &[Panel]) -> (Vec<Vec<Instance>>
     (all, outcome)
 }
 
-/// Beyond which sum every instance is almost exact: above it for epsilons, below it for categories.
+/// Returns the sum from which on every instance is almost exact: above it for epsilons, below it for categories.
 fn threshold(found: &[Instance], draw: Draw) -> Option<f64> {
     let off = |r: &&Instance| r.heuristic / r.optimum > ALMOST;
     match draw {
@@ -254,7 +256,7 @@ fn plot(k: usize, found: &[Instance], draw: Draw, sum: bool) -> Plot {
     Plot { name, title: format!("k = {k}, {}", range(draw)), x: Scale::linear(x), y: Scale::linear(y), series }
 }
 
-/// What the numbers say of "significantly stronger privacy guarantees than the existing method".
+/// Describes the results with respect to "significantly stronger privacy guarantees than the existing method".
 fn said_of_sum(all: &[Vec<Instance>]) -> String {
     let count = all.iter().map(Vec::len).sum::<usize>();
     let below = all.iter().flatten().filter(|r| r.heuristic < r.sum).count();
@@ -270,7 +272,7 @@ fn said_of_sum(all: &[Vec<Instance>]) -> String {
     )
 }
 
-/// What the numbers say of "almost exact".
+/// Describes the results with respect to "almost exact".
 fn said_of_optimum(all: &[Vec<Instance>]) -> String {
     let least = all.iter().flatten().map(|r| r.heuristic / r.optimum).fold(f64::INFINITY, f64::min);
     let largest = all.iter().flatten().map(|r| r.heuristic / r.optimum).fold(0.0, f64::max);
@@ -280,12 +282,12 @@ fn said_of_optimum(all: &[Vec<Instance>]) -> String {
     )
 }
 
-/// How a sentence about a claim of the paper begins.
+/// Returns the beginning of a sentence about a claim of the paper.
 fn said(holds: bool) -> &'static str {
     if holds { "As the paper says," } else { "The paper says, and not all panels show, that" }
 }
 
-/// Fig. 1.
+/// Returns Fig. 1.
 pub fn figure_1(settings: &Settings) -> Outcome {
     let (all, mut outcome) = against_sum(settings, &EPSILONS);
     outcome.verdict = said_of_sum(&all);
@@ -303,7 +305,7 @@ pub fn figure_1(settings: &Settings) -> Outcome {
     outcome
 }
 
-/// Fig. 2.
+/// Returns Fig. 2.
 pub fn figure_2(settings: &Settings) -> Outcome {
     let (all, mut outcome) = against_optimum(settings, &EPSILONS);
     let quarters: Vec<(f64, f64)> = all.iter().map(|found| quarters(found)).collect();
@@ -321,14 +323,14 @@ pub fn figure_2(settings: &Settings) -> Outcome {
     outcome
 }
 
-/// Fig. 3.
+/// Returns Fig. 3.
 pub fn figure_3(settings: &Settings) -> Outcome {
     let (all, mut outcome) = against_sum(settings, &SIZES);
     outcome.verdict = said_of_sum(&all);
     outcome
 }
 
-/// Fig. 4.
+/// Returns Fig. 4.
 pub fn figure_4(settings: &Settings) -> Outcome {
     let (all, mut outcome) = against_optimum(settings, &SIZES);
     let quarters: Vec<(f64, f64)> = all.iter().map(|found| quarters(found)).collect();
@@ -346,14 +348,14 @@ pub fn figure_4(settings: &Settings) -> Outcome {
     outcome
 }
 
-/// Mean ratios of heuristic to optimum at the smallest and the largest quarter of sums.
+/// Returns the mean ratios of heuristic to optimum in the lowest and the highest quarter of sums.
 fn quarters(found: &[Instance]) -> (f64, f64) {
     let quarter = (found.len() / 4).max(1);
     let ratio = |r: &Instance| r.heuristic / r.optimum;
     (mean(found[..quarter].iter(), ratio), mean(found[found.len() - quarter..].iter(), ratio))
 }
 
-/// More attributes than the authors' program could do.
+/// Returns results for more attributes than the authors' program can handle.
 pub fn beyond(settings: &Settings) -> Outcome {
     let (all, mut outcome) = against_sum(settings, &BEYOND);
     let (_, mut ratios) = against_optimum(settings, &BEYOND);
@@ -366,7 +368,8 @@ pub fn beyond(settings: &Settings) -> Outcome {
     outcome
 }
 
-/// What the methods spend on attributes of these sizes, at levels drawn from a range: a row and a point per instance.
+/// Returns the epsilons of the methods for attributes of these sizes and random attribute epsilons: a row and a point
+/// per instance.
 pub(crate) fn of_sizes(sizes: &[usize], (low, high): (f64, f64), settings: &Settings) -> Outcome {
     let mut rng = Source::from_seed(settings.seed).stream(0);
     let number = settings.repeats.unwrap_or(INSTANCES);
@@ -407,8 +410,8 @@ pub(crate) fn of_sizes(sizes: &[usize], (low, high): (f64, f64), settings: &Sett
 mod tests {
     use super::*;
 
-    /// Like with like: no instance of the authors' panels is better than the proven lower bound, and some have
-    /// altered levels.
+    /// No instance of the authors' panels is better than the proven lower bound, and some have changed attribute
+    /// epsilons.
     #[test]
     fn heuristic_is_never_below_the_optimum() {
         let settings = Settings { seed: 3, repeats: Some(40) };
@@ -424,8 +427,8 @@ mod tests {
         assert!(altered > count / 4, "{altered} of {count} instances exercise the comparison at achieved levels");
     }
 
-    /// The mean that Algorithm 3 has over 20,000 instances in an implementation of its recursion as printed,
-    /// independent of this one: 0.6720, 0.5487 and 0.4907 of the sum.
+    /// The mean of Algorithm 3 over 20,000 instances in an independent implementation of the printed recursion: 0.6720,
+    /// 0.5487 and 0.4907 of the sum.
     #[test]
     fn mean_levels_are_those_of_the_printed_recursion() {
         let settings = Settings { seed: 1, repeats: Some(2000) };

@@ -6,7 +6,6 @@
 //!
 //! Where the answers of a channel are not listed, its three numbers represent it. This is valid because the bound is
 //! convex in the answers of one block, for fixed answers of all others.
-//! those of one.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};

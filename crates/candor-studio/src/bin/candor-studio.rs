@@ -50,12 +50,12 @@ fn run(command: Command) -> Result<(), String> {
         }
     };
     let done = runtime.block_on(serve(&folder, command.port, ready, stopped()));
-    // A computation behind the page is not waited for.
+    // A computation behind the page may be abandoned.
     runtime.shutdown_background();
     done.map_err(|problem| problem.text)
 }
 
-/// Opens the page. Where that fails, the address was printed.
+/// Opens the page. If that fails, the user has the printed address.
 fn open_browser(address: &str) {
     let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
@@ -67,7 +67,7 @@ fn open_browser(address: &str) {
         opener.args(arguments).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
 }
 
-/// When the program is told to stop.
+/// Waits until the program is asked to stop.
 async fn stopped() {
     #[cfg(unix)]
     {

@@ -13,15 +13,15 @@ pub struct Draft {
     pub name: String,
     /// `nominal` or `ordinal`.
     pub kind: String,
-    /// Whether it is sent as it is.
+    /// Whether it is sent unchanged.
     pub public: bool,
-    /// Whom it is asked; everybody if `None`.
+    /// Condition under which it is asked; `None` for everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_if: Option<String>,
-    /// The edges of its bins.
+    /// Edges of its bins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<f64>,
-    /// The points of its grid.
+    /// Points of its grid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grid: Vec<f64>,
     /// Its categories, in their order.
@@ -34,7 +34,7 @@ struct File<'a> {
 }
 
 impl Draft {
-    /// The fields of an attribute.
+    /// Returns the fields of an attribute.
     pub fn of(attribute: &Attribute) -> Draft {
         Draft {
             name: attribute.name().to_owned(),
@@ -47,20 +47,20 @@ impl Draft {
         }
     }
 
-    /// The fields of all attributes.
+    /// Returns the fields of all attributes.
     pub fn all(schema: Option<&Schema>) -> Vec<Draft> {
         schema.map_or(Vec::new(), |schema| schema.attributes().iter().map(Draft::of).collect())
     }
 
-    /// Numbers in bins between these edges; `extra` are categories that are no bins.
+    /// Creates a numeric attribute with bins between these edges; `extra` are categories that are not bins.
     ///
     /// # Errors
-    /// If the edges are none.
+    /// Returns an error if the edges are invalid.
     pub fn binned(name: &str, edges: &[f64], extra: Vec<String>) -> Result<Draft, Problem> {
         Attribute::binned(name, edges, extra).map(|attribute| Draft::of(&attribute)).map_err(Problem::input)
     }
 
-    /// The categories that are no bins or points of a grid.
+    /// Returns the categories that are not bins or points of a grid.
     pub fn extra(&self) -> Vec<String> {
         let numbers = match (self.edges.len(), self.grid.len()) {
             (0, points) => points,
@@ -70,10 +70,10 @@ impl Draft {
     }
 }
 
-/// The schema that attributes make; `None` if there are none.
+/// Builds the schema of these attributes; `None` if there are none.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the error of the schema.
 pub fn schema(drafts: &[Draft]) -> Result<Option<Schema>, Problem> {
     if drafts.is_empty() {
         return Ok(None);
@@ -109,7 +109,7 @@ mod tests {
         "#;
         let read = Schema::from_toml(toml);
         let read = read.unwrap_or_else(|_| {
-            // The labels of bins are those that the schema gives them.
+            // The labels of bins are those that the schema assigns.
             let drafts = [Draft::binned("weight", &[18.5, 25.0], vec![String::new()]).unwrap()];
             schema(&drafts).unwrap().unwrap()
         });

@@ -1,4 +1,4 @@
-//! Changes of a study, as the page asks for them.
+//! Changes of a study, as the page requests them.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use super::texts::TextsFile;
 use super::{FIRST_LANGUAGE, Project};
 use crate::problem::Problem;
 
-/// What becomes of a column.
+/// Role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Chance changes it.
+    /// Randomized.
     Protect,
-    /// It is sent as it is.
+    /// Sent unchanged.
     Public,
-    /// It is not used.
+    /// Not used.
     Out,
 }
 
@@ -28,44 +28,44 @@ pub enum Role {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Edit {
-    /// What the study is called.
+    /// Title of the study.
     Title { title: String },
-    /// What becomes of columns.
+    /// Role of columns.
     Role { names: Vec<String>, role: Role },
-    /// The order of an attribute's categories, and whether it means something.
+    /// Order of an attribute's categories, and whether it is ordinal.
     Order { name: String, categories: Vec<String>, ordinal: bool },
-    /// Bins of a column of numbers.
+    /// Bins of a numeric column.
     Bins { name: String, edges: Vec<f64> },
-    /// Whom a question is asked.
+    /// Condition under which a question is asked.
     AskedIf { name: String, condition: Option<String> },
-    /// How a question is asked, and what its answers are called.
+    /// Wording of a question, and labels of its answers.
     Question { name: String, language: String, text: String, answers: BTreeMap<String, String> },
-    /// A question that is written by hand.
+    /// Adds a handwritten question.
     Add { name: String, text: String, answers: Vec<String>, ordinal: bool, role: Role },
-    /// A question that was written by hand goes.
+    /// Removes a handwritten question.
     Remove { name: String },
     /// The tables, means and regressions to publish.
     Publish { tables: Vec<Wanted>, means: Vec<String>, models: Vec<Model> },
-    /// How many people respond.
+    /// Number of respondents.
     Respondents { respondents: f64 },
     /// The record-level epsilon.
     Epsilon { epsilon: f64 },
     /// The languages of the page for respondents.
     Languages { languages: Vec<String> },
-    /// A text of the page for respondents; the usual one if it is empty.
+    /// A text of the page for respondents; empty restores the default.
     Sheet { language: String, name: String, text: String },
-    /// What is known of the survey.
+    /// Facts about the survey.
     About { language: String, name: String, text: String },
-    /// How people were drawn.
+    /// Sampling design.
     Sample { sample: Sample },
-    /// Of whom the results are.
+    /// Subpopulation of the results.
     Only { only: Option<(String, String)> },
     /// Whether responses are published.
     PublishResponses { publish: bool },
 }
 
 impl Edit {
-    /// Whether it changes what people are promised.
+    /// Returns whether the change alters the promise to respondents.
     fn changes_promise(&self) -> bool {
         matches!(
             self,
@@ -82,17 +82,17 @@ impl Edit {
 }
 
 impl Project {
-    /// Makes a change and saves it. `missing` says of a column of the data whether values are missing in it.
+    /// Makes a change and saves it. `missing` returns whether a column of the data has missing values.
     ///
     /// # Errors
-    /// If the change is not possible: why. Then nothing is changed.
+    /// Returns the reason if the change is not possible; then nothing is changed.
     pub fn edit(&mut self, edit: Edit, missing: impl Fn(&str) -> bool) -> Result<(), Problem> {
         if edit.changes_promise() {
             self.check_open()?;
         }
         let mut changed = self.clone();
         changed.apply(edit, missing)?;
-        // Texts that no longer go with the questions would fail everywhere else.
+        // Texts that no longer match the questions would cause errors everywhere else.
         if let Some(schema) = &changed.schema {
             let names: Vec<&str> = schema.attributes().iter().map(Attribute::name).collect();
             changed.texts.values_mut().for_each(|file| file.questions.retain(|name, _| names.contains(&name.as_str())));
@@ -155,7 +155,7 @@ impl Project {
             Edit::AskedIf { name, condition } => {
                 return self.change(&name, |draft| {
                     draft.asked_if = condition.clone().filter(|condition| !condition.trim().is_empty());
-                    // The schema adds it again where some are not asked.
+                    // The schema adds it again for questions that are asked of some only.
                     draft.categories.retain(|category| category != NOT_ASKED);
                     Ok(())
                 });
@@ -168,7 +168,7 @@ impl Project {
         self.texts.entry(language.to_owned()).or_insert_with(|| TextsFile::new(language))
     }
 
-    /// The languages of the page for respondents; the first stays.
+    /// Sets the languages of the page for respondents; the first one stays.
     fn speak(&mut self, languages: Vec<String>) {
         let mut all = vec![FIRST_LANGUAGE.to_owned()];
         languages.into_iter().filter(|code| code != FIRST_LANGUAGE).for_each(|code| all.push(code));
@@ -255,7 +255,7 @@ impl Project {
     }
 }
 
-/// Sets a text, or takes it away if it is empty.
+/// Sets a text, or removes it if it is empty.
 fn replace(texts: &mut BTreeMap<String, String>, name: String, text: String) {
     match text.trim() {
         "" => drop(texts.remove(&name)),
@@ -263,8 +263,7 @@ fn replace(texts: &mut BTreeMap<String, String>, name: String, text: String) {
     }
 }
 
-/// Rejects tables of questions that are not there, or that are within their own groups, and means of answers that are
-/// no numbers.
+/// Rejects tables of unknown questions, tables grouped by themselves, and means of answers that are not numbers.
 fn check_tables(project: &Project) -> Result<(), Problem> {
     let schema = project.schema()?;
     let study = &project.study;

@@ -1,4 +1,4 @@
-//! The files of a study: written complete or not at all, locked against a second program, copied before each change.
+//! The files of a study: written atomically, locked against a second program, and copied before each change.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use crate::problem::Problem;
 /// The subfolder of a study that holds the lock and the copies for undo.
 const OWN: &str = ".studio";
 
-/// The largest number of changes that can be undone.
+/// Maximum number of changes that can be undone.
 const MAX_UNDO: usize = 200;
 
-/// Writes a file, complete or not at all.
+/// Writes a file atomically.
 ///
 /// # Errors
-/// If it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), Problem> {
     output::write(&Target::File(path.to_owned()), content).map_err(|error| Problem::file(path, error))
 }
 
-/// Reads a text; `None` if there is no such file.
+/// Reads a text file; `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn read(path: &Path) -> Result<Option<String>, Problem> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -34,10 +34,10 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Makes a folder if there is none.
+/// Creates a folder if it does not exist.
 ///
 /// # Errors
-/// If it cannot be made.
+/// Returns an error if it cannot be created.
 pub fn make(path: &Path) -> Result<(), Problem> {
     fs::create_dir_all(path).map_err(|error| Problem::file(path, error))
 }
@@ -45,7 +45,7 @@ pub fn make(path: &Path) -> Result<(), Problem> {
 /// Locks a study's folder for this program, until the file is dropped.
 ///
 /// # Errors
-/// If another program has it open, or the folder cannot be written to.
+/// Returns an error if another program has it open, or the folder is not writable.
 pub fn lock(folder: &Path) -> Result<File, Problem> {
     let own = folder.join(OWN);
     make(&own)?;
@@ -63,19 +63,19 @@ pub fn lock(folder: &Path) -> Result<File, Problem> {
     }
 }
 
-/// Whether a file of a study is one that edits change.
+/// Returns whether a file of a study is changed by edits.
 fn is_edited(name: &str) -> bool {
     ["schema.toml", "study.json"].contains(&name) || (name.starts_with("texts-") && name.ends_with(".toml"))
 }
 
-/// The edited files in a folder.
+/// Returns the edited files in a folder.
 fn edited(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let entries = fs::read_dir(folder).map_err(|error| Problem::file(folder, error))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     Ok(paths.filter(|path| path.file_name().is_some_and(|name| is_edited(&name.to_string_lossy()))).collect())
 }
 
-/// The copies for undo, the oldest first.
+/// Returns the copies for undo, oldest first.
 fn copies(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join(OWN).join("undo")).into_iter().flatten();
     let mut all: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -83,15 +83,15 @@ fn copies(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The number of changes that can be undone.
+/// Returns the number of changes that can be undone.
 pub fn undoable(folder: &Path) -> usize {
     copies(folder).len()
 }
 
-/// Copies the edited files, so that the change that follows can be undone.
+/// Copies the edited files, so that the next change can be undone.
 ///
 /// # Errors
-/// If they cannot be copied.
+/// Returns an error if they cannot be copied.
 pub fn remember(folder: &Path) -> Result<(), Problem> {
     let all = copies(folder);
     let number = all.last().and_then(|last| last.file_name()?.to_string_lossy().parse::<u64>().ok()).unwrap_or(0) + 1;
@@ -107,10 +107,10 @@ pub fn remember(folder: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Puts back the files as they were before the last change.
+/// Restores the files from before the last change.
 ///
 /// # Errors
-/// If there is nothing to undo, or files cannot be written.
+/// Returns an error if there is nothing to undo, or files cannot be written.
 pub fn undo(folder: &Path) -> Result<(), Problem> {
     let copy = copies(folder).pop().ok_or_else(|| Problem::first("There is nothing to undo."))?;
     let kept: Vec<PathBuf> = edited(&copy)?;
@@ -126,10 +126,10 @@ pub fn undo(folder: &Path) -> Result<(), Problem> {
     fs::remove_dir_all(&copy).map_err(|error| Problem::file(&copy, error))
 }
 
-/// Forgets what could be undone: people's answers were drawn under it.
+/// Deletes the copies for undo, because answers have been drawn.
 ///
 /// # Errors
-/// If the copies cannot be removed.
+/// Returns an error if the copies cannot be removed.
 pub fn forget(folder: &Path) -> Result<(), Problem> {
     let undo = folder.join(OWN).join("undo");
     match undo.exists() {

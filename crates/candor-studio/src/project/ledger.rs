@@ -1,5 +1,4 @@
-//! How often people's answers were drawn: `draws.json`. Each line of it adds to what can be learned about the same
-//! people.
+//! The record of draws, `draws.json`: each entry adds to what can be learned about the same people.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,24 +16,24 @@ pub const LEDGER: &str = "draws.json";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draw {
-    /// When, in seconds since 1970.
+    /// Time in seconds since 1970.
     pub time: u64,
-    /// The SHA-256 of the data file; `None` for a survey.
+    /// SHA-256 of the data file; `None` for a survey.
     pub data_sha256: Option<String>,
     /// The plan's fingerprint.
     pub plan: String,
     /// Its record-level epsilon.
     pub epsilon: Option<f64>,
-    /// How many records.
+    /// Number of records.
     pub records: u64,
     /// `file`, `survey` or `cards`.
     pub way: String,
-    /// The columns of the data that are kept beside the responses.
+    /// Columns of the data that are kept with the responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<String>,
 }
 
-/// The time in seconds since 1970.
+/// Returns the time in seconds since 1970.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
@@ -42,7 +41,7 @@ pub fn now() -> u64 {
 /// Reads the draws of a study; none if there is no file.
 ///
 /// # Errors
-/// If the file is damaged: then nobody knows how often was drawn.
+/// Returns an error if the file is damaged, because the number of draws is then unknown.
 pub fn read(folder: &Path) -> Result<Vec<Draw>, Problem> {
     let path = folder.join(LEDGER);
     match std::fs::read_to_string(&path) {
@@ -61,7 +60,7 @@ pub fn read(folder: &Path) -> Result<Vec<Draw>, Problem> {
 /// Adds a draw.
 ///
 /// # Errors
-/// If the file cannot be read or written.
+/// Returns an error if the file cannot be read or written.
 pub fn add(folder: &Path, draw: Draw) -> Result<(), Problem> {
     let mut draws = read(folder)?;
     draws.push(draw);
@@ -69,10 +68,10 @@ pub fn add(folder: &Path, draw: Draw) -> Result<(), Problem> {
     super::folder::write(&folder.join(LEDGER), text.as_bytes())
 }
 
-/// The SHA-256 of a file, in hexadecimal digits.
+/// Returns the SHA-256 of a file in hexadecimal.
 ///
 /// # Errors
-/// If it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn sha256(path: &Path) -> Result<String, Problem> {
     let failed = |error| Problem::file(path, error);
     let mut file = std::fs::File::open(path).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! A study: a folder, and nothing else. What is shown as saved is in its files.
+//! A study: a folder and nothing else. Everything shown as saved is in its files.
 
 pub mod folder;
 pub mod draft;
@@ -27,7 +27,7 @@ use texts::TextsFile;
 
 /// The files of a study.
 pub const SCHEMA: &str = "schema.toml";
-/// What is asked for.
+/// The settings of the study.
 pub const STUDY: &str = "study.json";
 /// The plan.
 pub const PLAN: &str = "plan.json";
@@ -36,21 +36,21 @@ pub const RESPONSES: &str = "responses.parquet";
 /// The folder of a survey.
 pub const SURVEY: &str = "survey";
 
-/// The language in which questions are written first.
+/// Language in which questions are written first.
 pub const FIRST_LANGUAGE: &str = "en";
 
-/// A study as its files have it.
+/// A study as read from its files.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The folder.
     pub folder: PathBuf,
-    /// What is asked for.
+    /// Settings of the study.
     pub study: Study,
-    /// The schema; `None` before there is one.
+    /// Schema; `None` before there is one.
     pub schema: Option<Schema>,
-    /// The plan, or why it cannot be used; `None` before there is one.
+    /// Plan, or why it cannot be used; `None` before there is one.
     pub plan: Option<Result<Plan, String>>,
-    /// How often answers were drawn.
+    /// Draws of answers so far.
     pub draws: Vec<Draw>,
     /// The texts, by language.
     pub texts: BTreeMap<String, TextsFile>,
@@ -60,7 +60,7 @@ impl Project {
     /// Reads a study's files.
     ///
     /// # Errors
-    /// If one cannot be read: which, and what is wrong with it.
+    /// Returns an error that names the file that cannot be read, and why.
     pub fn load(folder: &Path) -> Result<Project, Problem> {
         let text = |name: &str| folder::read(&folder.join(name));
         let wrong = |name: &str, error: String| {
@@ -88,16 +88,16 @@ impl Project {
         Ok(Project { folder: folder.to_owned(), study, schema: schema.transpose()?, plan, draws, texts })
     }
 
-    /// Writes what edits change, after a copy for undo; a window that does not know this state yet will notice.
+    /// Writes the edited files, after a copy for undo; other windows with an older state will notice.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn save(&mut self) -> Result<(), Problem> {
         folder::remember(&self.folder)?;
         self.write()
     }
 
-    /// Writes what edits change.
+    /// Writes the edited files.
     fn write(&mut self) -> Result<(), Problem> {
         self.study.revision += 1;
         if let Some(schema) = &self.schema {
@@ -114,12 +114,12 @@ impl Project {
         folder::write(&self.folder.join(STUDY), text.as_bytes())
     }
 
-    /// Puts back what was before the last change; the revision grows all the same.
+    /// Restores the state before the last change; the revision still increases.
     ///
     /// # Errors
-    /// If there is nothing to undo, or files cannot be written.
+    /// Returns an error if there is nothing to undo, or files cannot be written.
     pub fn undo(folder: &Path) -> Result<(), Problem> {
-        // The state to go back from may be one that cannot be read.
+        // The current state may be unreadable.
         let revision = Project::load(folder).map_or(0, |project| project.study.revision);
         folder::undo(folder)?;
         let mut project = Project::load(folder)?;
@@ -131,20 +131,20 @@ impl Project {
         project.write()
     }
 
-    /// The schema.
+    /// Returns the schema.
     ///
     /// # Errors
-    /// If there is none yet.
+    /// Returns an error if there is none yet.
     pub fn schema(&self) -> Result<&Schema, Problem> {
         self.schema
             .as_ref()
             .ok_or_else(|| Problem::first("There are no questions yet. Open a table, or write questions."))
     }
 
-    /// The plan.
+    /// Returns the plan.
     ///
     /// # Errors
-    /// If there is none yet, or it cannot be used.
+    /// Returns an error if there is none yet, or it cannot be used.
     pub fn plan(&self) -> Result<&Plan, Problem> {
         match &self.plan {
             None => Err(Problem::first("There is no plan yet. Choose one at the step Trade-off.")),
@@ -153,7 +153,7 @@ impl Project {
         }
     }
 
-    /// Whether the plan is the one that is asked for now.
+    /// Returns whether the plan matches the current settings.
     pub fn plan_is_current(&self) -> bool {
         let (Some(Ok(plan)), Some(schema), Some(asked)) = (&self.plan, &self.schema, self.study.request()) else {
             return false;
@@ -164,7 +164,8 @@ impl Project {
         plan.schema() == schema && same
     }
 
-    /// Whether answers were drawn, or are being asked for: then questions and plan are what people were promised.
+    /// Returns whether answers were drawn or are being collected; questions and plan are then what people were
+    /// promised.
     pub fn is_drawn(&self) -> bool {
         let at = |path: PathBuf| self.folder.join(path).exists();
         !self.draws.is_empty() || at(RESPONSES.into()) || at(Path::new(SURVEY).join("survey.toml"))
@@ -173,7 +174,7 @@ impl Project {
     /// Rejects changes of what people were promised.
     ///
     /// # Errors
-    /// If answers were drawn.
+    /// Returns an error if answers were drawn.
     pub fn check_open(&self) -> Result<(), Problem> {
         match self.is_drawn() {
             true => Err(Problem::locked(
@@ -184,10 +185,10 @@ impl Project {
         }
     }
 
-    /// Writes a plan; only while nobody's answer was drawn.
+    /// Writes a plan, as long as no answers were drawn.
     ///
     /// # Errors
-    /// If answers were drawn, or the file cannot be written.
+    /// Returns an error if answers were drawn, or the file cannot be written.
     pub fn keep_plan(&mut self, plan: &Plan) -> Result<(), Problem> {
         self.check_open()?;
         write_plan(&Target::File(self.folder.join(PLAN)), plan, Existing::Replace)?;
@@ -195,15 +196,15 @@ impl Project {
         Ok(())
     }
 
-    /// The words that stand for a missing value.
+    /// Returns the codes of missing values.
     pub fn missing(&self) -> Missing {
         Missing::named(self.study.missing.clone())
     }
 
-    /// The place of the data.
+    /// Returns the path of the data.
     ///
     /// # Errors
-    /// If the study began with questions, not with a table.
+    /// Returns an error if the study began with questions, not with a data file.
     pub fn data_path(&self) -> Result<PathBuf, Problem> {
         let name = self.study.data.as_ref().ok_or_else(|| Problem::first("This study has no data file."))?;
         let path = self.folder.join(name);
@@ -216,19 +217,19 @@ impl Project {
         }
     }
 
-    /// The data, to be read.
+    /// Returns the data as an input.
     ///
     /// # Errors
-    /// If there is none, or it is not a table.
+    /// Returns an error if there are none, or they are not a table.
     pub fn data(&self) -> Result<Input, Problem> {
         let location = Location::File(self.data_path()?);
         Ok(Input::open(&location, None)?.with_missing(self.missing()))
     }
 
-    /// The responses, to be read.
+    /// Returns the responses as an input.
     ///
     /// # Errors
-    /// If there are none yet.
+    /// Returns an error if there are none yet.
     pub fn responses(&self) -> Result<Inputs, Problem> {
         let path = self.folder.join(RESPONSES);
         if !path.is_file() {
@@ -237,10 +238,10 @@ impl Project {
         Ok(Inputs::new([Location::File(path)], None)?)
     }
 
-    /// The texts of a language, as far as they go with a schema.
+    /// Returns the texts of a language, as far as they match a schema.
     ///
     /// # Errors
-    /// If candor does not come with the language, or a text is unknown or misses a word in braces.
+    /// Returns an error if the language is not bundled, or a text is unknown or lacks a placeholder.
     pub fn language(&self, code: &str, schema: &Schema) -> Result<Language, Problem> {
         Ok(Language::new(Some(code), self.own_texts(code)?.as_ref(), schema)?)
     }
@@ -249,19 +250,19 @@ impl Project {
         self.texts.get(code).map(TextsFile::own).transpose()
     }
 
-    /// The title, or the folder's name.
+    /// Returns the title, or the folder's name.
     pub fn title(&self) -> String {
         let folder = || self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         self.study.title.clone().unwrap_or_else(folder)
     }
 
-    /// The attributes as they are edited.
+    /// Returns the attributes in editable form.
     pub fn drafts(&self) -> Vec<Draft> {
         Draft::all(self.schema.as_ref())
     }
 }
 
-/// What is said of a plan that cannot be used.
+/// Returns the message about a plan that cannot be used.
 pub fn damaged(error: &str) -> String {
     format!(
         "plan.json cannot be used: {error}. If it was changed by hand, put it back from a copy; if nobody answered \

@@ -1,4 +1,4 @@
-//! What a study asks for: `study.json` in its folder. What schemas, plans and texts say stands in files of their own.
+//! The settings of a study, `study.json` in its folder. Schema, plan and texts have files of their own.
 
 use candor::rows::asked;
 use candor::trade_off::{TradeOffOptions, model_tables};
@@ -9,33 +9,33 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 
-/// What is to be published, for how many people, and how.
+/// The tables to publish, the number of respondents, and the other settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Study {
-    /// Grows with every change, so that a window notices those of another.
+    /// Increases with every change, so that a window notices changes of another one.
     pub revision: u64,
-    /// What the study is called; its folder's name if nothing is said.
+    /// Title of the study [default: the folder's name].
     pub title: Option<String>,
-    /// The file with true records, in the study's folder.
+    /// File with true records, in the study's folder.
     pub data: Option<String>,
-    /// Words that stand for a missing value, where they are not the usual ones.
+    /// Codes of missing values, if not the usual ones.
     pub missing: Option<Vec<String>>,
-    /// Columns that are left out, as they were, for those that can come back.
+    /// Dropped columns as they were, so that they can be restored.
     pub aside: Vec<Draft>,
-    /// How many people respond.
+    /// Number of respondents.
     pub respondents: Option<f64>,
     /// The record-level epsilon.
     pub epsilon: Option<f64>,
     /// The tables to publish.
     pub tables: Vec<Wanted>,
-    /// The attributes whose means are to be published.
+    /// Attributes whose means are published.
     pub means: Vec<String>,
-    /// The regressions to publish.
+    /// Regressions to publish.
     pub models: Vec<Model>,
-    /// How respondents were drawn: columns of the data that are kept beside the responses.
+    /// Sampling design: columns of the data that are kept with the responses.
     pub sample: Sample,
-    /// Only those with this category of a public attribute, in the results.
+    /// Subpopulation of the results: a category of a public attribute.
     pub only: Option<(String, String)>,
     /// The languages of the page for respondents.
     pub languages: Vec<String>,
@@ -43,13 +43,13 @@ pub struct Study {
     pub publish_responses: bool,
 }
 
-/// A table: shares of an attribute, of everybody or within groups.
+/// A table: shares of an attribute, overall or within groups.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// Whose shares.
+    /// Attribute of the shares.
     pub of: String,
-    /// Within whose groups; nobody's for shares of everybody.
+    /// Attributes of the groups; empty for overall shares.
     pub by: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub struct Model {
     pub predictors: Vec<String>,
 }
 
-/// Columns that say how people were drawn.
+/// Columns of the sampling design.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sample {
@@ -76,7 +76,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The columns, each once.
+    /// Returns the columns, each once.
     pub fn columns(&self) -> Vec<String> {
         let mut all: Vec<String> = [&self.weights, &self.strata, &self.psu].into_iter().flatten().cloned().collect();
         all.dedup();
@@ -85,7 +85,7 @@ impl Sample {
 }
 
 impl Model {
-    /// As a formula: `y ~ a + b`.
+    /// Returns the formula: `y ~ a + b`.
     pub fn formula(&self) -> String {
         let names: Vec<String> = self.predictors.iter().map(|name| term(name)).collect();
         format!("{} ~ {}", term(&self.outcome), names.join(" + "))
@@ -96,14 +96,14 @@ impl Model {
     }
 }
 
-/// A name in a formula, in backticks where it must be.
+/// Returns a name in a formula, in backticks if necessary.
 fn term(name: &str) -> String {
     let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_numeric());
     if plain { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 impl Wanted {
-    /// The attributes, groups first, as a plan is asked for them.
+    /// Returns the attributes for the design, groups first.
     fn list(&self) -> Vec<String> {
         let of = std::slice::from_ref(&self.of);
         [&self.by, of].concat()
@@ -111,7 +111,7 @@ impl Wanted {
 }
 
 impl Study {
-    /// The tables that a plan is made for, as the command takes them; `None` if there is none.
+    /// Returns the tables that a plan is designed for, in the syntax of the command; `None` if there are none.
     pub fn design_tables(&self) -> Option<String> {
         let mut lists: Vec<Vec<String>> = self.tables.iter().map(Wanted::list).collect();
         lists.extend(self.models.iter().flat_map(|model| model_tables(&model.attributes())));
@@ -133,13 +133,13 @@ impl Study {
         (!lists.is_empty()).then(|| lists.iter().map(text).collect::<Vec<_>>().join(";"))
     }
 
-    /// What the trade-off is asked for.
+    /// Returns the options of the trade-off.
     pub fn trade_off(&self) -> Option<TradeOffOptions> {
         Some(TradeOffOptions::new(self.respondents?, self.design_tables()?))
     }
 
-    /// The tables to estimate, as the command takes them: those that were chosen, and every question in them, of a mean
-    /// or an outcome alone.
+    /// Returns the tables to estimate, in the syntax of the command: the chosen ones, and every question in them, in a
+    /// mean or in an outcome by itself.
     pub fn estimate_tables(&self) -> Option<String> {
         let mut all: Vec<String> = Vec::new();
         let mut add = |of: &String, by: &[String]| {
@@ -156,25 +156,25 @@ impl Study {
         (!all.is_empty()).then(|| all.join(";"))
     }
 
-    /// The means to estimate, as the command takes them.
+    /// Returns the means to estimate, in the syntax of the command.
     pub fn mean_text(&self) -> String {
         self.means.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(";")
     }
 
-    /// The condition of the results, as the command takes it.
+    /// Returns the condition of the results, in the syntax of the command.
     pub fn condition(&self) -> Option<String> {
         let (name, category) = self.only.as_ref()?;
         let word = |text: &str| format!("'{}'", text.replace('\'', "''"));
         Some(format!("{} = {}", word(name), word(category)))
     }
 
-    /// The request that the plan must have been made by, as a plan tells it.
+    /// Returns the request that produced a current plan, as recorded in the plan.
     pub fn request(&self) -> Option<Value> {
         let TradeOffOptions { respondents, tables, .. } = self.trade_off()?;
         Some(json!({"method": "workload", "epsilon": self.epsilon?, "respondents": respondents, "tables": tables}))
     }
 
-    /// Leaves out what names an attribute that the schema no longer has.
+    /// Removes everything that names an attribute missing from the schema.
     pub fn keep_to(&mut self, schema: &Schema) {
         let known = |name: &String| schema.attributes().iter().any(|attribute| attribute.name() == name);
         self.tables.retain(|table| known(&table.of) && table.by.iter().all(known));

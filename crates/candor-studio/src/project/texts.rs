@@ -1,4 +1,4 @@
-//! How questions are asked and what the page for respondents says: `texts-en.toml` and others like it.
+//! Wording of questions and of the page for respondents: `texts-en.toml` and similar files.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
-/// The texts of one language, as they stand in the file.
+/// The texts of one language, as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TextsFile {
@@ -16,7 +16,7 @@ pub struct TextsFile {
     /// The direction of its script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<String>,
-    /// What is known of the survey.
+    /// Facts about the survey.
     #[serde(skip_serializing_if = "Texts::is_empty")]
     pub about: Texts,
     /// Texts of the page for respondents.
@@ -37,7 +37,7 @@ pub struct TextsFile {
 }
 
 impl TextsFile {
-    /// No texts of one's own yet.
+    /// Creates an empty set of texts.
     pub fn new(language: &str) -> TextsFile {
         TextsFile { language: language.to_owned(), ..TextsFile::default() }
     }
@@ -45,28 +45,28 @@ impl TextsFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it is none.
+    /// Returns an error if it is invalid.
     pub fn parse(name: &str, text: &str) -> Result<TextsFile, Problem> {
         toml::from_str(text).map_err(|error| Problem::input(format!("{name}: {error}")))
     }
 
-    /// The file.
+    /// Formats the file.
     ///
     /// # Errors
-    /// If it cannot be written as TOML.
+    /// Returns an error if it cannot be written as TOML.
     pub fn to_toml(&self) -> Result<String, Problem> {
         toml::to_string(self).map_err(Problem::input)
     }
 
-    /// The texts as candor reads them from the file.
+    /// Returns the texts as the facade reads them from the file.
     ///
     /// # Errors
-    /// If a text is unknown.
+    /// Returns an error if a text is unknown.
     pub fn own(&self) -> Result<OwnTexts, Problem> {
         Ok(OwnTexts::parse(&self.to_toml()?)?)
     }
 
-    /// How a question is asked and what its answers are called; what is empty is as the schema has it.
+    /// Sets the wording of a question and the labels of its answers; empty texts restore those of the schema.
     pub fn ask(&mut self, name: &str, text: &str, answers: BTreeMap<String, String>) {
         let answers: BTreeMap<String, String> =
             answers.into_iter().map(|(label, text)| (label, text.trim().to_owned())).collect();
@@ -82,7 +82,7 @@ impl TextsFile {
     }
 }
 
-/// The name of the file of a language.
+/// Returns the file name for a language.
 pub fn file_name(language: &str) -> String {
     format!("texts-{language}.toml")
 }

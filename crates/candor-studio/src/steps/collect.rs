@@ -1,4 +1,4 @@
-//! Protecting a file: each person's answers are drawn once.
+//! Randomizing a file: each person's answers are drawn once.
 
 use std::path::Path;
 
@@ -21,13 +21,15 @@ use crate::problem::Problem;
 use crate::project::ledger::{self, Draw, now};
 use crate::project::{FIRST_LANGUAGE, Project, RESPONSES, folder};
 
-/// The name of the cards' page.
+/// File name of the instruction cards.
 pub const CARDS: &str = "cards.html";
 
-/// Randomizes the data. A second draw about the same people needs the epsilon that they will then have, as text: `6.0`.
+/// Randomizes the data. A second draw for the same people requires confirmation: the resulting total epsilon as text,
+/// such as `6.0`.
 ///
 /// # Errors
-/// If there is no plan or no data, a record does not fit, or the same people were drawn before and it is not confirmed.
+/// Returns an error if there is no plan or no data, a record does not fit, or an earlier draw of the same people is not
+/// confirmed.
 pub fn randomize(open: &Open, project: &Project, shelf: &Path, confirmed: Option<&str>) -> Result<(), Problem> {
     let plan = project.plan()?;
     if !project.plan_is_current() && !project.is_drawn() {
@@ -65,7 +67,7 @@ pub fn randomize(open: &Open, project: &Project, shelf: &Path, confirmed: Option
     folder::forget(&project.folder)
 }
 
-/// The draws about the same data, in this study and in those beside it.
+/// Returns the earlier draws from the same data, in this study and in its neighbors.
 fn drawn_before(shelf: &Path, project: &Project, hash: &str) -> Result<Vec<Draw>, Problem> {
     let mut found = project.draws.clone();
     let entries = std::fs::read_dir(shelf).into_iter().flatten().filter_map(Result::ok);
@@ -76,7 +78,7 @@ fn drawn_before(shelf: &Path, project: &Project, hash: &str) -> Result<Vec<Draw>
     Ok(found)
 }
 
-/// The epsilon of so many draws under a plan together, with one decimal, rounded up.
+/// Returns the total epsilon of this many draws under a plan, with one decimal, rounded up.
 fn together(plan: &Plan, draws: usize) -> String {
     let all: Vec<&Plan> = std::iter::repeat_n(plan, draws).collect();
     let epsilon = compose(&all).epsilon.finite();
@@ -94,7 +96,7 @@ fn again(plan: &Plan, earlier: usize, together: &str) -> String {
     )
 }
 
-/// What there is to know before and after a draw.
+/// Returns the facts to show before and after a draw.
 pub fn state(project: &Project) -> Value {
     let plan = project.plan.as_ref().and_then(|plan| plan.as_ref().ok());
     let last = project.draws.last();
@@ -112,10 +114,11 @@ pub fn state(project: &Project) -> Value {
     })
 }
 
-/// Writes cards for interviews: dice, coins or cards instead of a computer. Their plan takes the place of the other.
+/// Writes instruction cards for interviews: dice, coins or cards instead of a computer. Their plan replaces the current
+/// one.
 ///
 /// # Errors
-/// If answers were drawn, there is no epsilon, or no device can ask a question.
+/// Returns an error if answers were drawn, there is no epsilon, or a question does not fit any device.
 pub fn make_cards(project: &mut Project) -> Result<Value, Problem> {
     project.check_open()?;
     let schema = project.schema()?.clone();
@@ -127,10 +130,10 @@ pub fn make_cards(project: &mut Project) -> Result<Value, Problem> {
     Ok(json!({"questions": found.questions, "epsilon": found.record_epsilon, "warnings": found.warnings}))
 }
 
-/// Takes answers that interviewers wrote down as responses, once.
+/// Imports answers that interviewers wrote down as responses, once.
 ///
 /// # Errors
-/// If they were taken already, the plan is not one of cards, or an answer is none of the plan.
+/// Returns an error if they were imported before, the plan is not one for cards, or an answer does not fit the plan.
 pub fn import(project: &Project, path: &Path) -> Result<(), Problem> {
     let plan = project.plan()?;
     if !project.folder.join(CARDS).is_file() {

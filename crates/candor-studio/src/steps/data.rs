@@ -1,4 +1,4 @@
-//! Opening a table: the schema of the columns that can be used as they are.
+//! Opening a data file: the schema of its usable columns.
 
 use candor::columns::{ColumnKind, Overview};
 use candor_base::schema::{Attribute, Schema};
@@ -8,25 +8,25 @@ use crate::open::Open;
 use crate::problem::Problem;
 use crate::project::{PLAN, Project};
 
-/// The endings of tables.
+/// File name extensions of data files.
 const ENDINGS: [&str; 6] = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt"];
 
-/// Whether a file's name is that of a table.
+/// Returns whether a file name is that of a data file.
 pub fn is_table(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The name of a table without its ending.
+/// Returns the name of a data file without its extension.
 pub fn stem(name: &str) -> &str {
     let lower = name.to_ascii_lowercase();
     ENDINGS.iter().find(|ending| lower.ends_with(*ending)).map_or(name, |ending| &name[..name.len() - ending.len()])
 }
 
-/// Reads the data and infers a schema of it; what was edited of the schema is replaced.
+/// Reads the data and infers a schema, replacing the edited one.
 ///
 /// # Errors
-/// If answers were drawn, or the table cannot be read.
+/// Returns an error if answers were drawn, or the file cannot be read.
 pub fn infer(open: &Open, project: &mut Project) -> Result<(), Problem> {
     project.check_open()?;
     let overview = open.overview(project)?.ok_or_else(|| Problem::first("This study has no data file."))?;
@@ -42,10 +42,10 @@ pub fn infer(open: &Open, project: &mut Project) -> Result<(), Problem> {
     project.save()
 }
 
-/// Reads the data with other words for what is missing.
+/// Reads the data with other codes of missing values.
 ///
 /// # Errors
-/// As [`infer`].
+/// Returns the errors of [`infer`].
 pub fn set_missing(open: &Open, project: &mut Project, words: Option<Vec<String>>) -> Result<(), Problem> {
     project.check_open()?;
     let old = std::mem::replace(&mut project.study.missing, words);
@@ -58,10 +58,10 @@ pub fn set_missing(open: &Open, project: &mut Project, words: Option<Vec<String>
     done
 }
 
-/// How many records each group would have with these edges.
+/// Returns the number of records in each bin between these edges.
 ///
 /// # Errors
-/// If there are no data, or the edges are none.
+/// Returns an error if there are no data, or the edges are invalid.
 pub fn preview_bins(open: &Open, project: &Project, name: &str, edges: &[f64]) -> Result<Value, Problem> {
     let overview = open.overview(project)?.ok_or_else(|| Problem::first("This study has no data file."))?;
     let missing = overview.summaries().iter().any(|column| column.name == name && column.missing > 0);
@@ -70,7 +70,7 @@ pub fn preview_bins(open: &Open, project: &Project, name: &str, edges: &[f64]) -
     Ok(json!({"labels": attribute.categories(), "counts": overview.counts(&attribute)}))
 }
 
-/// The columns of the data and the questions, with what is to be shown of each.
+/// Returns the columns of the data and the questions, with what the page shows of each.
 pub fn columns(project: &Project, overview: Option<&Overview>) -> Vec<Value> {
     let schema = project.schema.as_ref();
     let attributes = schema.map_or(&[][..], Schema::attributes);

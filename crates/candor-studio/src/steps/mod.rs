@@ -1,4 +1,4 @@
-//! What the steps of a study do.
+//! The steps of a study.
 
 pub mod data;
 pub mod promise;

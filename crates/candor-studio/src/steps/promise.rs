@@ -9,24 +9,24 @@ use serde_json::{Value, json};
 use crate::problem::Problem;
 use crate::project::Project;
 
-/// The languages that candor comes with.
+/// Returns the bundled languages.
 pub fn known_languages() -> Vec<&'static str> {
     languages().collect()
 }
 
-/// The page of a language.
+/// Returns the page in a language.
 ///
 /// # Errors
-/// If there is no plan, or the texts do not go with it.
+/// Returns an error if there is no plan, or the texts do not match it.
 pub fn page(project: &Project, language: &str) -> Result<String, Problem> {
     let plan = project.plan()?;
     Ok(explain(plan, &project.language(language, plan.schema())?).page.html())
 }
 
-/// What the page says in each language, the texts that can be changed, and the numbers on it.
+/// Returns the texts of the page in each language, those that can be edited, and its numbers.
 ///
 /// # Errors
-/// As [`page`].
+/// Returns the errors of [`page`].
 pub fn promise(project: &Project) -> Result<Value, Problem> {
     let plan = project.plan()?;
     let one = |code: &String| -> Result<Value, Problem> {
@@ -53,7 +53,7 @@ pub fn promise(project: &Project) -> Result<Value, Problem> {
     Ok(json!({"languages": all, "known": known_languages(), "questions": questions(plan)}))
 }
 
-/// What is protected and what is not.
+/// Returns the protected and the unprotected questions.
 fn questions(plan: &Plan) -> Value {
     let (public, protected): (Vec<_>, Vec<_>) = plan.schema().attributes().iter().partition(|a| a.is_public());
     json!({"public": names(&public), "protected": names(&protected)})

@@ -1,4 +1,4 @@
-//! The folder that is published: the report, its tables, the plan, the methods and the commands.
+//! The publication folder: the report, its tables, the plan, the methods and the commands.
 
 use candor::estimate::EstimateOptions;
 use candor::evidence::{evidence, markdown, read_survey};
@@ -17,13 +17,13 @@ use crate::project::texts::file_name;
 use crate::project::{FIRST_LANGUAGE, PLAN, Project, RESPONSES, SURVEY, folder};
 use crate::survey;
 
-/// The folder.
+/// Name of the folder.
 pub const PUBLICATION: &str = "publication";
 
-/// The report's page as it would be published now.
+/// Returns the report as it would be published now.
 ///
 /// # Errors
-/// If there are no responses, no table is chosen, or texts do not go with the plan.
+/// Returns an error if there are no responses, no table is chosen, or texts do not match the plan.
 pub fn preview(open: &Open, project: &Project) -> Result<Report, Problem> {
     let plan = project.plan()?;
     let (asked, wanted) = asked(project, plan)?;
@@ -40,10 +40,10 @@ pub fn preview(open: &Open, project: &Project) -> Result<Report, Problem> {
     Ok(report(plan, &counts, &asked, &wanted, &options, ProgressSink::none())?)
 }
 
-/// Writes everything into the folder for publication; gives the names of the files.
+/// Writes the publication folder and returns the names of its files.
 ///
 /// # Errors
-/// As [`preview`], and if a file cannot be written.
+/// Returns the errors of [`preview`], and an error if a file cannot be written.
 pub fn publish(open: &Open, project: &Project) -> Result<Value, Problem> {
     let plan = project.plan()?;
     let report = preview(open, project)?;
@@ -87,10 +87,10 @@ pub fn publish(open: &Open, project: &Project) -> Result<Value, Problem> {
     Ok(json!({"folder": to.display().to_string(), "files": files}))
 }
 
-/// What is to be looked at before anything is published.
+/// Returns what to check before publishing.
 ///
 /// # Errors
-/// As [`preview`].
+/// Returns the errors of [`preview`].
 pub fn checks(open: &Open, project: &Project) -> Result<Value, Problem> {
     let report = preview(open, project)?;
     let confidence = EstimateOptions::default().confidence;

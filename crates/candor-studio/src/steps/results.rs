@@ -1,4 +1,4 @@
-//! What the responses tell: tables, differences between groups, regressions.
+//! Results from the responses: tables, differences between groups, regressions.
 
 use candor::counts::Counts;
 use candor::differences::{DifferenceQuery, DifferenceQueryText, Differences, differences};
@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::project::Project;
 use crate::project::study::{Model, Wanted};
 
-/// How people were drawn, and of whom the results are.
+/// Returns the sampling design and the subpopulation of the results.
 pub fn sampling(project: &Project, plan: &Plan) -> Result<SamplingDesign, Problem> {
     let sample = project.study.sample.clone();
     let options = SamplingOptions::default()
@@ -26,7 +26,7 @@ pub fn sampling(project: &Project, plan: &Plan) -> Result<SamplingDesign, Proble
     Ok(SamplingDesign::new(plan.schema(), &options)?)
 }
 
-/// What is asked of the responses.
+/// Returns the requested tables and means.
 pub fn asked(project: &Project, plan: &Plan) -> Result<(TableQuery, MomentQuery), Problem> {
     let tables = project
         .study
@@ -53,7 +53,7 @@ pub fn count(
 /// Estimates every chosen table and mean.
 ///
 /// # Errors
-/// If there are no responses, they are of another plan, or no table is chosen.
+/// Returns an error if there are no responses, they belong to another plan, or no table is chosen.
 pub fn estimates(open: &Open, project: &Project) -> Result<Estimates, Problem> {
     let plan = project.plan()?;
     let (asked, wanted) = self::asked(project, plan)?;
@@ -66,7 +66,7 @@ pub fn estimates(open: &Open, project: &Project) -> Result<Estimates, Problem> {
 /// Compares the groups of a table with each other.
 ///
 /// # Errors
-/// As [`estimates`], and if the table has no groups, or several attributes make them.
+/// Returns the errors of [`estimates`], and an error if the table has no groups, or groups of several attributes.
 pub fn compare(open: &Open, project: &Project, table: &Wanted) -> Result<Differences, Problem> {
     let [by] = &table.by[..] else {
         return Err(Problem::input("Only groups of one question can be compared."));
@@ -85,7 +85,7 @@ pub fn compare(open: &Open, project: &Project, table: &Wanted) -> Result<Differe
 /// Fits a regression.
 ///
 /// # Errors
-/// If no number of responses under the plan would tell, or as [`estimates`].
+/// Returns an error if the plan does not identify the model, and the errors of [`estimates`].
 pub fn regression(open: &Open, project: &Project, wanted: &Model) -> Result<Regression, Problem> {
     if wanted.predictors.is_empty() {
         return Err(Problem::input("Choose at least one predictor."));

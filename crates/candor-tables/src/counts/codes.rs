@@ -94,8 +94,9 @@ impl CountRows<'_> {
         Ok(AnswerColumn::Set(sets))
     }
 
-    /// Returns whether a column may be empty for a channel: only strips answer with cells, and cells of a strip about
-    /// other attributes are irrelevant for the table.
+    /// Returns whether a column may be empty for a channel.
+    ///
+    /// Only subset channels report cells, and cells about other attributes are irrelevant for the table.
     fn is_silent(&self, content: &Content, channel: usize) -> bool {
         let strip = |block: usize| matches!(self.plan.blocks()[block].channels()[channel].1, Channel::Strip(_));
         match *content {

@@ -19,24 +19,26 @@ use crate::input::{Inputs, Table};
 use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::types::cast;
 
-/// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper
-/// and lower case for the same, so these differ from all columns of the plan in more than that.
+/// Names of the columns of a counts file in addition to those of responses.
+///
+/// Databases may ignore case in names, so these differ from all columns of the plan in more than case.
 pub struct CountColumns {
-    /// Column with the number of responses: `count`, or `candor_count` if the plan has a column of that name.
+    /// Number of responses: `count`, or `candor_count` if the plan has a column with that name.
     pub count: String,
-    /// Column with the table of a row, if a file contains the counts of several: `candor_table`.
+    /// Table of a row, if a file contains the counts of several: `candor_table`.
     pub table: String,
-    /// What a row counts, where answers are sets: [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], nothing for
-    /// responses with the same answers: `candor_holds`.
+    /// Meaning of a row where answers are sets: `candor_holds`.
+    ///
+    /// It is [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], and empty for responses with the same answers.
     pub holds: String,
-    /// Column with the fingerprint of the plan: `candor_fingerprint`.
+    /// Fingerprint of the plan: `candor_fingerprint`.
     pub fingerprint: String,
 }
 
 impl CountColumns {
     /// Value for rows that count the responses with these channel IDs.
     pub const RESPONSES: &str = "responses";
-    /// Value for rows that count the answers that contain a cell: one label, or none, of each set.
+    /// Value for rows that count the answers that contain a cell: at most one label of each set.
     pub const CELLS: &str = "cells";
 
     /// Returns the column names for a plan, with underscores appended to names that are taken.
@@ -76,13 +78,18 @@ struct CountFile {
     fingerprint: Option<String>,
 }
 
-/// Reads counts files and adds them up for every table: from the rows that name it in [`CountColumns::table`] or, if
-/// a file has no such column, from all rows of files with all its columns.
+/// Reads counts files and adds them up for every table.
+///
+/// A table is counted from the rows that name it in [`CountColumns::table`]. If a file has no such column, all its
+/// rows count if it has all columns of the table.
 ///
 /// # Errors
-/// Returns [`TableError::Unmarked`] if a file does not name its plan and the user does not vouch for it; an error if
-/// a file cannot be read or belongs to another plan, if a count is not an integer, if a value is not a valid
-/// response, if a table has no or inconsistent counts, or if they sum to more than [`MAX_COUNTED`].
+/// Returns [`TableError::Unmarked`] if a file does not name its plan and the user does not vouch for it.
+/// Returns another [`TableError`] if
+/// - a file cannot be read or belongs to another plan,
+/// - a count is not an integer, or a value is not a valid response,
+/// - a table has no or inconsistent counts,
+/// - counts sum to more than [`MAX_COUNTED`].
 pub fn tally_counts(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Vec<TableCounts>, TableError> {
     let names = CountColumns::new(plan);
     let first = inputs.name();
@@ -134,10 +141,10 @@ fn check_fit(plan: &Plan, tally: &TableCounts, table: &str) -> Result<(), TableE
     Err(TableError::CountsMisfit { table: table.to_owned(), tags, misfit })
 }
 
-/// Parses a count such as `7` or `7.0`; returns the problem if it is invalid.
+/// Parses a count such as `7` or `7.0`; returns a description of the problem if it is invalid.
 fn parse_count(text: &str) -> Result<u64, String> {
     let float = || text.parse::<f64>().ok().filter(|n| *n >= 0.0 && n.fract() == 0.0);
-    // What floats would round must not be read as one.
+    // Large integers must not be parsed as floats, which would round them.
     let whole = text.parse::<u128>().ok().or_else(|| Some(float()? as u128));
     match whole {
         Some(n) if n <= u128::from(MAX_COUNTED) => Ok(n as u64),
@@ -179,7 +186,7 @@ impl CountFile {
         Ok(CountFile { name, header, rows, counts, fingerprint })
     }
 
-    /// Checks that all rows were counted under the plan, by the metadata or the column of fingerprints.
+    /// Checks that all rows were counted under the plan, by the metadata or the fingerprint column.
     fn checked(self, plan: &Plan, column: &str, vouched: bool) -> Result<CountFile, TableError> {
         let expected = plan.fingerprint().as_str();
         let told = self.column(column).map(|at| self.rows.iter().map(move |row| row[at].as_str()));
@@ -207,8 +214,8 @@ impl CountFile {
             names.sort();
             names
         };
-        // Names are quoted as in lists of tables; that they come apart at commas was the rule before, and is still
-        // read.
+        // Names are quoted as in table lists. An older version separated them by commas only, which is still
+        // accepted.
         let apart = |joined: &str| sorted(joined.split(',').map(|name| name.trim().to_owned()).collect());
         let wanted = sorted(attributes.iter().map(|&name| name.to_owned()).collect());
         let before = apart(&attributes.join(","));

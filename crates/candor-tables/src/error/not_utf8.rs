@@ -1,9 +1,9 @@
-//! Where text is no text.
+//! Errors about text that is not UTF-8.
 
 use super::TableError;
 
 impl TableError {
-    /// Text that is not UTF-8, at a place of a file.
+    /// Creates the error about text at a location in a file.
     pub(crate) fn utf8(file: &str, place: String, text: &[u8]) -> TableError {
         let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
         let found = text.get(valid).copied().unwrap_or_default();

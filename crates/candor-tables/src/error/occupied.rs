@@ -1,53 +1,53 @@
-//! What is at the place of an output, and others depend on.
+//! Existing files that an output would replace although others depend on them.
 
-/// Why an output is not written to its place; all but [`InUse`](Occupied::InUse) can be forced.
+/// Reason why an existing file is not replaced; all but [`InUse`](Occupied::InUse) can be overridden.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Occupied {
-    /// Responses are at the place of an output.
+    /// The file contains responses.
     #[error(
         "Already randomized: {}. {file} contains responses made with the plan {fingerprint}; analyze those, or choose \
          another output for other people. `force` replaces them, which is safe only if nobody has seen them",
         second_release(epsilon.as_deref())
     )]
     Released {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The plan they were made under.
+        /// Fingerprint of their plan.
         fingerprint: String,
-        /// What a second release adds; `None` if that is unbounded.
+        /// Epsilon that a second release adds; `None` if unbounded.
         epsilon: Option<String>,
     },
-    /// A file is at the place of an output.
+    /// Another file exists.
     #[error("{file} already exists: {what}. Choose another output, or replace the file with `force`")]
     Exists {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// What it is, and what replacing it would mean.
         what: String,
     },
-    /// Another plan is at the place of a plan.
+    /// A different plan exists.
     #[error(
         "Different plan exists at {file}; responses made with it need it (its fingerprint is {fingerprint}). \
          Choose another output, or replace the plan with `force` if there are no such responses"
     )]
     PlanInUse {
-        /// The file's name.
+        /// Name of the file.
         file: String,
-        /// The fingerprint of the plan that is there.
+        /// Fingerprint of the existing plan.
         fingerprint: String,
     },
-    /// Responses or a plan are at the place of a document.
+    /// Responses or a plan exist where a document is to be written.
     #[error("{file} contains {what}, which cannot be made again. Choose another output, or delete the file first")]
     InUse {
-        /// The file's name.
+        /// Name of the file.
         file: String,
         /// Responses or a plan, with the fingerprint.
         what: String,
     },
 }
 
-/// What a second release of the same people's answers means.
+/// Describes the effect of a second release for the same people.
 fn second_release(epsilon: Option<&str>) -> String {
     match epsilon {
         Some(epsilon) => format!("a second release adds epsilon {epsilon}"),

@@ -1,4 +1,4 @@
-//! Parts of sentences that depend on what is known.
+//! Parts of error messages that depend on their context.
 
 use crate::invalid_value::shown;
 
@@ -20,12 +20,12 @@ pub(super) fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{}\"?", shown(nearest)))
 }
 
-/// A table read with the wrong delimiter usually looks as if it had one column.
+/// Returns a hint about the delimiter, because a wrong one usually leads to a single column.
 pub(super) fn single_column_hint(expected: u64) -> &'static str {
     if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
 }
 
-/// Where a record stands, or the header.
+/// Formats a row number; row 0 is the header.
 pub(super) fn header_or_row(row: u64) -> String {
     if row == 0 { "header".to_owned() } else { format!("row {row}") }
 }

@@ -1,10 +1,10 @@
-//! What to say next time.
+//! Advice for the next attempt.
 
 use candor_base::schema::Attribute;
 
 use crate::missing::{DEFAULT_MISSING, Missing};
 
-/// What several problems suggest first, in one line to be copied; `None` if one suggests nothing.
+/// Combines the first suggestions of several problems in one line to copy; `None` if one has none.
 pub(super) fn together(problems: &[String]) -> Option<String> {
     let first = |problem: &String| {
         let advice = problem.split('`').nth(1)?;
@@ -14,7 +14,7 @@ pub(super) fn together(problems: &[String]) -> Option<String> {
     (all.len() > 1).then(|| format!("  all at once: {}", all.join(" ")))
 }
 
-/// What who reads the same table must say again: words that are not the usual ones.
+/// Returns the note that unusual codes of missing values must be given again when the file is read.
 pub(super) fn named_again(words: &Missing) -> Option<String> {
     let Missing::Named(words) = words else { return None };
     let unusual = words.iter().any(|word| !DEFAULT_MISSING.contains(&word.as_str()));
@@ -27,7 +27,7 @@ pub(super) fn named_again(words: &Missing) -> Option<String> {
     })
 }
 
-/// Bins of which all but one are empty: the edges may be in another unit than the values.
+/// Returns a note if all values are in one bin, because the edges may be in another unit.
 pub(super) fn in_one_bin(attribute: &Attribute, edges: &[f64], numbers: &[f64]) -> Option<String> {
     let bin = |number: f64| edges.partition_point(|edge| *edge <= number);
     let first = bin(*numbers.first()?);
@@ -38,7 +38,7 @@ pub(super) fn in_one_bin(attribute: &Attribute, edges: &[f64], numbers: &[f64]) 
     })
 }
 
-/// Whole numbers that nobody gave, between those that occur, if they are few: they may be answers, too.
+/// Returns a note about the integers that are missing between those that occur, if they are few.
 pub(super) fn unused_numbers<'a>(name: &str, values: impl ExactSizeIterator<Item = &'a String>) -> Option<String> {
     let given = values.len();
     let numbers: Vec<i64> = values.map(|value| value.trim().parse().ok()).collect::<Option<_>>()?;

@@ -1,4 +1,4 @@
-//! Inferring a schema from a table: categories, orders and bins.
+//! Infers a schema from a file: categories, their order, and bins.
 
 mod advice;
 
@@ -19,39 +19,38 @@ use crate::missing::Missing;
 use crate::natural::ordered;
 use crate::types::{for_each_text, is_categorical};
 
-/// Numbers with more distinct values than this are measurements, not categories.
+/// Number of distinct values above which numbers are measurements, and not categories.
 pub const MAX_NUMERIC_CATEGORIES: usize = 20;
 
-/// What is said of a column like `1,5`.
+/// Note about a column with values such as `1,5`.
 const DECIMAL_COMMAS: &str = "these look like numbers with decimal commas; with points instead they are numbers";
 
-/// What the user wants of the inferred schema.
+/// Options for inferring a schema.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// Bins for numeric columns, by name.
+    /// Bins of numeric columns, by name.
     pub bins: Vec<(String, Bins)>,
-    /// Bins for every other column of numbers with too many distinct values.
+    /// Bins of all other numeric columns with too many distinct values.
     pub bins_elsewhere: Option<Bins>,
-    /// Columns to publish as they are.
+    /// Columns that become public attributes.
     pub public: Vec<String>,
-    /// Columns to leave out.
+    /// Columns to omit.
     pub drop: Vec<String>,
-    /// Columns with more distinct values are refused.
+    /// Maximum number of distinct values of a column.
     pub max_categories: usize,
-    /// Columns whose categories are known beforehand.
+    /// Columns with fixed categories.
     pub known: Vec<FixedCategories>,
 }
 
-/// A column whose categories are known beforehand, such as one of a type that lists them: they are taken as they are,
-/// in this order, whether they occur or not.
+/// A column with fixed categories, such as one whose type lists them, in this order and whether they occur or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedCategories {
-    /// The column.
+    /// Name of the column.
     pub name: String,
     /// Its categories.
     pub categories: Vec<String>,
-    /// Whether their order means something.
+    /// Whether they are ordinal.
     pub ordinal: bool,
 }
 
@@ -72,7 +71,7 @@ impl InferOptions {
         known: Vec<FixedCategories>,
     }
 
-    /// Whether something is said of this column.
+    /// Returns whether an option names this column.
     fn names(&self, column: &str) -> bool {
         let of_bins = self.bins.iter().map(|(name, _)| name);
         let mut named = of_bins.chain(&self.public).chain(&self.drop).chain(self.known.iter().map(|known| &known.name));
@@ -80,35 +79,35 @@ impl InferOptions {
     }
 }
 
-/// An inferred schema.
+/// Result of inferring a schema.
 #[derive(Debug)]
 pub struct Inferred {
     /// The schema.
     pub schema: Schema,
-    /// How many records it was inferred from.
+    /// Number of records it was inferred from.
     pub records: u64,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// What is known of one column.
+/// Summary of one column.
 #[derive(Default)]
 struct Column {
-    /// Distinct values, up to one more than are allowed.
+    /// Distinct values, up to one more than the maximum.
     values: BTreeMap<String, u64>,
     too_many: bool,
     missing: u64,
-    /// Words that may stand for what is missing, and how often each occurs.
+    /// Possible codes of missing values, with their frequencies.
     words: BTreeMap<String, u64>,
-    /// Those that do.
+    /// Codes that were treated as missing.
     written: Vec<String>,
     numeric: bool,
     boolean: bool,
-    /// All numbers, if they are to be put into bins.
+    /// All numbers, if they are to be binned.
     numbers: Option<Vec<f64>>,
 }
 
-/// What bins whose edges follow from the data tell of it; `None` if they do not.
+/// Describes what data-dependent bin edges reveal about a column; `None` for specified edges.
 fn published(name: &str, bins: &Bins) -> Option<String> {
     let told = match bins {
         Bins::Edges(_) => return None,
@@ -121,18 +120,17 @@ fn published(name: &str, bins: &Bins) -> Option<String> {
     ))
 }
 
-/// Reads a whole table and describes its columns.
+/// Infers a schema from a complete file.
 ///
-/// [Words](Input::with_missing) that were named stand for what is missing in every column. Of the usual ones, all do
-/// among numbers, and R's `NA` among texts that are not all codes of two capitals like itself; others are categories.
-/// The notes say what was made of them.
+/// [Codes of missing values](Input::with_missing) that were given apply to every column. Of the default ones, all
+/// apply to numeric columns. R's `NA` applies to text, unless all values are codes of two capitals like itself.
+/// Other codes are categories, and the notes mention them.
 ///
-/// The categories of the schema are those that occur: publishing it tells that somebody gave each of
-/// them (docs/explanation/threat-model.md).
+/// The categories of the schema are those that occur, so publishing it reveals that somebody is in each of them
+/// (docs/explanation/threat-model.md).
 ///
 /// # Errors
-/// If the table cannot be read, or columns cannot be described; names all of them, each with what
-/// to do about it.
+/// Returns [`TableError`] if the file cannot be read, or columns are unusable; it lists them all with remedies.
 pub fn infer(input: Input, wishes: &InferOptions, progress: ProgressSink<'_>) -> Result<Inferred, TableError> {
     let file = input.name().to_owned();
     for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
@@ -155,7 +153,7 @@ pub fn infer(input: Input, wishes: &InferOptions, progress: ProgressSink<'_>) ->
         let named = wishes.bins.iter().find(|(binned, _)| binned == name).map(|(_, bins)| bins);
         let measured = column.numeric && column.values.len() > MAX_NUMERIC_CATEGORIES;
         let bins = named.or(wishes.bins_elsewhere.as_ref().filter(|_| measured));
-        // A message quotes one true value at most.
+        // An error message quotes at most one true value.
         let quote = problems.is_empty();
         match column.describe(name, bins, wishes, &mut notes, quote) {
             Ok(attribute) => attributes.push(attribute),
@@ -178,7 +176,7 @@ pub fn infer(input: Input, wishes: &InferOptions, progress: ProgressSink<'_>) ->
     Ok(Inferred { schema, records, notes })
 }
 
-/// Reads the columns of these names, and counts the records.
+/// Reads these columns and counts the records.
 fn read(
     input: Input,
     names: &[String],
@@ -209,7 +207,7 @@ fn read(
     if records == 0 { Err(TableError::NoRecords { file }) } else { Ok((columns, records)) }
 }
 
-/// Whether a column has no name: pandas and R write row numbers so.
+/// Returns whether a column has no name, as pandas and R write row numbers.
 pub(crate) fn is_unnamed(name: &str) -> bool {
     name.trim().is_empty() || name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok())
 }
@@ -277,7 +275,7 @@ impl Column {
         Ok(if public { attribute.public() } else { attribute })
     }
 
-    /// Decides which words stand for what is missing, and which are categories; says so of the latter.
+    /// Decides which codes are missing values and which are categories, and returns notes about the latter.
     fn settle_words(&mut self, words: &Missing, known: Option<&FixedCategories>, max_categories: usize) -> Vec<String> {
         let code = |value: &String| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
         let (numbers, codes) = (self.numeric && !self.values.is_empty(), self.values.keys().all(code));
@@ -304,7 +302,7 @@ impl Column {
         remarks
     }
 
-    /// How missing values are written, where that is not nothing.
+    /// Describes how missing values are written, unless they are empty.
     fn as_written(&self) -> String {
         let words: Vec<String> = self.written.iter().map(|word| format!("\"{word}\"")).collect();
         match words.is_empty() {
@@ -313,7 +311,7 @@ impl Column {
         }
     }
 
-    /// What other programs write, and what becomes of it here.
+    /// Returns remarks about values in the notation of other programs.
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.has_decimal_commas() {
@@ -335,7 +333,7 @@ impl Column {
         self.values.keys().any(|value| value.contains(',')) && self.values.keys().all(number)
     }
 
-    /// The categories that are known, and those that stand for what is missing.
+    /// Creates an attribute with fixed categories, and those for missing values.
     fn known(&self, known: &FixedCategories, extra: Vec<String>, public: bool) -> Result<Attribute, String> {
         if self.values.keys().any(|value| !known.categories.contains(value)) {
             return Err("has values that are not among its categories".to_owned());
@@ -348,7 +346,7 @@ impl Column {
         Ok(if known.ordinal { attribute.ordinal() } else { attribute })
     }
 
-    /// Numbers in bins.
+    /// Creates a binned attribute.
     fn binned(
         &self,
         name: &str,
@@ -374,7 +372,7 @@ impl Column {
         Ok(attribute)
     }
 
-    /// The values that occur, as categories.
+    /// Creates an attribute whose categories are the values that occur.
     fn categorical(
         &self,
         name: &str,
@@ -491,20 +489,20 @@ mod tests {
         };
         let (missing, values, _, told) = settled(&["yes", "NA", "no", "NA", ""], &[], None);
         assert_eq!((missing, values.as_str(), told.as_str()), (3, "no,yes", ""));
-        // Among numbers every usual word is no number.
+        // Among numbers, every default code is a missing value.
         let (missing, values, numeric, _) = settled(&["1", "n/a", "2.5", "NaN"], &[], None);
         assert_eq!((missing, values.as_str(), numeric), (2, "1,2.5", true));
-        // Among texts only R's; and not among codes of its kind: Namibia, North America.
+        // Among text, only R's is, and not among similar codes, such as NA for Namibia.
         let (missing, values, numeric, told) = settled(&["no", "n/a"], &[], None);
         assert_eq!((missing, values.as_str(), numeric), (0, "n/a,no", false));
         assert!(told.ends_with("say `missing n/a`"), "{told}");
         assert_eq!(settled(&["DE", "NA", "FR"], &[], None).1, "DE,FR,NA");
         assert_eq!(settled(&["NA", "NA"], &[], None).1, "NA");
-        // What is named is missing everywhere, also numbers; naming nothing leaves all as it is.
+        // A given code is missing everywhere, even if it is a number; without codes, all values stay as they are.
         assert_eq!(settled(&["DE", "NA", "FR"], &["NA"], None).0, 1);
         assert_eq!(settled(&["1", "-9", "-9.0", "2"], &["-9"], None), (2, "1,2".to_owned(), true, String::new()));
         assert_eq!(settled(&["yes", "NA"], &[""], None).1, "NA,yes");
-        // A declared category is one.
+        // A fixed category is a category.
         let known = FixedCategories { name: "a".to_owned(), categories: vec!["NA".to_owned()], ordinal: false };
         assert_eq!(settled(&["yes", "NA"], &[], Some(&known)).1, "NA,yes");
         assert_eq!(named_again(&Missing::Named(vec!["NA".to_owned()])), None);

@@ -1,4 +1,4 @@
-//! Tables that are Arrow record batches already: nothing is copied.
+//! Input from Arrow record batches, without copying.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use super::table::{Columns, Input, Reader, check_header};
 use crate::{BATCH_ROWS, TableError};
 
 impl Input {
-    /// A table that an Arrow reader reads.
+    /// Creates an input from an Arrow reader.
     ///
     /// # Errors
-    /// As [`from_batches`](Input::from_batches).
+    /// Returns the errors of [`from_batches`](Input::from_batches).
     pub fn from_record_batches<R>(name: impl Into<String>, reader: R) -> Result<Input, TableError>
     where
         R: RecordBatchReader + Send + 'static,
@@ -20,15 +20,14 @@ impl Input {
         Input::from_batches(name, reader.schema(), reader)
     }
 
-    /// A table of record batches of one schema, such as an Arrow `RecordBatchReader` and its schema. What the schema's
-    /// metadata say of responses is believed as in a Parquet file. Text may be `Utf8`, `LargeUtf8`, `Utf8View` or a
-    /// dictionary of those.
+    /// Creates an input from record batches with one schema, such as those of an Arrow `RecordBatchReader`.
     ///
-    /// Batches of more than [`BATCH_ROWS`] rows are cut, but none are joined: with a seed, answers depend on where
-    /// batches end.
+    /// The schema's metadata about responses is trusted, as in a Parquet file. Text may be `Utf8`, `LargeUtf8`,
+    /// `Utf8View` or a dictionary of these. Batches of more than [`BATCH_ROWS`] rows are split, and none are joined,
+    /// because with a seed, answers depend on where batches end.
     ///
     /// # Errors
-    /// If two columns have one name, or there are too many.
+    /// Returns [`TableError`] if two columns have the same name, or there are too many columns.
     pub fn from_batches<I>(name: impl Into<String>, schema: SchemaRef, batches: I) -> Result<Input, TableError>
     where
         I: IntoIterator<Item = Result<RecordBatch, ArrowError>, IntoIter: Send + 'static>,
@@ -58,11 +57,11 @@ where
     }
 }
 
-/// The batches of a stream, cut to size.
+/// Batches of a stream, split to size.
 struct Cut<I> {
     stream: Stream<I>,
     positions: Vec<usize>,
-    /// How many batches were taken from the stream.
+    /// Number of batches taken from the stream.
     number: u64,
     over: bool,
     ready: VecDeque<RecordBatch>,
@@ -99,7 +98,7 @@ impl<I: Iterator<Item = Result<RecordBatch, ArrowError>>> Iterator for Cut<I> {
 }
 
 impl<I> Cut<I> {
-    /// The columns asked for, if the batch has the columns of the schema.
+    /// Returns the requested columns, if the batch has the columns of the schema.
     fn project(&self, batch: &RecordBatch) -> Result<RecordBatch, String> {
         let (schema, found) = (&self.stream.schema, batch.schema_ref());
         if found.fields().len() != schema.fields().len() {

@@ -1,4 +1,4 @@
-//! CSV tables.
+//! Input from CSV files.
 
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// Number of bytes given to the parser at once.
 const BUFFER: usize = 1 << 18;
 
-/// Length in bytes at which a batch ends early, because several are in memory at once.
+/// Number of bytes at which a batch ends early, because several are in memory at once.
 const MAX_BATCH_BYTES: usize = 1 << 25;
 
 /// Number of lines after which a record is assumed to lack a closing quote.
@@ -39,7 +39,7 @@ struct Csv {
 /// Reads the header of a file.
 ///
 /// # Errors
-/// Returns an error if there is no usable header.
+/// Returns [`TableError`] if there is no usable header.
 pub(super) fn open_csv(name: String, reader: Stream, delimiter: u8) -> Result<Input, TableError> {
     let (watch, unclosed) = RecordLimiter::new(reader, delimiter);
     let reader: Stream = Box::new(watch);
@@ -98,7 +98,7 @@ impl CsvBatches {
         while rows < BATCH_ROWS && bytes < MAX_BATCH_BYTES {
             let read = self.csv.reader.read_byte_record(&mut self.record);
             if !read.map_err(|error| csv_error(&self.csv.name, &self.csv.header, self.row + 1, error))? {
-                // The reader takes the end of the file for a closing quote: rows may be inside.
+                // The reader accepts the end of the file as a closing quote, which may hide rows.
                 if self.csv.unclosed.load(Ordering::Relaxed) {
                     return Err(TableError::UnclosedQuote { file: self.csv.name.clone(), row: self.row });
                 }
@@ -130,8 +130,9 @@ impl CsvBatches {
         Ok(Some(batch.expect("columns of the same length")))
     }
 
-    /// Detects unclosed quotes, which would swallow the following rows, and empty lines, which the reader skips
-    /// although they are missing values in a file with one column.
+    /// Detects unclosed quotes, which would hide the following rows, and empty lines.
+    ///
+    /// The reader skips empty lines, but in a file with one column they are missing values.
     fn check_lines(&self) -> Result<(), TableError> {
         let begun = self.record.position().map_or(0, csv::Position::line);
         if self.record.as_slice().len() > MAX_RECORD_BYTES {
@@ -168,7 +169,7 @@ fn csv_error(file: &str, header: &[String], row: u64, error: csv::Error) -> Tabl
 /// Returns the fields of a small CSV file without a header, such as a matrix.
 ///
 /// # Errors
-/// Returns an error if it cannot be read or is not UTF-8.
+/// Returns [`TableError`] if it cannot be read or is not UTF-8.
 pub fn cells(path: &Path) -> Result<Vec<Vec<String>>, TableError> {
     let file = path.display().to_string();
     let failed = |error| TableError::Read { file: file.clone(), error };

@@ -3,7 +3,7 @@
 /// Delimiters that are detected.
 pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// Returns the delimiter that occurs most often in the first line, outside quotes.
+/// Returns the delimiter that occurs most often in the first line, outside of quotes.
 pub(super) fn sniff(start: &[u8]) -> u8 {
     let mut quoted = false;
     let mut counts = [0usize; 4];

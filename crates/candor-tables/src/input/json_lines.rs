@@ -1,4 +1,4 @@
-//! Reads JSON Lines: one object per line, all with the same fields.
+//! Input from JSON Lines: one object per line, all with the same fields.
 
 use std::io::BufReader;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::limits::{self, Stream};
 use crate::metadata_keys::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::{BATCH_ROWS, TableError};
 
-/// Length in bytes at which a batch ends early, because several are in memory at once.
+/// Number of bytes at which a batch ends early, because several are in memory at once.
 const MAX_BATCH_BYTES: usize = 1 << 25;
 
 /// Fields and values of one line.
@@ -37,11 +37,12 @@ struct JsonLines {
     first: Option<(Record, usize)>,
 }
 
-/// Reads the first line of a table: its fields are the columns, but for the fingerprint of a plan, which must be the
-/// same in every line.
+/// Reads the first line, whose fields become the columns.
+///
+/// A plan's fingerprint is not a column; it must be the same in every line.
 ///
 /// # Errors
-/// Returns an error if there is none, or it is not an object.
+/// Returns [`TableError`] if there is none, or it is not an object.
 pub(super) fn open_json_lines(name: String, reader: Stream) -> Result<Input, TableError> {
     let lines = Box::new(limits::lines(BufReader::new(reader)));
     let mut table =
@@ -68,7 +69,7 @@ impl JsonLines {
         TableError::Line { file: self.name.clone(), line: self.line, message: message.into() }
     }
 
-    /// Returns the next line that is not empty, and its length.
+    /// Returns the next nonempty line and its length.
     fn next_record(&mut self) -> Result<Option<(Record, usize)>, TableError> {
         while let Some(line) = self.lines.next() {
             self.line += 1;
@@ -139,10 +140,10 @@ impl JsonBatches {
     }
 }
 
-/// Records as columns of text, or of lists of text where values are lists.
+/// Converts records to columns of text, or of lists of text if values are lists.
 ///
 /// # Errors
-/// Returns the first column that is neither.
+/// Returns the name of the first column that is neither.
 pub(crate) fn batch_of<'a>(columns: &'a [String], records: &[Record]) -> Result<RecordBatch, &'a str> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for column in columns {
@@ -159,7 +160,7 @@ pub(crate) fn batch_of<'a>(columns: &'a [String], records: &[Record]) -> Result<
 }
 
 fn text_array<'a>(values: impl Iterator<Item = &'a Value>, rows: usize) -> Option<ArrayRef> {
-    // As much room as short labels need: a response that comes alone takes little.
+    // Room for short labels; a single response takes little.
     let mut texts = StringBuilder::with_capacity(rows, 8 * rows);
     values.into_iter().try_for_each(|value| text_of(value).map(|text| texts.append_option(text)))?;
     Some(Arc::new(texts.finish()))

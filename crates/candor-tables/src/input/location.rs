@@ -1,14 +1,14 @@
-//! Where tables are.
+//! Locations of input files.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-/// What standard input is called among files.
+/// Path of standard input.
 const STDIN: &str = "/dev/stdin";
 
-/// Where a table is: a file, or standard input.
+/// Location of an input: a file or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A file.
@@ -17,7 +17,7 @@ pub enum Location {
     Stdin,
 }
 
-/// Where the bytes of a table are that is not read in one go.
+/// Source of the bytes of a file that needs random access.
 #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "nothing else is read so"))]
 pub(super) enum Source {
     File(File),
@@ -25,12 +25,12 @@ pub(super) enum Source {
 }
 
 impl Location {
-    /// A path, with `-` for standard input.
+    /// Creates a location from a path; `-` is standard input.
     pub fn new(path: &str) -> Location {
         if path == "-" { Location::Stdin } else { Location::File(path.into()) }
     }
 
-    /// The name to use in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         match self {
             Location::File(path) => path.display().to_string(),
@@ -38,7 +38,7 @@ impl Location {
         }
     }
 
-    /// The path that is the same for all names of a file, as far as the system tells.
+    /// Returns the canonical path, which is the same for all names of a file.
     pub(super) fn canonical(&self) -> PathBuf {
         let path = match self {
             Location::File(path) => path,
@@ -48,7 +48,7 @@ impl Location {
     }
 }
 
-/// As [`Location::new`].
+/// See [`Location::new`].
 impl<T: AsRef<str> + ?Sized> From<&T> for Location {
     fn from(path: &T) -> Location {
         Location::new(path.as_ref())

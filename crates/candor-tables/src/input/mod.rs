@@ -1,5 +1,4 @@
-//! Reading tables: CSV, Parquet, JSON lines and Arrow record batches behind one iterator of batches; one table, or
-//! several one after another.
+//! Reads one or several files: CSV, Parquet, JSON Lines and Arrow record batches, as one iterator of batches.
 
 mod location;
 mod table;

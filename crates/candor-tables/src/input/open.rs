@@ -24,12 +24,13 @@ const PARQUET: &[u8] = b"PAR1";
 const BUFFER: usize = 1 << 18;
 
 impl Input {
-    /// Opens a table. Whether it is Parquet, gzip, JSON lines or plain CSV is read off its first bytes; the
-    /// delimiter of a CSV file, unless given, off its header. Parquet from standard input is held
-    /// in memory.
+    /// Opens a file and detects Parquet, gzip, JSON Lines or CSV from its first bytes.
+    ///
+    /// Unless given, the delimiter of CSV is detected from the header. Parquet from standard input is held in
+    /// memory.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read, is empty, or has no usable header.
+    /// Returns [`TableError`] if it cannot be read, is empty, or has no usable header.
     pub fn open(location: &Location, delimiter: Option<u8>) -> Result<Input, TableError> {
         let name = location.name();
         let failed = |error| TableError::Read { file: name.clone(), error };
@@ -45,7 +46,7 @@ impl Input {
         }
     }
 
-    /// Opens a table from any reader, as [`Input::open`] does for standard input; `name` is for messages.
+    /// Opens an input from any reader, as [`Input::open`] does for standard input; `name` is for messages.
     ///
     /// # Errors
     /// Returns the errors of [`Input::open`].
@@ -72,7 +73,7 @@ impl Input {
         open_csv(name, reader, delimiter.unwrap_or_else(|| sniff(&head)))
     }
 
-    /// Opens a table from the bytes of a file; `name` is for messages.
+    /// Opens an input from the bytes of a file; `name` is for messages.
     ///
     /// # Errors
     /// Returns the errors of [`Input::open`].
@@ -101,7 +102,7 @@ fn open_parquet(name: String, _: Source) -> Result<Input, TableError> {
 
 fn starts_with(file: &mut File, magic: &[u8]) -> io::Result<bool> {
     use io::Seek;
-    // A pipe cannot be rewound; it is then looked at through the buffer.
+    // A pipe cannot be rewound, so it is inspected through the buffer.
     if !file.metadata()?.is_file() {
         return Ok(false);
     }
@@ -111,7 +112,7 @@ fn starts_with(file: &mut File, magic: &[u8]) -> io::Result<bool> {
     Ok(found)
 }
 
-/// What a stream begins with, up to where `enough` holds or it ends, and the stream from its beginning.
+/// Reads the start of a stream until `enough` holds, and returns it with the complete stream.
 fn peek(mut reader: Stream, enough: impl Fn(&[u8]) -> bool) -> io::Result<(Vec<u8>, Stream)> {
     let mut head = Vec::new();
     let mut piece = [0u8; 4096];

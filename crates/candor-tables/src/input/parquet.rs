@@ -1,4 +1,4 @@
-//! Parquet tables.
+//! Input from Parquet files.
 
 use std::sync::Arc;
 
@@ -18,19 +18,19 @@ use crate::limits::claimed_rows;
 use crate::types::text_dictionary_type;
 use crate::{BATCH_ROWS, TableError};
 
-/// A table whose metadata are read.
+/// A file whose metadata has been read.
 struct Parquet {
     name: String,
     metadata: ArrowReaderMetadata,
     source: Source,
-    /// How many rows there are.
+    /// Number of rows.
     rows: u64,
 }
 
-/// Reads the metadata of a table.
+/// Reads the metadata of a file.
 ///
 /// # Errors
-/// If they are damaged, claim too much, or the header is not usable.
+/// Returns [`TableError`] if it is damaged, claims too many rows, or has no usable header.
 pub(super) fn open_parquet(name: String, source: Source) -> Result<Input, TableError> {
     let options = ArrowReaderOptions::default();
     let load = || match &source {
@@ -72,10 +72,10 @@ impl Reader for Parquet {
 
 struct ParquetBatches {
     name: String,
-    /// How many rows are still to come.
+    /// Number of rows that remain.
     left: u64,
     reader: ParquetRecordBatchReader,
-    /// Where each column asked for stands in what is read.
+    /// Position of each requested column among those read.
     order: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Iterator for ParquetBatches {
         let read = || reader.next().map(|batch| batch.and_then(|batch| batch.project(order)));
         let Some(read) = guarded(read) else { return Some(Err(damaged(&self.name))) };
         Some(read?.map_err(|error| failed(&self.name, &error)).and_then(|batch| {
-            // Pages can hold more rows than the file says, without end.
+            // Pages of a damaged file can contain more rows than stated, without end.
             if !batch.columns().iter().all(is_sound) {
                 return Err(damaged(&self.name));
             }
@@ -107,8 +107,7 @@ fn parquet_batches<T: ChunkReader + 'static>(
     builder.with_projection(mask).with_batch_size(BATCH_ROWS).build()
 }
 
-/// Asks for text columns as dictionaries, which is how Parquet usually stores them: then each
-/// label is looked up once, not once per row.
+/// Requests text columns as dictionaries, as Parquet usually stores them, so that each label is looked up once.
 fn with_dictionaries(metadata: &ArrowReaderMetadata, positions: &[usize]) -> ArrowReaderMetadata {
     let is_text = |data_type: &DataType| match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -132,8 +131,7 @@ fn with_dictionaries(metadata: &ArrowReaderMetadata, positions: &[usize]) -> Arr
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).unwrap_or_else(|_| metadata.clone())
 }
 
-/// Whether an array is made of what its type says, all the way down: with a damaged file, a dictionary of texts may
-/// hold bytes.
+/// Returns whether an array and its children have the stated types; damaged files can violate this.
 fn is_sound(array: &ArrayRef) -> bool {
     let child_is = |child: &ArrayRef, data_type: &DataType| child.data_type() == data_type && is_sound(child);
     match array.data_type() {

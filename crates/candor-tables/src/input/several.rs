@@ -1,15 +1,15 @@
-//! Tables to be read one after another.
+//! Several inputs, which are read one after another.
 
 use super::location::Location;
 use super::table::Input;
 use crate::TableError;
 use crate::missing::Missing;
 
-/// The tables to be read one after another: files, each of them once, or tables that are open already.
+/// Inputs to read one after another: distinct files, or inputs that are already open.
 #[derive(Default)]
 pub struct Inputs(Vec<Table>);
 
-/// One of several tables: a place, or an input that is open already.
+/// One of several inputs: a location, or an open input.
 pub struct Table {
     kind: Kind,
     vouched: bool,
@@ -21,11 +21,13 @@ enum Kind {
 }
 
 impl Inputs {
-    /// The tables at these places, to be opened when their turn comes; `delimiter` is that of CSV files, `None` to find
-    /// out.
+    /// Creates inputs from locations, which are opened in turn.
+    ///
+    /// `delimiter` is that of CSV files; `None` detects it.
     ///
     /// # Errors
-    /// If a file is given twice, by whatever names, or standard input is: its records would count twice.
+    /// Returns [`TableError`] if a file, under any names, or standard input is given twice, so that records would
+    /// count twice.
     pub fn new<L: Into<Location>>(
         locations: impl IntoIterator<Item = L>,
         delimiter: Option<u8>,
@@ -45,7 +47,7 @@ impl Inputs {
         Ok(Inputs(locations.into_iter().map(table).collect()))
     }
 
-    /// The same tables, in which these words stand for what is missing.
+    /// Sets the codes of missing values.
     pub fn with_missing(self, words: &Missing) -> Inputs {
         let with_missing = |kind: Kind| match kind {
             Kind::At { location, delimiter, .. } => Kind::At { location, delimiter, missing: words.clone() },
@@ -55,19 +57,20 @@ impl Inputs {
         Inputs(self.0.into_iter().map(table).collect())
     }
 
-    /// The same tables; if `vouched`, the user vouches that those without a mark are responses made under the plan that
-    /// they are read with. Otherwise reading them as responses, or as counts of responses, is an error.
+    /// Sets whether the user vouches that unmarked inputs are responses to the plan with which they are read.
+    ///
+    /// Otherwise, it is an error to read them as responses or as counts of responses.
     #[must_use]
     pub fn unmarked(self, vouched: bool) -> Inputs {
         Inputs(self.0.into_iter().map(|table| Table { vouched, ..table }).collect())
     }
 
-    /// The name of the first, to use in messages.
+    /// Returns the name of the first input, for messages.
     pub(crate) fn name(&self) -> String {
         self.0.first().map_or(String::new(), Table::name)
     }
 
-    /// Where those are that are not open yet.
+    /// Returns the locations of the inputs that are not open yet.
     pub(crate) fn locations(&self) -> impl Iterator<Item = &Location> {
         self.0.iter().filter_map(Table::location)
     }
@@ -80,12 +83,12 @@ impl From<Kind> for Table {
 }
 
 impl Table {
-    /// Whether the user vouches that it is what it is read for.
+    /// Returns whether the user vouches for the input.
     pub(crate) fn is_vouched(&self) -> bool {
         self.vouched
     }
 
-    /// The name to use in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         match &self.kind {
             Kind::At { location, .. } => location.name(),
@@ -93,7 +96,7 @@ impl Table {
         }
     }
 
-    /// Where it is, if it is not open yet.
+    /// Returns the location, if the input is not open yet.
     pub fn location(&self) -> Option<&Location> {
         match &self.kind {
             Kind::At { location, .. } => Some(location),
@@ -101,10 +104,10 @@ impl Table {
         }
     }
 
-    /// Opens it.
+    /// Opens the input.
     ///
     /// # Errors
-    /// As [`Input::open`].
+    /// Returns the errors of [`Input::open`].
     pub fn open(self) -> Result<Input, TableError> {
         match self.kind {
             Kind::At { location, delimiter, missing } => Ok(Input::open(&location, delimiter)?.with_missing(missing)),
@@ -154,7 +157,7 @@ mod tests {
         assert_eq!(refused(&[&a, &b, &a]), format!("{a} is given twice; its records would count twice"));
         assert_eq!(refused(&[&a, &around]), format!("{around} is the same file as {a}; its records would count twice"));
         assert!(refused(&["-", "-"]).contains("only once"));
-        // What is not there is not found twice either.
+        // Files that do not exist are not reported as duplicates.
         assert_eq!(refused(&["missing.csv", "./missing.csv"]), "");
         assert!(refused(&["missing.csv", "missing.csv"]).contains("given twice"));
     }

@@ -1,4 +1,4 @@
-//! An opened table and its rows in batches, whatever its format.
+//! An open input and its rows in batches, for any format.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::cross::{Crossing, Parts, row_of};
 use crate::limits::{Excess, MAX_COLUMNS};
 use crate::missing::Missing;
 
-/// An opened table: its header is known, its rows are not read yet.
+/// An open input: its header is known, and its rows are not read yet.
 pub struct Input {
     pub(super) name: String,
     pub(super) header: Vec<String>,
@@ -20,51 +20,51 @@ pub struct Input {
     pub(super) missing: Missing,
 }
 
-/// Reads the rows of a table in some format.
+/// A reader of rows in some format.
 pub(super) trait Reader: Send {
-    /// The columns at these positions, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS) rows, none of them
-    /// empty.
+    /// Returns the columns at these positions, in nonempty batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS)
+    /// rows.
     fn read(self: Box<Self>, positions: &[usize]) -> Result<Columns, TableError>;
 }
 
-/// Batches of columns; the first that fails ends them.
+/// Batches of columns, which end after the first error.
 pub(super) type Columns = Box<dyn Iterator<Item = Result<RecordBatch, TableError>> + Send>;
 
 impl Input {
-    /// The name to use in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
     }
 
-    /// How many rows there are, where that is known beforehand.
+    /// Returns the number of rows, if it is known in advance.
     pub fn rows(&self) -> Option<u64> {
         self.rows
     }
 
-    /// A value of the table's metadata: of a Parquet file, or of an Arrow schema.
+    /// Returns a value from the metadata of a Parquet file or an Arrow schema.
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    /// The same table, in which these words stand for what is missing.
+    /// Sets the codes of missing values.
     pub fn with_missing(self, missing: Missing) -> Input {
         Input { missing, ..self }
     }
 
-    /// The words that stand for what is missing.
+    /// Returns the codes of missing values.
     pub fn missing(&self) -> &Missing {
         &self.missing
     }
 
-    /// The position of a column.
+    /// Returns the position of a column.
     ///
     /// # Errors
-    /// If there is none of that name; names the nearest.
+    /// Returns [`TableError::MissingColumn`], with the most similar name, if there is no such column.
     pub fn position(&self, column: &str) -> Result<usize, TableError> {
         self.header.iter().position(|name| name == column).ok_or_else(|| TableError::MissingColumn {
             file: self.name.clone(),
@@ -73,11 +73,14 @@ impl Input {
         })
     }
 
-    /// As [`Input::batches`], but an attribute `a*b` that is no column is made of the columns `a` and `b`: the values
-    /// of a cross-classification. Other columns follow, and are never made of anything.
+    /// Reads attributes and other columns, in batches.
+    ///
+    /// An attribute `a*b` without a column is made from the columns `a` and `b`. Other columns follow, and are
+    /// read as they are.
+    /// See [`Input::batches`].
     ///
     /// # Errors
-    /// If a column, or one of an attribute's parts, is missing.
+    /// Returns [`TableError`] if a column, or one of an attribute's parts, is missing.
     pub fn batches_with_crosses(self, attributes: &[String], others: &[String]) -> Result<Batches, TableError> {
         let crossing = Crossing::new(&self.header, attributes, others);
         let mut batches = self.batches(&crossing.read)?;
@@ -85,10 +88,10 @@ impl Input {
         Ok(batches)
     }
 
-    /// The rows of the given columns, in that order, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS).
+    /// Reads the given columns, in this order, in batches of at most [`BATCH_ROWS`](crate::BATCH_ROWS) rows.
     ///
     /// # Errors
-    /// If a column is missing.
+    /// Returns [`TableError`] if a column is missing.
     pub fn batches(self, columns: &[String]) -> Result<Batches, TableError> {
         let positions = columns.iter().map(|column| self.position(column)).collect::<Result<Vec<usize>, _>>()?;
         let (columns, missing) = (self.reader.read(&positions)?, Arc::new(self.missing));
@@ -96,37 +99,37 @@ impl Input {
     }
 }
 
-/// The rows of a table in batches; the first batch that fails ends the iteration.
+/// The rows of an input in batches, which end after the first error.
 pub struct Batches {
     name: String,
     row: u64,
     columns: Columns,
     missing: Arc<Missing>,
-    /// Where the columns asked for are not those read.
+    /// How the requested columns are made, if they differ from those read.
     crossing: Option<Crossing>,
 }
 
-/// Some rows of a table.
+/// Some rows of an input.
 pub struct Batch {
-    /// The table's name.
+    /// Name of the input.
     pub file: String,
-    /// How many rows of the table came before.
+    /// Number of rows before this batch.
     pub before: u64,
-    /// The columns asked for.
+    /// Requested columns.
     pub columns: RecordBatch,
-    /// The words that stand for what is missing.
+    /// Codes of missing values.
     pub missing: Arc<Missing>,
-    /// What those are made of that are cross-classifications.
+    /// Parts of the columns that are cross-classifications.
     parts: Parts,
 }
 
 impl Batch {
-    /// All rows of a table of this name.
+    /// Creates a batch with all rows of an input.
     pub(crate) fn of(file: &str, columns: RecordBatch) -> Batch {
         Batch { file: file.to_owned(), before: 0, columns, missing: Arc::default(), parts: Parts::new() }
     }
 
-    /// What stands in a row in the parts that a column is made of; `None` if it is read as it is.
+    /// Returns the parts of a value in a row; `None` if its column is read as it is.
     pub(crate) fn parts(&self, column: usize, row: usize) -> Option<Vec<&str>> {
         self.parts.get(&column).map(|texts| row_of(texts, row))
     }
@@ -152,7 +155,7 @@ impl Iterator for Batches {
     }
 }
 
-/// Refuses headers with too many columns, or with two of one name.
+/// Rejects headers with too many columns, or with two of the same name.
 pub(super) fn check_header(file: &str, header: &[String]) -> Result<(), TableError> {
     if header.len() > MAX_COLUMNS {
         return Err(too_long(file, 0, Excess::Fields));
@@ -165,7 +168,7 @@ pub(super) fn check_header(file: &str, header: &[String]) -> Result<(), TableErr
     }
 }
 
-/// A record beyond the limits; row 0 is the header.
+/// Returns the error about a record beyond the limits; row 0 is the header.
 pub(super) fn too_long(file: &str, row: u64, excess: Excess) -> TableError {
     let file = file.to_owned();
     match excess {

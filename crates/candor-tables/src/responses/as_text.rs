@@ -1,4 +1,4 @@
-//! Kept columns in an output: which types it can hold, and how they read as text.
+//! Kept columns in an output: supported types, and conversion to text.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::types::cast;
 
 const UTC: &str = "+00:00";
 
-/// What a length of time is shown as that cannot be.
+/// Text that Arrow displays for an invalid duration.
 const INVALID: &str = "<invalid>";
 
-/// Whether a column of this type can be passed on in this format.
+/// Checks that a format supports a column of this type.
 ///
 /// # Errors
-/// If not; says what would do.
+/// Returns [`TableError::KeptUnwritable`] with a remedy if it does not.
 pub(crate) fn check(field: &Field, format: Format, file: &str) -> Result<(), TableError> {
     let reason = match format {
         _ if has_intervals(field.data_type()) => {
@@ -35,7 +35,7 @@ pub(crate) fn check(field: &Field, format: Format, file: &str) -> Result<(), Tab
     Err(TableError::KeptUnwritable { file: file.to_owned(), column, found, reason })
 }
 
-/// A calendar interval is read as days and milliseconds, whatever months it has.
+/// Returns whether a type contains calendar intervals, which are read back without their months.
 fn has_intervals(data_type: &DataType) -> bool {
     use DataType::{
         Dictionary, FixedSizeList, Interval, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct,
@@ -57,7 +57,7 @@ fn has_intervals(data_type: &DataType) -> bool {
     }
 }
 
-/// Whether a value of this type is one cell.
+/// Returns whether a value of this type fits in one cell.
 fn has_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => has_text(values),
@@ -65,8 +65,7 @@ fn has_text(data_type: &DataType) -> bool {
     }
 }
 
-/// A column as it can be shown. A time in a named zone is shown in UTC: the instant is the same, and it takes no table
-/// of zones.
+/// Converts a column for display. A time in a named zone is displayed in UTC, which needs no time zone database.
 pub(crate) fn as_shown(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Dictionary(_, values) if matches!(**values, DataType::Timestamp(_, Some(_))) => {
@@ -80,7 +79,7 @@ pub(crate) fn as_shown(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// A column that is passed on, as text.
+/// A kept column as text.
 pub(crate) struct KeptText<'a> {
     formatter: ArrayFormatter<'a>,
     field: &'a Field,
@@ -89,7 +88,7 @@ pub(crate) struct KeptText<'a> {
 
 impl<'a> KeptText<'a> {
     /// # Errors
-    /// If the column cannot be shown.
+    /// Returns [`Unwritable`] if the column cannot be displayed.
     pub(crate) fn new(array: &'a ArrayRef, field: &'a Field) -> Result<KeptText<'a>, Unwritable> {
         let options = FormatOptions::new().with_display_error(false);
         let formatter = ArrayFormatter::try_new(array, &options).map_err(|_| Unwritable::new(field, 0))?;
@@ -101,7 +100,7 @@ impl<'a> KeptText<'a> {
     }
 
     /// # Errors
-    /// If the value is a time that has no text.
+    /// Returns [`Unwritable`] if the value is a time without text form.
     pub(crate) fn value(&self, row: usize) -> Result<String, Unwritable> {
         let text = self.formatter.value(row).try_to_string();
         let text = text.ok().filter(|text| !self.is_duration || text != INVALID);
@@ -122,12 +121,12 @@ impl Unwritable {
         Unwritable { row, column: field.name().clone(), found: field.data_type().to_string() }
     }
 
-    /// The error, of a row of this batch.
+    /// Converts to an error about a row of this batch.
     pub(crate) fn within(self, batch: &Batch) -> TableError {
         self.after(&batch.file, batch.before)
     }
 
-    /// The error, of a row that many rows of a file come before.
+    /// Converts to an error about a row of a file, after `before` rows.
     pub(crate) fn after(self, file: &str, before: u64) -> TableError {
         let Unwritable { row, column, found } = self;
         TableError::KeptValue { file: file.to_owned(), row: before + row as u64 + 1, column, found }

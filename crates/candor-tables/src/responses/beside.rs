@@ -1,15 +1,15 @@
-//! Columns that are read beside responses.
+//! Columns that are read in addition to responses.
 
-/// Further columns, by name and by pattern.
+/// Additional columns, by name and by pattern.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Columns<'a> {
-    /// By name.
+    /// Columns by name.
     pub(crate) named: &'a [String],
-    /// All whose names match a [pattern](matches); they hold weights.
+    /// Pattern of the names of all replicate weight columns ([`matches`]).
     pub(crate) matching: Option<&'a str>,
 }
 
-/// Whether a name is what a pattern says: `*` stands for anything.
+/// Returns whether a name matches a pattern, in which `*` matches any text.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The cells that strips answer with, as labels and back (docs/reference/formats.md).
+//! Labels of the cells that subset channels report (docs/reference/formats.md).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use candor_base::channel::Channel;
 use candor_base::plan::{Plan, SET_SEPARATOR};
 use candor_bulk::Sets;
 
-/// The labels of the cells of all strips of a block.
+/// Labels of the cells of all subset channels of a block.
 pub(crate) struct CellLabels {
-    /// All different labels.
+    /// All distinct labels.
     values: Arc<StringArray>,
-    /// By channel, where each of its cells stands among them; empty for channels that are no strips.
+    /// For each channel, the index of each cell's label; empty for other kinds of channels.
     cells: Vec<Vec<i32>>,
-    /// By channel, the cell that a label stands for.
+    /// For each channel, the cell of each label.
     codes: Vec<HashMap<i32, u16>>,
     known: HashMap<Box<str>, i32>,
 }
@@ -40,18 +40,19 @@ impl CellLabels {
         CellLabels { codes: cells.iter().map(code).collect(), cells, values: Arc::new(values.into()), known }
     }
 
-    /// How one cell is stored: its label, from a dictionary.
+    /// Returns the type of a stored cell: its label, from a dictionary.
     pub(crate) fn item_type() -> DataType {
         DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
     }
 
-    /// All different labels.
+    /// Returns all distinct labels.
     pub(crate) fn values(&self) -> ArrayRef {
         self.values.clone()
     }
 
-    /// The labels of all cells of all answers, by place among [`CellLabels::values`]; without tags there is one
-    /// channel.
+    /// Returns the labels of all cells of all answers, as indices in [`CellLabels::values`].
+    ///
+    /// Without channel IDs, there is one channel.
     pub(crate) fn keys(&self, tags: &[u16], sets: &Sets) -> Vec<i32> {
         let mut keys = Vec::with_capacity(sets.codes().len());
         for (row, set) in sets.iter().enumerate() {
@@ -61,7 +62,7 @@ impl CellLabels {
         keys
     }
 
-    /// One answer as text.
+    /// Formats one answer as text.
     pub(crate) fn joined(&self, tag: Option<u16>, set: &[u16]) -> String {
         let cells = &self.cells[usize::from(tag.unwrap_or(0))];
         let mut text = String::new();
@@ -74,12 +75,12 @@ impl CellLabels {
         text
     }
 
-    /// Where a label stands among all of them.
+    /// Returns the index of a label.
     pub(crate) fn place(&self, label: &str) -> Option<i32> {
         self.known.get(label).copied()
     }
 
-    /// The cell that a label stands for in an answer of a channel.
+    /// Returns the cell of a label in an answer of a channel.
     pub(crate) fn cell(&self, channel: usize, place: i32) -> Option<u16> {
         self.codes[channel].get(&place).copied()
     }

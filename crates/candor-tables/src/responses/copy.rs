@@ -1,4 +1,4 @@
-//! Responses from one format to another.
+//! Copies responses from one format to another.
 
 use candor_base::plan::{Content, Plan};
 use candor_bulk::{AnswerColumn, BlockAnswers, Responses};
@@ -13,11 +13,12 @@ use crate::input::Inputs;
 use crate::output::{Existing, Target};
 use crate::sidecar::Sidecar;
 
-/// Reads responses under a plan and writes them in another format, with the plan's fingerprint; complete or not at all.
-/// Gives their number.
+/// Reads responses to a plan and writes them in another format, atomically, with the plan's fingerprint.
+///
+/// Returns their number.
 ///
 /// # Errors
-/// If they were made under another plan, cannot be read or written, or there are none.
+/// Returns [`TableError`] if they were made with another plan, cannot be read or written, or there are none.
 pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> Result<u64, TableError> {
     let layout = Layout::new(plan, Vec::new(), format);
     let metadata = [(FINGERPRINT_KEY, plan.fingerprint().to_string())];
@@ -41,7 +42,7 @@ pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> 
     Ok(read.responses)
 }
 
-/// The columns of responses by what they are.
+/// Splits the columns of responses by their content.
 pub(crate) fn taken_apart(plan: &Plan, batch: ResponseBatch) -> Responses {
     let mut public = vec![Vec::new(); plan.schema().attributes().len()];
     let mut answers: Vec<BlockAnswers> =

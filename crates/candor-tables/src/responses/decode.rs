@@ -1,4 +1,4 @@
-//! From the text of responses to codes.
+//! Converts the text of responses to codes.
 
 use std::ops::RangeInclusive;
 
@@ -17,30 +17,30 @@ use crate::error::InvalidValue;
 use crate::input::Batch;
 use crate::types::{cast, for_each_text, lists, text_dictionary, text_dictionary_type};
 
-/// Turns the text of responses into codes.
+/// Decoder from the text of responses to codes.
 pub struct Decoder {
     columns: Vec<ResponseColumn>,
     plan: Plan,
     weights: Option<String>,
-    /// By column: the labels of the cells of strips, where it holds such.
+    /// For each column with cells of subset channels, the labels of the cells.
     cells: Vec<Option<CellLabels>>,
-    /// By column: the codes of its labels.
+    /// For each column, the codes of its labels.
     known: Vec<AHashMap<Box<str>, u16>>,
 }
 
 /// Some responses as codes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseBatch {
-    /// One entry per column of the plan.
+    /// One element per column of the plan.
     pub columns: Vec<AnswerColumn>,
-    /// The weight of each response, if asked for.
+    /// Weight of each response, if requested.
     pub weights: Option<Vec<f64>>,
-    /// How many responses.
+    /// Number of responses.
     pub rows: usize,
 }
 
 impl ResponseBatch {
-    /// No responses yet, unweighted.
+    /// Creates an empty, unweighted batch.
     pub fn none(plan: &Plan) -> ResponseBatch {
         let column = |content: &Content| match content {
             Content::Public { .. } | Content::Tag { .. } | Content::Answer { set: false, .. } => {
@@ -52,7 +52,7 @@ impl ResponseBatch {
         ResponseBatch { columns, weights: None, rows: 0 }
     }
 
-    /// Adds unweighted responses under the same plan.
+    /// Adds unweighted responses to the same plan.
     pub fn append(&mut self, more: &ResponseBatch) {
         self.rows += more.rows;
         for (column, more) in self.columns.iter_mut().zip(&more.columns) {
@@ -66,7 +66,8 @@ impl ResponseBatch {
 }
 
 impl Decoder {
-    /// A decoder of batches with the columns of the plan's responses, in order, and one of weights if it is named.
+    /// Creates a decoder of batches with the columns of the plan's responses, in order, and possibly a column of
+    /// weights.
     pub(crate) fn new(plan: &Plan, weights: Option<&str>) -> Decoder {
         let cells = plan.columns().iter().map(|column| match column.content {
             Content::Cells { block } => Some(CellLabels::new(plan, block)),
@@ -85,7 +86,7 @@ impl Decoder {
         Decoder { columns: plan.columns().to_vec(), plan: plan.clone(), weights, cells, known }
     }
 
-    /// The cells that strips answered with; nothing where another channel was drawn.
+    /// Returns the cells that subset channels reported; empty sets for other channels.
     fn cells(&self, batch: &Batch, at: usize, drawn: Drawn<'_>) -> Result<AnswerColumn, TableError> {
         let (array, column) = (batch.columns.column(at), &self.columns[at]);
         let unsupported = || unsupported(batch, &column.name, array);
@@ -103,8 +104,9 @@ impl Decoder {
         sets.map(AnswerColumn::Set)
     }
 
-    /// The codes of one response whose values, by the names of columns, are labels of one category each, as under most
-    /// plans; `None` where [`Decoder::decode`] has to look closer.
+    /// Decodes one response whose values are single category labels, as under most plans.
+    ///
+    /// `value` returns a value by its column name. `None` if [`Decoder::decode`] is needed.
     pub(super) fn labels<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<ResponseBatch> {
         let plain = |content: &Content| match content {
             Content::Public { .. } => true,
@@ -119,10 +121,10 @@ impl Decoder {
         Some(ResponseBatch { columns, weights: None, rows: 1 })
     }
 
-    /// The codes of a batch.
+    /// Decodes a batch.
     ///
     /// # Errors
-    /// The first value that cannot be a response under the plan.
+    /// Returns [`TableError`] with the first value that is not a valid response to the plan.
     pub fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
         let tags = self.columns.iter().enumerate().map(|(at, column)| match column.content {
             Content::Tag { block } => self.tags(batch, at, block).map(|tags| Some((block, tags))),
@@ -146,7 +148,7 @@ impl Decoder {
         Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
     }
 
-    /// A set names as many different categories as the channel that the response went through says.
+    /// Checks that each set has as many distinct categories as the response's channel reports.
     fn check_set_sizes(&self, batch: &Batch, columns: &[AnswerColumn]) -> Result<(), TableError> {
         for (column, codes) in self.columns.iter().zip(columns) {
             let AnswerColumn::Set(sets) = codes else { continue };
@@ -183,8 +185,9 @@ impl Decoder {
         Ok(())
     }
 
-    /// An answer by a matrix is one that its channel gives to somebody: in a list experiment, nobody of the control
-    /// group counts more than the control items.
+    /// Checks that each answer of a matrix is possible under its channel.
+    ///
+    /// In a list experiment, for example, nobody in the control group can count more than the control items.
     fn check_possible(&self, batch: &Batch, columns: &[AnswerColumn]) -> Result<(), TableError> {
         for (column, codes) in self.columns.iter().zip(columns) {
             let (Content::Answer { block, labels, .. }, AnswerColumn::One(answers)) = (&column.content, codes) else {
@@ -214,7 +217,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Which channels of a block's lottery the responses went through.
+    /// Returns the channel IDs of a block.
     fn tags(&self, batch: &Batch, at: usize, block: usize) -> Result<Vec<u16>, TableError> {
         let (array, name) = (batch.columns.column(at), &self.columns[at].name);
         let channels = self.plan.blocks()[block].channels().len() as u64;
@@ -229,7 +232,8 @@ impl Decoder {
         numbers.into_iter().enumerate().map(tag).collect()
     }
 
-    /// A column of answers, or of a public attribute; `drawn` says which of them there are.
+    /// Returns a column of answers, or of a public attribute. `drawn` are the channels that determine which
+    /// answers exist.
     fn column(
         &self,
         batch: &Batch,
@@ -281,7 +285,7 @@ impl Decoder {
     }
 }
 
-/// The weights in a column.
+/// Returns the weights in a column.
 pub(crate) fn weights_of(batch: &Batch, at: usize, name: &str) -> Result<Vec<f64>, TableError> {
     let array = batch.columns.column(at);
     let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
@@ -295,11 +299,11 @@ pub(crate) fn weights_of(batch: &Batch, at: usize, name: &str) -> Result<Vec<f64
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }
 
-/// Which channel of a block's lottery each response went through.
+/// Channel of each response in a block.
 #[derive(Clone, Copy)]
 struct Drawn<'a> {
     channels: &'a [(u64, Channel)],
-    /// Empty if there is one only.
+    /// Channel IDs; empty if there is only one channel.
     tags: &'a [u16],
 }
 
@@ -313,13 +317,13 @@ impl Drawn<'_> {
     }
 }
 
-/// A column whose type cannot hold responses.
+/// Returns the error about a column whose type cannot contain responses.
 pub(crate) fn unsupported(batch: &Batch, column: &str, array: &ArrayRef) -> TableError {
     let (file, found) = (batch.file.clone(), array.data_type().to_string());
     TableError::Type { file, column: column.to_owned(), found }
 }
 
-/// A value of responses that cannot be one.
+/// Returns the description of a value that is not a valid response.
 pub(crate) fn invalid_value(batch: &Batch, row: usize, column: &str, value: &str) -> InvalidValue {
     InvalidValue {
         file: batch.file.clone(),
@@ -330,48 +334,48 @@ pub(crate) fn invalid_value(batch: &Batch, row: usize, column: &str, value: &str
     }
 }
 
-/// A value as it was written, whatever its type; empty if missing.
+/// Returns a value as written, for any type; empty if missing.
 pub(crate) fn written(array: &ArrayRef, row: usize) -> String {
     let text = cast(&array.slice(row, 1), &DataType::Utf8);
     let text = text.as_ref().map(|text| text.as_string::<i32>());
     text.filter(|text| text.is_valid(0)).map_or(String::new(), |text| text.value(0).to_owned())
 }
 
-/// What is wrong with an answer that the plan does not have.
+/// Hint for an answer that is not in the plan.
 pub(crate) const NOT_AN_ANSWER: &str = "cannot be answered under this plan";
 
-/// What the number of a channel of a lottery is called.
+/// Description of the number of a channel.
 pub(crate) const A_TAG: &str = "a tag of the plan";
 
-/// Whole numbers, 0 or more, of a column of numbers or text, `None` where a value is none; `None` if the column cannot
-/// hold any.
+/// Converts a column to nonnegative integers, with `None` for other values; `None` if its type has no numbers.
 fn whole_numbers(array: &ArrayRef) -> Option<Vec<Option<u64>>> {
     if !array.data_type().is_floating() {
         return Some(cast(array, &DataType::UInt64)?.as_primitive::<UInt64Type>().iter().collect());
     }
-    // A cast would cut off what stands behind the point.
+    // A cast would truncate decimals.
     let whole = |number: f64| (number >= 0.0 && number.fract() == 0.0).then_some(number as u64);
     let numbers = cast(array, &DataType::Float64)?;
     Some(numbers.as_primitive::<Float64Type>().iter().map(|number| number.and_then(whole)).collect())
 }
 
-/// What a tag of a lottery of so many channels can be.
+/// Describes the valid channel IDs.
 pub(crate) fn tags_are(channels: u64) -> String {
     format!("tags are whole numbers from 0 to {}", channels - 1)
 }
 
-/// The weights that a response can have beside 0: sums of their squares neither overflow nor vanish.
+/// Weights of a response other than 0, so that sums of their squares neither overflow nor underflow.
 const WEIGHTS: RangeInclusive<f64> = 1e-15..=1e15;
 
-/// Sets as lists of labels, each different label looked up once (`place`) and then for each row (`code`); `None` if the
-/// items are no text.
+/// Converts lists of labels to sets; `None` if the items are not text.
+///
+/// Each distinct label is looked up once by `place`, and then for each row by `code`.
 fn sets_of_lists<E, P: Copy>(
     list: &ListArray,
     place: impl Fn(&str) -> Option<P>,
     code: impl Fn(usize, P) -> Option<u16>,
     unknown: impl Fn(usize, &str) -> E,
 ) -> Option<Result<Sets, E>> {
-    // A slice of a list still has the items of all of it.
+    // A slice of a list array still has all items.
     let offsets = list.value_offsets();
     let (start, end) = (*offsets.first()?, *offsets.last()?);
     let items = list.values().slice(start as usize, (end - start) as usize);
@@ -386,7 +390,7 @@ fn sets_of_lists<E, P: Copy>(
     let mut ends = Vec::with_capacity(list.len());
     for row in 0..list.len() {
         let begun = flat.len();
-        // The place of a missing list is empty.
+        // The range of a missing list is empty.
         let at = |row: usize| (offsets[row] - start) as usize;
         let range = if list.is_null(row) { 0..0 } else { at(row)..at(row + 1) };
         for item in range {
@@ -404,7 +408,7 @@ fn sets_of_lists<E, P: Copy>(
     Some(Ok(Sets::new(flat, ends)))
 }
 
-/// Sets as labels joined by the separator; nothing is the empty set where that is expected.
+/// Converts labels joined by the separator to sets. Empty text is the empty set where one is expected.
 fn sets_of_text<E>(
     text: &StringArray,
     code: impl Fn(usize, &str) -> Option<u16>,

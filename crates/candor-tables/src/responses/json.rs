@@ -1,4 +1,4 @@
-//! One response as JSON: checked when it comes in, written as one line.
+//! One response as JSON: reads and checks it, and writes it as a line.
 
 use candor_base::channel::{Answer, Channel};
 use candor_base::plan::{Content, Plan};
@@ -12,8 +12,9 @@ use crate::input::{Batch, batch_of};
 use crate::metadata_keys::FINGERPRINT_FIELD;
 use candor_runtime::escape_control::is_hidden;
 
-/// Reads responses under one plan, one at a time, as clients send them: an object with the plan's fingerprint and every
-/// column.
+/// Reader of single responses to a plan, as clients send them.
+///
+/// A response is an object with the plan's fingerprint and every column.
 pub struct ResponseReader {
     decoder: Decoder,
     names: Vec<String>,
@@ -21,17 +22,17 @@ pub struct ResponseReader {
 }
 
 impl ResponseReader {
-    /// A reader of responses under this plan.
+    /// Creates a reader of responses to this plan.
     pub fn new(plan: &Plan) -> ResponseReader {
         let names = plan.columns().iter().map(|column| column.name.clone()).collect();
         ResponseReader { decoder: Decoder::new(plan, None), names, fingerprint: plan.fingerprint().to_string() }
     }
 
-    /// A response as codes, in a batch of one.
+    /// Reads a response as a batch with one row.
     ///
     /// # Errors
-    /// Another fingerprint or none; a column that is missing, or that responses do not have; a value that cannot be
-    /// answered.
+    /// Returns [`TableError`] if the fingerprint differs or is missing, a column is missing or unknown, or a value
+    /// is not a valid answer.
     pub fn read(&self, response: Map<String, Value>) -> Result<ResponseBatch, TableError> {
         const NAME: &str = "the response";
         let found = response.get(FINGERPRINT_FIELD).and_then(Value::as_str).unwrap_or("no fingerprint");
@@ -44,7 +45,7 @@ impl ResponseReader {
             return Err(TableError::MissingColumn { file: NAME.to_owned(), column, nearest: None });
         }
         let known = |name: &String| name == FINGERPRINT_FIELD || self.names.contains(name);
-        // All columns are there, and the fingerprint: if there is nothing else, nothing has to be looked for.
+        // All columns and the fingerprint are present; if there is nothing else, the names need no check.
         let others = response.len() > self.names.len() + 1;
         if let Some(column) = response.keys().find(|name| others && !known(name)) {
             return Err(TableError::UnknownColumn { file: NAME.to_owned(), column: column.clone() });
@@ -60,8 +61,9 @@ impl ResponseReader {
     }
 }
 
-/// The response in a row of a batch, as one line of JSON: the fingerprint, then the columns in their order; null where
-/// the channel drawn does not answer.
+/// Formats a row of a batch as one line of JSON.
+///
+/// It contains the fingerprint and then the columns in order, with null where the assigned channel gives no answer.
 pub fn response_line(plan: &Plan, batch: &ResponseBatch, row: usize) -> String {
     let tag = |block: usize| {
         let column = plan.columns().iter().position(|column| column.content == Content::Tag { block });
@@ -117,7 +119,7 @@ fn push<T: serde::Serialize + ?Sized>(line: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(line, value).expect("text and numbers are JSON");
 }
 
-/// What could not be seen in a line of JSON is escaped.
+/// Escapes hidden characters in a line of JSON.
 fn visible(line: String) -> String {
     if !line.contains(is_hidden) {
         return line;
@@ -126,7 +128,7 @@ fn visible(line: String) -> String {
     line.chars().map(escape).collect()
 }
 
-/// The response of one record to a plan's blocks, in a batch of one: `record` holds the codes of public attributes.
+/// Returns the response of one record as a batch with one row. `record` has the codes of public attributes.
 pub fn one_response(plan: &Plan, record: &[u16], answers: &[BlockAnswer]) -> ResponseBatch {
     let strip = |block: usize| {
         let drawn = answers[block].tag.unwrap_or(0);
@@ -160,7 +162,7 @@ mod tests {
     use candor_base::schema::{Attribute, Schema};
     use serde_json::json;
 
-    /// A public region, a set of two of three, and a lottery.
+    /// A public region, a set of two of three, and a block with several channels.
     fn plan() -> Plan {
         let labels = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect::<Vec<String>>();
         let schema = Schema::new(vec![

@@ -1,4 +1,4 @@
-//! Tables of responses: what travels with them, how they are written and read (docs/reference/formats.md).
+//! Files of responses: their metadata, writing and reading (docs/reference/formats.md).
 
 mod as_text;
 mod beside;
@@ -35,25 +35,27 @@ use crate::output::Target;
 use crate::publish::{FolderLock, place};
 use crate::sidecar::{Found, Sidecar};
 
-/// What travels with responses.
+/// Metadata of responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
-    /// The plan they were made under.
+    /// Fingerprint of their plan.
     pub fingerprint: String,
-    /// The seed, if they are a simulation.
+    /// Seed, if they are a simulation.
     pub simulation: Option<u64>,
-    /// How many were written, and which file says so.
+    /// Number of responses written, and the file that states it.
     pub records: Option<(u64, String)>,
 }
 
-/// Opens a table, with what travels with it if it is one of responses: both of one run, even while another replaces
-/// them.
+/// Opens an input and, if it contains responses, their metadata.
+///
+/// Both belong together, even if another program is replacing them.
 ///
 /// # Errors
-/// If the table cannot be opened, or a file beside it cannot be understood or says that it was being replaced.
+/// Returns [`TableError`] if the input cannot be opened, or its sidecar file is invalid or marked as being
+/// replaced.
 pub fn open(table: Table) -> Result<(Input, Option<Provenance>), TableError> {
     let path = match table.location() {
-        // Nobody replaces a pipe, and opening one may take as long as it pleases.
+        // Nobody replaces a pipe, and opening one may block.
         Some(Location::File(path)) if path.is_file() => Some(path.clone()),
         _ => None,
     };
@@ -77,7 +79,7 @@ pub fn open(table: Table) -> Result<(Input, Option<Provenance>), TableError> {
     Ok((input, beside))
 }
 
-/// What the metadata of a table say: themselves, or in the attributes of a frame that pandas wrote.
+/// Metadata of a file: its own, or the attributes of a data frame that pandas wrote.
 struct Marks<'a> {
     input: &'a Input,
     pandas: Option<Value>,
@@ -99,7 +101,7 @@ impl Marks<'_> {
     }
 }
 
-/// What the file beside a table says.
+/// Returns the metadata in a sidecar file.
 fn beside(path: &Path) -> Result<Option<Provenance>, TableError> {
     let sidecar = Sidecar::path(path);
     let name = sidecar.display().to_string();
@@ -112,15 +114,14 @@ fn beside(path: &Path) -> Result<Option<Provenance>, TableError> {
     }
 }
 
-/// The format of a table of responses.
+/// Format of a file of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Text.
     Csv {
-        /// What stands between fields.
+        /// Field delimiter.
         delimiter: u8,
-        /// Whether cells that a spreadsheet would run get a quote before them
-        /// ([`safe_cell`](crate::spreadsheet::safe_cell)).
+        /// Whether to escape cells that could be formulas ([`safe_cell`](crate::spreadsheet::safe_cell)).
         safe_cells: bool,
     },
     /// Parquet, compressed with zstd.
@@ -128,7 +129,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the ending of the name: `.parquet` (or `.pq`), `.tsv` with tabs, all else CSV.
+    /// Chooses the format by file extension: `.parquet` or `.pq`, `.tsv` with tabs, and CSV for all others.
     pub fn for_target(target: &Target) -> Format {
         match () {
             () if target.ends_with(".parquet") || target.ends_with(".pq") => Format::Parquet,
@@ -137,12 +138,12 @@ impl Format {
         }
     }
 
-    /// Text with this delimiter, all cells as they are.
+    /// Returns text with this delimiter, without escaping of formulas.
     pub fn csv(delimiter: u8) -> Format {
         Format::Csv { delimiter, safe_cells: false }
     }
 
-    /// The same with cells that no spreadsheet runs; `None` if it is not text.
+    /// Enables escaping of formulas; `None` if the format is not text.
     pub fn with_safe_cells(self) -> Option<Format> {
         match self {
             Format::Csv { delimiter, .. } => Some(Format::Csv { delimiter, safe_cells: true }),

@@ -1,4 +1,4 @@
-//! Responses read back as codes.
+//! Reads responses as codes.
 
 use candor_analysis::fit::{Fit, FitCounts};
 use candor_analysis::repeats::Repeats;
@@ -13,37 +13,42 @@ use crate::input::{Batch, Batches, Input, Inputs, Table};
 use crate::metadata_keys::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
 
-/// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
+/// An open file of responses to a plan, whose rows are not read yet.
 pub struct Responses {
-    /// Turns batches into codes.
+    /// Decoder of batches.
     pub decoder: Decoder,
     /// The rows.
     pub batches: Batches,
-    /// What the file tells of them, if it does.
+    /// Metadata of the file, if any.
     pub provenance: Option<Provenance>,
 }
 
-/// What is known of tables of responses once they are read.
+/// Summary of responses that were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadSummary {
-    /// The number of responses.
+    /// Number of responses.
     pub responses: u64,
-    /// The seed, if any of them are a simulation.
+    /// Seed, if any of them are a simulation.
     pub simulation: Option<u64>,
-    /// The tables that do not tell the plan they were made under, and that the user vouches for.
+    /// Files that do not name their plan, so that the user vouches for them.
     pub unmarked: Vec<String>,
-    /// The tables that can hardly have come from the plan ([`Fit`]).
+    /// Files that are implausible under the plan ([`Fit`]).
     pub implausible: Vec<String>,
-    /// How often one response was given, if it was more often than any population would ([`Repeats`]).
+    /// Number of copies of the most frequent response, if too large to be plausible ([`Repeats`]).
     pub repeated: Option<u64>,
 }
 
-/// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it
-/// made, in order, and `progress` is told how many there are up to there.
+/// Reads files of responses once, one after another.
+///
+/// `map` processes their batches on all cores, `take` receives the results in order, and `progress` the number of
+/// responses.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a value cannot be a response, there are none at all, or
-/// whoever watches ends it.
+/// Returns [`TableError`] if
+/// - a file was made with another plan or cannot be read,
+/// - a value is not a valid response,
+/// - there are no responses,
+/// - `progress` cancels.
 pub(crate) fn read_batches<T: Send + 'static>(
     plan: &Plan,
     inputs: Inputs,
@@ -55,11 +60,10 @@ pub(crate) fn read_batches<T: Send + 'static>(
     read_batches_beside(plan, inputs, weights, Columns::default(), progress, |_, batch| Ok(map(batch)), take)
 }
 
-/// The same with further columns that stand beside the responses: `map` finds them, by name, in the batch that was
-/// decoded.
+/// Reads files of responses with additional columns, which `map` finds by name in the batch.
 ///
 /// # Errors
-/// As [`read_batches`], if a column is missing, or what `map` says of a batch.
+/// Returns the errors of [`read_batches`], or [`TableError`] if a column is missing or `map` fails.
 pub(crate) fn read_batches_beside<T: Send + 'static>(
     plan: &Plan,
     inputs: Inputs,
@@ -109,7 +113,7 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
     Ok(read)
 }
 
-/// A table holds as many responses as were written, if that is known.
+/// Checks that a file contains as many responses as were written, if that number is known.
 fn check_records(file: String, provenance: Option<Provenance>, found: u64) -> Result<(), TableError> {
     match provenance.and_then(|provenance| provenance.records) {
         Some((expected, sidecar)) if expected != found => Err(TableError::Records { file, sidecar, found, expected }),
@@ -117,23 +121,23 @@ fn check_records(file: String, provenance: Option<Provenance>, found: u64) -> Re
     }
 }
 
-/// What records are that candor made of responses.
+/// Returns what a file contains if candor computed it from responses.
 fn not_responses(input: &Input) -> Option<&'static str> {
     let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of an adjustment");
     weighted.or(input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records"))
 }
 
 impl Responses {
-    /// Opens a table of responses made under the plan; `weights` names a column of weights.
+    /// Opens a file of responses to the plan; `weights` names a column of weights.
     ///
     /// # Errors
-    /// If it was made under another plan, a column is missing, or the plan
-    /// [protects](candor_base::schema::Schema::protects) that of weights.
+    /// Returns [`TableError`] if it was made with another plan, a column is missing, or the plan
+    /// [protects](candor_base::schema::Schema::protects) the column of weights.
     pub fn open(plan: &Plan, table: Table, weights: Option<&str>) -> Result<Responses, TableError> {
         Responses::open_beside(plan, table, weights, Columns::default())
     }
 
-    /// The same with further columns, which batches hold beside those of the responses.
+    /// Opens a file of responses with additional columns.
     fn open_beside(
         plan: &Plan,
         table: Table,

@@ -1,4 +1,4 @@
-//! Answers as columns of a table, complete or not at all.
+//! Writes answers as columns of a file, atomically.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::parquet_output::ParquetOutput;
 use crate::sidecar::Sidecar;
 use crate::spreadsheet::safe_cell;
 
-/// The columns of responses, with their labels ready to be written.
+/// Columns of responses, with their labels prepared for writing.
 pub(crate) struct Layout {
     columns: Vec<(ResponseColumn, Labels)>,
     kept: Vec<Field>,
@@ -30,26 +30,26 @@ pub(crate) struct Layout {
 }
 
 enum Labels {
-    /// As a dictionary, and as CSV fields.
+    /// As a dictionary and as CSV fields.
     Some {
         values: ArrayRef,
         fields: Vec<Vec<u8>>,
-        /// Whether some channel does not answer.
+        /// Whether some channel gives no answer.
         nullable: bool,
     },
-    /// Of the cells of strips.
+    /// Labels of cells of subset channels.
     Cells(CellLabels),
     None,
 }
 
-/// A batch of responses, ready for the writer.
+/// A batch of responses in the output format.
 pub(crate) enum Encoded {
     Text(Vec<u8>),
     Batch(RecordBatch),
 }
 
 impl Layout {
-    /// The columns of responses under a plan, then those that are passed on.
+    /// Creates the columns of responses to a plan, followed by kept columns.
     pub(crate) fn new(plan: &Plan, kept: Vec<Field>, format: Format) -> Layout {
         let mut layout = Layout::of_columns(plan.schema(), plan.columns().to_vec(), kept, format);
         for (column, labels) in &mut layout.columns {
@@ -64,7 +64,7 @@ impl Layout {
         layout
     }
 
-    /// One column per attribute, as if all were public, then others.
+    /// Creates one column per attribute, as if all were public, followed by others.
     pub(crate) fn of_records(schema: &Schema, kept: Vec<Field>, format: Format) -> Layout {
         let names = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).enumerate();
         let columns = names.map(|(attribute, name)| ResponseColumn { name, content: Content::Public { attribute } });
@@ -106,12 +106,12 @@ impl Layout {
         ArrowSchema::new(self.columns.iter().map(field).chain(self.kept.iter().cloned()).collect::<Vec<Field>>())
     }
 
-    /// The columns that are passed on.
+    /// Returns the kept columns.
     pub(crate) fn kept(&self) -> &[Field] {
         &self.kept
     }
 
-    /// The first line of a CSV file.
+    /// Returns the header of a CSV file.
     pub(crate) fn header(&self) -> Vec<u8> {
         let names = self.columns.iter().map(|(column, _)| column.name.as_str());
         let mut line = Vec::new();
@@ -125,10 +125,10 @@ impl Layout {
         line
     }
 
-    /// Turns responses into rows; `kept` are the columns to be passed on.
+    /// Encodes responses and kept columns as rows.
     ///
     /// # Errors
-    /// The first value of those that cannot be written as text.
+    /// Returns [`Unwritable`] for the first kept value that has no text form.
     pub(crate) fn encode(&self, responses: &Responses, kept: &[ArrayRef], rows: usize) -> Result<Encoded, Unwritable> {
         match self.format {
             Format::Csv { .. } => self.text(responses, kept, rows).map(Encoded::Text),
@@ -202,7 +202,7 @@ impl Layout {
     }
 }
 
-/// Where the text of a column comes from.
+/// Source of the text of a column.
 enum Source<'a> {
     Codes(&'a [u16], &'a [Vec<u8>]),
     Sets(&'a Sets, &'a StringArray),
@@ -239,7 +239,7 @@ impl Labels {
     }
 }
 
-/// Sets as lists; null where a set is empty, if it may be.
+/// Returns sets as lists; an empty set is null if that is allowed.
 fn lists(sets: &Sets, items: ArrayRef, nullable: bool) -> ArrayRef {
     let offsets = OffsetBuffer::from_lengths(sets.iter().map(<[u16]>::len));
     let nulls = nullable.then(|| NullBuffer::from_iter(sets.iter().map(|set| !set.is_empty())));
@@ -254,7 +254,7 @@ fn delimiter_of(format: Format) -> u8 {
     }
 }
 
-/// Appends a cell as the format has it.
+/// Appends a cell in the output format.
 fn push_cell(line: &mut Vec<u8>, text: &str, format: Format) {
     match format {
         Format::Csv { delimiter, safe_cells: true } => push_field(line, &safe_cell(text), delimiter),
@@ -262,8 +262,9 @@ fn push_cell(line: &mut Vec<u8>, text: &str, format: Format) {
     }
 }
 
-/// Appends the name of a column. Whoever reads the header finds the delimiter out by it, so anything that could be one
-/// is in quotes.
+/// Appends the name of a column.
+///
+/// Readers detect the delimiter from the header, so a name with any possible delimiter is quoted.
 fn push_name(line: &mut Vec<u8>, name: &str, format: Format) {
     let delimiter = match name.bytes().find(|byte| DELIMITERS.contains(byte)) {
         Some(like_a_delimiter) => like_a_delimiter,
@@ -275,7 +276,7 @@ fn push_name(line: &mut Vec<u8>, name: &str, format: Format) {
     }
 }
 
-/// Appends a CSV field, in quotes if it needs them.
+/// Appends a CSV field, quoted if necessary.
 fn push_field(line: &mut Vec<u8>, text: &str, delimiter: u8) {
     let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     if !text.is_empty() && !text.bytes().any(special) {
@@ -287,15 +288,14 @@ fn push_field(line: &mut Vec<u8>, text: &str, delimiter: u8) {
     line.push(b'"');
 }
 
-/// Writes batches of responses, in order.
+/// Writer of batches of responses, in order.
 pub(crate) enum ResponseWriter {
     Csv(TextWriter),
     Parquet(ParquetOutput),
 }
 
 impl ResponseWriter {
-    /// Begins a table; `metadata` are keys and values that travel with it in Parquet. One of responses will get a
-    /// sidecar in CSV.
+    /// Starts a file. `metadata` are keys and values for Parquet; responses in CSV will get a sidecar file.
     pub(crate) fn new(
         target: &Target,
         layout: &Layout,
@@ -321,7 +321,7 @@ impl ResponseWriter {
         }
     }
 
-    /// Ends a table, with a file beside it if it is CSV in a file and there is something to say there.
+    /// Completes a file, with a sidecar file if it is CSV and has metadata.
     pub(crate) fn finish(
         self,
         target: &Target,
@@ -347,7 +347,7 @@ mod tests {
     use candor_bulk::BlockAnswers;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-    /// Values that stand in a kept column's dictionary but in no row belong to people who were taken out of the table.
+    /// Dictionary values of a kept column without any row belong to people who were removed from the file.
     #[test]
     fn what_stands_in_no_row_is_not_passed_on() {
         let channel = Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap();

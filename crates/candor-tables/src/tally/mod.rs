@@ -1,4 +1,4 @@
-//! Counting responses: all tables in one pass, on all cores.
+//! Counts responses for all tables in one pass, on all cores.
 
 mod sample;
 
@@ -16,43 +16,46 @@ use crate::TableError;
 use crate::input::Inputs;
 use crate::responses::{ReadSummary, ResponseBatch, read_batches};
 
-/// What to count.
+/// A counting job.
 pub struct TallyJob<'a> {
-    /// The plan the responses were made under.
+    /// Plan of the responses.
     pub plan: &'a Plan,
-    /// The tables to count for.
+    /// Tables to count.
     pub tables: &'a TableList,
-    /// Positions of public attributes by whose categories to count separately.
+    /// Positions of the public attributes to group by.
     pub by: &'a [usize],
-    /// A column of survey weights, none that the plan [protects](candor_base::schema::Schema::protects).
+    /// Column of sampling weights, which the plan must not [protect](candor_base::schema::Schema::protects).
     pub weights: Option<&'a str>,
 }
 
-/// The counts of all tables, by categories of the `by` attributes.
+/// Counts of all tables, by the categories of the grouping attributes.
 pub struct Tallied {
     /// For each combination of categories that occurs, the tables in order.
     pub groups: BTreeMap<Vec<u16>, Vec<TableCounts>>,
-    /// The number of responses.
+    /// Number of responses.
     pub responses: u64,
-    /// How many responses have each combination.
+    /// Number of responses with each combination.
     pub rows: BTreeMap<Vec<u16>, u64>,
-    /// What is known of where they come from.
+    /// Origin of the responses.
     pub read: ReadSummary,
 }
 
 /// Reads responses once and counts them for every table.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not
-/// public, or whoever watches ends it.
+/// Returns [`TableError`] if
+/// - a file was made with another plan or cannot be read,
+/// - a value is not a valid response,
+/// - groups or weights are not public,
+/// - `progress` cancels.
 pub fn tally(job: &TallyJob<'_>, inputs: Inputs, progress: ProgressSink<'_>) -> Result<Tallied, TableError> {
     tally_with(job, Keep::Counts, inputs, progress)
 }
 
-/// The same, keeping the different sets of attributes that are answered with sets: the likelihood method needs them.
+/// Counts responses, and keeps the distinct sets of set-valued answers, which maximum likelihood requires.
 ///
 /// # Errors
-/// As [`tally`].
+/// Returns the errors of [`tally`].
 pub fn tally_keeping_sets(
     job: &TallyJob<'_>,
     inputs: Inputs,
@@ -61,7 +64,7 @@ pub fn tally_keeping_sets(
     tally_with(job, Keep::Sets, inputs, progress)
 }
 
-/// What is kept of the responses.
+/// What is kept in addition to counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Counts,
@@ -91,7 +94,7 @@ fn tally_with(
     Ok(Tallied { groups, responses: read.responses, rows, read })
 }
 
-/// Groups are known where attributes are public.
+/// Checks that the grouping attributes are public, so that the groups are known.
 fn check_groups(job: &TallyJob<'_>) -> Result<(), TableError> {
     let attributes = job.plan.schema().attributes();
     for &position in job.by {
@@ -117,12 +120,12 @@ fn merge(groups: &mut Groups, more: Groups) {
     }
 }
 
-/// Some responses, their rows partitioned into groups.
+/// Some responses, partitioned into groups.
 struct Keyed<'b> {
     codes: Vec<Codes<'b>>,
-    /// The categories of each group.
+    /// Categories of each group.
     groups: Vec<Vec<u16>>,
-    /// The rows of each group, in order.
+    /// Rows of each group, in order.
     rows_of: Vec<Vec<u32>>,
     rows: usize,
 }
@@ -146,13 +149,13 @@ impl<'b> Keyed<'b> {
         Keyed { codes, groups, rows_of, rows }
     }
 
-    /// How many rows each group has.
+    /// Returns the number of rows in each group.
     fn rows(&self) -> Vec<(Vec<u16>, u64)> {
         self.groups.iter().cloned().zip(self.rows_of.iter().map(|rows| rows.len() as u64)).collect()
     }
 }
 
-/// The combinations of codes that occur in these columns, and the rows of each, in order.
+/// Returns the combinations of codes that occur in these columns, and the rows of each in order.
 fn partition(columns: &[&Vec<u16>], rows: usize) -> (Vec<Vec<u16>>, Vec<Vec<u32>>) {
     let (mut groups, mut rows_of): (Vec<Vec<u16>>, Vec<Vec<u32>>) = (Vec::new(), Vec::new());
     let mut numbers: HashMap<Vec<u16>, usize> = HashMap::new();
@@ -171,7 +174,7 @@ fn partition(columns: &[&Vec<u16>], rows: usize) -> (Vec<Vec<u16>>, Vec<Vec<u32>
     (groups, rows_of)
 }
 
-/// The counts of every group, and how many rows it has.
+/// Returns the counts of every group, and its number of rows.
 fn count(
     job: &TallyJob<'_>,
     keep: Keep,

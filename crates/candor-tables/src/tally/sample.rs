@@ -1,4 +1,4 @@
-//! Counting responses of a survey's design: by sampling units, or once for each column of replicate weights.
+//! Counts responses of a sampling design, by primary sampling unit or for each column of replicate weights.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,24 +22,23 @@ use crate::responses::{
 };
 use crate::types::cast;
 
-/// The columns that say how respondents were drawn; none that the plan
-/// [protects](candor_base::schema::Schema::protects).
+/// Columns of the sampling design, which the plan must not [protect](candor_base::schema::Schema::protects).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SampleColumns {
-    /// Labels of strata.
+    /// Column with labels of strata.
     pub strata: Option<String>,
-    /// Labels of sampling clusters, within strata; without them everybody was drawn alone.
+    /// Column with labels of primary sampling units within strata; without it, every respondent is a unit.
     pub clusters: Option<String>,
-    /// How many units the population of the stratum has; up to 1, which share of them was drawn.
+    /// Column with the number of units in the stratum's population or, if at most 1, the sampled fraction.
     pub population: Option<String>,
-    /// What columns of replicate weights are called, with `*` for anything, and how they were made.
+    /// Name pattern of the columns of replicate weights, in which `*` matches any text, and their description.
     pub replicates: Option<(String, Replication)>,
-    /// What becomes of strata with one unit.
+    /// Treatment of strata with one unit.
     pub lonely: LonelyPsu,
 }
 
 impl SampleColumns {
-    /// Whether nothing is said: a simple random sample.
+    /// Returns whether there are no columns, as for a simple random sample.
     pub fn is_simple(&self) -> bool {
         [&self.strata, &self.clusters, &self.population].iter().all(|name| name.is_none()) && self.replicates.is_none()
     }
@@ -49,11 +48,12 @@ impl SampleColumns {
     }
 }
 
-/// Reads responses once and counts them for every table, with what the survey's design needs for errors.
+/// Reads responses once and counts them for every table, with what the sampling design needs for standard errors.
 ///
 /// # Errors
-/// As [`tally`](super::tally()); or if a column of the design is missing or protected, a value of it is none, or the
-/// design tells no errors.
+/// Returns the errors of [`tally`](super::tally()).
+/// Returns another [`TableError`] if a column of the design is missing, protected or invalid, or the design has no
+/// standard errors.
 pub fn tally_sample(
     job: &TallyJob<'_>,
     columns: &SampleColumns,
@@ -92,27 +92,27 @@ pub fn tally_sample(
     Ok(Tallied { groups, responses: read.responses, rows, read })
 }
 
-/// Of each table the counts of units, by their numbers.
+/// Counts of units for each table, by the number of the unit.
 type CountsOfUnits = Vec<BTreeMap<u32, UnitCounts>>;
 
-/// What is counted in some rows.
+/// Counts of some rows.
 struct Counted {
     file: String,
     groups: Groups,
     rows: Vec<(Vec<u16>, u64)>,
-    /// By number, as they are numbered here.
+    /// Units by their number within these rows.
     units: Vec<Unit>,
     of_units: BTreeMap<Vec<u16>, CountsOfUnits>,
     replicates: Vec<Groups>,
     replicate_weights: ReplicateWeights,
 }
 
-/// A unit of the sample: a cluster of a stratum, or one person.
+/// A sampling unit: a cluster in a stratum, or a person.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Unit {
     stratum: String,
     cluster: Option<String>,
-    /// The bits of the size of the stratum's population.
+    /// Population size of the stratum, as bits.
     population: Option<u64>,
 }
 
@@ -147,8 +147,7 @@ fn counted(
     Ok(Counted { file, groups, rows, units, of_units, replicates, replicate_weights })
 }
 
-/// The counts of every group by units. A unit with rows in several groups is one unit in each of them, so all groups
-/// are counted in one pass.
+/// Counts every group by units, in one pass. A unit with rows in several groups is one unit in each of them.
 fn count_grouped_units(
     plan: &Plan,
     layouts: &[CountLayout],
@@ -178,7 +177,7 @@ fn count_grouped_units(
     keyed.groups.iter().cloned().zip(groups).collect()
 }
 
-/// The different units of a batch, and that of each row.
+/// Returns the distinct units of a batch, and the unit of each row.
 fn units(columns: &SampleColumns, batch: &Batch, rows: usize) -> Result<(Vec<Unit>, Vec<u32>), TableError> {
     let labels = |name: &Option<String>| name.as_ref().map(|name| labels(batch, name)).transpose();
     let (strata, clusters) = (labels(&columns.strata)?, labels(&columns.clusters)?);
@@ -230,7 +229,7 @@ fn populations(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }
 
-/// All batches together.
+/// The counts of all batches.
 #[derive(Default)]
 struct All {
     groups: Groups,
@@ -273,7 +272,7 @@ impl All {
         Ok(())
     }
 
-    /// The number of a unit in the whole sample.
+    /// Returns the number of a unit in the entire sample.
     fn number(&mut self, unit: Unit, columns: &SampleColumns) -> Result<u32, TableError> {
         let Unit { stratum, cluster, population } = unit;
         let population = population.map(f64::from_bits);
@@ -315,7 +314,7 @@ impl All {
         let mut drawn = vec![0.0; self.strata.len()];
         self.stratum_of.iter().for_each(|&stratum| drawn[stratum as usize] += 1.0);
         for ((_, population), drawn) in self.strata.iter_mut().zip(drawn) {
-            // Up to 1 it is a share.
+            // A value of at most 1 is a sampled fraction.
             *population = population.map(|population| if population <= 1.0 { drawn / population } else { population });
         }
         let sample = Arc::new(Sample::with_lonely(self.strata, self.stratum_of, columns.lonely)?);

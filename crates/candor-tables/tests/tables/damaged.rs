@@ -1,5 +1,4 @@
-//! Tables whose columns are of types that candor does not take, or not what they say: errors, whatever they are used
-//! for.
+//! Columns of unsupported or invalid types lead to errors, however they are used.
 
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ use parquet::arrow::ArrowWriter;
 
 const ROWS: usize = 4;
 
-/// Columns of every type that Parquet can hold, by name.
+/// Returns columns of every type that Parquet supports, by name.
 fn columns() -> Vec<(&'static str, ArrayRef)> {
     let mut bytes = BinaryDictionaryBuilder::<Int32Type>::new();
     (0..ROWS).for_each(|i| drop(bytes.append([b"0", b"1"][i % 2])));
@@ -75,13 +74,13 @@ fn plan() -> Plan {
     Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
 }
 
-/// A plan whose answers are sets.
+/// Returns a plan whose answers are sets.
 fn sets() -> Plan {
     let channel = Pattern::k_ary(vec![Axis { categories: 4, answer: 2 }], 1.0).unwrap();
     Plan::new(Schema::with_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap()
 }
 
-/// The column as the only one of a Parquet file, under the name of the attribute.
+/// Returns a Parquet file with the column as its only one, under the name of the attribute.
 fn file_of(column: &ArrayRef) -> Option<Vec<u8>> {
     let batch =
         RecordBatch::try_from_iter_with_nullable([("a1", column.clone(), true), ("count", whole(), true)]).unwrap();
@@ -96,7 +95,7 @@ fn whole() -> ArrayRef {
     Arc::new(Int32Array::from(vec![1, 2, 3, 4]))
 }
 
-/// Reads a file in every way; what comes of it is not of interest, only that something does.
+/// Reads a file in every way; the results do not matter, as long as nothing panics.
 fn use_everywhere(bytes: &[u8]) -> Vec<Result<(), TableError>> {
     let open = || Input::from_bytes("file", bytes.to_vec(), None);
     let inputs = || open().map(|input| Inputs::from(input).unmarked(true));
@@ -139,7 +138,7 @@ fn columns_of_every_type_are_read_or_rejected() {
     assert!(written >= 18, "{written}");
 }
 
-/// Bytes of files with dictionaries, one after another replaced: an error or a result, never a panic.
+/// Replaces bytes of files with dictionaries, one at a time: an error or a result, but never a panic.
 #[test]
 fn damaged_files_are_rejected() {
     let chosen = ["a dictionary of bytes", "a dictionary of texts", "lists of bytes", "lists of texts"];

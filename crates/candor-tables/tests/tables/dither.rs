@@ -1,5 +1,5 @@
-//! Numbers on a grid are rounded as docs/reference/sampling-algorithm.md says, to the byte: the vectors are those of
-//! the JavaScript client.
+//! Stochastic rounding follows docs/reference/sampling-algorithm.md to the byte, with the vectors of the
+//! JavaScript client.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use candor_tables::stochastic_rounding::dithered;
 use rand_core::{TryCryptoRng, TryRng};
 use serde_json::Value;
 
-/// Hands out given bytes and counts them.
+/// Returns given bytes as randomness, and counts them.
 struct Given {
     bytes: Vec<u8>,
     used: usize,

@@ -1,4 +1,4 @@
-//! Tables that never were files: record batches, readers and bytes in, record batches out.
+//! Tables without files: record batches, readers and bytes as input, and record batches as output.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -38,7 +38,7 @@ fn the_example_runs() {
     example::main().unwrap();
 }
 
-/// Whether somebody smokes, in a public region, and an age in bins.
+/// Returns a schema with smoking, a public region, and a binned age.
 fn schema() -> Schema {
     let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect::<Vec<String>>();
     Schema::new(vec![
@@ -49,14 +49,14 @@ fn schema() -> Schema {
     .unwrap()
 }
 
-/// Smoking answered with a category, ages with sets of two.
+/// Returns a plan with single categories for smoking and sets of two for ages.
 fn plan() -> Plan {
     let one = Pattern::k_ary(vec![Axis::single(3)], 2.0).unwrap();
     let set = Pattern::k_ary(vec![Axis { categories: 3, answer: 2 }], 2.0).unwrap();
     Plan::new(schema(), vec![Block::new(vec![1], one), Block::new(vec![2], set)]).unwrap()
 }
 
-/// A quarter of the people smoke, one in ten does not say; ages go from 20 to 69.
+/// Returns people of whom a quarter smoke, and one in ten gives no answer; ages range from 20 to 69.
 fn people(range: std::ops::Range<usize>) -> RecordBatch {
     let region: ArrayRef = Arc::new(range.clone().map(|i| Some(["north", "south"][i % 2])).collect::<StringArray>());
     let smokes = |i: usize| (i % 10 != 9).then_some(["yes", "no", "no", "no"][i % 4]);
@@ -95,7 +95,7 @@ fn from_batches_to_estimates() {
     let plan = plan();
     let parts = vec![people(0..100_000), people(100_000..100_000), people(100_000..100_500)];
     let responses = randomized(&plan, of("people", parts).into(), &["id"], 7).unwrap();
-    // The first batch is cut, the empty one left out, and the last not joined to what was left.
+    // The first batch is split, the empty one is dropped, and the last one is not joined to a remainder.
     assert_eq!(
         responses.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(),
         [BATCH_ROWS, 100_000 - BATCH_ROWS, 500]
@@ -119,14 +119,14 @@ fn from_batches_to_estimates() {
         let truth = truth.table(&tally.layout().attributes).unwrap();
         let cells = analyse(&plan, tally, &Options::default()).cells.unwrap();
         for (cell, &count) in cells.iter().zip(truth) {
-            // Six cells; beyond six standard errors with probability 2e-9 each.
+            // Six cells; each is beyond six standard errors with probability 2e-9.
             let (error, share) = (cell.uncertainty.unwrap().standard_error, count as f64 / 100_500.0);
             assert!(error < 0.01 && (cell.estimate - share).abs() < 6.0 * error, "{cell:?} {share}");
         }
     }
 }
 
-/// Text, or lists of text, without dictionaries.
+/// Converts to text or lists of text without dictionaries.
 fn plain(array: &ArrayRef) -> ArrayRef {
     let text = match array.data_type() {
         DataType::List(item) => DataType::List(Arc::new(item.as_ref().clone().with_data_type(DataType::Utf8))),
@@ -155,7 +155,7 @@ fn batches_and_parquet_hold_the_same_answers() {
     }
     let other = randomized(&plan, inputs(), &["id"], 4).unwrap();
     assert_ne!(other[0].column(1), memory[0].column(1));
-    // The file says the same of itself, and so do its batches as an Arrow reader gives them.
+    // The file has the same metadata, and so do its batches from an Arrow reader.
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
     let schema = reader.schema().clone();
     let streamed = Input::from_batches("stream", schema, reader.build().unwrap()).unwrap();
@@ -170,7 +170,7 @@ fn batches_and_parquet_hold_the_same_answers() {
     }
 }
 
-/// The same texts in every encoding.
+/// Returns the same texts in every encoding.
 fn encodings(texts: &[Option<&str>]) -> Vec<ArrayRef> {
     let text: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
     let keys: ArrayRef = Arc::new(texts.iter().copied().collect::<DictionaryArray<Int8Type>>());
@@ -294,7 +294,7 @@ fn errors_say_where() {
     let twice = people(0..1).project(&[0, 0]).unwrap();
     let error = Input::from_batches("people", twice.schema(), [Ok(twice)]).err().unwrap().to_string();
     assert!(error.contains("two columns named \"region\""), "{error}");
-    // The error of whoever takes the answers ends it.
+    // An error of the consumer ends the work.
     let stopped: Result<_, Box<dyn std::error::Error>> = randomize(
         &RandomizeJob { plan: &plan, keep: &[], source: &Source::from_seed(1) },
         of("people", vec![people(0..5)]).into(),
@@ -303,7 +303,7 @@ fn errors_say_where() {
     assert_eq!(stopped.unwrap_err().to_string(), "enough");
 }
 
-/// The batch with other metadata of its schema.
+/// Returns the batch with other metadata of its schema.
 fn marked(batch: &RecordBatch, metadata: &[(&str, &str)]) -> RecordBatch {
     let metadata: HashMap<String, String> =
         metadata.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -331,7 +331,7 @@ fn metadata_of_a_schema_are_believed() {
     let read = |batch: RecordBatch| tally(&job, of("responses", vec![batch]).into(), ProgressSink::none());
     let error = read(marked(&responses[0], &[])).err().unwrap();
     assert!(matches!(&error, TableError::Unmarked(file) if file == "responses"), "{error}");
-    // As pandas writes the attributes of a frame.
+    // As pandas writes the attributes of a data frame.
     let pandas = |text: &str| marked(&responses[0], &[("PANDAS_ATTRS", text)]);
     let attributes = format!("{{\"candor:fingerprint\": \"{fingerprint}\", \"candor:simulation\": 7, \"mine\": [1]}}");
     let found = read(pandas(&attributes)).unwrap().read;
@@ -344,7 +344,7 @@ fn metadata_of_a_schema_are_believed() {
     }
 }
 
-/// What is kept holds the values of its rows, and nothing of people who were taken out of the table.
+/// Kept columns contain the values of their rows, and nothing about people who were removed.
 #[test]
 fn what_stands_in_no_row_is_not_handed_on() {
     let plan = plan();
@@ -382,7 +382,7 @@ fn slices_of_responses_add_up_to_the_whole() {
     assert!(counted(vec![slices[0].clone()]) != counted(slices));
 }
 
-/// Tags are whole numbers, also where a program has made floats of them.
+/// Channel IDs are integers, even if a program has converted them to floats.
 #[test]
 fn tags_are_whole_numbers() {
     let channel = |epsilon: f64| Pattern::k_ary(vec![Axis::single(3)], epsilon).unwrap().into();

@@ -1,4 +1,5 @@
-//! Kept columns of every type that Parquet holds: written right, or refused with a reason before anything is there.
+//! Kept columns of every type that Parquet supports are written correctly, or rejected with a reason before any
+//! output.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -25,13 +26,13 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 const CSV_CANNOT: &str = "which CSV cannot hold; write Parquet, or do not keep the column";
 const TOO_FAR: &str = "row 1: the kept column \"k\" contains a ";
 
-/// What CSV makes of a column of three values, the last of them missing.
+/// Text of a column of three values in CSV, the last of them missing.
 enum Text {
-    /// These two.
+    /// These two texts.
     Is(&'static str, &'static str),
-    /// An error, but Parquet holds it.
+    /// An error, although Parquet supports the type.
     Refused(&'static str),
-    /// An error in both.
+    /// An error in both formats.
     Nowhere,
 }
 use Text::{Is, Nowhere, Refused};
@@ -159,7 +160,7 @@ fn plan() -> Plan {
     Plan::new(schema, vec![Block::new(vec![0], pattern)]).unwrap()
 }
 
-/// Randomizes a table of three people and a column `k`, kept, to a file of this name.
+/// Randomizes a file of three people, with a kept column `k`, to a file with this name.
 fn keep(folder: &Path, column: &ArrayRef, name: &str) -> Result<(), TableError> {
     let input = folder.join("people.parquet");
     let people: ArrayRef = Arc::new(StringArray::from(vec!["no", "yes", "no"]));
@@ -219,7 +220,7 @@ fn every_type_is_written_right_or_refused() {
                 assert_eq!(&back, column, "{}", column.data_type());
             }
         }
-        // Nothing but the input and what was written whole.
+        // There is nothing but the input and complete outputs.
         let written = fs::read_dir(folder.path()).unwrap().count();
         let expected = match text {
             Is(..) => 4,

@@ -1,4 +1,4 @@
-//! Tables in and out. One program, because each takes longer to link than to run.
+//! Tests of input and output, in one program, because linking takes longer than running.
 
 mod damaged;
 mod dither;

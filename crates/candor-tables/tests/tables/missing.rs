@@ -1,4 +1,4 @@
-//! Words that stand for what is missing: what a schema is inferred from can be read by it, in CSV and Parquet alike.
+//! Codes of missing values: the inferred schema fits its own data, in CSV and in Parquet.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use candor_tables::missing::Missing;
 use candor_tables::true_records::Records;
 use parquet::arrow::ArrowWriter;
 
-/// The same people in both formats: numbers, texts, codes of countries with Namibia, and a number that somebody wrote
-/// for what is missing.
+/// The same people in both formats: numbers, text, country codes with Namibia, and a number as the code of a
+/// missing value.
 const PEOPLE: &str = "\
 age,smokes,country,income,mood
 31,yes,DE,10,good
@@ -35,7 +35,7 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// The tables as files.
+/// Returns the files.
 fn files(folder: &tempfile::TempDir) -> Vec<Location> {
     let (csv, parquet) = (folder.path().join("people.csv"), folder.path().join("people.parquet"));
     std::fs::write(&csv, PEOPLE).unwrap();
@@ -100,7 +100,7 @@ fn words_that_were_named_are_missing_everywhere_also_among_numbers() {
         assert_eq!(with[4], ["good", "", "bad", "good"]);
         let again = "say `missing NA,NaN,-9,n/a` again wherever this table is read";
         assert!(made.notes.last().unwrap().ends_with(again), "{:?}", made.notes);
-        // Without saying it again only what is usual is known.
+        // Unless given again, only the default codes are known.
         let without = read(&made.schema, &file, &Missing::Usual).unwrap();
         assert_eq!((&without[2], &without[4]), (&with[2], &with[4]));
         assert_eq!(without[3], ["below 20", "below 20", "20 or more", "below 20"]);
@@ -120,10 +120,10 @@ fn what_the_schema_lists_is_a_category_and_what_it_does_not_list_is_refused() {
         let told = read(&schema(r#""good", "bad""#), &file, &Missing::Usual).unwrap_err().to_string();
         let wanted = "column \"mood\": \"n/a\" stands for a missing value; list \"\" among the categories of \"mood\"";
         assert!(told.contains(wanted), "{told}");
-        // No word stands for anything.
+        // No code of missing values.
         let told = read(&schema(r#""good", "bad", """#), &file, &named(&[""])).unwrap_err().to_string();
         assert!(told.contains("\"n/a\" is not"), "{told}");
-        // A number that is a word is not put into a bin.
+        // A number that is a code is not binned.
         let income = Schema::new(vec![Attribute::binned("income", &[20.0], Vec::<String>::new()).unwrap()]).unwrap();
         let told = read(&income, &file, &named(&["-9"])).unwrap_err().to_string();
         assert!(told.contains("\"-9\" stands for a missing value"), "{told}");

@@ -1,4 +1,4 @@
-//! What a table of responses may hold beside answers: nothing that tells the truth about them.
+//! Files of responses contain nothing in addition to answers that reveals true values.
 
 use std::collections::HashMap;
 use std::fs;
@@ -26,7 +26,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
-/// An attribute `a*b` of columns of `0` and `1`, with its combinations for categories.
+/// Returns an attribute `a*b` of columns of `0` and `1`, with all combinations as categories.
 fn crossed(columns: &[String]) -> Attribute {
     let labels = columns.iter().skip(1).fold(vec!["0".to_owned(), "1".to_owned()], |labels, _| {
         labels.iter().flat_map(|label| ["0", "1"].map(|more| format!("{label}*{more}"))).collect()
@@ -34,7 +34,7 @@ fn crossed(columns: &[String]) -> Attribute {
     Attribute::new(columns.join("*"), labels).unwrap()
 }
 
-/// A plan that randomizes each attribute by itself.
+/// Returns a plan that randomizes each attribute separately.
 fn plan(attributes: Vec<Attribute>) -> Plan {
     let schema = Schema::new(attributes).unwrap();
     let block = |&at: &usize| {
@@ -68,7 +68,7 @@ fn counted(plan: &Plan, input: &Path, by: &[usize], weights: Option<&str>) -> Re
     )
 }
 
-/// A CSV table in which every column holds the same.
+/// Returns a CSV file in which every column is the same.
 fn table(columns: &[String]) -> String {
     let line = |value: &str| vec![value; columns.len()].join(",") + "\n";
     columns.join(",") + "\n" + &line("0") + &line("1")
@@ -77,8 +77,8 @@ fn table(columns: &[String]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is crossed with whatever: no column that an answer is made of, and no combination with one, is kept or
-    /// weighs responses, and nobody is grouped by what is not public. A column that has nothing to do with them is.
+    /// For any cross-classification, no column behind an answer, and no combination with one, can be kept, used as
+    /// weights, or used for groups. Unrelated columns can.
     #[test]
     fn no_way_to_name_a_source_of_an_answer(
         crossings in prop::collection::vec(prop::collection::vec("[a-d]{1,2}(\\*[a-d]{1,2})?", 1..4), 1..4),
@@ -88,7 +88,7 @@ proptest! {
         let (input, output) = (folder.path().join("people.csv"), folder.path().join("out.csv"));
         let mut attributes: Vec<Attribute> = Vec::new();
         for columns in &crossings {
-            // A part that is itself a crossing counts as its columns do.
+            // A part that is itself a cross-classification counts as its columns do.
             let columns: Vec<String> = columns.iter().flat_map(|column| column.split('*')).map(str::to_owned).collect();
             if attributes.iter().all(|other| other.name() != columns.join("*")) {
                 attributes.push(crossed(&columns));
@@ -113,7 +113,7 @@ proptest! {
         runs.dedup();
         let mut text = table(&columns);
         if literal {
-            // The table also has columns of combinations, with values that are none: they are not needed.
+            // The file also has columns of combinations with invalid values, which are not needed.
             let more: Vec<String> = runs.iter().filter(|run| run.contains('*') && plan.schema().position(run).is_err())
                 .cloned().collect();
             text = table(&columns.iter().cloned().chain(more).collect::<Vec<_>>());
@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// A column is kept if it is there: it is not made of others, as attributes are.
+/// A column is kept only if it exists: unlike an attribute, it is not made from others.
 #[test]
 fn kept_columns_are_not_made_of_others() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,8 +162,9 @@ fn secret() -> HashMap<String, String> {
     HashMap::from([("ARROW:extension:name".to_owned(), SECRET.to_owned()), ("note".to_owned(), SECRET.to_owned())])
 }
 
-/// A Parquet table with a randomized column `HIV`, a kept column of numbers, one of lists of records with a field
-/// `inside`, and metadata wherever there can be some.
+/// Writes a Parquet file with metadata wherever possible.
+///
+/// It has a randomized column `HIV`, a kept column of numbers, and one of lists of records with a field `inside`.
 fn parquet_with_metadata(path: &Path, inside: &str) {
     let number = Field::new(inside, DataType::Int32, false).with_metadata(secret());
     let records = StructArray::new(Fields::from(vec![number]), vec![Arc::new(Int32Array::from(vec![5, 6, 7]))], None);
@@ -223,7 +224,7 @@ fn kept_columns_keep_name_type_and_values_and_nothing_else() {
         matches!(&refused, TableError::KeptUnwritable { .. }) && !refused.to_string().contains(SECRET),
         "{refused}"
     );
-    // The fields of records inside a column have names, too.
+    // The fields of records in a column have names, too.
     parquet_with_metadata(&input, "HIV");
     let refused = kept(&plan, &input, &output, &["id", "visits"]).unwrap_err();
     assert!(matches!(&refused, TableError::KeptTruth { column, .. } if column == "visits"), "{refused}");

@@ -1,4 +1,4 @@
-//! Responses with cells of strips: out as batches, CSV and Parquet, and in again, also as JSON lines.
+//! Responses with cells of subset channels, written as batches, CSV and Parquet, and read, also from JSON Lines.
 
 use std::sync::Arc;
 
@@ -19,8 +19,10 @@ use candor_tables::randomize::{RandomizeJob, randomize, randomize_to};
 use candor_tables::responses::{Format, one_response, response_line};
 use candor_tables::tally::{self, tally};
 
-/// Two public regions; smoking with a missing category, schooling and a third question together, by strips and
-/// patterns; a further question by one strip of its own.
+/// Returns a plan with two public regions, and smoking (with a missing category), schooling and a third question
+/// together.
+///
+/// Its channels are subsets and patterns; a further question has a subset channel of its own.
 fn plan(patterns: bool) -> Plan {
     let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect::<Vec<String>>();
     let schema = Schema::new(vec![
@@ -75,7 +77,7 @@ fn counted(plan: &Plan, inputs: Inputs) -> Result<Vec<TableCounts>, TableError> 
     Ok(tally(&job, inputs.unmarked(true), ProgressSink::none())?.groups.remove(&Vec::new()).unwrap())
 }
 
-/// What the same answers count, without any file.
+/// Counts the same answers without a file.
 fn expected(plan: &Plan, seed: u64) -> Vec<TableCounts> {
     let truths = truths(plan);
     let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(seed).stream(0)).unwrap();
@@ -103,7 +105,7 @@ fn what_is_written_is_read_back() {
         let responses =
             Input::from_batches("responses", batches[0].schema(), batches.clone().into_iter().map(Ok)).unwrap();
         assert_eq!(counted(&plan, responses.into()).unwrap(), expected);
-        // Where a strip was drawn there are cells and no answers, elsewhere the other way round.
+        // Subset channels report cells and no answers, and other channels the reverse.
         if patterns {
             let cells = batches[0]["candor_cells"].as_any().downcast_ref::<ListArray>().unwrap();
             for row in 0..batches[0].num_rows() {
@@ -151,7 +153,7 @@ fn what_is_written_is_read_back() {
     }
 }
 
-/// One line of a CSV file of responses; the message if it is refused.
+/// Returns the message with which a line of a CSV file of responses is rejected.
 fn refused(plan: &Plan, line: &str) -> String {
     let names: Vec<&str> = plan.columns().iter().map(|column| column.name.as_str()).collect();
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +168,7 @@ fn refused(plan: &Plan, line: &str) -> String {
 #[test]
 fn answers_that_the_way_drawn_cannot_give_are_refused() {
     let plan = plan(true);
-    // Tags 0 to 2 are strips, of 5, 3 and 1 cells; 3 answers with categories, 4 with a set of schools.
+    // Channels 0 to 2 report 5, 3 and 1 cells; channel 3 reports categories, and channel 4 a set of schools.
     let right = [
         "north,,,,2,no*yes,q",
         "south,,,,1,none*no;x*y*no;x*y*yes,p",

@@ -1,4 +1,4 @@
-//! Weights in memory.
+//! Tests of raking in memory.
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
@@ -43,7 +43,7 @@ fn what_stands_against_weights_is_told() {
     let slow = rake(&survey.plan, &survey.records(), &margins(&survey.plan, None).unwrap(), &options).unwrap();
     assert!(!slow.converged && slow.summary().starts_with("NOT CONVERGED: after 1 iteration margins are"));
     assert!(slow.reason.unwrap().ends_with("allow more `max_iterations`, a larger `tolerance`, or fewer `margins`."));
-    // Answers of two kinds only: the other cells have nobody to stand for them.
+    // Only two kinds of answers occur, so the other cells have no record.
     let mut few = DistinctRecords::new(3);
     few.add(&[0, 0, 0], 300);
     few.add(&[1, 1, 0], 500);

@@ -1,4 +1,4 @@
-//! Dependences and clusters in memory, by every protocol.
+//! Tests of associations and clusters in memory, by every protocol.
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
@@ -14,7 +14,7 @@ fn pair(counts: Vec<u64>, records: u64) -> RecordCounts {
     RecordCounts::new([(vec![0, 1], counts)], records)
 }
 
-/// Of the truth: chi-square over the number of people is 2/3.
+/// In the true records, chi-square divided by the number of people is 2/3.
 fn exact() -> f64 {
     (2.0f64 / 3.0).sqrt()
 }
@@ -78,7 +78,7 @@ fn measures_that_take_an_order_are_noted() {
     let learned = from_responses(&survey.plan, &counts, Some(Measure::Pearson), false).unwrap();
     assert!(learned.notes.len() == 1 && learned.notes[0].starts_with("note: \"smokes\" is nominal"));
     assert!(from_responses(&survey.plan, &counts, None, false).unwrap().notes.is_empty());
-    // What the plan erases is taken for independent, and said.
+    // Attributes that the plan does not identify count as independent, with a note.
     let silent = Survey::new(r#"{"method": "independent", "epsilon": 0}"#);
     let learned = from_responses(&silent.plan, &silent.counts("marginals;pairs", &[]), None, false).unwrap();
     assert!(learned.dependences.is_empty());

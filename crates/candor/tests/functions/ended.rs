@@ -1,4 +1,4 @@
-//! Long work that somebody ends, at whichever step: it ends there, and nothing but the error comes of it.
+//! Long work can be cancelled at any step; it then ends with nothing but the error.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::survey::Survey;
 
-/// Does the work to its end, and ends it at each of its first steps and at others all over.
+/// Runs the work completely, and cancels it at each of its first steps and at some later ones.
 fn can_be_ended<T: Serialize>(least: u64, work: impl Fn(ProgressSink<'_>) -> Result<T, StudyError>) {
     let written = |found: Result<T, StudyError>| found.map(|found| serde_json::to_string(&found).unwrap());
     let steps = AtomicU64::new(0);
@@ -37,7 +37,7 @@ fn can_be_ended<T: Serialize>(least: u64, work: impl Fn(ProgressSink<'_>) -> Res
         let told = AtomicU64::new(0);
         let ends = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) + 1 < last;
         assert_eq!(written(work(ProgressSink::new(&ends))), Err(StudyError::Cancelled(Cancelled)), "{last} of {steps}");
-        // Once ended nobody is told more, but by threads that were under way.
+        // After cancellation, only threads that were already working report progress.
         let told = told.into_inner();
         assert!(told <= last + parallel::threads() as u64, "told {told} times, ended at {last}");
     }

@@ -1,4 +1,4 @@
-//! Estimates in memory: groups, options, cautions, and what is refused.
+//! Tests of estimates in memory: groups, options, warnings and rejected input.
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
@@ -65,7 +65,7 @@ fn groups_are_public() {
     let of = |by: &[usize]| Counts::from_codes(&survey.plan, &survey.columns(), &tables, by);
     assert!(matches!(of(&[0]), Err(StudyError::NotPublic { .. })));
     assert!(matches!(of(&[9]), Err(StudyError::Counts(_))));
-    // Neither by counts that were made elsewhere.
+    // The same holds for precomputed counts.
     let counted = survey.counts("school", &[2]);
     let new = |by: &[usize]| Counts::new(&survey.plan, by, counted.groups().clone(), PEOPLE);
     assert_eq!(new(&[2]).unwrap(), counted);
@@ -142,13 +142,13 @@ fn every_choice_has_its_name() {
 
 #[test]
 fn what_cannot_be_told_is_said() {
-    // Nothing is told about anything.
+    // Nothing is identifiable.
     let silent = Survey::new(r#"{"method": "independent", "epsilon": 0}"#);
     let found = estimate(&silent.plan, &silent.counts("smokes", &[]), &EstimateOptions::default()).unwrap();
     let table = &found.tables[0];
     assert!(!table.identifiable && table.cells.is_empty());
     assert!(table.reason.as_ref().unwrap().starts_with("not identifiable: "));
-    // No response at all: no number, and none in JSON.
+    // Without responses there is no number, and none in JSON.
     let survey = Survey::independent();
     let none: Vec<Codes<'_>> = vec![Codes::One(&[]); 3];
     let tables = TableList::parse("smokes", survey.plan.schema()).unwrap();
@@ -160,7 +160,7 @@ fn what_cannot_be_told_is_said() {
 
 #[test]
 fn answers_that_nobody_gave_are_cautioned_of() {
-    // Where every answer is often drawn, nobody draws "yes".
+    // Each answer is often drawn at random, although nobody's true answer is "yes".
     let survey = Survey::new(r#"{"method": "independent", "epsilon": 1}"#);
     let same = vec![0; PEOPLE as usize];
     let columns = [Codes::One(&same), Codes::One(&same), Codes::One(&same)];

@@ -46,11 +46,11 @@ use candor_tables::input::Input;
 use serde::Serialize;
 use serde_json::Value;
 
-/// All names of fields, at any depth.
+/// Returns the names of all fields, at any depth.
 fn fields(value: &Value) -> BTreeSet<String> {
     match value {
         Value::Object(object) => {
-            // The parameters of a request are those of its method.
+            // The parameters of a request belong to its method.
             let inner = |name: &str, value: &Value| if name == "made_by" { BTreeSet::new() } else { fields(value) };
             object.iter().flat_map(|(name, value)| [name.clone()].into_iter().chain(inner(name, value))).collect()
         }
@@ -59,7 +59,7 @@ fn fields(value: &Value) -> BTreeSet<String> {
     }
 }
 
-/// The fields that the document lists for a command: the words in backquotes of its lists, but for options.
+/// Returns the fields that the document lists for a command: the words in backticks of its lists, except options.
 fn documented(command: &str) -> BTreeSet<String> {
     let document = include_str!("../../../../docs/reference/json.md");
     let section = document.split("\n## ").find_map(|section| section.strip_prefix(&format!("`{command}`\n")));
@@ -68,7 +68,7 @@ fn documented(command: &str) -> BTreeSet<String> {
     words.filter(|word| !word.starts_with('-')).map(str::to_owned).collect()
 }
 
-/// Compares a result with the document; `values` are fields whose names come from the data.
+/// Compares a result with the document. `values` are fields whose names come from the data.
 fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
     let mut found = fields(&serde_json::to_value(result).unwrap());
     found.retain(|name| !values.contains(&name.as_str()));
@@ -87,20 +87,20 @@ fn estimates() {
     let counts = survey.counts("school,smokes;smokes", &[]);
     let compared = estimate_query(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
     assert!(compared.comparisons[0].cells[1].ratio.is_some() && compared.numbers[0].mean.is_some());
-    // What is stated only of responses that are hard to believe.
+    // Fields of implausible responses only.
     (found.unlikely_channels, found.repeated_response, found.people_per_response) = (Some(1e-9), Some(7), Some(12.0));
     is_documented("estimate", &[found, compared], &["region"]);
 }
 
 #[test]
 fn tests() {
-    // The odds ratio of two by two categories, and the naive test.
+    // The odds ratio of a 2 x 2 table, and the naive test.
     let survey = Survey::independent();
     let mut found = test(&survey.plan, &survey.counts("smokes;region;smokes,region", &[]), [0, 2], 0.95).unwrap();
     found.design = Some("weighted by w".to_owned());
     assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
-    // Differences of groups, and those that are not known.
+    // Differences of groups, including unknown ones.
     let words = DifferenceQueryText {
         tables: Some("smokes".to_owned()),
         compare: Some("school".to_owned()),
@@ -140,7 +140,7 @@ fn queries() {
 
 #[test]
 fn adjustments() {
-    // One person, who is asked for a share of others: most cells cannot be attained.
+    // A single person is asked for conditional shares, so most cells are unattainable.
     let survey = Survey::independent();
     let mut records = DistinctRecords::new(3);
     records.add(&[0, 0, 0], 3);
@@ -182,7 +182,7 @@ fn devices_and_compliance() {
     let options = DeviceOptions::default().epsilon(Some(1.61));
     is_documented("device", &devices(survey.plan.schema(), &options).unwrap(), &[]);
     let counts = survey.counts("smokes;school", &[]);
-    // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
+    // Half of the people smoke, so chance decides which answer is more frequent, as an anchor requires.
     let anchored = |truth| {
         let options = ComplianceOptions::default().anchor(Some(("smokes", truth)));
         compliance(&survey.plan, &counts, &options)
@@ -208,7 +208,7 @@ fn designs() {
     let three = candor_base::schema::Schema::with_sizes(&[4, 5, 3]).unwrap();
     let mut result = design(&three, &request.parse().unwrap(), &options).unwrap();
     assert!(!result.altered.is_empty());
-    // What other methods have to tell.
+    // Fields of other methods.
     let request = r#"{"method": "workload", "epsilon": 2}"#.parse().unwrap();
     result.workload = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().workload;
     let request = r#"{"method": "optimal", "attribute_epsilon": [1, 0.5]}"#.parse().unwrap();
@@ -240,7 +240,7 @@ fn regressions() {
     assert_eq!((found.effects.len(), found.contrasts.len(), found.predictions.len()), (2, 1, 1));
     let factor = fit(&Survey::independent(), "region ~ school", RegressOptions::default());
     found.joint_tests = factor.joint_tests;
-    // What other models have to tell.
+    // Fields of other models.
     let ignoring = Some(IgnoringOptions::new("no"));
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
     found.ignoring = fit(&lottery, "smokes ~ region", RegressOptions::default().ignoring(ignoring)).ignoring;
@@ -260,7 +260,7 @@ fn comparisons() {
     let simulate = Some(Simulate { truths: &survey.truths, repeats: 1, seed: 1 });
     let options = CompareOptions::default().simulate(simulate);
     let mut found = compare(survey.plan.schema(), 2.0, &options, ProgressSink::none()).unwrap();
-    // The parameters of a request have a place of their own.
+    // The parameters of a request are documented elsewhere.
     found.methods.iter_mut().for_each(|method| method.request = None);
     is_documented("compare --epsilon", &found, &[]);
     is_documented("compare --added-variance`, `--l", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap(), &[]);
@@ -268,7 +268,7 @@ fn comparisons() {
 
 #[test]
 fn audits() {
-    // A bound on posteriors that a prior near the uniform one breaks.
+    // A bound on posteriors that a prior near the uniform one violates.
     let survey = Survey::independent();
     let tables = Some("smokes".to_owned());
     let shuffle = ShuffleOptions::default().respondents(5000).tables(tables);
@@ -282,7 +282,7 @@ fn audits() {
     let weaker = Survey::new(r#"{"method": "independent", "epsilon": 2}"#).plan;
     let found = compare_plans(("one", &survey.plan), ("two", &weaker)).unwrap();
     assert_eq!(found.relation, candor::audit::Relation::FirstBetter);
-    // Proofs differ by kind: the document says where they are.
+    // Proofs differ by kind; the document says where they are described.
     let proofs =
         ["overlaps", "overlap", "probability", "choose", "avoid", "at_best", "other", "garbling", "reward", "same"];
     let mut found = fields(&serde_json::to_value(&found).unwrap());
@@ -317,7 +317,7 @@ fn schemas_and_randomizations() {
         ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
     let words = BTreeSet::from(words.map(str::to_owned));
     assert_eq!(fields(&serde_json::to_value(&found).unwrap()), words);
-    // Another schema, which the table does not fit.
+    // Another schema, which the data do not fit.
     let other = candor_base::schema::Schema::from_toml(
         &candor::schema::to_toml(survey.plan.schema()).replace("\"much\"", "\"most\""),
     )
@@ -342,7 +342,7 @@ fn reports() {
     let mut own = fields(&serde_json::to_value(&found).unwrap());
     own.retain(|name| !documented("estimate").contains(name));
     let mut documented: BTreeSet<String> = documented("report").difference(&documented("estimate")).cloned().collect();
-    // These are there with earlier waves only; the tests of the command have some.
+    // Fields with earlier waves only, which the tests of the command cover.
     documented.retain(|name| !["waves", "changes"].contains(&name.as_str()));
     assert_eq!(own, documented);
 }

@@ -1,4 +1,4 @@
-//! What respondents are told equals brute force over everything that is sent.
+//! Numbers for respondents agree with brute force over everything that is sent.
 
 use crate::sent::{all_sent, posterior};
 use candor::explain::explain;
@@ -10,7 +10,7 @@ use candor_base::shape::Shape;
 use candor_privacy::guess::guesses;
 use proptest::prelude::*;
 
-/// How well an attribute of a block can be guessed; `None` if there is too much to look at.
+/// Returns how well an attribute of a block can be guessed; `None` if there are too many cases.
 fn by_brute_force(plan: &Plan, block: &Block, place: usize) -> Option<(f64, f64)> {
     let (mut right, mut surest) = (0.0, 0.0f64);
     for sent in all_sent(plan, block)? {
@@ -22,13 +22,14 @@ fn by_brute_force(plan: &Plan, block: &Block, place: usize) -> Option<(f64, f64)
     Some((right, surest))
 }
 
-/// Whether an attribute is tied to others: then its own block is not all that is sent about it (see `possible.rs`).
+/// Returns whether an attribute is tied to others, so that its block is not everything sent about it (see
+/// `possible.rs`).
 fn is_tied(plan: &Plan, attribute: usize) -> bool {
     let components = plan.schema().components();
     components.iter().any(|component| component.is_tied() && component.attributes().contains(&attribute))
 }
 
-/// Compares all attributes; gives how many there were.
+/// Compares all attributes, and returns their number.
 fn check(plan: &Plan) -> usize {
     let (found, private) = (guesses(plan), plan.schema().randomized());
     assert_eq!(found.len(), private.len());
@@ -63,7 +64,7 @@ fn guesses_from_everything_that_is_sent_for_plans_of_every_family() {
 
 #[test]
 fn mirror_images_average_out_but_a_guess_does_not() {
-    // With 3 : 1 for the truth, or against it: which one is sent along.
+    // The answer is three times as likely for the true category, or for the other one; the channel is sent as well.
     let towards = Matrix::new(vec![2], vec!["0".into(), "1".into()], 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
     let away = Matrix::new(vec![2], vec!["0".into(), "1".into()], 2, vec![vec![1, 3], vec![3, 1]]).unwrap();
     let block = Block::lottery(vec![0], vec![(1, Channel::Matrix(towards)), (1, Channel::Matrix(away))]);
@@ -99,9 +100,9 @@ proptest! {
     }
 }
 
-/// Every number on a sheet, against everything that may be sent.
+/// Compares every number on the page for respondents with everything that may be sent.
 fn check_sheet(plan: &Plan) -> bool {
-    // What ties change on the sheet is held to brute force in `possible.rs`.
+    // `possible.rs` compares the effect of ties with brute force.
     if plan.schema().randomized().into_iter().any(|attribute| is_tied(plan, attribute)) {
         return false;
     }
@@ -110,7 +111,7 @@ fn check_sheet(plan: &Plan) -> bool {
         return false;
     };
     let text = sheet.page.text().split_whitespace().collect::<Vec<_>>().join(" ");
-    // The limit for somebody who knows all other answers: the largest ratio along one attribute.
+    // The bound for an adversary who knows all other answers: the largest ratio along one attribute.
     let mut ratio = 1.0f64;
     let mut examples = Vec::new();
     for (block, sent) in plan.blocks().iter().zip(&all) {
@@ -178,7 +179,7 @@ fn each_number_of_the_sheet_equals_brute_force() {
     assert!(compared >= 12, "{compared} plans compared");
 }
 
-/// Syllables by groups of vowels, without a silent e at the end.
+/// Counts syllables by groups of vowels, without a silent final e.
 fn syllables(word: &str) -> usize {
     let word = word.to_lowercase();
     let vowel = |c: char| "aeiouy".contains(c);
@@ -189,7 +190,7 @@ fn syllables(word: &str) -> usize {
     (groups - usize::from(silent)).max(1)
 }
 
-/// Flesch reading ease and Flesch-Kincaid grade of sentences.
+/// Returns Flesch reading ease and Flesch-Kincaid grade of a text.
 fn readability(text: &str) -> (f64, f64) {
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphabetic() && c != '\'').filter(|word| !word.is_empty()).collect();
@@ -204,7 +205,7 @@ fn readability(text: &str) -> (f64, f64) {
 
 #[test]
 fn the_english_sheet_can_be_read_at_twelve() {
-    // The scale itself, on a text that is known to be hard.
+    // The scale itself, for a text that is known to be hard.
     let hard = "The identifiability of multidimensional contingency tables necessitates invertibility of the \
                 randomization operator.";
     assert!(readability(hard).1 > 12.0);

@@ -1,4 +1,4 @@
-//! The functions of the crate, one by one. One program, because each takes longer to link than to run.
+//! Tests of the crate's functions, in one program, because linking takes longer than running.
 
 #[path = "../survey/mod.rs"]
 mod survey;

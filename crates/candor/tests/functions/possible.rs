@@ -1,4 +1,4 @@
-//! Everything that is printed about tied attributes, against brute force over all possible records and all responses.
+//! Numbers about tied attributes agree with brute force over all possible records and responses.
 
 use candor::guarantee::certified;
 use candor_base::channel::{Channel, Matrix};
@@ -10,10 +10,10 @@ use candor_privacy::{AuditRequest, audit};
 
 use crate::sent::all_sent;
 
-/// More numbers than this take too long.
+/// Maximum number of values; more take too long.
 const MAX: usize = 1 << 21;
 
-/// A generator of small numbers: the same ones in every run.
+/// A generator of small numbers with a fixed sequence.
 struct Chance(u64);
 
 impl Chance {
@@ -23,8 +23,9 @@ impl Chance {
     }
 }
 
-/// A random schema whose attributes are asked under conditions on others: chains, several children, public parents, and
-/// categories for missing values.
+/// Returns a random schema with skip logic.
+///
+/// It has chains, several children, public parents, and categories for missing values.
 fn conditional_schema(chance: &mut Chance) -> Schema {
     let attributes = 2 + chance.below(3);
     let mut text = String::new();
@@ -53,7 +54,7 @@ fn conditional_schema(chance: &mut Chance) -> Schema {
     Schema::from_toml(&text).unwrap()
 }
 
-/// Attributes, crossings, and attributes beside their crossings.
+/// Returns attributes, cross-classifications, and attributes together with their cross-classifications.
 fn crossed_schema(chance: &mut Chance) -> Schema {
     let labels = |n: usize, letter: char| (0..n).map(|i| format!("{letter}{i}")).collect::<Vec<String>>();
     let (a, b) = (labels(2 + chance.below(2), 'a'), labels(2, 'b'));
@@ -69,7 +70,7 @@ fn crossed_schema(chance: &mut Chance) -> Schema {
     Schema::new(attributes).unwrap()
 }
 
-/// Whether a person can have these categories, read off the schema again.
+/// Returns whether a person can have these categories, derived from the schema again.
 fn is_possible(schema: &Schema, record: &[usize]) -> bool {
     let label = |a: usize| schema.attributes()[a].categories()[record[a]].as_str();
     let asked = |a: usize| match schema.attributes()[a].asked_if() {
@@ -90,7 +91,7 @@ fn is_possible(schema: &Schema, record: &[usize]) -> bool {
     (0..record.len()).all(asked) && ["A", "B"].into_iter().all(same)
 }
 
-/// The attributes that are tied to one, itself included.
+/// Returns the attributes that are tied to one, including itself.
 fn component(schema: &Schema, attribute: usize) -> Vec<usize> {
     let mut found = vec![attribute];
     let shared = |a: usize, b: usize| schema.name(a).split('*').any(|x| schema.name(b).split('*').any(|y| x == y));
@@ -103,7 +104,7 @@ fn component(schema: &Schema, attribute: usize) -> Vec<usize> {
     found
 }
 
-/// All records, those possible, and the likelihood of every response under each record; `None` if that is too much.
+/// All records, the possible ones, and the likelihood of every response under each; `None` if there are too many.
 struct Written {
     records: Vec<Vec<usize>>,
     likelihoods: Vec<Vec<f64>>,
@@ -127,7 +128,8 @@ fn written_out(plan: &Plan) -> Option<Written> {
     Some(Written { records, likelihoods })
 }
 
-/// The largest log-ratio between possible records that agree outside the component; public answers are not compared.
+/// Returns the largest log ratio between possible records that agree outside of the component, with equal public
+/// answers.
 fn conditional(plan: &Plan, written: &Written, tied: &[usize]) -> f64 {
     let mut worst = 0.0f64;
     let possible: Vec<usize> =
@@ -144,10 +146,10 @@ fn conditional(plan: &Plan, written: &Written, tied: &[usize]) -> f64 {
     worst
 }
 
-/// Guess accuracy and worst posterior from everything that is sent, public answers included.
+/// Returns guess accuracy and worst posterior from everything that is sent, including public answers.
 fn guess(plan: &Plan, written: &Written, attribute: usize, tied: &[usize]) -> (f64, f64) {
     let schema = plan.schema();
-    // Outside the component everything is uniform, and what is possible there does not matter.
+    // Outside of the component everything is uniform, so possibility there does not matter.
     let inside = |record: &[usize]| {
         let mut checked: Vec<usize> = record.to_vec();
         let some = written
@@ -184,8 +186,9 @@ fn guess(plan: &Plan, written: &Written, attribute: usize, tied: &[usize]) -> (f
     (right, surest)
 }
 
-/// Holds everything that is printed about every attribute to brute force; gives how many attributes were compared, and
-/// for how many the numbers were exact.
+/// Compares all numbers about every attribute with brute force.
+///
+/// Returns how many attributes were compared, and for how many the numbers were exact.
 fn check(plan: &Plan, note: &str) -> (usize, usize) {
     let Some(written) = written_out(plan) else { return (0, 0) };
     let printed = certified(plan);
@@ -220,7 +223,7 @@ fn check(plan: &Plan, note: &str) -> (usize, usize) {
     (compared, exact)
 }
 
-/// Plans of every method that takes the schema, and one of random matrices.
+/// Returns plans of every method that supports the schema, and one of random matrices.
 fn plans(schema: &Schema, chance: &mut Chance) -> Vec<(String, Plan)> {
     let epsilon = [0.5f64, 1.0, 2.0, 4.0][chance.below(4)];
     let requests = [
@@ -271,7 +274,7 @@ fn nothing_printed_about_tied_attributes_is_too_small() {
     assert!(exact * 10 > compared * 9, "only {exact} of {compared} conditional epsilons are exact");
 }
 
-/// The schema of the attack: one question, and three that are asked only of those who say yes.
+/// The schema of the attack: one question, and three that are asked only of people who answer yes.
 #[test]
 fn a_question_with_three_follow_ups() {
     let mut text = "[[attribute]]\nname = \"Drug use\"\ncategories = [\"no\", \"yes\"]\n".to_owned();

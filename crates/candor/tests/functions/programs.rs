@@ -47,7 +47,7 @@ fn every_example_runs() {
     assert_eq!(examples.count(), mains.len(), "every example is in the list");
 }
 
-/// How many people methods take, for few attributes.
+/// Runs the example on sample sizes with few attributes.
 fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
     let plot = people_needed::picture(&[2, 3, 4])?;
     let best = plot.rows.iter().find(|row| row.best).and_then(|row| row.numbers[0]).ok_or("no method is best")?;
@@ -58,7 +58,7 @@ fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The picture of both bounds, of few attributes.
+/// Runs the example on both bounds with few attributes.
 fn small_bounds() -> Result<(), Box<dyn std::error::Error>> {
     let both = both_bounds::picture(&[2, 2, 2], &[1.0])?;
     let [pairs, triples] = [0, 1].map(|at| both.series[at].points[0].1);
@@ -66,7 +66,7 @@ fn small_bounds() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What is measured, once and small; and that the exponent of a known law, whatever its small values are, is found.
+/// Runs each measurement once with small data, and finds the exponent of a known power law.
 fn small_growth() -> Result<(), Box<dyn std::error::Error>> {
     let (plan, seconds) = growth::planned(&[2, 3], &serde_json::json!({"method": "independent", "epsilon": 1.0}))?;
     assert!(seconds > 0.0 && growth::used(&plan, &[2, 3], 100)?.iter().all(|seconds| *seconds > 0.0));
@@ -75,7 +75,7 @@ fn small_growth() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A stranger's first example.
+/// The first example that a new user reads.
 #[test]
 fn the_first_example_is_short() {
     let text = include_str!("../../examples/design.rs");

@@ -1,4 +1,4 @@
-//! What would protect nobody is refused, and work that nobody waits for ends.
+//! Plans that would protect nobody are rejected, and cancelled work ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -32,15 +32,15 @@ fn a_plan_that_protects_nobody_is_refused_unless_it_is_meant() {
     assert!(made(&[4, 4], r#"{"method": "independent", "epsilon": 60}"#, &more).is_ok());
     let not = usual.clone().max_epsilon(f64::NAN);
     assert!(made(&[4], r#"{"method": "independent", "epsilon": 60}"#, &not).is_err());
-    // Answers that rule truths out.
+    // Answers that rule out true values.
     let matrix = r#"{"method": "matrix", "matrix": [["1", "0"], ["0", "1"]]}"#;
     assert_eq!(made(&[2], matrix, &usual).unwrap_err(), StudyError::Unbounded);
     let meant = made(&[2], matrix, &usual.clone().allow_unbounded(true)).unwrap();
     assert_eq!(meant.epsilon.certified, None);
     assert!(caution(&meant.plan).unwrap().contains("no finite epsilon"));
-    // What l-diversity and the front promise is something else.
+    // l-diversity and the Pareto front guarantee something else.
     assert!(made(&[5], r#"{"method": "l-diversity", "l": [2]}"#, &usual).is_ok());
-    // Integers of 64 bits are not enough for some epsilons.
+    // 64-bit integers do not suffice for some epsilons.
     let sizes = [65_535; 5];
     let told = made(&sizes, r#"{"method": "joint", "epsilon": 4}"#, &usual).unwrap_err();
     assert!(matches!(told, StudyError::OutOfReach { asked: 4.0, .. }), "{told}");
@@ -88,7 +88,7 @@ fn shares_of_a_table_are_rounded_before_they_are_public() {
     assert!(Stated::Exactly.caution().starts_with("WARNING"));
 }
 
-/// Somebody who waits for so many steps.
+/// Cancels the work after this number of steps.
 fn after(steps: usize, work: impl FnOnce(ProgressSink<'_>) -> bool) {
     let told = AtomicUsize::new(0);
     let goes_on = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) + 1 < steps;
@@ -121,7 +121,7 @@ fn whoever_waits_may_end_it() {
         Counts::read(&survey.plan, inputs, &tables, CountOptions::default(), progress)
             .is_err_and(|error| cancelled(&error))
     });
-    // A file that was begun is not there.
+    // A file that was started does not remain.
     let folder = tempfile::tempdir().unwrap();
     let target = Target::File(folder.path().join("responses.csv"));
     let source = candor_base::randomness::Source::from_seed(1);
@@ -139,7 +139,7 @@ fn whoever_waits_may_end_it() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Somebody who ends searches, and nothing else.
+/// Cancels searches, and nothing else.
 fn impatient(work: impl FnOnce(ProgressSink<'_>)) {
     work(ProgressSink::new(&|step: &Progress| !step.is_search));
 }
@@ -180,7 +180,7 @@ fn a_front_out_of_time_has_the_points_there_was_time_for() {
     let found = pareto(Prior::uniform(3).unwrap(), &options, ProgressSink::none()).unwrap();
     assert!(found.out_of_time && !found.interrupted);
     assert!(found.points.unwrap().is_empty() && !found.warner.is_empty() && found.rows.len() == 9);
-    // Three exact points, and nothing after them: spread over the privacies, not the first ones.
+    // Three exact points and no more: spread over the privacy levels, instead of the first three.
     let told = AtomicUsize::new(0);
     let goes_on = |_: &Progress| told.fetch_add(1, Ordering::Relaxed) < 3;
     let options = FrontOptions::default().points(9).method(FrontMethod::Exact);
@@ -200,7 +200,7 @@ fn counting_batches_is_counting_codes() {
     let options = CountOptions::default().by(&[2]);
     let inputs = survey.input(&responses[0]).into();
     let counts = Counts::read(&survey.plan, inputs, &tables, options, ProgressSink::none()).unwrap();
-    // The same seed, the same answers.
+    // The same seed gives the same answers.
     assert_eq!(counts.groups(), Counts::from_codes(&survey.plan, &survey.columns(), &tables, &[2]).unwrap().groups());
     assert_eq!(counts.provenance().simulation, done.simulation);
     assert!(counts.provenance().notes(str::to_owned)[0].contains("seed 7"));

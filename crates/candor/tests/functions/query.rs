@@ -1,4 +1,4 @@
-//! Queries in memory, by every method.
+//! Tests of queries in memory, by every method.
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
@@ -24,14 +24,14 @@ fn methods_side_by_side() {
     let names: Vec<&str> = found.answers.iter().map(|answer| answer.method).collect();
     assert_eq!(names, ["joint", "clusters", "independent", "adjusted", "naive"]);
     let [joint, clusters, independent, adjusted, _] = &found.answers[..] else { panic!("five answers") };
-    // A third of all; were they independent, half of a third.
+    // A third of all people; if the attributes were independent, half of a third.
     let error = joint.standard_error.unwrap();
     assert!((joint.estimate.unwrap() - 1.0 / 3.0).abs() < 6.0 * error && error < 0.05);
-    // About two standard errors to each side, as intervals of `estimate` are.
+    // About two standard errors to each side, as for intervals of `estimate`.
     let sides = [joint.estimate.unwrap() - joint.low.unwrap(), joint.high.unwrap() - joint.estimate.unwrap()];
     assert!(sides.iter().all(|side| (side / error - 1.96).abs() < 0.2), "{joint:?}");
     assert!((independent.estimate.unwrap() - 1.0 / 6.0).abs() < 0.05);
-    // Each attribute is a block of its own here.
+    // Each attribute has its own block here.
     assert_eq!(clusters.estimate, independent.estimate);
     assert!(independent.standard_error.is_none() && independent.low.is_none() && independent.high.is_none());
     let between = independent.estimate.unwrap()..joint.estimate.unwrap() + 6.0 * error;
@@ -67,7 +67,7 @@ fn only_what_is_needed_is_counted() {
 
 #[test]
 fn what_cannot_be_answered_says_why() {
-    // A lottery has no records to weigh.
+    // A plan with several channels per block has no answer records to weight.
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 4, "tables": "smokes;school"}"#);
     let found = ask(&lottery, "smokes = yes and school = none", all_methods());
     let adjusted = found.answers.iter().find(|answer| answer.method == "adjusted").unwrap();

@@ -1,4 +1,4 @@
-//! Signatures of plans, against the vectors that the JavaScript client is tested with. They were made with WebCrypto.
+//! Signatures agree with the vectors of the JavaScript client's tests, which were made with WebCrypto.
 
 use candor::signature::{PrivateKey, PublicKey, Signature, SignatureError};
 use candor_base::plan::Plan;
@@ -16,7 +16,7 @@ struct Case {
     plan: String,
     public_key: String,
     signature: String,
-    /// Part of the message; `None` if the signature is valid.
+    /// Part of the error message; `None` if the signature is valid.
     error: Option<String>,
 }
 
@@ -36,7 +36,7 @@ fn vectors() -> Vectors {
     serde_json::from_str(include_str!("../signatures.json")).unwrap()
 }
 
-/// The key of the vectors.
+/// Returns the key of the vectors.
 fn key() -> PrivateKey {
     let (secret, public) = (vectors().private_key, vectors().cases[0].public_key.clone());
     let file = serde_json::json!({

@@ -1,4 +1,4 @@
-//! How many respondents it takes.
+//! Tests of sample sizes.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ fn so_many_respondents_reach_the_margin_and_one_fewer_do_not() {
     assert!(all.tables[1].respondents > found.tables[1].respondents);
 }
 
-/// Truths that are anticipated: the uniform one gives the uniform size, none gives more than the worst case, and errors
-/// at the size are the margin.
+/// A uniform population gives the uniform size, and no expected shares exceed the worst case; at the size, errors
+/// match the margin.
 #[test]
 fn anticipated_shares_give_sizes_between() {
     let plan = Survey::independent().plan;
@@ -62,8 +62,8 @@ fn anticipated_shares_give_sizes_between() {
     }
 }
 
-/// Constrained estimates take fewer respondents where shares are close to zero for their errors, and elsewhere as many
-/// as unbiased ones; their errors in a comparison fall with the same numbers.
+/// Constrained estimates need fewer respondents if shares are close to zero relative to their errors, and otherwise
+/// as many as unbiased ones. Their errors in a comparison decrease accordingly.
 #[test]
 fn constrained_estimates_take_no_more_respondents() {
     let schema = Schema::with_sizes(&[6, 5]).unwrap();
@@ -102,7 +102,7 @@ fn what_no_number_tells_says_why() {
     );
 }
 
-/// No truth needs more than the worst case, and some need more than the uniform one.
+/// No population needs more than the worst case, and some need more than the uniform one.
 #[test]
 fn the_worst_case_holds_for_every_truth() {
     for request in [r#"{"method": "independent", "epsilon": 6}"#, r#"{"method": "workload", "epsilon": 3}"#] {
@@ -137,13 +137,13 @@ fn the_worst_case_holds_for_every_truth() {
                 }
             }
             assert!(largest <= 0.02 * (1.0 + 1e-9), "{one:?}: {largest}");
-            // It is not far above what some truth needs.
+            // It is close to what some population needs.
             assert!(largest > 0.02 * 0.95, "{one:?}: {largest}");
         }
     }
 }
 
-/// A table with columns of text and, if there are any, of shares.
+/// Returns a file with columns of text and, if there are any, of shares.
 fn table(columns: &[(&str, &[&str])], shares: &[f64]) -> Input {
     let text = |(name, values): &(&str, &[&str])| {
         (name.to_string(), Arc::new(StringArray::from_iter_values(values.iter())) as ArrayRef)
@@ -169,10 +169,10 @@ fn shares_of_categories_and_of_people() {
     assert_eq!(by_category.of(schema, 0), [0.75, 0.25]);
     assert_eq!(by_category.of(schema, 2), [0.0, 1.0]);
     assert!(!by_category.knows(1) && by_category.of(schema, 1) == [1.0 / 3.0; 3]);
-    // What is not said is independent of the rest: three schools, everybody in the south.
+    // Unspecified attributes are independent of the rest: three schools, and everybody in the south.
     let kinds = by_category.kinds(schema, &[2, 1], &[]).unwrap();
     assert!(kinds.len() == 3 && kinds.iter().all(|(codes, _, share)| codes[0] == 1 && *share == 1.0 / 3.0));
-    // People of a pilot: every row counts alike, and smoking goes with the region and the age.
+    // People in a pilot: all rows have equal weight, and smoking is associated with region and age.
     let pilot = [
         ("smokes", &["no", "no", "yes", "no"][..]),
         ("region", &["north", "north", "south", "south"]),
@@ -223,8 +223,8 @@ fn effects_take_respondents() {
     assert_eq!((one.method, one.effects.len(), one.shares[1].share), ("ml", 1, 0.5));
     assert!(one.notes[0].contains("nothing about smokes, region"), "{:?}", one.notes);
     assert!((0.8..0.81).contains(&one.effects[0].power));
-    // A fifth of the effect takes about 25 times as many, a little less as shares are less extreme; a rare response
-    // takes more.
+    // A fifth of the effect needs about 25 times as many respondents, or slightly fewer because shares are less
+    // extreme. A rare outcome needs more.
     let small = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.14"]).unwrap();
     assert!((23.0..25.5).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
     let rare = Shares::read(
@@ -237,13 +237,13 @@ fn effects_take_respondents() {
         rare.effects[0].respondents > 2.0 * one.effects[0].respondents
             && rare.notes[0].contains("nothing about region is")
     );
-    // A randomized predictor takes more than a public one, by the corrected score.
+    // A randomized predictor needs more than a public one, by the corrected score.
     let hidden = found(&plan, "smokes ~ school + age", &Shares::uniform(), &["school=much=0.7", "age=0.3"]).unwrap();
     assert_eq!((hidden.method, hidden.effects.len()), ("corrected", 2));
     assert!(hidden.effects[0].respondents > one.effects[0].respondents && hidden.notes[1].contains("age"));
     let linear = found(&plan, "age ~ smokes", &Shares::uniform(), &["smokes=yes=0.5"]).unwrap();
     assert!(linear.family == "linear" && linear.shares.is_empty() && linear.notes[1].contains("linear"), "{linear:?}");
-    // A name that nobody knows is no number, unless somebody says so.
+    // An unknown name is a number only if it is listed as one.
     let misspelt = found(&plan, "smokes ~ regoin", &Shares::uniform(), &["regoin=0.7"]).unwrap_err().to_string();
     assert!(misspelt.contains("\"regoin\" is not an attribute of the plan (did you mean \"region\"?)"), "{misspelt}");
     assert!(misspelt.contains("`numeric_columns` \"regoin\""), "{misspelt}");

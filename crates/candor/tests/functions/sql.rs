@@ -1,4 +1,4 @@
-//! The query that counts responses.
+//! Tests of the query that counts responses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use candor_tables::TableError;
 use candor_tables::counts::CountColumns;
 use candor_tables::input::Input;
 
-/// The query without the fingerprint, which every SELECT has after the name of its table.
+/// Returns the query without the fingerprint, which every SELECT has after the name of its table.
 fn sql(plan: &Plan, from: &str, tables: &TableList, dialect: Dialect, sets: StoredSets) -> String {
     let query = candor::sql::sql(plan, from, tables, dialect, sets);
     let quote = if matches!(dialect, Dialect::Duckdb | Dialect::Postgres) { '"' } else { '`' };
@@ -104,17 +104,17 @@ fn one_select_for_each_way_to_be_answered() {
             .filter_map(|line| Some(line.strip_prefix("WHERE ")?.replace("CAST(\"candor_tag\" AS VARCHAR) ", "")))
             .collect()
     };
-    // Strips that ask elsewhere have nothing to count ...
+    // Subset channels that ask elsewhere have nothing to count ...
     assert_eq!(conditions("smokes"), ["IN ('1', '3')", "IN ('0')"]);
     assert_eq!(query("smokes").matches("SELECT").count(), 3);
-    // ... but for the other attributes of the table.
+    // ... except for the other attributes of the table.
     let elsewhere = "IN ('2', '4')";
     assert_eq!(conditions("smokes,region"), [elsewhere, "IN ('1', '3')", "IN ('0')"]);
     assert_eq!(conditions("smokes,count"), [elsewhere, "IN ('1', '3')", "IN ('0')"]);
     let both = query("smokes,count");
     assert!(both.contains("GROUP BY \"smokes\", \"candor_tag\", candor_set_9.candor_label\n"), "{both}");
     assert!(both.contains("GROUP BY \"candor_tag\", candor_set_8.candor_label, candor_set_9.candor_label"), "{both}");
-    // Tables without sets are counted as ever.
+    // Tables without sets are counted as before.
     assert_eq!(query("party").matches("SELECT").count(), 1);
     assert!(!query("party").contains("candor_holds"));
     assert!(
@@ -122,10 +122,11 @@ fn one_select_for_each_way_to_be_answered() {
     );
 }
 
-/// Rows of counts: the table, what they hold, and a label or nothing for each column of the plan.
+/// Rows of counts: the table, their meaning, and a label or nothing for each column of the plan.
 type CountRows = BTreeMap<(String, &'static str, Vec<Option<String>>), u64>;
 
-/// What the query for the tables gives: response by response, with the labels of sets one by one.
+/// Returns the result of the query for the tables, computed response by response with the labels of sets one at a
+/// time.
 fn counted(plan: &Plan, columns: &[Codes<'_>], people: usize, tables: &TableList) -> CountRows {
     let mut counts = CountRows::new();
     for (table, row) in tables.lists().iter().flat_map(|table| (0..people).map(move |row| (table, row))) {
@@ -171,7 +172,7 @@ fn counted(plan: &Plan, columns: &[Codes<'_>], people: usize, tables: &TableList
     counts
 }
 
-/// Such rows as a table, read back.
+/// Reads such rows back as a counts file.
 fn read_back(plan: &Plan, rows: &CountRows, tables: &TableList) -> Result<Counts, TableError> {
     let mut named: Vec<(String, ArrayRef)> = vec![
         ("candor_table".to_owned(), Arc::new(StringArray::from_iter_values(rows.keys().map(|row| &row.0)))),
@@ -211,7 +212,7 @@ fn counts_of_what_answers_hold_are_those_of_responses() {
     for (found, expected) in found.groups()[&vec![]].iter().zip(&expected.groups()[&vec![]]) {
         assert_eq!((found.layout(), found.groups()), (expected.layout(), expected.groups()));
     }
-    // A row that is lost is noticed, of either kind.
+    // A missing row of either kind is detected.
     for holds in ["responses", "cells"] {
         let lost = rows.keys().find(|row| row.0 == "school" && row.1 == holds).unwrap().clone();
         let count = rows.remove(&lost).unwrap();

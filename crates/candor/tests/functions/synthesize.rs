@@ -1,4 +1,4 @@
-//! Synthetic records in memory.
+//! Tests of synthetic records in memory.
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
@@ -37,7 +37,7 @@ fn records_have_the_estimated_shares() {
             assert!((share as f64 / made.records as f64 - cell.estimate).abs() < 2e-3, "{}", made.method);
         }
     }
-    // The same source, the same records; they are not in the JSON.
+    // The same source gives the same records, which are not in the JSON.
     assert_eq!(synthesize(&survey.plan, &counts, Parts::Joint, None, &source, ProgressSink::none()).unwrap(), joint);
     let json = serde_json::to_value(&joint).unwrap();
     assert!(json.get("columns").is_none() && json["seed"].is_null() && json["seconds"].is_null());
@@ -65,7 +65,8 @@ fn what_cannot_be_made_is_refused_with_what_to_use_instead() {
     assert!(refused(Parts::Clusters).ends_with("; use `method adjusted`, or a plan with smaller blocks"));
 }
 
-/// A plan for pairs, whose responses are no records: the tree and maximum entropy of two attributes are their table.
+/// Responses to this plan are not records; with two attributes, the tree and maximum entropy are equal to their
+/// table.
 #[test]
 fn pair_tables_make_records_and_weights() {
     let survey = Survey::new(r#"{"method": "workload", "epsilon": 6, "tables": "pairs"}"#);
@@ -79,7 +80,7 @@ fn pair_tables_make_records_and_weights() {
             made.columns[2].iter().filter(|&&code| code == 0).count(),
             survey.truths[2].iter().filter(|&&code| code == 0).count()
         );
-        // A third of all have much school and do not smoke; the standard error is below 0.012.
+        // A third of all people have much school and do not smoke; the standard error is below 0.012.
         let both = (0..PEOPLE as usize).filter(|&row| made.columns[0][row] == 0 && made.columns[1][row] == 2).count();
         assert!((both as f64 / PEOPLE as f64 - 1.0 / 3.0).abs() < 0.06, "{both}");
         let (records, weights) =

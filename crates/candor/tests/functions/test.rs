@@ -1,4 +1,4 @@
-//! Tests of independence, in memory.
+//! Tests of the tests of independence, in memory.
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
@@ -16,7 +16,7 @@ fn what_depends_and_what_does_not() {
     let dependent = test(&survey.plan, &survey.counts("smokes;school;smokes,school", &[]), [0, 1], 0.95).unwrap();
     assert_eq!((dependent.respondents, dependent.degrees), (PEOPLE, 2));
     assert!(dependent.p_value < 1e-6 && dependent.odds_ratio.is_none());
-    // Of the truth: chi-square over the number of people is 2/3.
+    // In the true records, chi-square divided by the number of people is 2/3.
     let error = dependent.cramers_v_standard_error.unwrap();
     let (low, high) = (dependent.cramers_v_low.unwrap(), dependent.cramers_v_high.unwrap());
     assert!(low < dependent.cramers_v && dependent.cramers_v < high && high <= 1.0, "{low} {high}");
@@ -25,7 +25,7 @@ fn what_depends_and_what_does_not() {
     let naive = dependent.naive.unwrap();
     assert!(naive.cramers_v.unwrap() < dependent.cramers_v);
     assert!(dependent.verdict().unwrap().starts_with("the same test"));
-    // Smoking and the region: independent, two by two.
+    // Smoking and region are independent, in a 2 x 2 table.
     let independent = test(&survey.plan, &survey.counts("smokes;region;smokes,region", &[]), [0, 2], 0.95).unwrap();
     assert!(independent.p_value > 1e-6 && independent.degrees == 1);
     let odds = independent.odds_ratio.unwrap();
@@ -42,7 +42,7 @@ fn tables_are_those_of_the_pair() {
     let several = pair("school;smokes").unwrap_err().to_string();
     assert_eq!(several, "`independence` requires one pair of attributes, such as a,b");
     assert_eq!(tables(schema, [1, 0]).unwrap().lists(), [vec![1], vec![0], vec![1, 0]]);
-    // The pair in the other order, or in groups, is another table.
+    // The pair in reverse order, or in groups, is another table.
     for counts in
         [survey.counts("smokes;school;school,smokes", &[]), survey.counts("smokes;school;smokes,school", &[2])]
     {
@@ -60,9 +60,10 @@ fn what_cannot_be_estimated_is_an_error() {
     assert!(refused.to_string().starts_with("not identifiable: "), "{refused}");
 }
 
-/// How often differences are found at level 0.05 in 400 surveys of 1,000 people: of mean schooling between the
-/// randomized groups of smoking, of shares of schooling between regions, and of smoking between two waves. `linked`
-/// says how much more school smokers have.
+/// Returns how often differences are significant at level 0.05 in 400 surveys of 1,000 people.
+///
+/// They are differences of mean schooling between the randomized groups of smoking, of shares of schooling between
+/// regions, and of smoking between two waves. `linked` is how much more schooling smokers have.
 fn found_in_400_surveys(linked: f64) -> [usize; 3] {
     let survey = Survey::new(r#"{"method": "independent", "epsilon": 5}"#);
     let plan = &survey.plan;
@@ -117,7 +118,7 @@ fn found_in_400_surveys(linked: f64) -> [usize; 3] {
 #[test]
 fn equal_groups_are_found_different_as_often_as_the_level_says() {
     let found = found_in_400_surveys(0.0);
-    // Of 400 at level 0.05, 20 are expected; fewer than 3 or more than 44 have a chance below 1e-6.
+    // At level 0.05, 20 of 400 are expected; fewer than 3 or more than 44 have a probability below 1e-6.
     assert!(found.iter().all(|found| (3..=44).contains(found)), "{found:?}");
     let found = found_in_400_surveys(0.5);
     assert!(found[0] > 300, "smokers with half a step more school are found: {found:?}");

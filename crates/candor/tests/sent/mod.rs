@@ -1,4 +1,4 @@
-//! Everything that may be sent under a small plan, one by one: the oracle for what is told to respondents.
+//! Enumerates everything that may be sent under a small plan: the oracle for statements to respondents.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::shape::Shape;
 
-/// What may be sent by a block, the tag included: its likelihood under each truth of the block's attributes.
+/// What a block may send, including its channel ID, with its likelihood under each combination of true categories.
 pub struct Sent {
     pub likelihoods: Vec<f64>,
 }
 
-/// More answers times records than this take too long.
+/// Maximum number of answers times records; more take too long.
 const MAX: f64 = 2e6;
 
-/// All that a block may send; `None` if that is too much.
+/// Returns everything that a block may send; `None` if there is too much.
 pub fn all_sent(plan: &Plan, block: &Block) -> Option<Vec<Sent>> {
     let shape = Shape::new(block.attributes().iter().map(|&a| plan.schema().size(a)).collect());
     let answers: f64 = block.channels().iter().map(|(_, channel)| answers(channel)).sum();
@@ -49,7 +49,7 @@ fn answers(channel: &Channel) -> f64 {
     }
 }
 
-/// All sets of so many of so many categories, as bits.
+/// Returns all sets of `size` categories, as bits.
 fn subsets(categories: usize, size: usize) -> Vec<u64> {
     (0..1u64 << categories).filter(|set| set.count_ones() as usize == size).collect()
 }
@@ -111,8 +111,8 @@ fn of_strip(strip: &Strip, shape: &Shape) -> Vec<Vec<f64>> {
     sets.iter().map(|set| (0..shape.cells()).map(|record| likelihood(set, record)).collect()).collect()
 }
 
-/// How likely each category of an attribute is after this was sent, all being equally likely before; and how often it
-/// is sent.
+/// Returns the probability of something sent, and the posterior of each category of an attribute for a uniform
+/// prior.
 pub fn posterior(plan: &Plan, block: &Block, place: usize, sent: &Sent) -> (f64, Vec<f64>) {
     let shape = Shape::new(block.attributes().iter().map(|&a| plan.schema().size(a)).collect());
     let mut sums = vec![0.0; shape.sizes()[place]];

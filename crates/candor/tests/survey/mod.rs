@@ -1,4 +1,4 @@
-//! A small survey in memory: two randomized attributes that depend on each other, and a public one.
+//! A small survey in memory: two associated randomized attributes, and a public one.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::sync::Arc;
@@ -33,10 +33,10 @@ public = true
 categories = ["north", "south"]
 "#;
 
-/// How many people answer.
+/// Number of respondents.
 pub const PEOPLE: u64 = 6_000;
 
-/// A plan with the answers of people whose truths are known here.
+/// A plan with the answers of people whose true records are known.
 pub struct Survey {
     pub plan: Plan,
     pub truths: Vec<Vec<u16>>,
@@ -44,7 +44,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Under a plan of this request; who has much school does not smoke.
+    /// Creates the survey for a plan with this request; people with much school do not smoke.
     pub fn new(request: &str) -> Survey {
         let schema = Schema::from_toml(SCHEMA).unwrap();
         let request: Request = serde_json::from_str(request).unwrap();
@@ -60,17 +60,17 @@ impl Survey {
         Survey { plan, truths, answers }
     }
 
-    /// Attributes one by one.
+    /// Creates the survey with independent randomization.
     pub fn independent() -> Survey {
         Survey::new(r#"{"method": "independent", "epsilon": 6}"#)
     }
 
-    /// The columns of the responses.
+    /// Returns the columns of the responses.
     pub fn columns(&self) -> Vec<Codes<'_>> {
         answer_codes(&self.plan, &self.answers)
     }
 
-    /// The different answer records; answers are categories.
+    /// Returns the distinct answer records; answers are categories.
     pub fn records(&self) -> DistinctRecords {
         let codes = |codes: Codes<'_>| match codes {
             Codes::One(codes) => codes.to_vec(),
@@ -82,13 +82,13 @@ impl Survey {
         records
     }
 
-    /// The counts of these tables.
+    /// Returns the counts of these tables.
     pub fn counts(&self, tables: &str, by: &[usize]) -> Counts {
         let tables = TableList::parse(tables, self.plan.schema()).unwrap();
         Counts::from_codes(&self.plan, &self.columns(), &tables, by).unwrap()
     }
 
-    /// The people as a record batch.
+    /// Returns the people as a record batch.
     pub fn people(&self) -> RecordBatch {
         let column = |a: usize| -> (String, ArrayRef) {
             let attribute = &self.plan.schema().attributes()[a];
@@ -98,12 +98,12 @@ impl Survey {
         RecordBatch::try_from_iter((0..self.truths.len()).map(column)).unwrap()
     }
 
-    /// A table of one batch.
+    /// Returns an input with one batch.
     pub fn input(&self, batch: &RecordBatch) -> Input {
         Input::from_batches("table", batch.schema(), [Ok(batch.clone())]).unwrap()
     }
 
-    /// The people's responses from a seed, and what was done.
+    /// Randomizes the people with a seed, and returns the responses and the summary.
     pub fn randomized(&self) -> (Vec<RecordBatch>, Randomized) {
         let (mut responses, source) = (Vec::new(), Source::from_seed(7));
         let options = RandomizeOptions::new(&source);

@@ -3,7 +3,6 @@
 //! The likelihoods are represented in one of three ways, depending on the number of attributes: as exact numbers, as
 //! floats with a proven error, or by the shape of the sets alone. Each way yields upper bounds on the losses; with
 //! exact numbers the losses are exact.
-//! exact.
 
 use std::collections::HashSet;
 

@@ -195,7 +195,6 @@ impl Pattern {
     ///
     /// # Panics
     /// Panics unless there is one weight for each attribute.
-    /// If there is not one weight for each attribute.
     #[must_use]
     pub fn resampled(self, weights: Vec<u64>) -> Pattern {
         assert_eq!(weights.len(), self.axes.len(), "one weight per attribute");

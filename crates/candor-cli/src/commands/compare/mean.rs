@@ -1,4 +1,4 @@
-//! Grids for a mean, beside the mechanisms of the literature.
+//! Grids for a mean, compared with published mechanisms.
 
 use candor::mean::{MeanComparison, MeanMechanismRow, compare_for_mean};
 use candor_design::DEFAULT_RESPONDENTS;

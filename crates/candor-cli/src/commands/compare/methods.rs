@@ -1,4 +1,4 @@
-//! Every method at the same record-level epsilon, by the errors to expect.
+//! All methods at the same record-level epsilon, by predicted error.
 
 use std::fmt::Write;
 
@@ -55,20 +55,20 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     }
 }
 
-/// The command that makes a method's plan.
+/// Returns the command that makes a method's plan.
 fn command(args: &CompareArgs, request: &Request) -> String {
     let schema = match &args.schema {
         Some(path) => shell::file(path),
         None => format!("--categories {}", joined(args.categories.iter().flatten())),
     };
     let parameters = request.parameters();
-    // How long to search is for the design to say.
+    // The time limit of the search is left to the design.
     let given = parameters.iter().filter(|(name, _)| *name != "time_limit");
     let flags: String = given.map(|(name, value)| as_flag(name, value)).collect();
     format!("candor design {schema} --method {}{flags} -o plan.json", request.method().name())
 }
 
-/// The methods that have a plan.
+/// Returns the methods that have a plan.
 fn made(comparison: &MethodComparison) -> impl Iterator<Item = &ComparedMethod> {
     comparison.methods.iter().filter(|method| method.plan.is_some())
 }
@@ -115,7 +115,7 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     text + &recommendation(comparison)
 }
 
-/// What there is to know of single methods.
+/// Returns remarks about single methods.
 fn remarks(options: &CompareOptions<'_>, comparison: &MethodComparison) -> String {
     let mut text = String::new();
     let has = |method: Method| made(comparison).any(|made| made.asks() == Some(method));
@@ -161,7 +161,7 @@ struct Column {
     cell: Box<dyn Fn(&ComparedMethod) -> String>,
 }
 
-/// The columns, by what matters: errors, then the bound, then what is promised; the size of an answer for who asks.
+/// Returns the columns by importance: errors, the bound, the promise, and with `--verbose` the size of an answer.
 fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
     let column =
         |name: &str, cell: fn(&ComparedMethod) -> String| Column { name: name.to_owned(), cell: Box::new(cell) };
@@ -172,7 +172,7 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
     let several = comparison.lists.len() > 2 && anticipated && !verbose();
     let of_list = |(number, name): (usize, &String)| {
         let cell = move |method: &ComparedMethod| shown(method.errors.get(number).copied().flatten());
-        // Tables named by the user may have any length.
+        // Table names from the user may have any length.
         let name =
             if number == 2 && name.chars().count() > 10 && !verbose() { "asked for".to_owned() } else { name.clone() };
         Column { name, cell: Box::new(cell) }
@@ -201,7 +201,7 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
     columns
 }
 
-/// What is said of a method beside its name, where the epsilon is not that of all.
+/// Returns a mark for a method whose epsilon differs from the common one.
 fn without_epsilon(method: &ComparedMethod) -> &'static str {
     if method.epsilon.is_none() { " (no epsilon)" } else { "" }
 }
@@ -210,7 +210,7 @@ fn other(error: Option<f64>) -> String {
     error.map_or("-".to_owned(), |error| shown(Some(error)))
 }
 
-/// The methods that have a plan, those with the least error first.
+/// Returns the methods that have a plan, by increasing error.
 fn by_error(comparison: &MethodComparison) -> Vec<&ComparedMethod> {
     let mut methods: Vec<&ComparedMethod> = made(comparison).collect();
     let error = |method: &ComparedMethod| method.told_error().unwrap_or(f64::INFINITY);
@@ -246,7 +246,7 @@ fn simulated(args: &CompareArgs, comparison: &MethodComparison) -> String {
     ))
 }
 
-/// What the other randomized attributes cost each.
+/// Describes the cost of the other randomized attributes for each attribute.
 fn alone(comparison: &MethodComparison) -> String {
     if comparison.attributes.is_empty() {
         return String::new();
@@ -293,7 +293,7 @@ fn recommendation(comparison: &MethodComparison) -> String {
         + &format!("\n  {}\n", best.command.as_deref().unwrap_or_default())
 }
 
-/// A ratio of 1 or more, rounded up but for what rounding itself may have added.
+/// Formats a ratio of at least 1, rounded up except for the rounding error of its computation.
 fn times_the_least(times: f64) -> String {
     let up = |unit: f64| (times / unit - 1e-6).ceil() * unit;
     match times {
@@ -303,7 +303,7 @@ fn times_the_least(times: f64) -> String {
     }
 }
 
-/// With a larger standard error of a share, an interval holds all that is possible.
+/// Standard error of a share above which an interval contains all possible values.
 const USELESS: f64 = 0.5;
 
 fn shown(error: Option<f64>) -> String {
@@ -314,12 +314,12 @@ fn shown(error: Option<f64>) -> String {
     }
 }
 
-/// Values with commas between.
+/// Joins values with commas.
 fn joined<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// A parameter as the user writes it.
+/// Formats a parameter as an option.
 fn as_flag(name: &str, value: &Value) -> String {
     let word = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! A plan in words and tables.
+//! Description of a plan as text and tables.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use candor_privacy::{AuditRequest, audit};
 
 use crate::show::{count, paragraph, plural, short_table, verbose};
 
-/// A difference between epsilon asked for and certified that is worth mentioning.
+/// Smallest difference between requested and certified epsilon that is reported.
 const WORTH_MENTIONING: f64 = 1e-9;
 
 /// With a larger standard error of a share, a table of pairs is of no use.
@@ -36,7 +36,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     // Without the last column, which is for audits.
     let shown = ATTRIBUTE_HEADER.len() - 1;
     let rows = attribute_rows(plan).into_iter().zip(guarantee.attributes());
-    // What nothing is learned of comes last.
+    // Attributes of which nothing is learned come last.
     let (asked, silent): (Vec<_>, Vec<_>) = rows.partition(|(_, one)| one.conditional != Epsilon::ZERO);
     let rows: Vec<Vec<String>> = asked.iter().chain(&silent).map(|(row, _)| row[..shown].to_vec()).collect();
     text += &short_table(&ATTRIBUTE_HEADER[..shown], &rows);
@@ -59,7 +59,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     text
 }
 
-/// What a plan gives for the prior that it was made for; nothing if there is none.
+/// Describes the guarantee for the prior that the plan was made for; empty if there is none.
 pub fn describe_prior(plan: &Plan) -> String {
     prior_sentences(plan, str::to_owned).map_or(String::new(), |(heading, sentences)| {
         let sentences: String = sentences.iter().map(|sentence| paragraph(sentence)).collect();

@@ -1,4 +1,4 @@
-//! What a design found out, in words.
+//! Findings of a design as text.
 
 use candor::design::Design;
 use candor::verdict;
@@ -9,12 +9,12 @@ use candor_design::outcome::{AdjustedEpsilon, AlternativeMethod, Choice, OtherMe
 
 use crate::show::{count, paragraph, plural, table, verbose};
 
-/// What the design found out, in words.
+/// Describes the findings of a design.
 pub fn findings(designed: &Design) -> String {
     let mut text = String::from("\n");
     let certified = designed.plan.guarantee().epsilon().as_f64();
     if let Some(bound) = designed.epsilon.lower_bound {
-        // Rounded down, and what is missing up: both hold as they are printed.
+        // The bound is rounded down and the gap up, so that both are true as printed.
         let bound = (bound * 1e4).floor() / 1e4;
         let gap = ((certified - bound).max(0.0) * 1e4).ceil() / 1e4;
         text += &paragraph(&format!(
@@ -56,7 +56,7 @@ pub fn findings(designed: &Design) -> String {
     if text == "\n" { String::new() } else { text }
 }
 
-/// What would serve better, if that is known.
+/// Recommends a better choice, if one is known.
 pub fn recommendation(designed: &Design) -> String {
     if !designed.recommends_workload() {
         return String::new();
@@ -86,7 +86,7 @@ fn describe_standing(designed: &Design) -> String {
     text
 }
 
-/// What else the epsilon could buy.
+/// Describes alternative uses of the same epsilon.
 pub fn alternatives(designed: &Design, respondents: f64) -> String {
     designed.choice.as_ref().map_or(String::new(), |choice| describe_choice(choice, respondents))
 }

@@ -160,14 +160,14 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     emit(&text)
 }
 
-/// A design for many attributes that takes more seconds says so.
+/// Seconds above which a design for many attributes reports its duration.
 const LONG_SEARCH_SECS: f64 = 5.0;
 
-/// From so many randomized attributes on, searches take long.
+/// Number of randomized attributes from which on searches take long.
 const MIN_SLOW_ATTRIBUTES: usize = 20;
 
 impl DesignArgs {
-    /// The schema, or the part of it that is asked for.
+    /// Returns the schema, or the selected part of it.
     fn designed_for(&self) -> Result<Schema, Failure> {
         let schema = match (&self.schema, &self.categories) {
             (Some(path), _) => read_schema(path)?,
@@ -179,7 +179,7 @@ impl DesignArgs {
         part(&schema, &names).map_err(|error| Failure::about("--only", error))
     }
 
-    /// The method named, or the one that the other parameters ask for.
+    /// Returns the given method, or the one that the other parameters imply.
     fn method(&self) -> Method {
         let given = || self.given().into_iter().map(|given| given.parameter).collect::<Vec<_>>();
         self.method.unwrap_or_else(|| Method::by_default(&given().iter().map(String::as_str).collect::<Vec<_>>()))
@@ -195,7 +195,7 @@ impl DesignArgs {
     }
 }
 
-/// An error with the file that it is about.
+/// Adds the file to an error about it.
 fn about_file(error: StudyError, args: &DesignArgs) -> Failure {
     match (&error, &args.parameters.matrix) {
         (StudyError::Design(DesignError::Matrix(_)), Some(path)) => {

@@ -1,4 +1,4 @@
-//! The parameters of methods as flags: each stands here once, under its own name, and a request takes what was given.
+//! Parameters of methods as options. Each one is defined once, under its own name, and passed to the request if given.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::commands::parse_limit;
 use crate::flags::choice;
 
-/// A number as a parameter: JSON has finite ones only.
+/// A numeric parameter; JSON has finite numbers only.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Number(pub(super) f64);
 
@@ -31,8 +31,8 @@ fn trimmed(name: &str) -> Result<String, String> {
     Ok(name.trim().to_owned())
 }
 
-/// What a request takes as it is given is a field of the parameter's name; what is read from files, or stands for
-/// another parameter, is not serialized.
+/// Options that a request takes unchanged are fields with the parameter's name. Options that are read from files, or
+/// stand for another parameter, are not serialized.
 #[derive(Args, Serialize)]
 pub struct Parameters {
     /// Record-level epsilon [independent, joint, clusters, optimal, heuristic, workload,
@@ -146,20 +146,20 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those that were given, by name.
+    /// Returns the given parameters by name.
     pub(super) fn given(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut given)) = serde_json::to_value(self) else { return Map::new() };
         given.retain(|_, value| !matches!(value, Value::Null | Value::Bool(false)));
         given
     }
 
-    /// What may be learned of anybody, if that was said instead of an epsilon.
+    /// Returns the limit on what may be learned about anybody, if it was given in place of an epsilon.
     pub(super) fn learning_limit(&self) -> Result<Option<LearningLimit>, StudyError> {
         let rho: Option<Vec<f64>> = self.rho.as_ref().map(|rho| rho.iter().map(|number| number.0).collect());
         LearningLimit::named(rho.as_deref(), self.beta.map(|beta| beta.0))
     }
 
-    /// The record-level epsilon.
+    /// Returns the record-level epsilon.
     pub(super) fn epsilon(&self) -> Option<f64> {
         self.epsilon.map(|epsilon| epsilon.0)
     }

@@ -1,4 +1,4 @@
-//! From flags to a request.
+//! Conversion of options to a request.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::flags::{flag, with_flags};
 use crate::show::remark;
 
-/// The methods as values of a flag.
+/// Returns the parser of method names.
 pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     let value = |method: &Method| {
         let value = PossibleValue::new(method.name()).help(method.about());
@@ -25,20 +25,20 @@ pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.iter().map(value)).try_map(|name| name.parse::<Method>())
 }
 
-/// Attributes to be randomized together, by name, and the epsilon that was spent on finding them.
+/// Clusters of attributes by name, and the epsilon that was spent on finding them.
 struct Clusters {
     names: Vec<Vec<String>>,
     spent: Option<f64>,
 }
 
-/// A flag that was given: as the user writes it, and the parameter that it is.
+/// A given option: as the user writes it, and its parameter.
 pub(super) struct Given {
     flag: String,
     pub(super) parameter: String,
 }
 
 impl DesignArgs {
-    /// The flags that were given and belong to some methods only.
+    /// Returns the given options that belong to some methods only.
     pub(super) fn given(&self) -> Vec<Given> {
         let own = &self.parameters;
         let others = [
@@ -58,7 +58,7 @@ impl DesignArgs {
             .collect()
     }
 
-    /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
+    /// Rejects options of other methods, which would be ignored otherwise.
     pub fn check_flags(&self) -> Result<(), Failure> {
         for Given { flag, parameter } in self.given() {
             self.method().check(&parameter).map_err(|error| match error {
@@ -71,7 +71,7 @@ impl DesignArgs {
         Ok(())
     }
 
-    /// The request that the flags make, and what is to be said of it.
+    /// Returns the request of the options, with notes about it.
     pub fn request(&self, schema: &Schema) -> Result<(Request, Vec<String>), Failure> {
         let (mut parameters, mut notes) = (self.parameters.given(), Vec::new());
         let mut put = |name: &str, value: Option<Value>| {
@@ -97,7 +97,7 @@ impl DesignArgs {
         Ok((request, notes))
     }
 
-    /// The prior of a point of a front, or of a matrix if one is given, and what is to be said of it.
+    /// Returns the prior of a point of a front, or of a given matrix, with a note about it.
     fn asked_prior(&self, schema: &Schema) -> Result<Option<(Value, Option<String>)>, Failure> {
         let of_matrix = self.method() == Method::Matrix && self.prior.given().is_some();
         if self.method() != Method::Front && !of_matrix {
@@ -115,7 +115,7 @@ impl DesignArgs {
         Ok(Some((json!(prior.all_stated()), told)))
     }
 
-    /// The clusters asked for.
+    /// Returns the requested clusters.
     fn asked_clusters(&self) -> Result<Option<Clusters>, Failure> {
         match (&self.parameters.clusters, &self.parameters.from_clusters) {
             (Some(text), _) => Ok(Some(Clusters { names: split_clusters(text)?, spent: None })),
@@ -125,7 +125,7 @@ impl DesignArgs {
     }
 }
 
-/// Why the flags make no request.
+/// Converts the error of a request.
 fn refused(error: RequestError) -> Failure {
     Failure::Usage(match &error {
         RequestError::Missing(parameter) => match *parameter {
@@ -142,13 +142,13 @@ fn matrix(path: &Path) -> Result<Value, Failure> {
     Ok(json!(candor_tables::input::cells(path)?))
 }
 
-/// Clusters as the user writes them: `a,b;c`; names with signs in quotes.
+/// Parses clusters: `a,b;c`; names with special characters are quoted.
 pub fn split_clusters(text: &str) -> Result<Vec<Vec<String>>, Failure> {
     let clusters = names::split(text, ';').and_then(|clusters| clusters.into_iter().map(names::list).collect());
     clusters.map_err(|error| Failure::about("--clusters", error))
 }
 
-/// What `candor associations` wrote: the clusters, and what finding them spent.
+/// Reads the output of `candor associations`: the clusters, and the epsilon spent on them.
 fn read_clusters(path: &str) -> Result<Clusters, Failure> {
     let wrong = |problem: &str| {
         Failure::about(path, format!("{problem}; candor associations .. -o clusters.json writes what is needed here"))

@@ -1,4 +1,4 @@
-//! Which tables, comparisons and numbers: flags that `estimate` and `report` share.
+//! Tables, comparisons and numbers to estimate: options that `estimate` and `report` share.
 
 use candor::moments::MomentQuery;
 use candor::query_spec::TableQuery;
@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 
-/// What categories stand for, of every verb that takes means.
+/// Numbers that categories stand for, for every command that estimates means.
 #[derive(Args)]
 pub struct ValuesArgs {
     /// Numeric scores of categories that are bins or words: "a:9,40,75;b:0,1"
@@ -47,12 +47,12 @@ pub struct AskedArgs {
 }
 
 impl AskedArgs {
-    /// Whether comparisons or numbers are asked for.
+    /// Returns whether comparisons or numbers are requested.
     pub fn is_more_than_tables(&self) -> bool {
         self.compare.is_some() || !self.mean.is_empty() || !self.quantile.is_empty()
     }
 
-    /// What is asked of a schema.
+    /// Parses the requests for a schema.
     pub fn read(&self, schema: &Schema) -> Result<(TableQuery, MomentQuery), Failure> {
         let wanted = MomentQuery::parse(schema, &self.mean, &self.quantile, &self.values.values)?;
         let asked = match &self.tables {
@@ -67,7 +67,7 @@ impl AskedArgs {
         Ok((asked, wanted))
     }
 
-    /// The flags as somebody would type them.
+    /// Formats the options as typed.
     pub fn flags(&self) -> Vec<String> {
         let given = |(name, value): (&str, &str)| (!value.is_empty()).then(|| shell::flag(name, value));
         let tables = match self.mean.is_empty() && self.quantile.is_empty() {

@@ -155,7 +155,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     }
 }
 
-/// The format that is asked for, or that the name of the output tells.
+/// Returns the requested format, or the one of the output's extension.
 fn format(args: &EstimateArgs) -> FormatArg {
     let named = args.output.to_ascii_lowercase();
     let by_name = [(".csv", FormatArg::Csv), (".json", FormatArg::Json), (".parquet", FormatArg::Parquet)]
@@ -178,7 +178,7 @@ fn check_layout(args: &EstimateArgs, format: FormatArg) -> Result<(), Failure> {
     }
 }
 
-/// What is asked for, from these responses and, if they are compared, from earlier ones.
+/// Estimates what is requested from these responses and, for comparisons, from earlier ones.
 fn estimates(args: &EstimateArgs, plan: &Plan, options: &EstimateOptions) -> Result<Estimates, Failure> {
     let mut now = wave(args, plan, (&args.responses, &args.counts), options)?;
     if !args.against.is_empty() {
@@ -193,7 +193,7 @@ fn estimates(args: &EstimateArgs, plan: &Plan, options: &EstimateOptions) -> Res
     Ok(now)
 }
 
-/// What is asked for, from one file of responses or of counts.
+/// Estimates what is requested from one file of responses or counts.
 fn wave(
     args: &EstimateArgs,
     plan: &Plan,
@@ -215,7 +215,7 @@ fn wave(
     Ok(watched(estimate)?)
 }
 
-/// Counts responses, and tells what should be known of them.
+/// Counts responses and prints notes about them.
 pub fn read_responses(
     plan: &Plan,
     paths: &[String],

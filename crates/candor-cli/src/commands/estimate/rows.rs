@@ -7,7 +7,7 @@ use candor_tables::estimates::EstimateRow;
 use super::text::silent_tables;
 use crate::show::remark;
 
-/// One row per number; tables without numbers are reported.
+/// Returns one row per number; tables without numbers are reported.
 pub fn long_rows(estimates: &Estimates) -> Vec<EstimateRow> {
     match silent_tables(estimates) {
         Some(summary) => remark(&format!("note: {summary}")),

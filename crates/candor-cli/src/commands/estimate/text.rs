@@ -9,7 +9,7 @@ use candor_base::plan::Plan;
 
 use crate::show::{count, label, lead, paragraph, plural, table, verbose};
 
-/// All tables, comparisons and numbers.
+/// Formats all tables, comparisons and numbers.
 pub fn describe(plan: &Plan, estimates: &Estimates) -> String {
     let mut text = estimates.verdict.as_ref().map_or(String::new(), |verdict| lead(&verdict.text));
     let _ = writeln!(text, "{} responses, {}", count(estimates.respondents), estimates.summary());
@@ -20,7 +20,7 @@ pub fn describe(plan: &Plan, estimates: &Estimates) -> String {
     let error = if estimates.method == "constrained" { "rms error" } else { "standard error" };
     for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
         let shown = one.cells.len().min(room);
-        // A few rows of a long table tell less than none.
+        // A few rows of a long table are less useful than none.
         let shown = if shown < one.cells.len() && shown < FEW { 0 } else { shown };
         (tables, shares) = (tables + usize::from(shown < one.cells.len()), shares + one.cells.len() - shown);
         if shown == 0 && one.reason.is_none() && !one.cells.is_empty() {
@@ -65,16 +65,16 @@ pub fn describe(plan: &Plan, estimates: &Estimates) -> String {
     text
 }
 
-/// So many shares fit on a screen.
+/// Number of shares that fit on a screen.
 const SHARES: usize = 30;
 
-/// So many lines a table takes besides its shares.
+/// Number of lines of a table besides its shares.
 const HEADING: usize = 3;
 
-/// Up to so many tables without numbers are told of one by one.
+/// Maximum number of tables without numbers that are listed one by one.
 const FEW: usize = 5;
 
-/// One sentence about all tables without numbers, if they are more than a few.
+/// Returns one sentence about all tables without numbers, if they are many.
 pub fn silent_tables(estimates: &Estimates) -> Option<String> {
     let silent: Vec<(&Table, &String)> =
         estimates.tables.iter().filter_map(|one| Some((one, one.reason.as_ref()?))).collect();
@@ -97,7 +97,7 @@ fn in_group(heading: String, group: &[(String, String)]) -> String {
     if group.is_empty() { heading } else { format!("{heading} where {}", group.join(", ")) }
 }
 
-/// What is compared with what.
+/// Names the two groups.
 fn sides(one: &GroupComparison) -> String {
     match &one.compared {
         Some(name) => format!("{name} = {} less {name} = {}", label(&one.second), label(&one.first)),
@@ -109,7 +109,7 @@ fn joined(categories: &[String]) -> String {
     categories.iter().map(|one| label(one)).collect::<Vec<_>>().join(" x ")
 }
 
-/// A number, or that it is not known.
+/// Formats a number, or a dash if it is unknown.
 fn number(value: f64) -> String {
     match value {
         value if value.is_nan() => "-".to_owned(),
@@ -118,18 +118,18 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What a share is good for, where it is not precise.
+/// Returns the reliability of a share, if it is not precise.
 fn reliability(cell: &Cell) -> String {
     match (cell.reliability, cell.high) {
         (Some("rough"), _) => "rough".to_owned(),
-        // What cannot occur is exactly 0.
+        // Impossible cells are exactly 0.
         (Some("under"), Some(high)) if high > 0.0 => format!("at most {:.0}%", (100.0 * high - 1e-9).ceil()),
         (Some("hidden"), _) => "too imprecise".to_owned(),
         _ => String::new(),
     }
 }
 
-/// The first shares of a table; where some are not precise, with what they are good for.
+/// Formats the first shares of a table, with their reliability where they are not precise.
 fn cell_table(one: &Table, shown: usize, error: &str, in_full: bool) -> String {
     let certain = one.cells.iter().any(|cell| cell.low.is_some());
     let graded = one.cells.iter().any(|cell| cell.reliability.is_some_and(|grade| grade != "shown"));
@@ -161,7 +161,7 @@ fn cell_table(one: &Table, shown: usize, error: &str, in_full: bool) -> String {
     table(&header, &one.cells.iter().take(shown).map(row).collect::<Vec<_>>()) + &basis
 }
 
-/// What grades and numbers mean that the standards of the NCHS ask for.
+/// Explains the grades and numbers of the NCHS standards.
 fn about_standards(estimates: &Estimates) -> String {
     let cells = || estimates.tables.iter().flat_map(|table| &table.cells);
     let has = |grade: &str| cells().any(|cell| cell.reliability == Some(grade));
