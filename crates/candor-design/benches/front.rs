@@ -1,9 +1,8 @@
-//! The front of one attribute: how fast matrices are evaluated, searched and polished and the exact front is computed;
-//! and how good the search is.
+//! The front of one attribute: speed of evaluation, search, polishing and the exact front, and quality of the search.
 //!
-//! Run with `cargo bench -p candor-design --bench front`; results are kept in benches/results/. The normal prior is ten
-//! equal bins on [-3, 3], the posterior bound 0.75, with 10,000 respondents: hypervolumes are of privacy in [0, 1] and
-//! the decimal logarithm of utility in [-6, 0], from (0, 0).
+//! Run with `cargo bench -p candor-design --bench front`; results are in benches/results/. The normal prior is ten
+//! equal bins on [-3, 3], the posterior bound is 0.75, and there are 10,000 respondents. Hypervolumes are of privacy in
+//! [0, 1] and the decimal logarithm of the error in [-6, 0], from (0, 0).
 
 use std::time::Instant;
 
@@ -28,7 +27,7 @@ fn goal(n: usize) -> FrontProblem {
     FrontProblem::new(Prior::normal(n).unwrap(), 0.75).unwrap()
 }
 
-/// CPU seconds of this process so far, or the clock's where the system does not say.
+/// Returns the CPU seconds of this process so far, or the clock's if the system does not provide them.
 fn cpu_seconds(start: Instant) -> f64 {
     let spent = || {
         let text = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -42,7 +41,7 @@ fn volume(points: impl Iterator<Item = Measures>) -> f64 {
     hypervolume(points.map(|m| (m.privacy, m.utility(10_000.0, 10))))
 }
 
-/// The numbers that are no timings of a small function, one line each.
+/// Prints results other than timings of small functions, one line each.
 fn summary() {
     let start = Instant::now();
     let goal = goal(10);
@@ -96,7 +95,7 @@ fn summary() {
     certificates(start);
 }
 
-/// The gaps for many categories, as a table: by prior, posterior bound and part of the range of privacies.
+/// Prints the gaps for many categories as a table: by prior, posterior bound and part of the range of privacies.
 fn certificates(start: Instant) {
     println!("| prior | n | delta | part of the range | gap | outputs | CPU seconds |\n|---|---|---|---|---|---|---|");
     for n in [30, 100] {

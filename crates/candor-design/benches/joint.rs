@@ -1,7 +1,7 @@
-//! Designs for many attributes: how long the optimum, the heuristic and workload plans take.
+//! Designs for many attributes: running times of the optimum, the heuristic and workload plans.
 //!
-//! Run with `cargo bench -p candor-design --bench joint`; results are kept in benches/results/, beside those of the
-//! same linear programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
+//! Run with `cargo bench -p candor-design --bench joint`; results are in benches/results/, next to those of the same
+//! linear programs in HiGHS (benches/peers/optimum.py, which generates the same instances).
 
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
@@ -31,7 +31,7 @@ const CASES: [(usize, f64, f64); 9] = [
     (1_000, 0.02, 0.2),
 ];
 
-/// Random numbers of categories from 2 to 5 and epsilons: xorshift, so that a script can make the same.
+/// Returns random numbers of categories from 2 to 5 and epsilons, by xorshift, so that a script can make the same.
 fn instance(k: usize, low: f64, high: f64) -> EpsilonTargets {
     let mut state = 12_345u64;
     let mut uniform = || {
@@ -45,12 +45,12 @@ fn instance(k: usize, low: f64, high: f64) -> EpsilonTargets {
     EpsilonTargets::new(sizes, epsilons).expect("positive epsilons")
 }
 
-/// What is asked of the gap: rounding up to 20 attributes, 1e-4 at 30, what comes beyond.
+/// Returns the required gap: rounding for up to 20 attributes, 1e-4 beyond.
 fn effort(k: usize) -> SearchLimits<'static> {
     SearchLimits::to(if k <= 20 { 1e-9 } else { 1e-4 })
 }
 
-/// The optima themselves, so that speed is of something.
+/// Prints the optima themselves, so that timings are of correct results.
 fn gaps() {
     println!("attributes  epsilons      optimum       gap");
     for (k, low, high) in CASES {
@@ -91,7 +91,7 @@ fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
     bencher.bench(|| single(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
 }
 
-/// The proven least error of tables of two and three attributes, and its check.
+/// The proven lower bound for tables of two and three attributes, with its check.
 #[divan::bench(
     args = [("pairs", 1.0), ("pairs", 4.0), ("pairs", 8.0), ("triples", 1.0), ("triples", 8.0)],
     sample_count = 5,

@@ -1,5 +1,7 @@
-//! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4, and theorem 4 over what other
-//! programs found (`tests/golden/three_records.json`): the table of docs/mathematics/lower-bound.md.
+//! Squared errors of `workload` for all pairs, with the lower bounds of theorems 3 and 4.
+//!
+//! Theorem 4 is also compared with the results of other programs (`tests/golden/three_records.json`). The output is the
+//! table of docs/mathematics/lower-bound.md.
 //!
 //! `cargo run --release -p candor-design --example bounds [SECONDS [FIRST]]`: the time for each bound, and the first
 //! row.
@@ -36,7 +38,7 @@ const ROWS: [(&[usize], &[f64]); 19] = [
     (&[12, 12, 12, 12, 5, 5, 2, 2], &[4.0]),
 ];
 
-/// What other programs found for these sizes at this epsilon, if they did.
+/// Returns the result of other programs for these sizes at this epsilon, if there is one.
 fn golden(sizes: &[usize], epsilon: f64) -> Option<f64> {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../tests/golden/three_records.json")).ok()?;
     let is_it =

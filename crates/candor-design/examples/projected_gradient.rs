@@ -1,12 +1,12 @@
-//! A peer for workload plans: the projected-gradient mechanism of McKenna, Maity, Mazumdar and Miklau (VLDB 2020),
-//! written from its description, beside candor's lottery on domains small enough for it.
+//! A peer for workload plans: the projected-gradient mechanism of McKenna, Maity, Mazumdar and Miklau (VLDB 2020).
 //!
-//! The mechanism is a matrix `Q` of four times as many answers as records, `z_o <= Q(o|x) <= e^epsilon z_o`, whose
-//! columns sum to 1; it descends on `tr(J^-1 G)`, `J = N sum over o of q_o q_o' / (1'q_o)` the information at the
-//! uniform truth and `G` the Gram matrix of the tables. Steps get longer as long as the error falls, else shorter.
-//! Several first steps and random starts; the best run counts.
+//! It is written from its description and compared with candor's lottery on small domains. The mechanism is a matrix
+//! `Q` with four times as many answers as records, `z_o <= Q(o|x) <= e^epsilon z_o`, whose columns sum to 1. It
+//! descends on `tr(J^-1 G)`, where `J = N sum over o of q_o q_o' / (1'q_o)` is the information for a uniform population
+//! and `G` the Gram matrix of the tables. Steps grow while the error decreases, and shrink otherwise. Of several
+//! initial steps and random starts, the best run counts.
 //!
-//! Run with `cargo run --release -p candor-design --example projected_gradient`; results are kept in benches/results/.
+//! Run with `cargo run --release -p candor-design --example projected_gradient`; results are in benches/results/.
 
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
@@ -37,13 +37,13 @@ fn main() {
     }
 }
 
-/// All pairs, with single attributes weighted such that each component counts once.
+/// Returns all pairs, with single attributes weighted such that each component counts once.
 fn each_component_once(sizes: &[usize; 3]) -> String {
     let rest = |i: usize| 1.0 - (0..3).filter(|&j| j != i).map(|j| 1.0 / sizes[j] as f64).sum::<f64>();
     format!("a1,a2;a1,a3;a2,a3;a1:{};a2:{};a3:{}", rest(0), rest(1), rest(2))
 }
 
-/// `W' W` of the tables, without the sum over all records, which is known.
+/// Returns `W' W` of the tables, without the sum over all records, which is known.
 fn gram(sizes: &[usize], tables: &TableList, weights: &[f64]) -> DMatrix<f64> {
     let shape = Shape::new(sizes.to_vec());
     let records = shape.cells();
@@ -56,7 +56,7 @@ fn gram(sizes: &[usize], tables: &TableList, weights: &[f64]) -> DMatrix<f64> {
     &centre * gram * &centre
 }
 
-/// The error at the end of the way down.
+/// Returns the error at the end of the descent.
 fn descend(gram: &DMatrix<f64>, epsilon: f64, rate: f64, start: u64) -> f64 {
     let (records, e) = (gram.nrows(), epsilon.exp());
     let answers = 4 * records;
@@ -71,7 +71,7 @@ fn descend(gram: &DMatrix<f64>, epsilon: f64, rate: f64, start: u64) -> f64 {
     let wished = DMatrix::from_fn(answers, records, |_, _| uniform());
     let (mut q, mut held) = project(&wished, &least, e);
     let Some((mut error, mut gradient)) = error_and_gradient(&q, gram) else { return f64::INFINITY };
-    // Of the entries and of their lower limits, in turn.
+    // For the entries and for their lower limits, in turn.
     let mut lengths =
         [rate / gradient.amax(), rate / gradient_of_least(&gradient, &held, e).amax()].map(|l| l / answers as f64);
     for step in 0..2 * STEPS {
@@ -97,10 +97,12 @@ fn descend(gram: &DMatrix<f64>, epsilon: f64, rate: f64, start: u64) -> f64 {
     error
 }
 
-/// Where an entry stands: at its lower limit, between, or at its upper one.
+/// The position of an entry: at its lower limit, between the limits, or at its upper limit.
 type Held = DMatrix<i8>;
 
-/// The nearest columns within `z .. e z` that sum to 1, by bisection on what is added to all entries of a column.
+/// Returns the nearest columns within `z .. e z` that sum to 1.
+///
+/// The constant added to all entries of a column is found by bisection.
 fn project(wished: &DMatrix<f64>, least: &DVector<f64>, e: f64) -> (DMatrix<f64>, Held) {
     let mut q = wished.clone();
     let mut held = Held::zeros(q.nrows(), q.ncols());
@@ -120,7 +122,7 @@ fn project(wished: &DMatrix<f64>, least: &DVector<f64>, e: f64) -> (DMatrix<f64>
     (q, held)
 }
 
-/// `tr(J^-1 G)` and its gradient, by answer and record.
+/// Returns `tr(J^-1 G)` and its gradient, by answer and record.
 fn error_and_gradient(q: &DMatrix<f64>, gram: &DMatrix<f64>) -> Option<(f64, DMatrix<f64>)> {
     let n = q.ncols() as f64;
     let sums = q.column_sum();
@@ -134,8 +136,9 @@ fn error_and_gradient(q: &DMatrix<f64>, gram: &DMatrix<f64>) -> Option<(f64, DMa
     Some((error, gradient))
 }
 
-/// How the error moves with the lower limits: entries held move with them, and what they take is given back by those
-/// between.
+/// Returns the gradient of the error by the lower limits.
+///
+/// Entries at a limit move with it, and entries between the limits compensate for them.
 fn gradient_of_least(gradient: &DMatrix<f64>, held: &Held, e: f64) -> DVector<f64> {
     let mut slope = DVector::zeros(gradient.nrows());
     for x in 0..gradient.ncols() {

@@ -1,9 +1,10 @@
-//! The longest times over random schemas: 2 to 100 attributes of 2 to 30 categories, equal and unequal levels, epsilon
-//! 0.1 to 20, by every method that a user has. What a user may meet, not what suits a bench.
+//! The longest running times over random schemas, by every method, as users may experience them.
 //!
-//! Run with `cargo run --release -p candor-design --example worst_cases`, with a number of schemas if not 200, or with
-//! `only` and the number of one case; results are kept in benches/results/. Times are of the processor where the system
-//! tells them, so that a busy machine does not matter.
+//! Schemas have 2 to 100 attributes of 2 to 30 categories, equal and unequal levels, and epsilons from 0.1 to 20.
+//!
+//! Run with `cargo run --release -p candor-design --example worst_cases`, with the number of schemas if not 200, or
+//! with `only` and the number of one case. Results are in benches/results/. Times are those of the processor if the
+//! system provides them, so that a busy machine does not matter.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -19,16 +20,16 @@ use candor_design::{DesignOutcome, Request, design};
 use candor_runtime::parallel;
 use serde_json::json;
 
-/// How many records are randomized under each plan.
+/// Number of records that are randomized under each plan.
 const RECORDS: usize = 2_000;
 
-/// The outer stop of each search, in seconds by the clock: the usual one.
+/// Time limit of each search in seconds by the clock, the default.
 const LIMIT: f64 = 30.0;
 
-/// Numbers of attributes up to which cases are put together.
+/// Numbers of attributes up to which cases are grouped.
 const UP_TO: [usize; 6] = [10, 17, 30, 40, 60, 100];
 
-/// Uniform numbers, the same on every run.
+/// Uniform random numbers, the same on every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -40,7 +41,7 @@ impl Numbers {
     }
 }
 
-/// What is to be randomized, and how well.
+/// The attributes to randomize, and the epsilons.
 struct Case {
     sizes: Vec<usize>,
     ratio: Vec<f64>,
@@ -52,13 +53,13 @@ impl Case {
         let attributes = numbers.within(2.0, 101.0) as usize;
         let largest = numbers.within(3.0, 31.0);
         let sizes: Vec<usize> = (0..attributes).map(|_| numbers.within(2.0, largest) as usize).collect();
-        // A third each: equal, nearly equal, within a factor of ten.
+        // One third each: equal, nearly equal, within a factor of ten.
         let spread = [1.0, 1.01, 10.0][numbers.within(0.0, 3.0) as usize];
         let ratio: Vec<f64> = (0..attributes).map(|_| numbers.within(1.0, spread)).collect();
         Case { sizes, ratio, epsilon: 0.1 * 200f64.powf(numbers.within(0.0, 1.0)) }
     }
 
-    /// What is asked for, by the name to show.
+    /// Returns the requests, with the names to display.
     fn requests(&self) -> Vec<(&'static str, serde_json::Value)> {
         let Case { sizes, ratio, epsilon } = self;
         // About 0.3 each at a total of 4.
@@ -93,11 +94,11 @@ impl Case {
     }
 }
 
-/// What is measured of each plan.
+/// The measurements of each plan.
 const COLUMNS: [&str; 5] =
     ["design, s", "read and certify, s", "randomize 2,000, s", "count and estimate a pair, s", "gap, %"];
 
-/// The largest of each column, with the number of its case; `None` where nothing could be measured.
+/// The largest value of each column, with the number of its case; `None` if nothing could be measured.
 #[derive(Default)]
 struct Worst {
     cases: usize,
@@ -122,10 +123,10 @@ impl Worst {
     }
 }
 
-/// Whether a search was cut, and everything measured.
+/// Whether a search was stopped early, and all measurements.
 type Measured = (bool, [Option<f64>; COLUMNS.len()]);
 
-/// What one method did in one case, or why it was refused.
+/// The result of one method in one case, or the reason why it was rejected.
 type Outcome = Result<Measured, String>;
 
 fn main() {
@@ -148,7 +149,7 @@ fn main() {
     tell(&worst);
 }
 
-/// What every method did in one case.
+/// Returns the results of every method in one case.
 fn outcomes(number: usize, case: &Case) -> Vec<(&'static str, Outcome)> {
     let (attributes, epsilon) = (case.sizes.len(), case.epsilon);
     let outcome = |(name, request)| {
@@ -171,7 +172,7 @@ fn tell(worst: &BTreeMap<(usize, usize), (&str, Worst)>) {
     }
 }
 
-/// Whether the search was cut, and what everything took.
+/// Returns whether the search was stopped early, and all measurements.
 fn measure(case: &Case, request: serde_json::Value) -> Result<Measured, Box<dyn std::error::Error>> {
     let schema = Schema::with_sizes(&case.sizes)?;
     let request: Request = serde_json::from_value(request)?;
@@ -193,7 +194,7 @@ fn measure(case: &Case, request: serde_json::Value) -> Result<Measured, Box<dyn 
     Ok((designed.stopped.is_some(), found))
 }
 
-/// The plan, and for a workload how far it is at most from the least error that any method can have, as a user is told.
+/// Returns the plan, and for a workload its optimality gap, as users see it.
 fn judged(schema: &Schema, request: &Request) -> Result<DesignOutcome, Box<dyn std::error::Error>> {
     let mut designed = design(schema, request)?;
     if let Request::Workload(asked) = request {
@@ -203,7 +204,7 @@ fn judged(schema: &Schema, request: &Request) -> Result<DesignOutcome, Box<dyn s
     Ok(designed)
 }
 
-/// How far the plan may be from the best one, in percent of its epsilon, or of its squared error.
+/// Returns the largest possible distance of the plan from the best one, in percent of its epsilon or squared error.
 fn gap(designed: &DesignOutcome) -> Option<f64> {
     let certified = designed.plan.guarantee().epsilon().as_f64();
     let of_epsilon = designed.lower_bound.map(|bound| 100.0 * (certified - bound) / certified);
@@ -217,7 +218,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, processor_seconds(start) - before)
 }
 
-/// Seconds that the processor has worked for this thread, or the clock's where the system does not say.
+/// Returns the processor seconds of this thread, or the clock's if the system does not provide them.
 fn processor_seconds(start: Instant) -> f64 {
     let spent = || {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

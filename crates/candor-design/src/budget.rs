@@ -1,4 +1,4 @@
-//! Attribute epsilons from a total, from single values, or from a retention probability.
+//! Epsilons of attributes, from a record-level epsilon, from single values, or from a retention probability.
 
 use candor_base::schema::Schema;
 
@@ -12,7 +12,7 @@ pub(crate) struct Budget<'a> {
     pub(crate) ratio: Option<&'a [f64]>,
     /// Epsilon of each attribute.
     pub(crate) attribute_epsilon: Option<&'a [f64]>,
-    /// Probability of keeping the true category of each attribute before drawing uniformly.
+    /// Probability of keeping the true category of each attribute, rather than drawing uniformly.
     pub(crate) q: Option<f64>,
 }
 
@@ -48,7 +48,8 @@ pub(crate) fn ratio(given: Option<&[f64]>, attributes: usize) -> Result<Vec<f64>
 /// Allocates `total` to attributes in the given ratio.
 ///
 /// # Errors
-/// Returns an error if the total is not a valid epsilon, or all parts of the ratio are zero.
+/// Returns [`DesignError::Epsilon`] if the total is negative, infinite or not a number. Returns [`DesignError::Ratio`]
+/// if the ratio has an invalid number or only zeros.
 pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     if !(total.is_finite() && total >= 0.0) {
         return Err(DesignError::Epsilon(total));
@@ -60,11 +61,12 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
 }
 
-/// Returns the epsilon of uniform perturbation: `ln(1 + q n/(1 - q))` for `n` categories (Domingo-Ferrer and
-/// Soria-Comas 2020, section 6.3.1, which prints it without the `1 +`).
+/// Returns the epsilon of uniform perturbation, `ln(1 + q n/(1 - q))` for `n` categories.
+///
+/// Domingo-Ferrer and Soria-Comas 2020, section 6.3.1, print it without the `1 +`.
 ///
 /// # Errors
-/// Returns an error unless `0 <= q < 1`.
+/// Returns [`DesignError::Parameter`] unless `0 <= q < 1`.
 pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
     match (0.0..1.0).contains(&q) {
         true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
@@ -74,8 +76,9 @@ pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
     }
 }
 
-/// Returns whether a certified epsilon is practically the requested one. It is much smaller if the rarest answer is
-/// too rare for integer weights of 64 bits.
+/// Returns whether a certified epsilon is at least 99% of the requested one.
+///
+/// It is much smaller if the rarest answer is too rare for integer weights of 64 bits.
 pub fn is_met(asked: f64, certified: f64) -> bool {
     certified >= 0.99 * asked
 }

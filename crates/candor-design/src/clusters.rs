@@ -1,10 +1,9 @@
-//! RR-Clusters: the attributes of a cluster are randomized together, clusters independently (Domingo-Ferrer and
-//! Soria-Comas 2020, section 4).
+//! RR-Clusters: joint randomization within clusters of attributes, independent randomization between them.
 //!
-//! A cluster spends the sum of the epsilons of its attributes, so the record-level epsilon is the same as with
-//! independent randomization (section 6.3.2). With `E` that sum and `n` the number of combinations, joint randomized
-//! response keeps the true combination with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper prints `1 - n`,
-//! which gives no probability.)
+//! See Domingo-Ferrer and Soria-Comas 2020, section 4. A cluster spends the sum of the epsilons of its attributes, so
+//! the record-level epsilon is the same as with independent randomization (section 6.3.2). With `E` that sum and `n`
+//! the number of combinations, joint randomized response keeps the true combination with probability
+//! `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper prints `1 - n`, which gives no probability.)
 
 use candor_analysis::table_list::TableList;
 use candor_base::channel::{Axis, Pattern};
@@ -24,13 +23,13 @@ use crate::{DesignError, randomized_attributes};
 /// How the attributes of a cluster are randomized together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterDesign {
-    /// All kept or replaced at once (RR-Joint), at the sum of their epsilons.
+    /// All attributes are kept or replaced at once (RR-Joint), at the sum of their epsilons.
     Joint,
-    /// Least epsilon for the given attribute epsilons; less than their sum.
+    /// The least record-level epsilon for the given attribute epsilons, which is less than their sum.
     Optimal,
-    /// The same with larger attribute epsilons in the same ratio, so that the cluster spends the sum.
+    /// Like `Optimal`, with larger attribute epsilons in the same ratio, so that the cluster spends the sum.
     OptimalWithin,
-    /// Least error of all pairs of the cluster, at the sum of their epsilons.
+    /// The least error of all pairs in the cluster, at the sum of the attribute epsilons.
     Workload,
 }
 
@@ -38,12 +37,12 @@ pub enum ClusterDesign {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClusterMethod {
-    /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
+    /// All attributes are kept or replaced at once (RR-Joint), at the sum of their epsilons.
     #[default]
     Joint,
-    /// The largest attribute epsilons for the sum of the cluster's; given attribute epsilons, those for the least sum
+    /// The largest attribute epsilons within the cluster's sum; given attribute epsilons, the least sum.
     Optimal,
-    /// The least error of all pairs in the cluster, at the sum of their epsilons
+    /// The least error of all pairs in the cluster, at the sum of their epsilons.
     Workload,
 }
 
@@ -66,7 +65,7 @@ pub struct ClustersRequest {
     /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// Probability of keeping the true category of each attribute before drawing uniformly.
+    /// Probability of keeping the true category of each attribute, rather than drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
     /// How the attributes of a cluster are randomized.
@@ -158,13 +157,13 @@ impl Design for ClustersRequest {
 }
 
 impl ClustersRequest {
-    /// Returns the request, unless every cluster has one attribute.
+    /// Returns the request, or an error if every cluster has only one attribute.
     fn of_several(self) -> Result<Self, NotApplicable> {
         if self.clusters.is_empty() { Err(NotApplicable::NothingTogether) } else { Ok(self) }
     }
 }
 
-/// Returns a note about the joint guarantee for people who also took part in finding the clusters.
+/// Returns a note on the total epsilon of respondents who also took part in finding the clusters.
 fn spent_note(spent: f64, epsilon: f64) -> String {
     // Rounded up, like every epsilon.
     let up = |epsilon: f64| (epsilon * 1e4).ceil() / 1e4;
@@ -176,12 +175,14 @@ fn spent_note(spent: f64, epsilon: f64) -> String {
     )
 }
 
-/// Designs a plan with one block per cluster. `clusters` are positions in the schema; other attributes are clusters
-/// of one. `epsilons` has one value for each randomized attribute, in the order of the schema.
+/// Designs a plan with one block per cluster.
+///
+/// `clusters` are positions in the schema; other attributes are clusters of one. `epsilons` has one value for each
+/// randomized attribute, in the order of the schema.
 ///
 /// # Errors
-/// Returns an error if an attribute is public or in two clusters, if the number of epsilons is wrong, or if one is
-/// invalid.
+/// Returns [`DesignError::CountMismatch`] if the number of epsilons is wrong, [`DesignError::Cluster`] if an attribute
+/// is public or in two clusters, and other errors if an epsilon is invalid.
 pub fn clusters(
     schema: &Schema,
     clusters: &[Vec<usize>],
@@ -268,7 +269,7 @@ mod tests {
     use candor_base::channel::Channel;
     use candor_base::plan::Plan;
 
-    /// Wor, Edu, Mar, Occ, Rel, Race, Sex, Inc of the Adult data.
+    /// Attributes Wor, Edu, Mar, Occ, Rel, Race, Sex, Inc of the Adult data.
     const SIZES: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 
     const EFFORT: SearchLimits = SearchLimits::to(1e-9);
@@ -283,8 +284,8 @@ mod tests {
         pattern.marginal(&(0..cluster.len()).collect::<Vec<_>>()).probabilities()[0]
     }
 
-    /// Golden numbers of Domingo-Ferrer and Soria-Comas 2020: epsilons and p_C (with the sign right) for UP with p =
-    /// 0.7 and 0.3.
+    /// Golden numbers of Domingo-Ferrer and Soria-Comas 2020: epsilons, and p_C with the sign corrected, for UP with p
+    /// = 0.7 and 0.3.
     #[test]
     fn epsilons_and_keep_probabilities_of_paper_004() {
         let up = |p: f64| SIZES.map(|size| up_epsilon(size, p).unwrap());
@@ -367,7 +368,7 @@ mod tests {
         );
         assert_eq!(refused(&[vec![2, 2]]), "clusters: \"a3\" is named twice; each attribute belongs to one cluster");
         assert!(clusters(&schema, &[], &[1.0; 2], ClusterDesign::Joint, EFFORT).is_err());
-        // None at all: every attribute on its own.
+        // No clusters: every attribute separately.
         assert_eq!(clusters(&schema, &[], &[1.0; 3], ClusterDesign::Joint, EFFORT).unwrap().blocks().len(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! Combines plans over disjoint attributes, for instance of methods for one attribute, into one plan.
+//! Combines plans over disjoint attributes, for example of single-attribute methods, into one plan.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use crate::DesignError;
 
-/// Returns the schema with some of the randomized attributes, in the order of the schema, and all public ones.
+/// Returns the schema with only the named randomized attributes, in the order of the schema, and all public ones.
 ///
 /// # Errors
-/// Returns an error if a name is unknown, repeated or public, or if an attribute depends on one that is left out.
+/// Returns an error if a name is unknown ([`DesignError::Schema`]), public ([`DesignError::Public`]) or repeated
+/// ([`DesignError::Combine`]), or if an attribute depends on one that is left out ([`DesignError::Schema`]).
 pub fn part(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
     let mut wanted = HashSet::new();
     for name in names {
@@ -33,19 +34,18 @@ pub fn part(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
 pub struct Combined {
     /// The plan, with the blocks of all parts.
     pub plan: Plan,
-    /// Attributes whose plans were certified for a prior that the combined plan does not contain, because it can
-    /// contain only one.
+    /// Attributes whose priors the combined plan lacks: their plans were certified for them, but a plan can contain
+    /// only one.
     pub unstated: Vec<String>,
 }
 
-/// Combines plans so that every attribute is answered as in its own plan, independently of the others. Attributes are
-/// in the order of the plans; public ones may be in several.
+/// Combines plans, so that every attribute is answered as in its own plan, independently of the others.
 ///
-/// The guarantee is computed anew from all blocks; epsilons add up. The prior of a part is kept if only one part has
-/// one.
+/// Attributes are in the order of the plans; public ones may be in several. The guarantee is computed anew from all
+/// blocks; epsilons add up. The prior of a part is kept if it is the only one.
 ///
 /// # Errors
-/// Returns an error if there are fewer than two plans, or if two plans randomize the same attribute.
+/// Returns [`DesignError::Combine`] for fewer than two plans, or if two plans randomize the same attribute.
 pub fn combine(plans: &[Plan]) -> Result<Combined, DesignError> {
     if plans.len() < 2 {
         return Err(DesignError::Combine("it takes two plans or more".to_owned()));
@@ -82,7 +82,7 @@ pub fn combine(plans: &[Plan]) -> Result<Combined, DesignError> {
     }
 }
 
-/// Returns the blocks of a plan at their positions in another schema.
+/// Returns the blocks of a plan with their attributes at the positions of another schema.
 fn moved(plan: &Plan, schema: &Schema) -> Result<Vec<Block>, DesignError> {
     let block = |block: &Block| {
         let place = |&attribute: &usize| schema.position(plan.schema().name(attribute));
@@ -101,7 +101,7 @@ fn origin(plans: &[Plan]) -> Origin {
     Origin { method: "combine".to_owned(), requested: plans.iter().flat_map(requested).collect() }
 }
 
-/// Returns the requests of the parts, as far as they are recorded.
+/// Returns the requests of the parts as JSON, with null for those that are not recorded.
 fn request(plans: &[Plan]) -> String {
     let told: Vec<Value> = plans
         .iter()
@@ -131,8 +131,7 @@ mod tests {
         design(&part(schema, &names).unwrap(), &request.parse::<Request>().unwrap()).unwrap().plan
     }
 
-    /// The combined plan is the plan that one method would have made, where one could; epsilons add up where none
-    /// could.
+    /// The combined plan equals the plan of one method for all parts, if there is one. Otherwise, epsilons add up.
     #[test]
     fn blocks_are_those_of_the_parts() {
         let schema = Schema::with_sizes(&[3, 4, 2, 5]).unwrap();
@@ -156,7 +155,7 @@ mod tests {
         assert!(epsilon <= sum + 1e-9 && epsilon > sum - 1e-6, "{epsilon} for {sum}");
     }
 
-    /// A prior that one plan was certified for stays; of two the combined plan states none, and says whose.
+    /// A single prior is kept. With two, the combined plan states neither, and lists their attributes.
     #[test]
     fn priors() {
         let schema = Schema::with_sizes(&[3, 3, 2]).unwrap();

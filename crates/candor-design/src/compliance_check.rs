@@ -1,8 +1,8 @@
-//! Channels with shifted labels, which reveal noncompliance: all channels are equally informative at the same
-//! epsilon.
+//! Channels with shifted labels, which make noncompliance detectable.
 //!
 //! Channel `s` adds `s` to the number of the true category, modulo the number of categories, before randomization.
-//! Noncompliers give the same answers under all channels; others do not (docs/mathematics/compliance.md).
+//! Noncompliers give the same answers under all channels; compliers do not (docs/mathematics/compliance.md). All
+//! channels are equally informative, at the same epsilon.
 
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, PatternSet};
 use candor_base::schema::CROSS;
@@ -10,11 +10,12 @@ use candor_base::shape::Shape;
 
 use crate::DesignError;
 
-/// Returns k-ary randomized response for one attribute: as many equally likely channels as categories. With two
-/// categories, half of them favor the opposite of the true one: the compliance-check device.
+/// Returns k-ary randomized response for one attribute, with as many equally likely channels as categories.
+///
+/// With two categories, one of the two channels favors the opposite of the true category: the compliance-check device.
 ///
 /// # Errors
-/// Returns an error if epsilon is invalid.
+/// Returns [`DesignError::Channel`] if epsilon is invalid.
 pub fn k_ary(labels: &[String], epsilon: f64) -> Result<Vec<(u64, Channel)>, DesignError> {
     let size = labels.len();
     if size == 2 {
@@ -31,11 +32,13 @@ pub fn k_ary(labels: &[String], epsilon: f64) -> Result<Vec<(u64, Channel)>, Des
     (0..size).map(shifted).collect()
 }
 
-/// Returns channels for several attributes of two categories together: the record, or with the other channel its
-/// opposite in every attribute, is kept or replaced by a random one.
+/// Returns two channels for several attributes of two categories together.
+///
+/// The record is kept or replaced by a random one. Under the second channel, its opposite in every attribute is used
+/// instead.
 ///
 /// # Errors
-/// Returns an error if epsilon is invalid.
+/// Returns [`DesignError::Channel`] if epsilon is invalid.
 pub fn both_ways(attributes: usize, epsilon: f64) -> Result<Vec<(u64, Channel)>, DesignError> {
     let axes = || vec![Axis::single(2); attributes];
     let opposite = PatternSet::Only((0..attributes).collect());
@@ -46,12 +49,15 @@ pub fn both_ways(attributes: usize, epsilon: f64) -> Result<Vec<(u64, Channel)>,
 /// Maximum number of combinations of categories in a matrix.
 const MAX_CELLS: usize = 256;
 
-/// Returns k-ary randomized response for several attributes together, with as many equally likely channels as the
-/// largest has categories: the record is shifted in every attribute, and kept or replaced by a random one. For
-/// attributes of two categories this is [`both_ways`]; otherwise matrices, whose outputs are the combinations `x*y`.
+/// Returns k-ary randomized response for several attributes together, with shifted channels.
+///
+/// There are as many equally likely channels as the largest attribute has categories. The record is shifted in every
+/// attribute, and kept or replaced by a random one. For attributes of two categories this is [`both_ways`]. Otherwise
+/// the channels are matrices, whose outputs are the combinations `x*y`.
 ///
 /// # Errors
-/// Returns an error if epsilon is invalid, or if there are more than 256 combinations.
+/// Returns [`DesignError::Channel`] if epsilon is invalid, and [`DesignError::MissingParameter`] for more than 256
+/// combinations.
 pub fn joint(attributes: &[&[String]], epsilon: f64) -> Result<Vec<(u64, Channel)>, DesignError> {
     let sizes: Vec<usize> = attributes.iter().map(|labels| labels.len()).collect();
     if sizes.iter().all(|&size| size == 2) {
@@ -101,7 +107,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30))]
-        /// The same epsilon and the same error as without shifts, and degrees of freedom to see who ignores it.
+        /// The epsilon and error are the same as without shifts, and there are degrees of freedom for detecting
+        /// noncompliance.
         #[test]
         fn nothing_is_lost(size in 2usize..7, epsilon in 0.2f64..3.0) {
             let schema = Schema::with_sizes(&[size]).unwrap();
@@ -120,7 +127,7 @@ mod tests {
             prop_assert_eq!(Lottery::for_plan(&plain, &[0]).unwrap().degrees(), 0);
         }
 
-        /// The same of several attributes together, each of which shows by itself who ignores it.
+        /// The same for several attributes together, each of which allows detecting noncompliance separately.
         #[test]
         fn nothing_is_lost_together(sizes in prop::collection::vec(2usize..5, 2..4), epsilon in 1.0f64..5.0) {
             let schema = Schema::with_sizes(&sizes).unwrap();

@@ -1,16 +1,18 @@
-//! Cross-classifies several attributes, so that a method for one attribute protects them together.
+//! Cross-classifies several attributes, so that a single-attribute method protects them together.
 
 use candor_base::schema::{Attribute, CROSS, Schema, parts as columns_of};
 
 use crate::DesignError;
 
-/// Replaces the named attributes by their cross-classification `a*b`, at the position of the first. Its categories
-/// are all combinations `x*y`, with the first attribute varying slowest. Data files need no such column; it is
-/// derived from its parts.
+/// Replaces the named attributes by their cross-classification `a*b`, at the position of the first.
+///
+/// Its categories are all combinations `x*y`, with the first attribute varying slowest. Data files need no such column;
+/// it is derived from its parts.
 ///
 /// # Errors
-/// Returns an error if fewer than two attributes are named, if one is unknown, public or binned, or if the
-/// combinations are too many or not distinct.
+/// Returns [`DesignError::Schema`] if a name is unknown. Returns [`DesignError::Cross`] if fewer than two attributes
+/// are named, if one is repeated, public, binned or part of a condition, or if the combinations are too many or not
+/// distinct.
 pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
     let refuse = |why: String| Err(DesignError::Cross(why));
     let positions = names.iter().map(|name| schema.position(name)).collect::<Result<Vec<usize>, _>>()?;

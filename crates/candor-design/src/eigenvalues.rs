@@ -1,16 +1,17 @@
-//! Eigenvalues of a transition matrix, which determine how much estimation amplifies the noise of the answers
-//! (Domingo-Ferrer and Soria-Comas 2020, section 2.3).
+//! Eigenvalues of a transition matrix (Domingo-Ferrer and Soria-Comas 2020, section 2.3).
+//!
+//! They determine how much estimation amplifies the noise of the answers.
 
 use nalgebra::{DMatrix, Schur};
 use serde::Serialize;
 
-/// Maximum size of a matrix without a pattern.
+/// Maximum size of a matrix without the two-level structure.
 const MAX_SIZE: usize = 256;
 
-/// Entries with a smaller difference are equal.
+/// Difference below which two entries count as equal.
 const EQUALITY_TOLERANCE: f64 = 1e-13;
 
-/// Eigenvalues smaller than this times the largest count as 0.
+/// Fraction of the largest eigenvalue below which an eigenvalue counts as 0.
 const NOTHING: f64 = 1e-13;
 
 /// Maximum number of iterations.
@@ -36,8 +37,9 @@ impl Eigenvalue {
     }
 }
 
-/// Returns the eigenvalues of a square matrix given by columns, by decreasing absolute value; `None` if it is not
-/// square, too large, or the iteration does not converge.
+/// Returns the eigenvalues of a square matrix, given by columns, by decreasing absolute value.
+///
+/// Returns `None` if the matrix is not square or too large, or if the iteration does not converge.
 pub fn eigenvalues(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     if n == 0 || columns.iter().any(|column| column.len() != n) {
@@ -62,7 +64,7 @@ pub fn eigenvalues(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     Some(values)
 }
 
-/// Returns the eigenvalues of a matrix with one value on the diagonal and another elsewhere.
+/// Returns the eigenvalues of a matrix with one value on the diagonal and another elsewhere, or `None` for others.
 fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     let n = columns.len();
     let (kept, other) = (columns[0][0], columns[0].get(1).copied().unwrap_or(0.0));
@@ -75,8 +77,9 @@ fn of_two_levels(columns: &[Vec<f64>]) -> Option<Vec<Eigenvalue>> {
     columns.iter().enumerate().all(is).then(values)
 }
 
-/// Returns `P_max / P_min`, the ratio of the largest to the smallest absolute eigenvalue; `None` if the smallest is
-/// 0, so that nothing can be estimated.
+/// Returns `P_max / P_min`, the ratio of the largest to the smallest absolute eigenvalue.
+///
+/// Returns `None` if the smallest is 0, because shares are then not identifiable.
 pub fn largest_over_smallest(values: &[Eigenvalue]) -> Option<f64> {
     let (largest, smallest) = (values.first()?.modulus(), values.last()?.modulus());
     (smallest > NOTHING * largest).then(|| largest / smallest)
@@ -90,8 +93,7 @@ mod tests {
         eigenvalues(columns).unwrap()
     }
 
-    /// Their sum is the trace and their product the determinant, whatever the matrix; 1 is the largest of any that sums
-    /// to 1.
+    /// The sum is the trace and the product the determinant, for any matrix. The largest is 1 if columns sum to 1.
     #[test]
     fn trace_and_determinant() {
         let golden = vec![vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];

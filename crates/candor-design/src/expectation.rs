@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Simultaneous confidence level of the answer shares of a table.
 const CONFIDENCE: f64 = 0.95;
 
-/// Expected errors of one table, for a uniform population and others.
+/// Expected errors of one table, for a uniform population and for others.
 #[derive(Default, Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Expectation {
@@ -20,25 +20,28 @@ pub struct Expectation {
     pub identifiable: bool,
     /// Root mean square standard error over the cells; `None` if it cannot be estimated.
     pub standard_error: Option<f64>,
-    /// Upper bound on the root mean square standard error of a share of the last attribute within groups of the
-    /// others, in a group of average size; `None` for one attribute, or if it cannot be estimated.
+    /// Upper bound on the root mean square standard error of shares of the last attribute within groups of the others.
+    ///
+    /// It is for a group of average size; `None` for one attribute, or if the table cannot be estimated.
     pub conditional_error: Option<f64>,
     /// Standard error for the expected shares; `None` without them, or if not computed.
     pub anticipated_error: Option<f64>,
     /// Largest standard error of any cell in the worst case; `None` if not computed.
     pub worst_error: Option<f64>,
-    /// Absolute error of the observed answer shares, simultaneously with confidence 0.95 (Domingo-Ferrer and
-    /// Soria-Comas 2020).
+    /// Absolute error of the observed answer shares, simultaneously with confidence 0.95.
+    ///
+    /// See Domingo-Ferrer and Soria-Comas 2020.
     pub absolute_error: Option<f64>,
     /// Relative error of the observed answer shares.
     pub relative_error: Option<f64>,
 }
 
-/// Returns the number of groups that all attributes of a table but the last form.
+/// Returns the number of groups formed by all attributes of a table but the last.
 ///
-/// A share within a group is a cell over the group's share `g`. With `p = 1 / categories`, its variance is
-/// `(Var x - 2 p Cov(x, g) + p^2 Var g) / g^2`, which is `(Var x - p^2 Var g) / g^2` where all cells of a group are
-/// alike, and so at most `Var x / g^2`. The mean of `1 / g` over people is the number of groups, whatever their sizes.
+/// A share within a group is a cell divided by the group's share `g`. With `p = 1 / categories`, its variance is
+/// `(Var x - 2 p Cov(x, g) + p^2 Var g) / g^2`. If all cells of a group are alike, this equals
+/// `(Var x - p^2 Var g) / g^2`, which is at most `Var x / g^2`. The mean of `1 / g` over people is the number of
+/// groups, for any group sizes.
 pub fn groups(plan: &Plan, table: &[usize]) -> f64 {
     let others = &table[..table.len().saturating_sub(1)];
     others.iter().map(|&attribute| plan.schema().size(attribute) as f64).product()
@@ -69,15 +72,17 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
 /// Standard errors of tables for populations other than uniform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorScenarios {
-    /// Root mean square over all cells for the expected shares; `None` without them, or if not computed for a table.
+    /// Root mean square error over all cells for the expected shares; `None` without them, or if not computed for a
+    /// table.
     pub anticipated: Option<f64>,
-    /// Largest of any cell in the worst case; `None` if not computed for a table.
+    /// Largest error of any cell in the worst case; `None` if not computed for a table.
     pub worst: Option<f64>,
 }
 
 impl ErrorScenarios {
-    /// Computes errors of identifiable tables; `anticipated` has the expected share of each cell of each table, if
-    /// given.
+    /// Computes errors of identifiable tables.
+    ///
+    /// `anticipated` has the expected share of each cell of each table, if given.
     pub fn new(
         plan: &Plan,
         tables: &[Vec<usize>],

@@ -1,5 +1,6 @@
-//! RR-Independent: every attribute is randomized separately (Domingo-Ferrer and Soria-Comas 2020, section 3; the
-//! Kronecker product of Yamamoto and Shibuya 2024).
+//! RR-Independent: every attribute is randomized independently of the others.
+//!
+//! See Domingo-Ferrer and Soria-Comas 2020, section 3; it is the Kronecker product of Yamamoto and Shibuya 2024.
 
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
@@ -30,10 +31,10 @@ pub struct IndependentRequest {
     /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// Probability of keeping the true category of each attribute before drawing uniformly.
+    /// Probability of keeping the true category of each attribute, rather than drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
-    /// Whether responses come with tags that shift the labels, so that they show who does not follow the rules.
+    /// Whether channels with shifted labels are randomly assigned, so that noncompliance can be detected.
     #[serde(
         rename(serialize = "mirrored", deserialize = "compliance_check"),
         alias = "mirrored",
@@ -54,7 +55,7 @@ impl IndependentRequest {
         IndependentRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
     }
 
-    /// Creates a request with this probability of keeping each true category before drawing uniformly.
+    /// Creates a request with this probability of keeping each true category, rather than drawing uniformly.
     pub fn of_probability(q: f64) -> Self {
         IndependentRequest { q: Some(q), ..Self::default() }
     }
@@ -85,11 +86,13 @@ impl Design for IndependentRequest {
     }
 }
 
-/// Designs one block of k-ary randomized response per attribute, each with its own epsilon. The record-level epsilon
-/// is their sum, and marginal and conditional epsilons agree.
+/// Designs one block of k-ary randomized response per attribute, each with its own epsilon.
+///
+/// The record-level epsilon is their sum. Marginal and conditional epsilons agree.
 ///
 /// # Errors
-/// Returns an error if the number of epsilons is wrong, or one is invalid.
+/// Returns [`DesignError::CountMismatch`] if the number of epsilons is wrong, and [`DesignError::Channel`] if one is
+/// invalid.
 pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {
@@ -104,7 +107,7 @@ pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignErro
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "independent".to_owned(), requested }))
 }
 
-/// The same with tags that shift the labels ([`mirrored`]).
+/// Designs the same plan with channels of shifted labels ([`compliance_check`]).
 fn mirrored_plan(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let plain = independent(schema, epsilons)?;
     let block = |(block, &epsilon): (&Block, &f64)| {

@@ -1,10 +1,12 @@
-//! k-ary randomized response by the parameters of its many authors, for one attribute.
+//! k-ary randomized response for one attribute, in the parametrizations of its authors.
 //!
-//! Warner keeps the truth with probability `p`; UP (uniform perturbation) keeps it with probability
-//! `q` and else draws uniformly; FRAPP makes the truth `lambda` times as likely as any other
-//! category. The families are one (Huang and Du 2008, Theorem 2, with the ranges of docs/project/errata.md):
-//! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the truth is made *less*
-//! likely than the others, which is a channel too.
+//! - Warner keeps the true category with probability `p`.
+//! - Uniform perturbation (UP) keeps it with probability `q`, otherwise draws uniformly.
+//! - FRAPP makes it `lambda` times as likely as any other category.
+//!
+//! All three are one family (Huang and Du 2008, Theorem 2, with the ranges of docs/project/errata.md):
+//! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the true category is *less* likely than the
+//! others, which is a valid channel, too.
 
 use candor_base::channel::{Axis, Pattern, PatternSet, Rational, exact};
 use candor_base::plan::{Block, Origin, Plan};
@@ -17,16 +19,16 @@ use crate::method::Design;
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, single_attribute};
 
-/// What Warner's scheme takes.
+/// Parameters of Warner's method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WarnerRequest {
-    /// The probability of keeping the truth.
+    /// Probability of keeping the true category.
     pub p: f64,
 }
 
 impl WarnerRequest {
-    /// The truth is kept with this probability.
+    /// Creates a request with this probability of keeping the true category.
     pub fn new(p: f64) -> Self {
         WarnerRequest { p }
     }
@@ -38,16 +40,16 @@ impl Design for WarnerRequest {
     }
 }
 
-/// What uniform perturbation takes.
+/// Parameters of uniform perturbation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpRequest {
-    /// The probability of keeping the truth before drawing uniformly.
+    /// Probability of keeping the true category, rather than drawing uniformly.
     pub q: f64,
 }
 
 impl UpRequest {
-    /// The truth is kept with this probability before a category is drawn uniformly.
+    /// Creates a request with this probability of keeping the true category, rather than drawing uniformly.
     pub fn new(q: f64) -> Self {
         UpRequest { q }
     }
@@ -59,16 +61,16 @@ impl Design for UpRequest {
     }
 }
 
-/// What FRAPP takes.
+/// Parameters of FRAPP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrappRequest {
-    /// How many times likelier the truth is than any other category.
+    /// Likelihood of the true category relative to any other.
     pub lambda: f64,
 }
 
 impl FrappRequest {
-    /// The truth is so many times likelier than any other category.
+    /// Creates a request in which the true category is `lambda` times as likely as any other.
     pub fn new(lambda: f64) -> Self {
         FrappRequest { lambda }
     }
@@ -80,10 +82,11 @@ impl Design for FrappRequest {
     }
 }
 
-/// Warner's model: keep the truth with probability `p`, else answer one of the others.
+/// Designs Warner's method: keep the true category with probability `p`, otherwise report another one.
 ///
 /// # Errors
-/// Unless there is one attribute and `0 < p < 1`.
+/// Returns [`DesignError::OneAttribute`] unless exactly one attribute is randomized, and [`DesignError::Parameter`]
+/// unless `0 < p < 1`.
 pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
     let (_, size) = single_attribute(schema, "warner")?;
     let range = || "it must be above 0 and below 1: otherwise some answers rule out the truth or reveal it".to_owned();
@@ -96,10 +99,11 @@ pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
     }
 }
 
-/// Uniform perturbation: the truth with probability `q`, else a uniformly random category.
+/// Designs uniform perturbation: keep the true category with probability `q`, otherwise draw uniformly.
 ///
 /// # Errors
-/// Unless there is one attribute and `-1/(n - 1) < q < 1`.
+/// Returns [`DesignError::OneAttribute`] unless exactly one attribute is randomized, and [`DesignError::Parameter`]
+/// unless `-1/(n - 1) < q < 1`.
 pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
     let (_, size) = single_attribute(schema, "up")?;
     let least = -1.0 / (size - 1) as f64;
@@ -111,10 +115,11 @@ pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
     }
 }
 
-/// FRAPP: the truth `lambda` times as likely as any other category.
+/// Designs FRAPP: the true category is `lambda` times as likely as any other.
 ///
 /// # Errors
-/// Unless there is one attribute and `lambda` is positive and finite.
+/// Returns [`DesignError::OneAttribute`] unless exactly one attribute is randomized, and [`DesignError::Parameter`]
+/// unless `lambda` is positive and finite.
 pub fn frapp(schema: &Schema, lambda: f64) -> Result<Plan, DesignError> {
     let (_, size) = single_attribute(schema, "frapp")?;
     let range = || "it must be a positive number".to_owned();
@@ -175,7 +180,7 @@ mod tests {
 
     #[test]
     fn epsilons_of_paper_004() {
-        // Uniform perturbation of the eight Adult attributes at p = 0.7; they sum to 21.8897.
+        // Uniform perturbation of the eight Adult attributes at p = 0.7; the epsilons sum to 21.8897.
         let golden =
             [(9, 3.0910), (16, 3.6463), (7, 2.8526), (15, 3.5835), (6, 2.7081), (5, 2.5390), (2, 1.7346), (2, 1.7346)];
         let found: Vec<f64> = golden.iter().map(|&(n, _)| epsilon(&up(&schema(n), 0.7).unwrap())).collect();

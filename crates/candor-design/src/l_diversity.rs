@@ -1,8 +1,7 @@
-//! Local l-diversity (Nayak and Zhai 2019, section 4): each respondent reports `l` categories, the true one and
-//! `l - 1` others at random.
+//! Local l-diversity: each respondent reports `l` categories, the true one and `l - 1` random others.
 //!
-//! All `l` are equally plausible to whoever reads the answer, and the others are ruled out: there is no epsilon.
-//! What is certified is `l` itself (crate `candor-privacy`).
+//! See Nayak and Zhai 2019, section 4. The reported categories are equally plausible to an adversary, and all others
+//! are ruled out, so epsilon is unbounded. The certified quantity is `l` itself (crate `candor-privacy`).
 
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
@@ -15,38 +14,40 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, broadcast, minimax, randomized_attributes};
 
-/// The variance that the randomization adds, `(k-1)(l-1)/(k-l)`, for one respondent and summed over the
-/// categories, whatever the truth (eq. 4.4). Infinite for `l = k`: such answers tell nothing.
+/// Returns the variance that the randomization adds, `(k-1)(l-1)/(k-l)` (eq. 4.4).
+///
+/// It is for one respondent, summed over the categories, and the same for all true categories. It is infinite for
+/// `l = k`, because such answers carry no information.
 pub fn added_variance(categories: usize, l: usize) -> f64 {
     let (k, l) = (categories as f64, l as f64);
     if l >= k { f64::INFINITY } else { (k - 1.0) * (l - 1.0) / (k - l) }
 }
 
-/// The `l`, not necessarily whole, that adds so much variance: eq. 4.4 solved for it.
+/// Returns the `l`, not necessarily an integer, that adds this variance: eq. 4.4 solved for `l`.
 pub(crate) fn l_at(categories: usize, variance: f64) -> f64 {
     let k = categories as f64;
     (variance * k + k - 1.0) / (k - 1.0 + variance)
 }
 
-/// What local l-diversity takes.
+/// Parameters of local l-diversity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LDiversityRequest {
-    /// How many categories are reported, one for each attribute or one for all.
+    /// Number of reported categories, one for each attribute or one for all.
     pub l: Vec<usize>,
-    /// Attributes to be reported together, as one with all combinations for categories.
+    /// Attributes to cross-classify, so that they are reported together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
 }
 
 impl LDiversityRequest {
-    /// So many categories are reported, of each attribute or of all of them.
+    /// Creates a request with this number of reported categories, for each attribute or for all.
     pub fn new(l: impl Into<Vec<usize>>) -> Self {
         LDiversityRequest { l: l.into(), cross: None }
     }
 
     parameters! {
-        /// Attributes to be reported together, as one with all combinations for categories.
+        /// Sets the attributes to cross-classify, so that they are reported together.
         cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
     }
 }
@@ -56,7 +57,7 @@ impl Design for LDiversityRequest {
         Ok(l_diversity(&crossed_if_asked(schema, self.cross.as_deref())?, &self.l)?.into())
     }
 
-    /// It has no epsilon: it is compared at the added variance of minimax subset selection.
+    /// Compares it at the added variance of minimax subset selection, because it has no epsilon.
     fn at(schema: &Schema, goal: &ComparisonTarget<'_>) -> Candidates<Self> {
         let request = || {
             let added = |(&(_, size), epsilon): (&(usize, usize), &f64)| {
@@ -71,10 +72,13 @@ impl Design for LDiversityRequest {
     }
 }
 
-/// Every attribute reported as `l` categories, one of them true: one `l` for each attribute, or one for all.
+/// Designs a plan in which every attribute is reported as `l` categories that contain the true one.
+///
+/// There is one `l` for each attribute, or one for all.
 ///
 /// # Errors
-/// If there is another number of values than attributes, or one is below 2 or beyond the categories.
+/// Returns [`DesignError::CountMismatch`] if the number of values is wrong, and [`DesignError::Parameter`] if one is
+/// below 2 or above the number of categories.
 pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     let l = broadcast("l", l, private.len())?;
@@ -98,10 +102,13 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(origin))
 }
 
-/// For every attribute the whole `l`, below its number of categories, whose added variance is nearest to the given one.
+/// Returns, for every attribute, the integer `l` whose added variance is closest to the given one.
+///
+/// Each `l` is below the number of categories.
 ///
 /// # Errors
-/// If there is another number of variances than attributes, or an attribute has two categories only.
+/// Returns [`DesignError::CountMismatch`] if the number of variances is wrong, and [`DesignError::TwoCategories`] if an
+/// attribute has only two categories.
 pub(crate) fn l_near(schema: &Schema, variances: &[f64]) -> Result<Vec<usize>, DesignError> {
     let private = randomized_attributes(schema)?;
     let variances = broadcast("variances", variances, private.len())?;
@@ -144,7 +151,7 @@ mod tests {
             let plan = l_diversity(&schema, &l_near(&schema, &[variance]).unwrap()).unwrap();
             let best = |k: usize| {
                 let distance = |l: &usize| (added_variance(k, *l) - variance).abs();
-                // With an infinite one all are as far; the largest comes closest.
+                // All are equally far from an infinite variance; the largest comes closest.
                 if variance.is_infinite() {
                     k - 1
                 } else {

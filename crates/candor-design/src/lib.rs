@@ -39,10 +39,10 @@ use candor_base::plan::PlanError;
 use candor_base::schema::{Schema, SchemaError};
 use candor_runtime::progress::Cancelled;
 
-/// The number of respondents for which errors are told if none is said.
+/// Default number of respondents for expected errors.
 pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;
 
-/// What an epsilon that was refused should have been.
+/// Returns the expected range of a rejected epsilon.
 fn range_of_epsilon(refused: f64) -> &'static str {
     match refused {
         0.0 => "this method takes epsilons above 0",
@@ -51,14 +51,14 @@ fn range_of_epsilon(refused: f64) -> &'static str {
     }
 }
 
-/// Why no plan was made.
+/// The reason why no plan was made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DesignError {
     /// The schema has nothing to randomize.
     #[error("every attribute of the schema is public, so there is nothing to randomize")]
     NothingPrivate,
-    /// A method for one attribute was given more.
+    /// A method for one attribute was used with several.
     #[error(
         "{method} requires exactly one randomized attribute, but the schema has {attributes}; use independent or \
          joint, or a schema with one"
@@ -66,27 +66,27 @@ pub enum DesignError {
     OneAttribute {
         /// The method.
         method: &'static str,
-        /// How many attributes are to be randomized.
+        /// Number of randomized attributes.
         attributes: usize,
     },
-    /// Another number of values than attributes.
+    /// The number of values differs from the number of attributes.
     #[error("`{what}` has {found} {}, but there are {expected} attributes to \
              randomize", if *found == 1 { "value" } else { "values" })]
     CountMismatch {
-        /// The values' name.
+        /// The name of the values.
         what: &'static str,
-        /// How many were given.
+        /// Number of values given.
         found: usize,
-        /// How many are needed.
+        /// Number of values expected.
         expected: usize,
     },
-    /// A privacy loss that is none.
+    /// Epsilon is out of range.
     #[error("epsilon is {0}; {range}", range = range_of_epsilon(*.0))]
     Epsilon(f64),
     /// A parameter is missing, or parameters contradict each other.
     #[error("{0}")]
     MissingParameter(&'static str),
-    /// A method would give less than was asked for.
+    /// A method would guarantee less than requested.
     #[error(
         "the heuristic would exceed the requested epsilon of {} of {attributes} attributes: {}. Use `method optimal`, \
          which meets every attribute epsilon at the least record epsilon, another `order`, or `allow_larger_epsilon`",
@@ -94,12 +94,12 @@ pub enum DesignError {
         raised.join(", ")
     )]
     Weaker {
-        /// How many attributes are randomized.
+        /// Number of randomized attributes.
         attributes: usize,
-        /// Those with a larger epsilon than asked for, with both.
+        /// Attributes with a larger epsilon than requested, with both values.
         raised: Vec<String>,
     },
-    /// A method made a plan that guarantees less than was asked for: a mistake of the method, which is caught here.
+    /// A method returned a plan that guarantees less than requested: a bug of the method, which is detected here.
     #[error(
         "the plan would guarantee less than requested: epsilon {certified} for {what} instead of {asked}. Please \
          report this; a slightly smaller epsilon may work"
@@ -107,37 +107,37 @@ pub enum DesignError {
     GuaranteesLess {
         /// The record, or an attribute.
         what: String,
-        /// What was asked for.
+        /// The requested epsilon.
         asked: f64,
-        /// What would be certified.
+        /// The certified epsilon.
         certified: f64,
     },
-    /// What is no list experiment.
+    /// The request does not describe a list experiment.
     #[error("{0}")]
     ListExperiment(String),
-    /// TableList that cannot be designed for.
+    /// The tables are invalid.
     #[error("`tables`: {0}")]
     Tables(#[from] TableListError),
-    /// A public attribute where a randomized one is needed.
+    /// An attribute is public, but must be randomized.
     #[error("\"{0}\" is public, so it is not randomized")]
     Public(String),
-    /// A ratio that shares nothing out.
+    /// The ratio has an invalid number or only zeros.
     #[error("the ratio must consist of numbers that are 0 or more, at least one of them positive")]
     Ratio,
-    /// A parameter out of its range.
+    /// A parameter is out of range.
     #[error("`{name}` is {value}; {range}")]
     Parameter {
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
-        /// What it may be, and why.
+        /// The allowed range, with the reason.
         range: String,
     },
-    /// A method for two attributes was given another number.
+    /// A method for two attributes was used with another number.
     #[error("this closed form requires two attributes, but there are {0}; use optimal")]
     TwoAttributes(usize),
-    /// An order that leaves attributes out or repeats them.
+    /// An order omits or repeats attributes.
     #[error("the order must name each of the {0} attributes once")]
     Order(usize),
     /// The reduced program has no solution.
@@ -146,34 +146,34 @@ pub enum DesignError {
          `method optimal`"
     )]
     Infeasible,
-    /// The heuristic alters what is asked for so much that it cannot keep within a total.
+    /// The heuristic changes the requested epsilons so much that it cannot stay within a total.
     #[error("the heuristic finds no attribute epsilons with a record-level epsilon of {0}; use optimal")]
     NoHeuristic(f64),
-    /// More attributes than a method lists all patterns of.
+    /// There are too many attributes for a method that lists all patterns.
     #[error(
         "`{method}` supports at most 20 attributes, but there are {attributes}; without it, channels are assigned at \
          random"
     )]
     TooMany {
-        /// The method or flag.
+        /// The method or option.
         method: &'static str,
-        /// How many attributes are to be randomized.
+        /// Number of randomized attributes.
         attributes: usize,
     },
-    /// Too few respondents for so many tables.
+    /// There are too few respondents for the number of tables.
     #[error(
         "{respondents} respondents are too few for {tables} {}: some would be answered by fewer than 30. Use about \
          {needed} respondents, or fewer tables", if *tables == 1 { "table" } else { "tables" }
     )]
     Respondents {
-        /// How many there are.
+        /// Number of respondents.
         respondents: f64,
-        /// How many tables are asked for.
+        /// Number of tables requested.
         tables: usize,
-        /// About how many would do.
+        /// Approximate number of respondents needed.
         needed: f64,
     },
-    /// A method that needs three categories was given an attribute of two.
+    /// A method that needs three categories was used with an attribute of two.
     #[error(
         "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the truth, or tell \
          nothing"
@@ -184,46 +184,46 @@ pub enum DesignError {
         /// The attribute.
         attribute: String,
     },
-    /// Plans, or attributes, that make no plan together.
+    /// Plans or attributes cannot be combined.
     #[error("{0}")]
     Combine(String),
-    /// Attributes that cannot be taken together.
+    /// Attributes cannot be cross-classified.
     #[error("`cross`: {0}")]
     Cross(String),
-    /// Clusters that are none.
+    /// The clusters are invalid.
     #[error("clusters: {0}")]
     Cluster(String),
-    /// A device that does not fit its question.
+    /// A device does not fit its question.
     #[error("`device`: {0}")]
     Device(String),
-    /// The matrix cannot be read.
+    /// The matrix is invalid.
     #[error("the matrix: {0}")]
     Matrix(String),
-    /// Whoever waited for it ended the work.
+    /// The work was canceled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// There is no such channel on the front.
+    /// The front has no such channel.
     #[error(transparent)]
     Front(#[from] pareto::FrontError),
-    /// What was asked for is no channel.
+    /// The channel is invalid.
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// What was asked for is no plan.
+    /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// What was asked for is no schema.
+    /// The schema is invalid.
     #[error(transparent)]
     Schema(#[from] SchemaError),
 }
 
-/// The attributes to be randomized: their positions and sizes.
+/// Returns the positions and sizes of the randomized attributes.
 fn randomized_attributes(schema: &Schema) -> Result<Vec<(usize, usize)>, DesignError> {
     let size = |attribute: usize| (attribute, schema.size(attribute));
     let private: Vec<(usize, usize)> = schema.randomized().into_iter().map(size).collect();
     if private.is_empty() { Err(DesignError::NothingPrivate) } else { Ok(private) }
 }
 
-/// The one attribute to be randomized.
+/// Returns the position and size of the only randomized attribute.
 fn single_attribute(schema: &Schema, method: &'static str) -> Result<(usize, usize), DesignError> {
     match randomized_attributes(schema)?[..] {
         [one] => Ok(one),
@@ -231,7 +231,7 @@ fn single_attribute(schema: &Schema, method: &'static str) -> Result<(usize, usi
     }
 }
 
-/// One value for each attribute, from as many or from one for all.
+/// Returns one value for each attribute, given one for each or one for all.
 fn broadcast<T: Copy>(what: &'static str, values: &[T], attributes: usize) -> Result<Vec<T>, DesignError> {
     match *values {
         [one] => Ok(vec![one; attributes]),

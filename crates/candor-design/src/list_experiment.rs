@@ -1,10 +1,12 @@
-//! List experiments (the item count technique): a sensitive question among control items, of which people say only how
-//! many they would answer with yes.
+//! List experiments (the item count technique): a sensitive question hidden in a count.
 //!
-//! The control group counts `k` control items, the treatment group counts the sensitive item as well: `k + z`. That is
-//! a lottery of two deterministic matrices over `(z, k)`, which identify the joint distribution of both; the share of
-//! `z` is the difference of the means. No chance hides anything, so there is no epsilon: a treated person who counts
-//! nothing reveals "no", and one who counts everything reveals "yes" (docs/mathematics/list-experiments.md).
+//! Respondents report only how many items of a list apply to them. The control group counts `k` control items; the
+//! treatment group counts the sensitive item as well, so it reports `k + z`. This is a lottery of two deterministic
+//! matrices over `(z, k)`, which identify the joint distribution of both. The share of `z` is the difference of the
+//! means.
+//!
+//! No randomization hides the answers, so epsilon is unbounded. In the treatment group, a count of nothing reveals
+//! "no", and a count of everything reveals "yes" (docs/mathematics/list-experiments.md).
 
 use candor_base::channel::Matrix;
 use candor_base::plan::{Block, Origin, Plan};
@@ -19,25 +21,25 @@ use crate::{DesignError, randomized_attributes};
 /// Maximum number of control items.
 pub const MAX_CONTROL_ITEMS: usize = 20;
 
-/// What a list experiment takes.
+/// Parameters of a list experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListRequest {
-    /// How many control items stand on the list, 1 to 20.
+    /// Number of control items on the list, 1 to 20.
     pub control_items: usize,
-    /// The sizes of the control and the treatment group, or their ratio; equal if left out.
+    /// Sizes of the control and the treatment group, or their ratio; equal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_sizes: Option<Vec<u64>>,
 }
 
 impl ListRequest {
-    /// A list with so many control items, for two groups of the same size.
+    /// Creates a request with this number of control items and two groups of equal size.
     pub fn new(control_items: usize) -> Self {
         ListRequest { control_items, group_sizes: None }
     }
 
     parameters! {
-        /// The sizes of the control and the treatment group, or their ratio.
+        /// Sets the sizes of the control and the treatment group, or their ratio.
         group_sizes(sizes: [u64; 2]): group_sizes = Some(sizes.to_vec());
     }
 }
@@ -97,7 +99,7 @@ impl ListRequest {
         Ok(Plan::new(Schema::new(attributes)?, vec![block])?.with_origin(origin))
     }
 
-    /// What a group counts: the control items, and the sensitive one if they are treated.
+    /// Returns the channel of a group: it counts the control items, and the sensitive one as well if treated.
     fn matrix(&self, treated: usize) -> Result<Matrix, DesignError> {
         let (counts, answers) = (self.control_items + 1, self.control_items + 2);
         let column = |input: usize| {
@@ -110,5 +112,5 @@ impl ListRequest {
     }
 }
 
-/// What a column of a deterministic matrix sums to, and its one entry: the least total that plans have.
+/// The only non-zero entry of a column of a deterministic matrix: the smallest total that plans allow.
 const CERTAIN: u64 = 2;

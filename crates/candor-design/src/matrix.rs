@@ -1,8 +1,8 @@
-//! Any column-stochastic matrix, as a user wrote it.
+//! Column-stochastic matrices from users.
 //!
-//! Columns are inputs and sum to one; rows are outputs. Tools disagree about this, and a transposed
-//! matrix is a different mechanism that often still looks like one, so the convention is checked
-//! against the sums and asked for where they cannot tell.
+//! Columns are inputs and sum to one; rows are outputs. Other tools use the transpose. A transposed matrix is a
+//! different mechanism, and often looks valid, too. So the orientation is checked against the sums, and has to be
+//! stated if they do not determine it.
 
 use candor_base::channel::{COLUMN_TOLERANCE, Matrix};
 use candor_base::plan::{Block, Origin, Plan};
@@ -14,37 +14,36 @@ use crate::method::{Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, randomized_attributes, single_attribute};
 
-/// Which way the matrix was written.
+/// The orientation of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inputs {
     /// Each column is an input and sums to one: candor's own convention.
     Columns,
-    /// Each row is an input and sums to one: Domingo-Ferrer and Soria-Comas 2020's.
+    /// Each row is an input and sums to one: the convention of Domingo-Ferrer and Soria-Comas 2020.
     Rows,
 }
 
-/// What a matrix of one's own takes.
+/// Parameters of a matrix from a user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixRequest {
-    /// Its cells as they are written, row by row, with or without labels.
+    /// Its cells as text, row by row, with or without labels.
     pub matrix: Vec<Vec<String>>,
-    /// Which way round it is written; found out where its sums tell.
+    /// Its orientation; auto-detected from its sums by default.
     #[serde(
         rename(serialize = "inputs", deserialize = "matrix_inputs"),
         alias = "inputs",
         skip_serializing_if = "Option::is_none"
     )]
     pub inputs: Option<Inputs>,
-    /// The share of each category of the one attribute: what the matrix gives for it is then certified, as of a point
-    /// of the front.
+    /// The prior of the only attribute. The plan is then certified for it, like a point of the Pareto front.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prior: Option<Vec<f64>>,
 }
 
 impl MatrixRequest {
-    /// A matrix of one's own: its cells as they are written, row by row, with or without labels.
+    /// Creates a request from the cells of a matrix as text, row by row, with or without labels.
     pub fn new<R>(rows: impl IntoIterator<Item = R>) -> Self
     where
         R: IntoIterator<Item: Into<String>>,
@@ -53,9 +52,9 @@ impl MatrixRequest {
     }
 
     parameters! {
-        /// Which way round it is written; found out where its sums tell.
+        /// Sets the orientation; auto-detected from the sums by default.
         matrix_inputs(inputs: Inputs): inputs = Some(inputs);
-        /// The share of each category: what the matrix gives for it is then certified.
+        /// Sets the prior, for which the plan is then certified.
         prior(shares: impl Into<Vec<f64>>): prior = Some(shares.into());
     }
 }
@@ -70,18 +69,21 @@ impl Design for MatrixRequest {
     }
 }
 
-/// A plan of one matrix over all attributes to be randomized (usually one; over several, inputs
-/// are their combinations, first attribute slowest).
+/// Designs a plan of one matrix over all randomized attributes.
 ///
-/// `cells` are the fields of the file. If the first row or column is not all numbers, it holds
-/// labels: of inputs (checked against the categories and put in their order) and of outputs. An
-/// empty first cell says the same where the labels are numbers.
-/// Without labels, outputs are the inputs if there are as many, else `o1, o2, ...`. Entries are
-/// decimals or fractions such as `1/3`.
+/// Usually there is one attribute; over several, inputs are their combinations, first attribute slowest. `cells` are
+/// the fields of the file.
+///
+/// - If the first row or column is not all numbers, it contains labels of inputs or outputs. Labels of inputs are
+///   compared with the categories and put in their order.
+/// - An empty first cell marks both as labels, even if these are numbers.
+/// - Without labels, outputs are the inputs if there are equally many, otherwise `o1, o2, ...`.
+/// - Entries are decimals or fractions such as `1/3`.
 ///
 /// # Errors
-/// If the cells are no matrix of numbers, do not fit the attributes, do not sum to one in the
-/// direction stated, or sum to one both ways without `inputs` saying which is meant.
+/// Returns [`DesignError::Matrix`] if the cells are not a matrix of numbers, do not fit the attributes, or do not sum
+/// to one in the stated direction. It is also returned if they sum to one in both directions and `inputs` does not
+/// state which is meant.
 pub fn matrix(schema: &Schema, cells: &[Vec<String>], inputs: Option<Inputs>) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     let inputs_wanted = private.iter().map(|&(_, size)| size).fold(1usize, usize::saturating_mul);
@@ -114,7 +116,7 @@ pub fn matrix(schema: &Schema, cells: &[Vec<String>], inputs: Option<Inputs>) ->
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "matrix".to_owned(), requested }))
 }
 
-/// The labels of the inputs: categories, or `x*y` for combinations of them.
+/// Returns the labels of the inputs: categories, or `x*y` for their combinations.
 fn input_labels(schema: &Schema, private: &[(usize, usize)]) -> Vec<String> {
     let lists = private.iter().map(|&(attribute, _)| schema.attributes()[attribute].categories());
     let combine = |labels: Vec<String>, categories: &[String]| {
@@ -143,7 +145,7 @@ impl Labelled {
             return Err(DesignError::Matrix(format!("row {} has {found} entries, the first has {width}", row + 1)));
         }
         let text = |cell: &String| number(cell).is_none();
-        // An empty corner has labels on both sides, even if they are numbers; else the rest tells.
+        // An empty corner means labels on both sides, even if they are numbers. Otherwise, text marks labels.
         let corner = cells[0][0].trim().is_empty();
         let header = corner || cells[0].iter().skip(1).any(text) || (width == 1 && text(&cells[0][0]));
         let side = corner || cells.iter().skip(1).any(|row| text(&row[0])) || (cells.len() == 1 && text(&cells[0][0]));
@@ -168,7 +170,7 @@ impl Labelled {
     }
 }
 
-/// A decimal or a fraction of two decimals.
+/// Parses a decimal or a fraction of two decimals.
 fn number(text: &str) -> Option<f64> {
     match text.trim().split_once('/') {
         Some((n, d)) => Some(n.trim().parse::<f64>().ok()? / d.trim().parse::<f64>().ok()?),
@@ -181,7 +183,7 @@ fn transposed(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..width).map(|column| rows.iter().map(|row| row[column]).collect()).collect()
 }
 
-/// Which way the matrix is written, by its sums and by what the user said.
+/// Returns the orientation of the matrix, from its sums and from the stated one.
 fn direction(rows: &[Vec<f64>], stated: Option<Inputs>) -> Result<Inputs, DesignError> {
     let sums_to_one =
         |lines: &[Vec<f64>]| lines.iter().all(|line| (line.iter().sum::<f64>() - 1.0).abs() <= COLUMN_TOLERANCE);
@@ -211,14 +213,14 @@ fn direction(rows: &[Vec<f64>], stated: Option<Inputs>) -> Result<Inputs, Design
     }
 }
 
-/// The line whose sum is farthest from one, in words.
+/// Describes the line whose sum is furthest from one.
 fn worst(lines: &[Vec<f64>], name: &str) -> String {
     let off = |line: &Vec<f64>| (line.iter().sum::<f64>() - 1.0).abs();
     let line = (0..lines.len()).max_by(|&a, &b| off(&lines[a]).total_cmp(&off(&lines[b]))).unwrap_or(0);
     format!("{name} {} sums to {}", line + 1, lines[line].iter().sum::<f64>())
 }
 
-/// The columns rearranged so that their labels are the categories in order.
+/// Returns the columns rearranged so that their labels are the categories in order.
 fn in_order_of(categories: &[String], labels: &[String], columns: Vec<Vec<f64>>) -> Result<Vec<Vec<f64>>, DesignError> {
     if let Some(label) = labels.iter().find(|label| !categories.contains(label)) {
         let hint = nearest(label, categories.iter().map(String::as_str));
@@ -284,7 +286,7 @@ mod tests {
         assert_eq!(plan, matrix(&schema(), &cells(GOLDEN_A), None).unwrap());
         let error = matrix(&schema(), &cells(GOLDEN_A), Some(Inputs::Rows)).unwrap_err().to_string();
         assert!(error.contains("its rows do not sum to 1: row 2 sums to 1.1"), "{error}");
-        // A circulant sums to 1 both ways and is not symmetric.
+        // A circulant sums to 1 in both directions and is not symmetric.
         let circulant = "0.6,0.3,0.1\n0.1,0.6,0.3\n0.3,0.1,0.6";
         let error = matrix(&schema(), &cells(circulant), None).unwrap_err().to_string();
         assert!(error.contains("either way round"), "{error}");

@@ -1,39 +1,39 @@
-//! Which grid is best for a mean, and what the literature's mechanisms for means reach.
+//! The best grid for estimating a mean, and the variances of published mechanisms for means.
 //!
-//! A number from -1 to 1 is rounded at random to one of `m` equally spaced points, which keeps its expectation, and the
-//! point is answered by k-ary randomized response. With `A = (e^eps + m - 1) / (e^eps - 1)`, `h = 2 / (m - 1)` and `V`
-//! the sum of the squared points, the unbiased estimate of one number `x`, a share `t` of the way between two points,
-//! has the variance
+//! A number from -1 to 1 is rounded stochastically to one of `m` equally spaced points, which keeps its expectation.
+//! The point is then answered by k-ary randomized response. Let `A = (e^eps + m - 1) / (e^eps - 1)`, `h = 2 / (m - 1)`
+//! and `V` the sum of the squared points. For a number `x` that lies the fraction `t` of the way between two points,
+//! the unbiased estimate has the variance
 //!
 //! ```text
 //! (A - 1) x^2  +  A h^2 t (1 - t)  +  A V / (e^eps - 1)
 //! ```
 //!
-//! More points make the second term smaller and the others larger. With two points this is the mechanism of Duchi,
-//! Jordan and Wainwright 2018. Variances here are of one respondent, at worst over all numbers, for a range from -1 to
-//! 1; for another range they grow with the square of its half width.
+//! More points decrease the second term and increase the others. With two points this is the mechanism of Duchi, Jordan
+//! and Wainwright 2018. Variances are for one respondent, in the worst case over all numbers from -1 to 1. For another
+//! range they grow with the square of its half-width.
 
-/// The most points that are tried.
+/// Maximum number of points that are tried.
 const MAX_POINTS: usize = 1000;
 
-/// Below this epsilon the hybrid mechanism is Duchi's (Wang et al. 2019).
+/// Epsilon up to which the hybrid mechanism equals Duchi's (Wang et al. 2019).
 const HYBRID_FROM: f64 = 0.61;
 
-/// The variance of one number, by how it is randomized.
+/// A mechanism for one number, for which the variance is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MeanMechanism {
-    /// Dithered to so many points, two or more, and k-ary randomized response.
+    /// Stochastic rounding to this number of points, at least two, and k-ary randomized response.
     Grid(usize),
-    /// Duchi, Jordan and Wainwright 2018, for one number.
+    /// The mechanism of Duchi, Jordan and Wainwright 2018 for one number.
     Duchi,
     /// The piecewise mechanism of Wang et al. 2019.
     Piecewise,
-    /// Their hybrid mechanism.
+    /// The hybrid mechanism of Wang et al. 2019.
     Hybrid,
 }
 
 impl MeanMechanism {
-    /// The variance of the estimate of one number `x` from -1 to 1, at an epsilon above 0.
+    /// Returns the variance of the estimate of one number `x` from -1 to 1, at an epsilon above 0.
     ///
     /// ```
     /// use candor_design::mean::MeanMechanism;
@@ -61,18 +61,18 @@ impl MeanMechanism {
         }
     }
 
-    /// The largest variance of any number.
+    /// Returns the largest variance over all numbers from -1 to 1.
     pub fn worst(self, epsilon: f64) -> f64 {
         match self {
             MeanMechanism::Grid(points) => {
-                // In the outermost stretch, where the variance is a concave function of the place in it.
+                // In the outermost interval, where the variance is a concave function of the position.
                 let Terms { slope, step, .. } = Terms::new(points, epsilon);
                 let from = 1.0 - step;
                 let t = (((slope - 1.0) * from + slope * step / 2.0) / step).clamp(0.0, 1.0);
-                // Just inside, so that the last point belongs to the stretch.
+                // Slightly inside, so that the last point belongs to this interval.
                 self.variance(epsilon, from + step * t.min(1.0 - 1e-12)).max(self.variance(epsilon, 0.0))
             }
-            // Monotone in x^2, or a mixture of two such.
+            // Monotone in x^2, or a mixture of two monotone functions.
             _ => self.variance(epsilon, 0.0).max(self.variance(epsilon, 1.0)),
         }
     }
@@ -93,7 +93,7 @@ impl Terms {
     }
 }
 
-/// The number of equally spaced points whose variance is least at worst.
+/// Returns the number of equally spaced points with the smallest worst-case variance.
 ///
 /// ```
 /// use candor_design::mean::best_points;
@@ -109,7 +109,7 @@ pub fn best_points(epsilon: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// All answers written out: dithered, randomized, estimated.
+    /// All answers are enumerated: rounded, randomized, estimated.
     #[test]
     fn grids_are_as_written_out() {
         for points in [2, 3, 4, 7] {
@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// The density of the piecewise mechanism, integrated: it is one, has the mean x and the variance of the formula;
-    /// the hybrid is a mixture.
+    /// The density of the piecewise mechanism, integrated: its total is one, its mean is x, and its variance follows
+    /// the formula. The hybrid is a mixture.
     #[test]
     fn peers_are_as_integrated() {
         for epsilon in [0.5f64, 1.0, 2.0, 4.0] {
@@ -179,7 +179,8 @@ mod tests {
         }
     }
 
-    /// Two points for little privacy to spend, more for more; never worse than Duchi's.
+    /// A small epsilon is best spent on two points, a larger one on more. The grid is never worse than Duchi's
+    /// mechanism.
     #[test]
     fn more_epsilon_pays_for_more_points() {
         let best: Vec<usize> = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0].iter().map(|&epsilon| best_points(epsilon)).collect();

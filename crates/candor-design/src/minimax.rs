@@ -1,17 +1,16 @@
-//! Minimax subset selection (Chai and Nayak 2019; Nayak and Zhai 2019, sections 3.2 and 4.3): of all designs whose
-//! parity is at most `g`, the one with the smallest worst-case variance.
+//! Minimax subset selection: the smallest worst-case variance of all designs with parity at most `g`.
 //!
-//! Each respondent reports `q` of the `k` categories. The truth is among them with probability
-//! `p = q g/(q g + k - q)`; all sets with it are equally likely, and all sets without it. With `q = 1` this is
-//! k-ary randomized response. Estimated by how often each category is reported, the variance that the
-//! randomization adds does not depend on the truth:
+//! See Chai and Nayak 2019; Nayak and Zhai 2019, sections 3.2 and 4.3. Each respondent reports `q` of the `k`
+//! categories. The true category is among them with probability `p = q g/(q g + k - q)`. All sets that contain it are
+//! equally likely, and so are all sets that do not. With `q = 1` this is k-ary randomized response.
 //!
+//! Shares are estimated from the frequency of each category in the reports. The variance that the randomization adds is
+//! the same for all true categories:
 //! ```text
 //! V(k, q, g) = (k-1)^2 (q g + k - q)^2 / ( k q (k-q) (g-1)^2 ) + 1/k - 1
 //! ```
 //!
-//! (eq. 3.3, with `f(q) = k^2 (q g^2 + k - q)/(q g + k - q)^2`), for one respondent and summed over the
-//! categories.
+//! (eq. 3.3, with `f(q) = k^2 (q g^2 + k - q)/(q g + k - q)^2`), for one respondent, summed over the categories.
 
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
@@ -24,86 +23,90 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, broadcast, randomized_attributes};
 
-/// The probability that the reported set holds the truth, `q g/(q g + k - q)`.
+/// Returns the probability that the reported set contains the true category, `q g/(q g + k - q)`.
 pub fn hit_probability(categories: usize, size: usize, parity: f64) -> f64 {
     let (k, q) = (categories as f64, size as f64);
     if parity.is_infinite() { 1.0 } else { q * parity / (q * parity + k - q) }
 }
 
-/// The variance that the randomization adds, for one respondent and summed over the categories (eq. 3.3).
-/// Infinite for parity 1 or sets of all categories: such answers tell nothing.
+/// Returns the variance that the randomization adds (eq. 3.3).
+///
+/// It is for one respondent, summed over the categories. It is infinite for parity 1 or sets of all categories, because
+/// such answers carry no information.
 pub fn added_variance(categories: usize, size: usize, parity: f64) -> f64 {
     let (k, q, g) = (categories as f64, size as f64, parity);
     if q >= k || g <= 1.0 {
         return f64::INFINITY;
     }
-    // Divided through by g, so that it holds for a parity without bound, too.
+    // Both sides are divided by g, so that the formula also holds for an unbounded parity.
     let spread = (k - 1.0) * (q + (k - q) / g) / (1.0 - 1.0 / g);
     spread * spread / (k * q * (k - q)) + 1.0 / k - 1.0
 }
 
-/// The answer size with the smallest variance at this parity: `k/(1 + g)` rounded down or up, and at
-/// least 1.
+/// Returns the answer size with the smallest variance at this parity.
+///
+/// It is `k/(1 + g)` rounded down or up, and at least 1.
 pub fn best_size(categories: usize, parity: f64) -> usize {
     let ideal = categories as f64 / (1.0 + parity);
     let [low, high] = [ideal.floor(), ideal.ceil()].map(|q| (q as usize).clamp(1, categories - 1));
     if added_variance(categories, high, parity) < added_variance(categories, low, parity) { high } else { low }
 }
 
-/// The parity at which sets of this size add so much variance, or `None` if they add more at any.
+/// Returns the parity at which sets of this size add this variance, or `None` if they always add more.
 ///
-/// `V = t` solved for `g`: with `c = sqrt((t + 1 - 1/k) k q (k-q))/(k-1)`, `g = (c + k - q)/(c - q)`.
+/// This is `V = t` solved for `g`: with `c = sqrt((t + 1 - 1/k) k q (k-q))/(k-1)`, `g = (c + k - q)/(c - q)`.
 pub fn parity_at(categories: usize, size: usize, variance: f64) -> Option<f64> {
     let (k, q) = (categories as f64, size as f64);
     let c = ((variance + 1.0 - 1.0 / k) * k * q * (k - q)).sqrt() / (k - 1.0);
     (size < categories && c > q && c.is_finite()).then(|| (c + k - q) / (c - q))
 }
 
-/// The smallest parity at which some answer size adds no more variance than this, and that size: the
-/// strongest protection that the variance can pay for (Nayak and Zhai 2019, Table 2). `None` if none is small enough.
+/// Returns the smallest parity at which some answer size adds at most this variance, and that size.
+///
+/// This is the strongest protection for the variance (Nayak and Zhai 2019, Table 2). Returns `None` if every size adds
+/// more.
 pub fn least_parity(categories: usize, variance: f64) -> Option<(f64, usize)> {
     let sizes = (1..categories).filter_map(|size| Some((parity_at(categories, size, variance)?, size)));
     sizes.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// How probable it is to guess the truth from the answer without knowing anything else: any of the reported categories
-/// is right with probability `p/q`.
+/// Returns the guess accuracy without prior knowledge, `p/q`, which each of the reported categories attains.
 pub fn guessing(categories: usize, size: usize, parity: f64) -> f64 {
     hit_probability(categories, size, parity) / size as f64
 }
 
-/// What minimax subset selection takes: one of the two, a value for each attribute or one for all.
+/// Parameters of minimax subset selection: one of two, with a value for each attribute or one for all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MinimaxRequest {
-    /// The largest ratio of likelihoods of an answer.
+    /// Largest likelihood ratio of an answer.
     #[serde(
         rename(serialize = "parity", deserialize = "likelihood_ratio"),
         alias = "parity",
         skip_serializing_if = "Option::is_none"
     )]
     pub parity: Option<Vec<f64>>,
-    /// Its logarithm.
+    /// Epsilon, the logarithm of the likelihood ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// Attributes to be reported together, as one with all combinations for categories.
+    /// Attributes to cross-classify, so that they are reported together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
 }
 
 impl MinimaxRequest {
-    /// One epsilon for each attribute, or one for all of them.
+    /// Creates a request with one epsilon for each attribute, or one for all.
     pub fn new(epsilons: impl Into<Vec<f64>>) -> Self {
         MinimaxRequest { attribute_epsilon: Some(epsilons.into()), parity: None, cross: None }
     }
 
-    /// The largest ratio of likelihoods of an answer, for each attribute or for all of them.
+    /// Creates a request with the largest likelihood ratio of an answer, for each attribute or for all.
     pub fn of_likelihood_ratio(ratios: impl Into<Vec<f64>>) -> Self {
         MinimaxRequest { parity: Some(ratios.into()), attribute_epsilon: None, cross: None }
     }
 
     parameters! {
-        /// Attributes to be reported together, as one with all combinations for categories.
+        /// Sets the attributes to cross-classify, so that they are reported together.
         cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
     }
 }
@@ -132,11 +135,13 @@ impl Design for MinimaxRequest {
     }
 }
 
-/// Subset selection on each attribute with its best answer size, at the given epsilon (the logarithm of the
-/// parity): one for each attribute, or one for all.
+/// Designs subset selection on each attribute with its best answer size, at the given epsilon.
+///
+/// Epsilon is the logarithm of the parity; there is one for each attribute, or one for all.
 ///
 /// # Errors
-/// If there is another number of epsilons than attributes, or one is not a privacy loss.
+/// Returns [`DesignError::CountMismatch`] if the number of epsilons is wrong, and [`DesignError::Epsilon`] if one is
+/// negative, infinite or not a number.
 pub fn minimax(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     let epsilons = broadcast("attribute_epsilon", epsilons, private.len())?;
@@ -152,10 +157,10 @@ pub fn minimax(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "minimax".to_owned(), requested }))
 }
 
-/// The same by parities instead of epsilons.
+/// Designs subset selection as [`minimax`] does, by parities instead of epsilons.
 ///
 /// # Errors
-/// If a parity is below 1, or as [`minimax`].
+/// Returns [`DesignError::Parameter`] if a parity is below 1 or not finite, and the errors of [`minimax`].
 pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, DesignError> {
     let epsilon = |&parity: &f64| {
         let range = || {
@@ -185,7 +190,7 @@ mod tests {
         }
     }
 
-    /// The two forms of the variance in the notes, and the library's own prediction for uniform truths.
+    /// The two forms of the variance in the notes agree with the library's prediction for a uniform population.
     #[test]
     fn the_variance_is_what_the_estimator_predicts() {
         for (k, g) in [(2, 1.5), (5, 3.0), (10, 2.0), (20, 14.19), (50, 5.0)] {

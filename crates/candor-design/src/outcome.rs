@@ -1,4 +1,4 @@
-//! A plan with what its design found out: bounds, what other methods would have cost, and what there is to know of it.
+//! The outcome of a design: a plan with bounds, alternatives and notes.
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -7,114 +7,115 @@ use serde::Serialize;
 
 use crate::bound::OptimalityGap;
 
-/// A plan and what is known about it.
+/// A plan and the findings of its design.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DesignOutcome {
     /// The plan, certified.
     pub plan: Plan,
-    /// No channel with the same marginal attribute epsilons has a smaller record epsilon.
+    /// Lower bound on the record-level epsilon of all channels with the same marginal epsilons.
     pub lower_bound: Option<f64>,
-    /// Why the search ended before it was done, if it did: the plan is the best until then, and its bounds hold.
+    /// The reason why the search ended early, if it did. The plan is the best found, and its bounds hold.
     pub stopped: Option<Stopped>,
-    /// What the same attribute epsilons would cost otherwise.
+    /// Record-level epsilons of other methods for the same attribute epsilons.
     pub alternatives: Vec<AlternativeMethod>,
-    /// Attributes whose epsilon is not the one asked for.
+    /// Attributes whose epsilon differs from the requested one.
     pub altered: Vec<AdjustedEpsilon>,
-    /// Where tables are named: how the plan stands to the least possible error of them.
+    /// For named tables: the optimality gap of the plan.
     pub standing: Option<OptimalityGap>,
-    /// For a workload: what else could be had.
+    /// For a workload: the errors of other methods.
     pub workload: Option<Choice>,
-    /// What else there is to know, in sentences.
+    /// Further findings, in sentences.
     pub notes: Vec<String>,
-    /// Whether a plan made for the tables would serve better.
+    /// Whether a plan optimized for the tables would have smaller errors.
     pub recommend_workload: bool,
 }
 
-/// Another method at the same attribute epsilons.
+/// Another method for the same attribute epsilons.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AlternativeMethod {
     /// The method.
     pub method: &'static str,
-    /// The record epsilon it would take.
+    /// Record-level epsilon that it would need.
     pub epsilon: f64,
-    /// How many attribute epsilons would not be the ones asked for.
+    /// Number of attribute epsilons that would differ from the requested ones.
     pub altered: usize,
-    /// How many of these would be larger.
+    /// Number of these that would be larger.
     pub raised: usize,
 }
 
 impl AlternativeMethod {
-    /// A method that meets every attribute epsilon at this record epsilon.
+    /// Creates the entry of a method that meets every attribute epsilon at this record-level epsilon.
     pub(crate) fn exact(method: &'static str, epsilon: f64) -> AlternativeMethod {
         AlternativeMethod { method, epsilon, altered: 0, raised: 0 }
     }
 }
 
-/// An attribute epsilon that is not the one asked for.
+/// An attribute epsilon that differs from the requested one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AdjustedEpsilon {
     /// The attribute's name.
     pub attribute: String,
-    /// What was asked for.
+    /// The requested epsilon.
     pub asked: f64,
-    /// What came out.
+    /// The achieved epsilon.
     pub achieved: f64,
 }
 
-/// What a plan for tables was chosen among.
+/// The alternatives among which a plan for tables was chosen.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// No plan of this kind has a smaller error, where all were tried; and what the kind is.
+    /// Lower bound on the error of all plans of this kind, and the name of the kind, if all were tried.
     pub of_its_kind: Option<(f64, &'static str)>,
-    /// Other methods at the same total epsilon.
+    /// Other methods at the same record-level epsilon.
     pub others: Vec<OtherMethod>,
 }
 
-/// What another method would do for the same tables.
+/// The error of another method for the same tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OtherMethod {
     /// The method.
     pub method: &'static str,
-    /// The root mean square standard error over all tables, by their weights; `None` if they cannot be estimated.
+    /// Root mean square standard error over all tables, by their weights; `None` if they cannot be estimated.
     pub standard_error: Option<f64>,
 }
 
-/// How good a plan is for the tables named, as numbers.
+/// The quality of a plan for the named tables, as numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GapReport {
-    /// The number of respondents times the squared standard errors of all cells of all tables, by their weights.
+    /// Squared standard errors of all cells of all tables, by their weights, times the number of respondents.
     pub error: Option<f64>,
-    /// No method with unbiased estimates and an epsilon (delta 0) not above the plan's has a smaller error, for a
-    /// uniform population or in its worst case.
+    /// Lower bound on the error of all methods with unbiased estimates and an epsilon (delta 0) of at most the plan's.
+    ///
+    /// It is for a uniform population, or for the worst case.
     pub bound: Option<f64>,
-    /// Whom the bound is about.
+    /// The methods that the bound covers.
     pub bound_over: &'static str,
-    /// The error over the bound.
+    /// The error divided by the bound.
     pub times_the_bound: Option<f64>,
-    /// No plan of its kind has a smaller error, where all were tried.
+    /// Lower bound on the error of all plans of its kind, if all were tried.
     pub of_its_kind: Option<f64>,
-    /// Other methods at the same total epsilon.
+    /// Other methods at the same record-level epsilon.
     pub others: Vec<OtherMethod>,
 }
 
 impl DesignOutcome {
-    /// Finds out how the plan stands to the lower bound on the error of these tables.
+    /// Computes the optimality gap of the plan for these tables.
     pub fn judge(&mut self, tables: &TableList, weights: &[f64]) {
         self.judge_within(tables, weights, &Deadline::start(None, ProgressSink::none()));
     }
 
-    /// The same with a deadline, which ends the search for a bound with the best found until then.
+    /// Computes the optimality gap with a deadline, at which the search for a bound returns the best found so far.
     pub fn judge_within(&mut self, tables: &TableList, weights: &[f64], deadline: &Deadline<'_>) {
         self.standing = OptimalityGap::within(&self.plan, tables, weights, deadline);
     }
 
-    /// How good the plan is for tables; `None` if it was neither made nor judged for any.
+    /// Returns the quality of the plan for tables, or `None` if no tables were considered.
     pub fn judgement(&self) -> Option<GapReport> {
         if self.standing.is_none() && self.workload.is_none() {
             return None;

@@ -1,4 +1,4 @@
-//! What a plan can tell about pairs of attributes, before anyone collects data.
+//! The information of a plan about pairs of attributes, before data collection.
 
 use candor_analysis::table_list::MAX_CELLS;
 use candor_base::channel::Channel;
@@ -7,33 +7,36 @@ use serde::Serialize;
 
 use crate::expectation::expectations;
 
-/// With more attributes than this, only a few pairs are looked at.
+/// Number of attributes up to which all pairs are evaluated.
 const MAX_ALL_PAIRS: usize = 20;
 
-/// The pairs that a plan tells least about.
+/// The pairs about which a plan carries the least information.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Pairs {
-    /// The smallest eigenvalue of any pair; for a lottery the root of the information.
+    /// Smallest eigenvalue of any pair; for a lottery the square root of the information.
     pub smallest_eigenvalue: f64,
-    /// The pair that has it, or, where some pairs cannot be estimated, the first of those.
+    /// The pair with this eigenvalue, or the first pair that is not identifiable, if there is one.
     pub attributes: Vec<String>,
-    /// Whether every pair can be estimated.
+    /// Whether every pair is identifiable.
     pub identifiable: bool,
-    /// How many of the pairs looked at cannot be estimated.
+    /// Number of evaluated pairs that are not identifiable.
     pub not_identifiable: usize,
-    /// The largest predicted standard error (root mean square over a table's cells) among the pairs; `None` if one
-    /// cannot be estimated at all.
+    /// Largest predicted standard error among the pairs, as root mean square over a table's cells.
+    ///
+    /// `None` if some pair is not identifiable.
     pub largest_standard_error: Option<f64>,
-    /// How many pairs were looked at: not those that are too large to be estimated.
+    /// Number of pairs evaluated, excluding those that are too large to be estimated.
     pub looked_at: usize,
-    /// How many there are.
+    /// Number of all pairs.
     pub all: usize,
 }
 
 impl Pairs {
-    /// `None` for plans with fewer than two attributes, where every pair is too large to be estimated, or with
-    /// matrices, whose eigenvalues these are not.
+    /// Evaluates the pairs of a plan.
+    ///
+    /// Returns `None` for plans with fewer than two attributes, with only pairs that are too large, or with matrices,
+    /// for which these eigenvalues are not defined.
     pub fn new(plan: &Plan, respondents: f64) -> Option<Pairs> {
         let attributes = plan.schema().randomized();
         let k = attributes.len();
@@ -42,7 +45,7 @@ impl Pairs {
         {
             return None;
         }
-        // Beyond, the two with the smallest epsilons.
+        // With more attributes, only the two with the smallest epsilons.
         let mut chosen: Vec<usize> = (0..k).collect();
         if k > MAX_ALL_PAIRS {
             let epsilon = |&i: &usize| plan.guarantee().attributes()[i].marginal.map_or(0.0, |e| e.as_f64());
@@ -75,8 +78,9 @@ impl Pairs {
     }
 }
 
-/// The information about the interaction of two attributes per respondent: the squared eigenvalue, averaged over a
-/// lottery; over different blocks the product.
+/// Returns the information about the interaction of two attributes, per respondent.
+///
+/// It is the squared eigenvalue, averaged over a lottery, and multiplied over blocks.
 fn information(plan: &Plan, pair: &[usize]) -> f64 {
     let of_block = |block: &Block| {
         let places: Vec<usize> =

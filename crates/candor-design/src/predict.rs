@@ -1,4 +1,4 @@
-//! One number for the errors of many tables.
+//! A single number for the errors of many tables.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use candor_base::plan::{Block, Plan};
 use crate::expectation::groups;
 use crate::method::NotApplicable;
 
-/// The root mean square standard error over all cells of all tables, if the truth is uniform.
+/// Returns the root mean square standard error over all cells of all tables, for a uniform population.
 ///
 /// # Errors
-/// If the plan erases what a table asks for.
+/// Returns an [`EstimateError`] if a table is not identifiable.
 pub fn predicted_error(
     plan: &Plan,
     tables: &[Vec<usize>],
@@ -25,12 +25,12 @@ pub fn predicted_error(
     Ok(sum.root_mean())
 }
 
-/// Squared standard errors of cells.
+/// Squared standard errors of cells, summed.
 #[derive(Default)]
 pub(crate) struct Squares {
-    /// Over all cells.
+    /// Sum over all cells.
     pub sum: f64,
-    /// The same of shares within groups.
+    /// Sum for shares within groups.
     conditional: f64,
     cells: usize,
 }
@@ -49,19 +49,19 @@ impl Squares {
         (self.sum / self.cells.max(1) as f64).sqrt()
     }
 
-    /// At most that of shares within the groups of all attributes of a table but its last.
+    /// Returns an upper bound for shares within groups of all attributes of a table but the last.
     pub fn root_mean_conditional(&self) -> f64 {
         (self.conditional / self.cells.max(1) as f64).sqrt()
     }
 }
 
-/// The number of cells by channels up to which errors are predicted: some ten seconds.
+/// Largest number of cells times channels for which errors are predicted: about ten seconds.
 const MAX_CELLS: usize = 1 << 23;
 
-/// The squared errors of each list, `None` where a table is not identifiable.
+/// Returns the squared errors of each list; `None` if a table is not identifiable.
 ///
 /// # Errors
-/// If that takes too long.
+/// Returns [`NotApplicable::TooLarge`] if the computation takes too long.
 pub(crate) fn errors_within(
     plan: &Plan,
     lists: &[TableList],
@@ -95,7 +95,7 @@ pub(crate) fn errors_within(
     lists.iter().map(error).collect()
 }
 
-/// How many channels of a lottery ask about an attribute of a table, the most of any block.
+/// Returns the largest number of channels, over all blocks, that ask about an attribute of a table.
 fn asking(plan: &Plan, table: &[usize]) -> usize {
     let asks = |block: &Block, channel: &Channel| match channel {
         Channel::Strip(strip) => strip.places().iter().any(|&place| table.contains(&block.attributes()[place])),

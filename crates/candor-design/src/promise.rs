@@ -1,4 +1,4 @@
-//! The postcondition of every design: no plan guarantees less than was asked for, and every plan tells its request.
+//! The postcondition of every design: no plan guarantees less than requested, and every plan contains its request.
 
 use candor_runtime::progress::Stopped;
 use serde_json::{Value, json};
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use crate::DesignError;
 use crate::outcome::DesignOutcome;
 
-/// Checks a plan against its request, as JSON, and has it carry the request.
+/// Checks a plan against its request, given as JSON, and stores the request in the plan.
 ///
-/// The record epsilon is certified to be at most `epsilon`, and every marginal epsilon at most the attribute epsilon
-/// asked for; both without a tolerance. An attribute epsilon that is larger is accepted where `allow_weaker` says so.
+/// The certified record-level epsilon must be at most `epsilon`, and every marginal epsilon at most the requested
+/// attribute epsilon, without any tolerance. A larger attribute epsilon is accepted only with `allow_weaker`.
 ///
 /// # Errors
-/// Returns [`DesignError::GuaranteesLess`] if the plan guarantees less than was asked for.
+/// Returns [`DesignError::GuaranteesLess`] if the plan guarantees less than requested.
 pub(crate) fn kept(request: &Value, designed: DesignOutcome) -> Result<DesignOutcome, DesignError> {
     check(request, &designed)?;
     let plan = designed.plan.with_request(Some(recorded(request, designed.stopped)));
@@ -36,13 +36,13 @@ fn check(request: &Value, designed: &DesignOutcome) -> Result<(), DesignError> {
             continue;
         };
         let name = || format!("\"{}\"", plan.schema().name(attribute.attribute));
-        // An attribute without an answer of its own is known by all answers.
+        // For an attribute without an answer of its own, the response as a whole counts.
         within(&name, asked, attribute.marginal.unwrap_or(attribute.conditional).as_f64())?;
     }
     Ok(())
 }
 
-/// The epsilon asked for of one attribute: as given, or as the method understood it, whichever is smaller.
+/// Returns the requested epsilon of one attribute: the given or the recorded one, whichever is smaller.
 fn asked_of(request: &Value, place: usize, understood: Option<f64>) -> Option<f64> {
     let given = match request["attribute_epsilon"].as_array().map(Vec::as_slice) {
         Some([one]) => one.as_f64(),
@@ -57,7 +57,7 @@ fn asked_of(request: &Value, place: usize, understood: Option<f64>) -> Option<f6
     }
 }
 
-/// The request as JSON, with what decides whether it makes the same plan again: the version, and why a search was cut.
+/// Returns the request as JSON, with the version and the reason of an early stop, which a rerun needs to match.
 fn recorded(request: &Value, stopped: Option<Stopped>) -> String {
     let stopped = stopped.map(|why| match why {
         Stopped::OutOfTime => "time limit",
@@ -77,7 +77,7 @@ mod tests {
         design(&Schema::with_sizes(&[3, 4]).unwrap(), &request).unwrap()
     }
 
-    /// A method that guarantees less than was asked, by however little, makes no plan.
+    /// A plan that guarantees less than requested, by however little, is rejected.
     #[test]
     fn broken_promises_are_errors() {
         let made = designed(&json!({"method": "independent", "attribute_epsilon": [1.0, 0.5]}));

@@ -1,28 +1,30 @@
-//! Basic RAPPOR as a baseline (Erlingsson, Pihur and Korolova 2014; Nayak and Zhai 2019, section 5): formulas only.
+//! Basic RAPPOR as a baseline: formulas only.
 //!
-//! The truth is one bit of `k`, and every bit is flipped with probability `1/(1 + sqrt g)`. The parity is exactly
-//! `g`. Each share is estimated from its own bit.
+//! See Erlingsson, Pihur and Korolova 2014; Nayak and Zhai 2019, section 5. The true category is one bit of `k`, and
+//! every bit is flipped with probability `1/(1 + sqrt g)`. The parity is exactly `g`. Each share is estimated from its
+//! own bit.
 
-/// The variance that the randomization adds, `k sqrt(g)/(sqrt(g) - 1)^2`, for one respondent and summed over the
-/// categories, whatever the truth.
+/// Returns the variance that the randomization adds, `k sqrt(g)/(sqrt(g) - 1)^2`.
+///
+/// It is for one respondent, summed over the categories, and the same for all true categories.
 pub fn added_variance(categories: usize, parity: f64) -> f64 {
     let s = parity.sqrt();
-    // Written so that a parity without bound gives 0.
+    // In this form, an unbounded parity gives 0.
     if s <= 1.0 { f64::INFINITY } else { categories as f64 / (s * (1.0 - 1.0 / s).powi(2)) }
 }
 
-/// The parity at which so much variance is added: the larger root of `t s^2 - (2 t + k) s + t = 0`, squared.
+/// Returns the parity that adds this variance: the larger root of `t s^2 - (2 t + k) s + t = 0`, squared.
 pub fn parity_at(categories: usize, variance: f64) -> f64 {
     let (k, t) = (categories as f64, variance);
     let b = 2.0 * t + k;
     ((b + (b * b - 4.0 * t * t).sqrt()) / (2.0 * t)).powi(2)
 }
 
-/// How probable it is to guess the truth from the answer without knowing anything else: any of the bits
-/// that are set, or any category at all if none is.
+/// Returns the guess accuracy without prior knowledge.
 ///
-/// With `f` the probability of a flip and `B` the number of other bits set, binomial:
-/// `(1-f) E[1/(1+B)] + f (1-f)^(k-1) / k`, and `E[1/(1+B)] = (1 - (1-f)^k)/(k f)`.
+/// The best guess is any bit that is set, or any category if none is. Let `f` be the probability of a flip and `B` the
+/// binomial number of other bits set. The guess accuracy is `(1-f) E[1/(1+B)] + f (1-f)^(k-1) / k`, with
+/// `E[1/(1+B)] = (1 - (1-f)^k)/(k f)`.
 pub fn guessing(categories: usize, parity: f64) -> f64 {
     let (k, f) = (categories as f64, 1.0 / (1.0 + parity.sqrt()));
     let none = (k * (-f).ln_1p()).exp();
@@ -34,7 +36,7 @@ pub fn guessing(categories: usize, parity: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// All 2^k answers written out.
+    /// All 2^k answers are enumerated.
     #[test]
     fn parity_variance_and_guessing_by_enumeration() {
         for (k, g) in [(2usize, 3.0), (4, 1.5), (5, 10.0), (8, 20.0)] {
@@ -48,7 +50,7 @@ mod tests {
                 let (most, least) = row.iter().fold((0f64, 1f64), |(m, l), &p| (m.max(p), l.min(p)));
                 parity = parity.max(most / least);
                 guess += most / k as f64;
-                // The estimate of category 0 from one answer when the truth is 0: (bit - f)/(1 - 2f).
+                // The estimate of category 0 from one answer if the true category is 0: (bit - f)/(1 - 2f).
                 for i in 0..k {
                     let estimate = (f64::from(z >> i & 1) - f) / (1.0 - 2.0 * f);
                     variance += row[0] * (estimate - f64::from(u8::from(i == 0))).powi(2);

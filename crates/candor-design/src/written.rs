@@ -1,4 +1,4 @@
-//! Plans written out: the probability of every answer under every truth, as exact rational numbers.
+//! Plans as matrices: the exact probability of every answer given every true record.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use candor_base::shape::Shape;
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
-/// More attributes of one pattern channel are not gone through pattern by pattern.
+/// Maximum number of attributes of a pattern channel whose patterns are enumerated.
 const MAX_PATTERNED: usize = 12;
 
-/// More ways to relabel a strip are not gone through.
+/// Maximum number of relabelings of a strip that are enumerated.
 const MAX_RELABELLINGS: usize = 1 << 14;
 
 /// A matrix with a label for each answer.
@@ -20,38 +20,40 @@ const MAX_RELABELLINGS: usize = 1 << 14;
 pub struct Written {
     /// The labels of the answers.
     pub answers: Vec<String>,
-    /// `columns[truth][answer]`; each sums to 1.
+    /// `columns[record][answer]`; each column sums to 1.
     pub columns: Vec<Vec<Rational>>,
 }
 
 impl Written {
-    /// The columns as the nearest floats.
+    /// Returns the columns as the nearest floats.
     pub fn numbers(&self) -> Vec<Vec<f64>> {
         let number = |p: &Rational| p.to_f64().unwrap_or(0.0);
         self.columns.iter().map(|column| column.iter().map(number).collect()).collect()
     }
 }
 
-/// Why there is no matrix.
+/// The reason why a plan cannot be represented as a matrix.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WrittenError {
-    /// More answers, or ways to answer, than fit; about so many.
+    /// There are too many answers, or ways to answer; the field is their approximate number.
     #[error("there are {0} answers")]
     TooLarge(usize),
-    /// An attribute whose answers are about a table.
+    /// No answer is about the attribute alone, because all are about tables.
     #[error("every answer is about a table of several attributes, none about this one alone")]
     EstimateUnavailable,
-    /// Too many attributes in one channel to count exactly.
+    /// One channel has too many attributes to count exactly.
     #[error("its channel has too many attributes for exact numbers")]
     NotExact,
 }
 
-/// Blocks of a plan as one matrix over the records of these attributes, which hold those of the blocks. At most so many
-/// entries.
+/// Returns blocks of a plan as one matrix over the records of these attributes.
+///
+/// The attributes must include those of the blocks, and the matrix has at most `entries` entries.
 ///
 /// # Errors
-/// Returns [`WrittenError::TooLarge`] if there are more.
+/// Returns [`WrittenError::TooLarge`] if it would have more, and [`WrittenError::NotExact`] if a channel has too many
+/// attributes.
 pub fn of_blocks(
     plan: &Plan,
     blocks: &[&Block],
@@ -86,7 +88,7 @@ pub fn of_blocks(
     Ok(whole)
 }
 
-/// One block as a matrix over its records, tags included. At most so many entries.
+/// Returns one block as a matrix over its records, including tags, with at most `entries` entries.
 fn of_block(plan: &Plan, block: &Block, entries: usize) -> Result<Written, WrittenError> {
     let sizes = block.attributes().iter().map(|&attribute| plan.schema().size(attribute)).collect();
     let shape = Shape::new(sizes);
@@ -95,10 +97,13 @@ fn of_block(plan: &Plan, block: &Block, entries: usize) -> Result<Written, Writt
     mixed(block, channels)
 }
 
-/// The answers about one attribute alone as a matrix, tags included; exact unless `rounded` allows the nearest float.
+/// Returns the answers about one attribute as a matrix, including tags.
+///
+/// It is exact, unless `rounded` allows the nearest float.
 ///
 /// # Errors
-/// If answers are about tables, too many, or too many attributes share its channel for exact numbers.
+/// Returns [`WrittenError::EstimateUnavailable`] if answers are about tables, [`WrittenError::TooLarge`] if there are
+/// too many, and [`WrittenError::NotExact`] if too many attributes share the channel for exact numbers.
 pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool) -> Result<Written, WrittenError> {
     let of_it = |block: &&Block| block.attributes().contains(&attribute);
     let block = plan.blocks().iter().find(of_it).ok_or(WrittenError::EstimateUnavailable)?;
@@ -119,7 +124,7 @@ pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool
     mixed(block, block.channels().iter().map(|(weight, channel)| (*weight, alone(channel))))
 }
 
-/// The channels of a lottery as one matrix whose answers begin with their tag.
+/// Returns the channels of a lottery as one matrix, whose answers begin with their tag.
 fn mixed(
     block: &Block,
     channels: impl Iterator<Item = (u64, Result<Written, WrittenError>)>,
@@ -139,7 +144,7 @@ fn mixed(
     Ok(whole)
 }
 
-/// One channel of a block as a matrix over the block's records.
+/// Returns one channel of a block as a matrix over the block's records.
 fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Result<Written, WrittenError> {
     let shape = Shape::new(block.attributes().iter().map(|&attribute| plan.schema().size(attribute)).collect());
     let categories = |place: usize| plan.schema().attributes()[block.attributes()[place]].categories();
@@ -183,12 +188,12 @@ fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Res
     }
 }
 
-/// The label of a set.
+/// Returns the label of a set.
 fn listed<'a>(labels: impl Iterator<Item = &'a str>) -> String {
     labels.collect::<Vec<&str>>().join(";")
 }
 
-/// `n` out of `k`.
+/// Returns the binomial coefficient `C(n, k)`.
 fn choose(n: usize, k: usize) -> BigUint {
     if k > n {
         return BigUint::ZERO;
@@ -196,12 +201,12 @@ fn choose(n: usize, k: usize) -> BigUint {
     (0..k.min(n - k)).fold(BigUint::from(1u32), |ways, i| ways * (n - i) / (i + 1))
 }
 
-/// In how many ways an attribute can be answered so that it hits, and so that it misses.
+/// Returns the number of ways to answer an attribute with a hit, and with a miss.
 fn ways(axis: &Axis) -> [BigUint; 2] {
     [choose(axis.categories - 1, axis.answer - 1), choose(axis.categories - 1, axis.answer)]
 }
 
-/// Whether a pattern, by number, is in the set.
+/// Returns whether a pattern, given by its number, is in the set.
 fn holds(set: &PatternSet, pattern: usize) -> bool {
     let misses = |i: &usize| pattern >> i & 1 == 1;
     match set {
@@ -216,7 +221,7 @@ fn holds(set: &PatternSet, pattern: usize) -> bool {
     }
 }
 
-/// How many answers have each pattern, by number.
+/// Returns the number of answers with each pattern, by number.
 fn answers_by_pattern(axes: &[Axis]) -> Vec<BigUint> {
     axes.iter().fold(vec![BigUint::from(1u32)], |counts, axis| {
         let [hit, miss] = ways(axis);
@@ -225,7 +230,7 @@ fn answers_by_pattern(axes: &[Axis]) -> Vec<BigUint> {
     })
 }
 
-/// The probability of one answer of each pattern, by number; `None` with too many attributes.
+/// Returns the probability of one answer of each pattern, by number; `None` with too many attributes.
 fn likelihoods(pattern: &Pattern) -> Option<Vec<Rational>> {
     let axes = pattern.axes();
     let counts = (axes.len() <= MAX_PATTERNED).then(|| answers_by_pattern(axes))?;
@@ -252,8 +257,9 @@ fn likelihoods(pattern: &Pattern) -> Option<Vec<Rational>> {
     Some(values)
 }
 
-/// The probability that the answer about an attribute holds the truth; `None` where too many patterns would have to be
-/// counted.
+/// Returns the probability that the answer about an attribute contains the true category.
+///
+/// Returns `None` if too many patterns would have to be counted.
 fn hit(pattern: &Pattern, place: usize) -> Option<Rational> {
     let axes = pattern.axes();
     let certain = |hits: bool| Rational::from_integer(BigUint::from(u32::from(hits)));
@@ -279,7 +285,7 @@ fn hit(pattern: &Pattern, place: usize) -> Option<Rational> {
     Some(hit * (certain(true) - &random) + chance * random)
 }
 
-/// The matrix of a set of the categories that holds the truth so often.
+/// Returns the matrix of sets of categories that contain the true one with probability `hit`.
 fn of_set(axis: Axis, hit: &Rational, labels: &[String], most: usize) -> Result<Written, WrittenError> {
     let answers = answers(&[axis], most)?;
     let [hits, misses] = ways(&axis);
@@ -294,18 +300,18 @@ fn of_set(axis: Axis, hit: &Rational, labels: &[String], most: usize) -> Result<
     Ok(Written { answers: answers.iter().map(label).collect(), columns: columns.collect() })
 }
 
-/// The probability of a set without the truth and of one with it, of so many sets.
+/// Returns the probability of a set without the true cell and of one with it, given the number of sets.
 fn of_strip(strip: &Strip, sets: usize) -> [Rational; 2] {
     let [hit, all] = strip.weights().map(BigUint::from);
     let (cells, size) = (strip.table().cells(), strip.members().len());
     let total = &hit + &all;
-    // Every cell is in as many of the sets: size / cells of them.
+    // Every cell is in the same fraction of the sets: size / cells.
     let of_any = Rational::new(all, &total * sets);
     let with_truth = Rational::new(hit * cells, total * sets * size);
     [of_any.clone(), of_any + with_truth]
 }
 
-/// All sets of cells that a strip answers with, each once and increasing.
+/// Returns all sets of cells that a strip answers with, each once and increasing.
 fn relabelled(strip: &Strip, most: usize) -> Result<Vec<Vec<usize>>, WrittenError> {
     let table = strip.table();
     let ways = table.sizes().iter().flat_map(|&size| 2..=size).fold(1, usize::saturating_mul);
@@ -332,7 +338,7 @@ fn relabelled(strip: &Strip, most: usize) -> Result<Vec<Vec<usize>>, WrittenErro
     }
 }
 
-/// All orders of the first `n` numbers.
+/// Returns all orders of the first `n` numbers.
 fn permutations(n: usize) -> Vec<Vec<usize>> {
     let insert = |order: Vec<usize>, new: usize| {
         (0..=new).map(move |at| [&order[..at], &[new], &order[at..]].concat()).collect::<Vec<_>>()
@@ -340,7 +346,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     (0..n).fold(vec![vec![]], |orders, new| orders.into_iter().flat_map(|order| insert(order, new)).collect())
 }
 
-/// All answers of a pattern channel, if they are not too many.
+/// Returns all answers of a pattern channel, if there are not too many.
 fn answers(axes: &[Axis], most: usize) -> Result<Vec<Vec<Vec<usize>>>, WrittenError> {
     fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
         if size == 0 {
@@ -376,8 +382,8 @@ mod tests {
         design(&Schema::with_sizes(sizes).unwrap(), &request).unwrap().plan
     }
 
-    /// The largest ratio within a row of the matrix written out is the exact parity that is certified, and every column
-    /// sums to 1 exactly: of every family, with sets, lotteries and resampled answers.
+    /// The largest ratio within a row of the matrix is the certified exact parity, and every column sums to 1 exactly.
+    /// The plans cover every family, with sets, lotteries and resampled answers.
     #[test]
     fn matrices_are_exact() {
         let one = Rational::from_integer(BigUint::from(1u32));
@@ -414,7 +420,7 @@ mod tests {
         assert!(resampled > 0, "some plan resamples");
     }
 
-    /// The answer about one attribute alone is the sum of the whole matrix over all others.
+    /// The matrix of one attribute is the sum of the complete matrix over all others.
     #[test]
     fn attributes_are_margins_of_the_whole() {
         let plan = plan(&[2, 3, 4], r#"{"method": "optimal", "attribute_epsilon": [2, 1, 0.5]}"#);
@@ -430,7 +436,7 @@ mod tests {
         }
     }
 
-    /// Columns sum to 1, and every likelihood has one of two values with the channel's own ratio.
+    /// Columns sum to 1, and every likelihood has one of two values, with the channel's own ratio.
     #[test]
     fn strips_are_written_out() {
         let strip = Strip::within(vec![0, 2], vec![3, 4], 3, 1.0).unwrap();

@@ -8,8 +8,10 @@ pub const MAX_TRUTHS: usize = 16;
 pub const MAX_DRAWS: u64 = 100_000_000;
 /// Maximum length of an answer, in bytes.
 pub const MAX_ANSWER: usize = 65_536;
-/// Maximum total length of distinct answers, in bytes.
+/// Maximum total memory of distinct answers, in bytes.
 const MAX_TEXT: usize = 1 << 30;
+/// Memory of a distinct answer besides its text, which is kept twice, in bytes.
+const BESIDES: usize = 96;
 /// Minimum number of draws of each value.
 const FEWEST: u64 = 20;
 
@@ -41,6 +43,9 @@ pub enum DrawsError {
     /// Answer that is too long.
     #[error("an answer has {0} bytes, more than {MAX_ANSWER}; have the mechanism print a short summary instead")]
     Long(usize),
+    /// Answer that is not text.
+    #[error("answer {0} is not valid UTF-8; have the mechanism print text, such as hexadecimal digits")]
+    Text(usize),
     /// Too many distinct answers.
     #[error(
         "the distinct answers take more than {} MiB; use fewer `draws`, or have the mechanism print only a summary of \
@@ -155,7 +160,7 @@ impl Draws {
         let place = match self.places.get(answer) {
             Some(&place) => place,
             None => {
-                self.bytes += 2 * answer.len();
+                self.bytes += 2 * answer.len() + BESIDES;
                 if self.bytes > MAX_TEXT {
                     return Err(DrawsError::TooMany);
                 }

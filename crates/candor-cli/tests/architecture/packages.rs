@@ -29,6 +29,8 @@ fn every_package_has_the_version_of_the_workspace() {
         assert_eq!(field(&text(file), begins), version, "{file}");
     }
     assert_eq!(field(&text("python/pyproject.toml"), "name ="), "candor-privacy");
+    let date = field(&text("CITATION.cff"), "date-released:");
+    assert!(text("CHANGELOG.md").contains(&format!("## {version} ({date})")), "{date} is not the changelog's");
     // The files that the guide names are those of this version.
     let guide = text("docs/how-to/install.md");
     for file in [format!("candor_{version}_amd64.deb"), format!("candor_{version}.tar.gz")] {

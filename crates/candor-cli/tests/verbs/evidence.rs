@@ -91,8 +91,17 @@ fn facts_are_those_of_the_plan_and_the_survey() {
         assert!((largest(field)..largest(field) + 1e-4).contains(&stated), "{name}: {stated}");
     }
     assert!(largest("worst_posterior") >= largest("guess_probability"));
-    assert_eq!(fact(&alone, "admission"), "no survey folder");
-    assert!(names(&alone).contains(&"holder".to_owned()) && !names(&alone).contains(&"server".to_owned()));
+    // Without a survey, nothing is said of one: neither of its settings nor of what the service does.
+    let alone_facts = alone["facts"].to_string();
+    for name in ["\"survey\"", "contact", "admission", "tokens_until", "batch", "public_results", "survey.toml"] {
+        assert!(!alone_facts.contains(name), "{name}: {alone_facts}");
+    }
+    for (name, stated) in [("holder", true), ("release_plan", true), ("storage_none", true), ("admission_none", true)]
+        .into_iter()
+        .chain(["server", "rights_none", "contact", "release_none", "name"].map(|name| (name, false)))
+    {
+        assert_eq!(names(&alone).contains(&name.to_owned()), stated, "{name}");
+    }
     // The command that it states holds.
     let command = alone["commands"][0].as_str().unwrap().strip_prefix("candor ").unwrap().to_owned();
     sandbox.run(&command).fine();
@@ -102,7 +111,7 @@ fn facts_are_those_of_the_plan_and_the_survey() {
     {
         assert_eq!(fact(&with, name), value);
     }
-    for name in ["admission_tokens", "storage_batches", "release_public", "device", "server"] {
+    for name in ["admission_tokens", "storage_batches", "release_public", "device", "server", "rights_none", "name"] {
         assert!(names(&with).contains(&name.to_owned()), "{name}");
     }
     // Without an epsilon, no statement promises one.
@@ -111,7 +120,17 @@ fn facts_are_those_of_the_plan_and_the_survey() {
     assert!(
         names(&unbounded).contains(&"limit_unbounded".to_owned())
             && !names(&unbounded).contains(&"limit_bounded".to_owned())
+            && !names(&unbounded).contains(&"again".to_owned())
     );
+    // Public answers may single somebody out, so that nothing else is promised.
+    sandbox.write(
+        "schema.toml",
+        "[[attribute]]\nname = \"Region\"\ncategories = [\"n\", \"s\"]\npublic = true\n[[attribute]]\nname = \
+         \"Smokes\"\ncategories = [\"no\", \"yes\"]\n",
+    );
+    sandbox.run("design schema.toml --epsilon 1 -o survey/plan.json --force").fine();
+    let public = made(&sandbox, "survey/plan.json --survey survey");
+    assert!(names(&public).contains(&"rights_public".to_owned()) && fact(&public, "public") == "Region");
     let text = sandbox.run("evidence lists.json -o lists").fine();
     assert!(!sandbox.read("lists/evidence.md").contains("the first fails"), "{}", text.out);
     assert_eq!(fact(&unbounded, "epsilon"), "unbounded");

@@ -1,11 +1,13 @@
-//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1). `P` is at least as
-//! informative as `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be obtained by
-//! randomizing answers under `P` once more. Then `P` is at least as good for *every* inference and every loss.
+//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1).
+//!
+//! `P` is at least as informative as `A` if `A = C P` for some column-stochastic `C`. That is, answers under `A` can be
+//! obtained by randomizing answers under `P` once more. Then `P` is at least as good for *every* inference and every
+//! loss.
 //!
 //! Every result comes with a proof. If `A = C P`, the proof is `C`. If not, it is a decision problem (rewards for
-//! actions under true values) in which `A` earns more than the best rule based on `P`. Linear programs find proofs,
-//! which are checked without them. If both designs report sets of categories of one attribute, no program is needed:
-//! by symmetry, `C` depends only on the overlap of the two sets.
+//! actions under true values) in which `A` earns more than the best rule based on `P`. Linear programs find the proofs,
+//! which are then checked without the solver. If both designs report sets of categories of one attribute, no program is
+//! needed: by symmetry, `C` depends only on the overlap of the two sets.
 
 mod program;
 mod written_out;
@@ -36,13 +38,17 @@ pub enum Verdict {
     Same,
     /// Yes: `garbling[to][from]` converts answers of the first design to answers of the second.
     Garbling(Vec<Vec<f64>>),
-    /// Yes, for sets: report as many categories as the second design, of which this many (with these probabilities)
-    /// are among those the first reported and the others are not.
+    /// Yes, for sets: each entry is an overlap with its probability.
+    ///
+    /// Report as many categories as the second design does. Of these, the given number are among those the first design
+    /// reported; the others are not.
     Overlap(Vec<(usize, f64)>),
     /// No: a decision problem that distinguishes them.
     Separated(DecisionProblem),
-    /// No, for sets: choose as many categories as the second design reports so that they contain the true one (or,
-    /// with `avoid`, do not). The second design succeeds with probability `second`, the first at most with `first`.
+    /// No, for sets: a guess with as many categories as the second design reports.
+    ///
+    /// The guess should contain the true category (or, with `avoid`, should not). The second design succeeds with
+    /// probability `second`, the first with at most `first`.
     SeparatedBySets {
         /// Number of chosen categories.
         size: usize,
@@ -81,8 +87,10 @@ impl Serialize for Verdict {
     }
 }
 
-/// Rewards for actions under true values. With a uniform prior, the second design earns `second` by taking the action
-/// with the number of its answer, and no rule based on the first earns more than `first`, which is less.
+/// Rewards for actions under true values.
+///
+/// With a uniform prior, the second design earns `second` by taking the action with the number of its answer. No rule
+/// based on the first design earns more than `first`, which is less.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionProblem {
     /// `reward[action][true value]`, from -1 to 1.
@@ -100,13 +108,13 @@ pub enum BlackwellError {
     /// The designs are about different attributes.
     #[error("the plans randomize different attributes: {0}")]
     Attributes(String),
-    /// Too many answers to compare.
+    /// The designs have too many answers to compare.
     #[error(
         "comparing {what} would require a linear program with {size} answers or unknowns, which is too many; plans \
          with the same blocks, and sets of one attribute's categories, can be compared at any size"
     )]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: String,
         /// Its size.
         size: usize,
@@ -116,7 +124,7 @@ pub enum BlackwellError {
     Undecided(&'static str),
 }
 
-/// Comparison of two blocks, or of two whole plans.
+/// The comparison of two blocks, or of two complete plans.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlockComparison {
     /// Names of the attributes.
@@ -133,12 +141,13 @@ pub struct BlockComparison {
 
 /// Compares two plans over the same attributes.
 ///
-/// Plans with the same blocks are compared block by block: one is at least as informative exactly if it is so in
-/// every block, because a garbling of the whole, with the other attributes held fixed, is a garbling of the block.
-/// Other plans are compared as matrices, if they are small.
+/// Plans with the same blocks are compared block by block. One is at least as informative exactly if this holds in
+/// every block, because a garbling of the whole, with the other attributes fixed, is a garbling of the block. Other
+/// plans are compared as matrices, if they are small.
 ///
 /// # Errors
-/// Returns an error if the plans have different attributes or are too large, or if the solver fails.
+/// Returns [`BlackwellError::Attributes`] if the plans have different attributes, [`BlackwellError::TooLarge`] if they
+/// are too large, and [`BlackwellError::Undecided`] if the solver fails.
 pub fn compare(first: &Plan, second: &Plan) -> Result<Vec<BlockComparison>, BlackwellError> {
     check_attributes(first, second)?;
     let names = |plan: &Plan, block: &Block| {
@@ -228,10 +237,10 @@ fn compare_blocks(first: &Plan, a: &[&Block], second: &Plan, b: &[&Block]) -> Re
 
 /// Compares two designs that report sets of categories of one attribute.
 ///
-/// Averaging `C` over all permutations of the categories changes nothing, so it may depend only on the overlap `o` of
-/// the sets. With overlap `o`, the new set contains the true category with probability `p o/q + (1 - p)(q' - o)/(k -
-/// q)`, linear in `o`. So the second design can be simulated exactly if its own probability lies between those of the
-/// extreme overlaps.
+/// Averaging `C` over all permutations of the categories changes nothing, so `C` may depend only on the overlap `o` of
+/// the sets. With overlap `o`, the new set contains the true category with probability
+/// `p o/q + (1 - p)(q' - o)/(k - q)`, which is linear in `o`. So the second design can be simulated exactly if its own
+/// probability lies between the values at the extreme overlaps.
 fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
     let (k, q, size) = (from.categories, from.answer, to.answer);
     let hit = |overlap: usize| {
@@ -276,7 +285,7 @@ mod tests {
         (0..k).map(|x| sets.iter().map(|&set| entry(x, set)).collect()).collect()
     }
 
-    /// Residuals of the notes: minimal `sum |C P - A|`, both ways.
+    /// Residuals of the notes: minimal `sum |C P - A|`, in both directions.
     #[test]
     fn golden_residuals() {
         let p0 = vec![vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]];
@@ -311,7 +320,7 @@ mod tests {
                 };
                 let (x, y) = (column(), column());
                 let l1: f64 = x.iter().zip(&y).map(|(a, b)| (a - b).abs()).sum();
-                // Drawn together until the second column is as near as allowed.
+                // Moved toward the first column until it is as close as required.
                 let pull = (2.0 * (phi - 1.0) / l1).min(1.0);
                 let y = x.iter().zip(&y).map(|(a, b)| a + pull * (b - a)).collect();
                 assert!(at_least_as_informative(&p0, &vec![x, y]).unwrap().holds());
@@ -369,7 +378,7 @@ mod tests {
         assert_eq!(mixed.iter().map(|b| b.first_to_second.holds()).collect::<Vec<_>>(), [false, true]);
         let same = compare(&two(1.0, 2.0), &two(1.0, 2.0)).unwrap();
         assert!(same.iter().all(|b| b.first_to_second.holds() && b.second_to_first.holds()));
-        // Other blocks: written out as one.
+        // Different blocks: compared as one matrix.
         let joint = plan(
             &[3, 4],
             vec![Block::new(vec![0, 1], Pattern::k_ary(vec![Axis::single(3), Axis::single(4)], 1.0).unwrap())],

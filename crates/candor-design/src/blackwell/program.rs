@@ -1,4 +1,4 @@
-//! Finds proofs by linear programs, and checks them without.
+//! Finds proofs by linear programs, and checks them without the solver.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 
@@ -10,7 +10,8 @@ const MAX_UNKNOWNS: usize = 20_000;
 /// Decides whether `second = C first` for some column-stochastic `C`, with a checked proof.
 ///
 /// # Errors
-/// Returns an error if the linear program is too large, or its result fails the check.
+/// Returns [`BlackwellError::TooLarge`] if the linear program is too large, and [`BlackwellError::Undecided`] if its
+/// result fails the check.
 pub fn at_least_as_informative(first: &Design, second: &Design) -> Result<Verdict, BlackwellError> {
     let (distance, garbling) = closest_garbling(first, second)?;
     if distance <= TOLERANCE {
@@ -36,10 +37,11 @@ fn solved(problem: &Problem) -> Result<microlp::Solution, BlackwellError> {
     problem.solve().map_err(|_| BlackwellError::Undecided("one design is a garbling of the other"))
 }
 
-/// Returns the column-stochastic `C` that minimizes `sum |C P - A|`, and that sum.
+/// Returns the smallest `sum |C P - A|` over column-stochastic `C`, and the `C` that attains it.
 ///
 /// # Errors
-/// Returns an error if the linear program is too large or fails.
+/// Returns [`BlackwellError::TooLarge`] if the linear program is too large, and [`BlackwellError::Undecided`] if it
+/// fails.
 pub fn closest_garbling(first: &Design, second: &Design) -> Result<(f64, Vec<Vec<f64>>), BlackwellError> {
     let (m, r, k) = (rows(first), rows(second), first.len());
     if m * r + 2 * r * k > MAX_UNKNOWNS {
@@ -109,6 +111,6 @@ fn made_stochastic(mut garbling: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 fn error_of(garbling: &[Vec<f64>], first: &Design, second: &Design) -> f64 {
     let entry = |i: usize, x: usize| garbling[i].iter().zip(&first[x]).map(|(c, p)| c * p).sum::<f64>() - second[x][i];
     let all = (0..garbling.len()).flat_map(|i| (0..first.len()).map(move |x| (i, x)));
-    // Not a number is no proof either.
+    // NaN must not pass as a proof, so it counts as the largest error.
     all.map(|(i, x)| entry(i, x).abs()).fold(0.0, |worst, e| if e <= worst { worst } else { e })
 }

@@ -24,8 +24,9 @@ pub(super) fn written_out(
     }
 }
 
-/// Merges answers with proportional likelihoods, which are equally informative (Chai and Nayak 2018), and removes
-/// impossible ones.
+/// Merges answers with proportional likelihoods, and removes impossible answers.
+///
+/// Such answers are equally informative (Chai and Nayak 2018).
 pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) {
     let row = |z: usize| design.iter().map(|column| column[z]).collect::<Vec<f64>>();
     let mut kept: Vec<(Vec<f64>, String)> = Vec::new();

@@ -1,34 +1,35 @@
-//! The search for a proof: a barrier method.
+//! The search for a proof by a barrier method.
 
 use super::grid::Grid;
 use super::newton::System;
 use super::problem::Problem;
 
-/// The barrier ends where it can hide no more than this of the bound, relatively.
+/// Relative effect of the barrier on the bound at which the search ends.
 const GAP: f64 = 1e-6;
 
-/// By how much the barrier falls from one round to the next.
+/// Factor by which the barrier decreases from round to round.
 const FALL: f64 = 0.2;
 
-/// How many Newton steps there are at most in a round.
+/// Maximum number of Newton steps in a round.
 const STEPS: usize = 30;
 
-/// How many inner steps there are at most in all, each a transform and back: about a second for ten attributes.
+/// Maximum number of inner steps, each a transform and its inverse: about a second for ten attributes.
 const WORK: usize = 20_000;
 
-/// Numbers `y_S > 0` for every type of patterns that come close to the largest bound of theorem 3
-/// (docs/mathematics/lower-bound.md), strictly within its conditions. `roots` are `sqrt(C_U d_U)`, summed over the
-/// components of each type; `e` is `exp(epsilon)`.
+/// Finds numbers `y_S > 0` for every type of pattern that nearly maximize the bound of theorem 3.
 ///
-/// The logarithm of the bound is concave in `y`. Newton steps maximize that plus
-/// `barrier * (sum of ln y_S + sum over U of ln(1 - yhat_U))`, with the barrier lowered until it does not matter.
-/// Whatever comes out is a proof, or the check says it is none; so the search may stop anywhere.
+/// They lie strictly within its conditions (docs/mathematics/lower-bound.md). `roots` are `sqrt(C_U d_U)`, summed over
+/// the components of each type, and `e` is `exp(epsilon)`.
+///
+/// The logarithm of the bound is concave in `y`. Newton steps maximize it plus
+/// `barrier * (sum of ln y_S + sum over U of ln(1 - yhat_U))`, with the barrier lowered until it is negligible. A
+/// separate check decides whether the result is a proof, so the search may stop at any point.
 pub fn maximise(grid: &Grid, roots: &[f64], e: f64) -> Vec<f64> {
     let whole: f64 = roots.iter().sum();
     let problem = Problem { grid, roots: roots.iter().map(|root| root / whole).collect(), e };
     let points = grid.points() as f64;
     let (mut barrier, mut work) = (0.1, 0);
-    // Far from all conditions: yhat_U is 0 but for yhat_0 = E/2.
+    // Far from all conditions: yhat_U is 0, except for yhat_0 = E/2.
     let mut at = problem.point(grid.uniform().iter().map(|share| 0.5 * e * share).collect());
     loop {
         for _ in 0..STEPS {

@@ -1,4 +1,4 @@
-//! The judge of a proof: exact numbers, rounded down at the end. It shares nothing with the search that found the
+//! The check of a proof, in exact arithmetic with a final rounding down. It shares no code with the search for the
 //! proof.
 
 use std::cmp::Ordering;
@@ -10,29 +10,30 @@ use super::exchangeable::{Kind, type_of};
 use super::three::Checked;
 use super::{Costs, Prices};
 
-/// Beyond this epsilon nothing is claimed.
+/// Largest epsilon for which a bound is given.
 const MAX_EPSILON: f64 = 600.0;
 
-/// The bound that prices give: no channel of this epsilon, whatever its answers are, has `sum of C_U / I_U` below it.
-/// `None` if they prove nothing.
+/// Returns the bound that prices prove, or `None` if they prove nothing.
 ///
-/// Prices are a number `y_S >= 0` for every type of pattern (that of all patterns of the type together). With `yhat_U =
-/// sum over S of y_S chi_U(S)` and `E = exp(epsilon)` they must have `yhat_U <= 1` for every non-empty `U` and `yhat_0
-/// < E`; then the error is at least
+/// No channel of this epsilon, with any kind of answers, has `sum of C_U / I_U` below it. Prices are a number
+/// `y_S >= 0` for every type of pattern, for all patterns of the type together. Let
+/// `yhat_U = sum over S of y_S chi_U(S)` and `E = exp(epsilon)`. If `yhat_U <= 1` for every non-empty `U` and
+/// `yhat_0 < E`, the error is at least
 ///
 /// ```text
 /// 4 (E - yhat_0) / (E - 1)^2 * ( sum over U of sqrt( C_U d_U (1 - yhat_U) ) )^2
 /// ```
 ///
-/// (docs/mathematics/lower-bound.md, theorem 3; no prices are theorem 2). Floats are integers over powers of two, so
-/// the conditions are checked in integers; only then follow floats, each rounded towards the safe side.
+/// See docs/mathematics/lower-bound.md, theorem 3; without prices the bound is theorem 2. Floats are integers over
+/// powers of two, so the conditions are checked in integers. Only then are floats used, and each is rounded in the safe
+/// direction.
 pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f64> {
     if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) {
         return None;
     }
     let (least, most) = exponential(epsilon);
     let one = BigInt::from(1) << FRACTION;
-    // Above by more than the quotient is below.
+    // Raised by more than the error of the quotient.
     let excess = quotient_below(&(BigInt::from(most) - &one), &one)? * (1.0 + 1e-14);
     let (above, slacks) = match prices {
         None => (quotient_below(&least.into(), &one)?, Vec::new()),
@@ -49,8 +50,10 @@ pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f
     Some(below(below(half * half) * above))
 }
 
-/// The bound that a checked certificate of theorem 4 gives with its prices `h_U`, by type: `( sum of sqrt(C_U h_U) )^2`
-/// over the largest `sum of h_U I_U(A)` of any set. `None` if the kinds are not those of the attributes.
+/// Returns the bound that a checked certificate of theorem 4 gives with its prices `h_U`, by type.
+///
+/// It is `( sum of sqrt(C_U h_U) )^2` divided by the largest `sum of h_U I_U(A)` over all sets. Returns `None` if the
+/// kinds are not those of the attributes.
 pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checked, epsilon: f64) -> Option<f64> {
     let in_range = epsilon > 0.0 && epsilon <= MAX_EPSILON;
     if !in_range || !covers(costs, kinds) {
@@ -59,7 +62,7 @@ pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checke
     let one = BigInt::from(1) << FRACTION;
     let excess = BigRational::new(BigInt::from(exponential(epsilon).1) - &one, one);
     let largest = proven.largest(&excess);
-    // Above by more than the quotient is below.
+    // Raised by more than the error of the quotient.
     let above = quotient_below(largest.numer(), largest.denom())? * (1.0 + 1e-14);
     let mut root = 0.0f64;
     for (component, cost) in costs.components.iter().zip(&costs.costs) {
@@ -69,14 +72,17 @@ pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checke
     Some(below(below(root * root) / above))
 }
 
-/// What is left without any randomization: answers tell no more than the truth, so `I_U <= 1`, and the error is at
-/// least the sum of the costs.
+/// Returns the error without any randomization, which is the sum of the costs.
+///
+/// Answers carry no more information than true records, so `I_U <= 1`.
 pub fn sampling_error(costs: &Costs) -> f64 {
     costs.costs.iter().fold(0.0, |sum, cost| below(sum + cost))
 }
 
-/// `E - yhat_0` and `1 - yhat_U` by type, rounded down (the empty type has 0); `None` if one of them is negative, or
-/// the first is not positive. `least` is a lower bound of `E`, by `2^FRACTION`.
+/// Returns `E - yhat_0`, and `1 - yhat_U` by type, rounded down; the empty type has 0.
+///
+/// Returns `None` if one of them is negative, or if the first is not positive. `least` is a lower bound of `E`, times
+/// `2^FRACTION`.
 fn slacks(prices: &Prices, least: &BigInt) -> Option<(f64, Vec<f64>)> {
     let (numerators, bits) = fixed_point(&prices.y)?;
     let (sums, denominator) = transformed(&prices.kinds, numerators, bits)?;
@@ -91,12 +97,12 @@ fn slacks(prices: &Prices, least: &BigInt) -> Option<(f64, Vec<f64>)> {
     Some((above, sums.iter().enumerate().map(slack).collect::<Option<_>>()?))
 }
 
-/// The next float below, or 0: a lower bound of what was rounded.
+/// Returns the next float below, or 0: a lower bound of the number that was rounded.
 fn below(rounded: f64) -> f64 {
     rounded.next_down().max(0.0)
 }
 
-/// Whether every attribute of every component belongs to exactly one kind, and to one of its size.
+/// Returns whether every attribute of every component belongs to exactly one kind, and to one of its size.
 fn covers(costs: &Costs, kinds: &[Kind]) -> bool {
     let mut of = vec![0usize; costs.sizes.len()];
     for kind in kinds {
@@ -111,9 +117,9 @@ fn covers(costs: &Costs, kinds: &[Kind]) -> bool {
     of.iter().all(|&times| times <= 1) && costs.components.iter().all(held)
 }
 
-/// Floats as integers over one power of two; `None` if one is negative or none.
+/// Returns floats as integers over one power of two; `None` if one is negative, infinite or not a number.
 fn fixed_point(values: &[f64]) -> Option<(Vec<BigInt>, u64)> {
-    // A float is an integer by 2^(exponent - 1075); with the sign bit set the exponent is beyond its range.
+    // A float is an integer times 2^(exponent - 1075). With the sign bit set, the exponent is out of range.
     let part = |value: &f64| {
         let (exponent, fraction) = (value.to_bits() >> 52, value.to_bits() & ((1 << 52) - 1));
         match exponent {
@@ -128,7 +134,7 @@ fn fixed_point(values: &[f64]) -> Option<(Vec<BigInt>, u64)> {
     Some((parts.into_iter().map(scaled).collect(), 1075 - least))
 }
 
-/// `yhat_U` of every type, as integers over one denominator.
+/// Returns `yhat_U` of every type, as integers over one denominator.
 fn transformed(kinds: &[Kind], mut values: Vec<BigInt>, bits: u64) -> Option<(Vec<BigInt>, BigInt)> {
     let (mut denominator, mut stride) = (BigInt::from(1) << bits, 1);
     if values.len() != kinds.iter().map(|kind| kind.members.len() + 1).product::<usize>() {
@@ -151,8 +157,11 @@ fn transformed(kinds: &[Kind], mut values: Vec<BigInt>, bits: u64) -> Option<(Ve
     Some((values, denominator))
 }
 
-/// The mean of `chi_U(S)` over the sets `S` of `j` of `n` attributes, for `U` of size `u`, times `n! (a-1)^n`, which is
-/// returned too: `sum over h of C(u,h) C(n-u,j-h) (-1)^h (a-1)^(n-h) j! (n-j)!`, `h` the size of both together.
+/// Returns the mean of `chi_U(S)` over the sets `S` of `j` of `n` attributes, for `U` of size `u`, in integers.
+///
+/// Each mean is multiplied by `n! (a-1)^n`, which is returned, too. The integer is
+/// `sum over h of C(u,h) C(n-u,j-h) (-1)^h (a-1)^(n-h) j! (n-j)!`, where `h` is the size of the intersection of `U` and
+/// `S`.
 fn integer_averages(size: usize, n: usize) -> (Vec<Vec<BigInt>>, BigInt) {
     let mut choose = vec![vec![BigInt::from(1)]];
     for row in 0..n {
@@ -174,13 +183,13 @@ fn integer_averages(size: usize, n: usize) -> (Vec<Vec<BigInt>>, BigInt) {
     (rows, factorial(n) * &powers[n])
 }
 
-/// Bits behind the point of the exponential.
+/// Number of fractional bits of the exponential.
 const FRACTION: u64 = 256;
 
-/// How often the argument of the exponential is halved: then it is below 1/90.
+/// Number of halvings of the argument of the exponential, after which it is below 1/90.
 const HALVINGS: u64 = 16;
 
-/// Integers around `2^FRACTION exp(x)`, for `x` from 0 to [`MAX_EPSILON`].
+/// Returns integers below and above `2^FRACTION exp(x)`, for `x` from 0 to [`MAX_EPSILON`].
 fn exponential(x: f64) -> (BigUint, BigUint) {
     let one = BigUint::from(1u32) << FRACTION;
     // x = integer * 2^(exponent - 1075), so x 2^(FRACTION - HALVINGS) rounded down is:
@@ -197,7 +206,7 @@ fn exponential(x: f64) -> (BigUint, BigUint) {
             term = ((&term * x) >> FRACTION) / i + round;
             sum += &term;
         }
-        // What is left is less than the last term.
+        // The remainder is less than the last term.
         sum + 2 * round
     };
     let (mut low, mut high) = (series(&least, 0), series(&most, 1));
@@ -208,8 +217,9 @@ fn exponential(x: f64) -> (BigUint, BigUint) {
     (low, high)
 }
 
-/// A float below the quotient of two positive integers, by less than a few units in the last place; `None` if the first
-/// is not positive.
+/// Returns a float below the quotient of two integers, by less than a few units in the last place.
+///
+/// Returns `None` if the numerator is not positive.
 fn quotient_below(numerator: &BigInt, denominator: &BigInt) -> Option<f64> {
     if numerator.sign() != Sign::Plus {
         return None;
@@ -223,7 +233,7 @@ fn quotient_below(numerator: &BigInt, denominator: &BigInt) -> Option<f64> {
     // 55 or 56 bits; three are dropped.
     let integer = u64::try_from(quotient >> 3u32).ok()?;
     let power = i32::try_from(3 - shift).ok().filter(|power| *power < 900)?;
-    // In two steps, so that no power of two is out of range; a result that small may be rounded up.
+    // In two steps, so that no power of two is out of range; such a small result may be rounded up.
     let half = power / 2;
     Some(below(integer as f64 * 2f64.powi(half) * 2f64.powi(power - half)))
 }
@@ -302,7 +312,7 @@ mod tests {
         let (costs, kinds) = (one_component(&[3, 4], &[0]), alone(&[3, 4]));
         let good = [0.25, 0.5, 0.0, 0.0];
         assert!(checked(&costs, &kinds, &good, 1.0).is_some());
-        // Negative, no number, too few, yhat_U = 1 + 2^-52 for a component that has no cost, yhat_0 at E or above.
+        // Negative, not a number, too few, yhat_U = 1 + 2^-52 for a component that has no cost, yhat_0 at E or above.
         for bad in [
             &[0.25, -1e-300, 0.0, 0.0][..],
             &[f64::NAN, 0.0, 0.0, 0.0],
@@ -326,7 +336,7 @@ mod tests {
         }
     }
 
-    /// A kind of several attributes says what the same numbers say when they are spread over all patterns.
+    /// A kind of several attributes gives the same result as its numbers spread over all patterns.
     #[test]
     fn kinds_stand_for_all_their_patterns() {
         let sizes = [3, 3, 3, 5];

@@ -1,4 +1,4 @@
-//! What an analyst will ask: tables, each with a weight, as costs of components.
+//! Costs of components for a workload: the tables that an analyst needs, with weights.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +9,38 @@ use candor_base::schema::Schema;
 
 use crate::{DesignError, randomized_attributes};
 
-/// Of larger tables no use is made of what cannot be.
+/// Maximum number of cells of tables whose structural zeros are used.
 const MAX_CELLS: usize = 1024;
 
-/// The components that tables are made of, with what each costs per unit of `1 / I_U`, `I_U` the information about it
-/// per respondent.
+/// The components of tables, with their costs per unit of `1 / I_U`.
 ///
-/// The estimate of a table over `T` is the sum of components, one for each `U` inside `T`. With `w_T` the weight of a
-/// table, `a_i` the numbers of categories, `A` their product and `d_U` the product of `a_i - 1` over `U`,
+/// `I_U` is the information about component `U` per respondent. The estimate of a table over `T` is a sum of
+/// components, one for each `U` within `T`. Let `w_T` be the weight of a table, `a_i` the numbers of categories, `A`
+/// their product and `d_U` the product of `a_i - 1` over `U`. The costs are
 ///
 /// ```text
 /// C_U = d_U * sum over tables T that contain U of  w_T / A_T
 /// ```
 ///
-/// and `sum of C_U / I_U` is `n` times the squared standard errors of all cells of all tables, by their weights, if the
-/// truth is uniform (docs/mathematics/workload.md). Costs are rounded down, so that a bound by them is one.
+/// For a uniform population, `sum of C_U / I_U` is `n` times the squared standard errors of all cells of all tables, by
+/// their weights (docs/mathematics/workload.md). Costs are rounded down, so that bounds computed from them are valid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     /// The number of categories of each randomized attribute.
     pub sizes: Vec<usize>,
     /// The attributes of each component in increasing order, by number among the randomized ones.
     pub components: Vec<Vec<usize>>,
-    /// What each costs; positive.
+    /// The cost of each component; positive.
     pub costs: Vec<f64>,
-    /// What no method can avoid: the sampling error of public attributes in the tables.
+    /// The error that no method can avoid: the sampling error of public attributes in the tables.
     pub fixed: f64,
 }
 
 impl Costs {
-    /// The costs of tables with their weights. Cost: the number of components of each table, `2^attributes`.
+    /// Computes the costs of weighted tables, in time `2^attributes` for each table.
     ///
     /// # Errors
-    /// If no table has a randomized attribute.
+    /// Returns [`DesignError::NothingPrivate`] if no table has a randomized attribute.
     pub fn of_tables(schema: &Schema, tables: &TableList, weights: &[f64]) -> Result<Costs, DesignError> {
         let private = randomized_attributes(schema)?;
         let attributes: Vec<usize> = private.iter().map(|&(attribute, _)| attribute).collect();
@@ -51,7 +51,8 @@ impl Costs {
         let mut shares: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
         let mut fixed = 0.0;
         for (table, &weight) in tables.lists().iter().zip(weights) {
-            // A public attribute is known of everybody: it splits the table, and each part has a share of the error.
+            // A public attribute is known for all respondents: it splits the table, and each part has a fraction of the
+            // error.
             let mut list: Vec<usize> = table.iter().filter_map(|a| attributes.binary_search(a).ok()).collect();
             list.sort_unstable();
             let randomized: f64 = list.iter().map(|&i| sizes[i] as f64).product();
@@ -71,9 +72,11 @@ impl Costs {
         Ok(Costs { costs, components: shares.into_keys().collect(), sizes, fixed })
     }
 
-    /// The costs if estimates make use of what cannot be, when the information about each component is about this:
-    /// impossible cells cost nothing, and what is seen of them tells about the others. Those of the estimator that is
-    /// best at this information, so for any other they are an upper bound.
+    /// Returns the costs for estimates that use structural zeros, given the approximate information about each
+    /// component.
+    ///
+    /// Impossible cells cost nothing, and their observed counts carry information about the others. The costs are those
+    /// of the estimator that is optimal at this information. For other information they are an upper bound.
     pub(crate) fn within(&self, schema: &Schema, tables: &TableList, weights: &[f64], information: &[f64]) -> Costs {
         let mut costs = vec![0.0; self.costs.len()];
         for (table, &weight) in tables.lists().iter().zip(weights) {
@@ -87,8 +90,9 @@ impl Costs {
         Costs { costs, ..self.clone() }
     }
 
-    /// The randomized attributes of a table, in order, and the mean over the categories of the others of what each of
-    /// their components adds.
+    /// Returns the randomized attributes of a table, in order, and the mean contribution of each of their components.
+    ///
+    /// The mean is over the categories of the public attributes.
     fn spread(&self, schema: &Schema, table: &[usize], information: &[f64]) -> (Vec<usize>, Vec<f64>) {
         let private = schema.randomized();
         let (mut own, mut public): (Vec<usize>, Vec<usize>) = table.iter().partition(|a| private.contains(a));
@@ -115,7 +119,7 @@ impl Costs {
         (list, mean)
     }
 
-    /// `prod over U of (a_i - 1)`, for component number `u`.
+    /// Returns `prod over U of (a_i - 1)` for component number `u`.
     pub fn dimension(&self, u: usize) -> f64 {
         dimension(&self.sizes, &self.components[u])
     }
@@ -125,7 +129,7 @@ fn dimension(sizes: &[usize], component: &[usize]) -> f64 {
     component.iter().map(|&i| sizes[i] as f64 - 1.0).product()
 }
 
-/// All non-empty subsets.
+/// Iterates over all non-empty subsets.
 fn subsets(of: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     (1usize..1 << of.len()).map(|chosen| (0..of.len()).filter(|at| chosen >> at & 1 == 1).map(|at| of[at]).collect())
 }

@@ -1,32 +1,32 @@
-//! Attributes that are treated alike: what a proof distinguishes.
+//! Exchangeable attributes, which a proof need not distinguish.
 
 use std::collections::BTreeMap;
 
 use super::Costs;
 
-/// Attributes of the same size, of which only the number counts.
+/// A group of attributes of the same size, of which only the number matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// The number of categories of each.
+    /// Number of categories of each attribute.
     pub size: usize,
     /// The attributes, by number.
     pub members: Vec<usize>,
 }
 
-/// Up to so many attributes each is a kind of its own.
+/// Largest number of attributes for which each forms its own kind.
 const MAX_ALONE: usize = 10;
 
-/// More types of patterns than this are too many for a proof.
+/// Largest number of types of patterns in a proof.
 const MAX_TYPES: usize = 1 << MAX_ALONE;
 
-/// More attributes of one kind than this are too many for exact numbers.
+/// Largest number of attributes of one kind in exact arithmetic.
 const MAX_ALIKE: usize = 64;
 
-/// How the attributes that the tables hold are told apart in a proof: each alone up to ten of them, else by their
-/// sizes; `None` if even those are too many.
+/// Returns the kinds of attributes that a proof distinguishes, or `None` if there are too many.
 ///
-/// Attributes in no table are left out: what a channel tells about the others is what it tells on average over these,
-/// and that average is a channel of the same epsilon.
+/// Up to ten attributes each form their own kind; otherwise attributes of equal size do. Attributes in no table are
+/// left out: averaging a channel over them gives a channel of the same epsilon with the same information about the
+/// others.
 pub fn kinds(costs: &Costs) -> Option<Vec<Kind>> {
     let mut held: Vec<usize> = costs.components.iter().flatten().copied().collect();
     held.sort_unstable();
@@ -46,8 +46,9 @@ pub fn kinds(costs: &Costs) -> Option<Vec<Kind>> {
     small.then_some(kinds)
 }
 
-/// The attributes that the tables hold, as kinds of equal size and equal costs: exchanging two of a kind changes no
-/// cost. `None` if there are too many types.
+/// Returns the attributes in the tables as kinds of equal size and equal costs, or `None` if there are too many types.
+///
+/// Exchanging two attributes of a kind changes no cost.
 pub fn exchangeable(costs: &Costs) -> Option<Vec<Kind>> {
     let mut held: Vec<usize> = costs.components.iter().flatten().copied().collect();
     held.sort_unstable();
@@ -84,7 +85,7 @@ pub fn exchangeable(costs: &Costs) -> Option<Vec<Kind>> {
     (types <= MAX_TYPES && kinds.iter().all(|kind| kind.members.len() <= MAX_ALIKE)).then_some(kinds)
 }
 
-/// The number of the type of a set of attributes: how many of each kind it has, the first kind fastest.
+/// Returns the type of a set of attributes: its number of attributes of each kind, first kind fastest.
 pub fn type_of(kinds: &[Kind], attributes: &[usize]) -> usize {
     kinds.iter().rev().fold(0, |number, kind| {
         let has = attributes.iter().filter(|i| kind.members.contains(i)).count();

@@ -1,4 +1,4 @@
-//! How a plan stands to the least possible error.
+//! The optimality gap of a plan.
 
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::structural_zeros::all_possible;
@@ -8,11 +8,12 @@ use candor_runtime::progress::{Deadline, ProgressSink};
 
 use super::{Bound, Costs};
 
-/// `n` times the squared standard errors of all cells of all tables, by the weights of the tables, if the truth is
-/// uniform.
+/// Returns `n` times the squared standard errors of all cells of all tables, for a uniform population.
+///
+/// Tables count by their weights.
 ///
 /// # Errors
-/// If the plan erases what a table asks for.
+/// Returns an [`EstimateError`] if a table is not identifiable.
 pub fn squared_error(plan: &Plan, tables: &TableList, weights: &[f64]) -> Result<f64, EstimateError> {
     let mut sum = 0.0;
     for (table, weight) in tables.lists().iter().zip(weights) {
@@ -22,27 +23,30 @@ pub fn squared_error(plan: &Plan, tables: &TableList, weights: &[f64]) -> Result
     Ok(sum)
 }
 
-/// The error of a plan for tables, and the least that there can be.
+/// The error of a plan for tables, and a lower bound on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptimalityGap {
-    /// Its [`squared_error`].
+    /// The plan's [`squared_error`].
     pub error: f64,
-    /// No method with unbiased estimates and an epsilon (delta 0) not above the plan's has a smaller one, for a uniform
-    /// population or in its worst case.
+    /// Lower bound on the error of all methods with unbiased estimates and an epsilon (delta 0) of at most the plan's.
+    ///
+    /// It is for a uniform population, or for the worst case.
     pub bound: f64,
 }
 
 impl OptimalityGap {
-    /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, some
-    /// cells cannot be, or the weights are beyond the range of numbers.
+    /// Computes the optimality gap of a plan.
+    ///
+    /// Returns `None` if the plan is unbounded or a table is not identifiable, if no table has a randomized attribute,
+    /// if there are structural zeros, or if the weights are beyond the range of floats.
     pub fn new(plan: &Plan, tables: &TableList, weights: &[f64]) -> Option<OptimalityGap> {
         OptimalityGap::within(plan, tables, weights, &Deadline::start(None, ProgressSink::none()))
     }
 
-    /// The same with a deadline for the search for a bound: when it stops, the best bound found until then is taken.
+    /// Computes the optimality gap with a deadline, at which the search for a bound returns the best found so far.
     pub fn within(plan: &Plan, tables: &TableList, weights: &[f64], deadline: &Deadline<'_>) -> Option<OptimalityGap> {
         let epsilon = plan.guarantee().epsilon().finite()?;
-        // Of methods that know that some cells cannot be, nothing is proven.
+        // There is no proof for methods that use structural zeros.
         if !all_possible(plan.schema(), tables.lists()) {
             return None;
         }
@@ -52,12 +56,12 @@ impl OptimalityGap {
         (standing.error.is_finite() && standing.bound > 0.0).then_some(standing)
     }
 
-    /// The error over the bound: 1 is proven optimal.
+    /// Returns the error divided by the bound; 1 is proven optimal.
     pub fn times(&self) -> f64 {
         self.error / self.bound
     }
 
-    /// By how many percent of it a squared error could be smaller at most, rounded up to hundredths.
+    /// Returns an upper bound on the percentage by which the squared error could be smaller, rounded up to hundredths.
     pub fn percent(&self) -> f64 {
         let gap = 100.0 * (1.0 - self.bound / self.error);
         (gap.max(0.0) * 100.0 + 1e-9).ceil() / 100.0

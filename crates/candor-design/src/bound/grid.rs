@@ -2,9 +2,9 @@
 
 use super::exchangeable::Kind;
 
-/// The types of patterns, and of components: for each kind a number of attributes, the first kind fastest.
+/// The types of patterns, and of components: a number of attributes for each kind, first kind fastest.
 pub struct Grid {
-    /// For each kind the transform: row by members in the component, column by members that miss.
+    /// The transform of each kind: row by members in the component, column by members that miss.
     axes: Vec<Vec<Vec<f64>>>,
     points: usize,
     /// The number of each kind at each point.
@@ -32,33 +32,34 @@ impl Grid {
         Grid { axes, points, digits, uniform }
     }
 
-    /// The probability of each type of pattern, if the answer is uniformly random. Its transform is zero but for the
-    /// empty component.
+    /// Returns the probability of each type of pattern under a uniformly random answer.
+    ///
+    /// Its transform is zero except for the empty component.
     pub fn uniform(&self) -> &[f64] {
         &self.uniform
     }
 
-    /// The number of types.
+    /// Returns the number of types.
     pub fn points(&self) -> usize {
         self.points
     }
 
-    /// `sum over S of value_S chi_U(S)` for every `U`.
+    /// Returns `sum over S of value_S chi_U(S)` for every `U`.
     pub fn transform(&self, values: &[f64]) -> Vec<f64> {
         self.apply(values, |axis, to, from| axis[to][from])
     }
 
-    /// `sum over U of value_U chi_U(S)` for every `S`.
+    /// Returns `sum over U of value_U chi_U(S)` for every `S`.
     pub fn transposed(&self, values: &[f64]) -> Vec<f64> {
         self.apply(values, |axis, to, from| axis[from][to])
     }
 
-    /// `sum over U of value_U chi_U(S)^2` for every `S`.
+    /// Returns `sum over U of value_U chi_U(S)^2` for every `S`.
     pub fn squared(&self, values: &[f64]) -> Vec<f64> {
         self.apply(values, |axis, to, from| axis[from][to] * axis[from][to])
     }
 
-    /// One kind after the other. Cost: for kinds of one, the number of kinds by that of points.
+    /// Applies a matrix to one kind after the other. Cost for kinds of one attribute: the number of kinds times points.
     fn apply(&self, values: &[f64], entry: impl Fn(&[Vec<f64>], usize, usize) -> f64) -> Vec<f64> {
         let mut values = values.to_vec();
         let mut stride = 1;
@@ -86,9 +87,9 @@ impl Grid {
         values
     }
 
-    /// The products `sum over U of value_U chi_U(S) chi_U(S')` for all pairs of types.
+    /// Returns the products `sum over U of value_U chi_U(S) chi_U(S')` for all pairs of types.
     ///
-    /// They depend on the unordered pair of numbers of each kind only: three pairs for a kind of one. Cost: the number
+    /// They depend only on the unordered pair of numbers of each kind: three pairs for a kind of one. Cost: the number
     /// of such pairs, `3^k`.
     pub fn products(&self, values: &[f64]) -> Products<'_> {
         let (mut values, mut stride, mut strides) = (values.to_vec(), 1, Vec::new());
@@ -114,7 +115,7 @@ impl Grid {
     }
 }
 
-/// The number of an unordered pair.
+/// Returns the number of an unordered pair.
 fn pair(a: usize, b: usize) -> usize {
     let (smaller, larger) = (a.min(b), a.max(b));
     larger * (larger + 1) / 2 + smaller
@@ -128,14 +129,14 @@ pub struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// The product for two types.
+    /// Returns the product for two types.
     pub fn get(&self, one: usize, other: usize) -> f64 {
         let digits = self.grid.digits[one].iter().zip(&self.grid.digits[other]);
         self.values[digits.zip(&self.strides).map(|((&a, &b), stride)| pair(a, b) * stride).sum::<usize>()]
     }
 }
 
-/// The probability that `j` of `n` uniformly random answers miss, for each `j`.
+/// Returns the probability that `j` of `n` uniformly random answers miss, for each `j`.
 fn misses(size: usize, n: usize) -> Vec<f64> {
     let others = size as f64 - 1.0;
     let mut shares = vec![(size as f64).powi(-(n as i32))];
@@ -145,8 +146,10 @@ fn misses(size: usize, n: usize) -> Vec<f64> {
     shares
 }
 
-/// The mean of `chi_U(S)` for `n` attributes of `a` categories, by the sizes `u` of `U` and `j` of `S` (Krawtchouk
-/// polynomials over their value at 0): `(n-u)(a-1) K_(u+1)(j) = ((n-u)(a-1) + u - a j) K_u(j) - u K_(u-1)(j)`.
+/// Returns the mean of `chi_U(S)` for `n` attributes of `a` categories, by the sizes `u` of `U` and `j` of `S`.
+///
+/// These are Krawtchouk polynomials divided by their value at 0:
+/// `(n-u)(a-1) K_(u+1)(j) = ((n-u)(a-1) + u - a j) K_u(j) - u K_(u-1)(j)`.
 fn averages(size: usize, n: usize) -> Vec<Vec<f64>> {
     let (a, all) = (size as f64, n as f64);
     let mut rows = vec![vec![1.0; n + 1]];
@@ -221,7 +224,7 @@ mod tests {
     fn mixed_kinds() {
         let grid = Grid::new(&[Kind { size: 3, members: vec![0, 1] }, Kind { size: 4, members: vec![2] }]);
         assert_eq!(grid.points(), 6);
-        // Type 5 has both of the first kind and the second: all three patterns' shares by hand.
+        // Type 5 has two of the first kind and one of the second: the contributions of all three patterns by hand.
         let values = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
         let first = averages(3, 2);
         let by_hand: f64 = (0..6).map(|s| values[s] * first[2][s % 3] * if s >= 3 { -1.0 / 3.0 } else { 1.0 }).sum();

@@ -1,11 +1,13 @@
 //! Lower bounds on the squared error of all locally private methods with unbiased estimates, for given tables.
 //!
-//! A bound is over all channels of an epsilon (delta 0): any answers, another channel for each respondent, interactive
-//! or not, and any unbiased estimator; the error is the squared error for a uniform population, so it bounds the worst
-//! case, too (docs/mathematics/lower-bound.md has the theorems and their proofs). Up to ten attributes, or few kinds of
-//! them, it comes from a convex program about pairs of records, up to six from one about three records as well; else
-//! from a closed form. The program is solved in floats, but what is said is what an independent check of its solution
-//! in exact numbers gives, rounded down.
+//! A bound covers all channels of an epsilon (delta 0): with any answers, a different channel for each respondent,
+//! interactive or not, and any unbiased estimator. The error is the squared error for a uniform population, so the
+//! bound also holds for the worst case. The theorems and their proofs are in docs/mathematics/lower-bound.md.
+//!
+//! For up to ten attributes, or few kinds of them, the bound comes from a convex program about pairs of records. For up
+//! to six it also comes from a program about three records, otherwise from a closed form. The programs are solved in
+//! floats, but the reported bound is the result of an independent check of their solutions in exact arithmetic, rounded
+//! down.
 
 mod costs;
 mod exchangeable;
@@ -25,7 +27,7 @@ use candor_runtime::progress::{Deadline, ProgressSink};
 use exchangeable::Kind;
 use grid::Grid;
 
-/// A proof that no method with unbiased estimates has a smaller error for given tables.
+/// A proof of a lower bound on the error of all methods with unbiased estimates, for given tables.
 #[derive(Clone, Debug)]
 pub struct Bound {
     costs: Costs,
@@ -33,7 +35,7 @@ pub struct Bound {
     moments: Option<MomentProof>,
 }
 
-/// What theorem 4 gives: prices by type, and the check of the certificate found with them.
+/// The proof by theorem 4: prices by type, and the checked certificate found with them.
 #[derive(Clone, Debug)]
 struct MomentProof {
     kinds: Vec<Kind>,
@@ -49,21 +51,24 @@ struct Prices {
 }
 
 impl Bound {
-    /// The best proof found for tables, at about this epsilon: theorem 3, and theorem 4 for at most six attributes or
-    /// few kinds of them. Cost: a second or two, up to about ten for six attributes of different sizes.
+    /// Finds the best proof for tables, at about this epsilon.
+    ///
+    /// It uses theorem 3, and theorem 4 for at most six attributes or few kinds of them. Cost: one or two seconds, up
+    /// to about ten for six attributes of different sizes.
     pub fn new(costs: Costs, epsilon: f64) -> Bound {
         Bound::within(costs, epsilon, &Deadline::start(None, ProgressSink::none()))
     }
 
-    /// The same with a deadline: when it stops the search, the best proof found until then is taken.
+    /// Finds a proof with a deadline, at which the best proof found so far is returned.
     pub fn within(costs: Costs, epsilon: f64, deadline: &Deadline<'_>) -> Bound {
         let bound = Bound::by_pairs(costs, epsilon);
         let moments = if bound.prices.is_some() { moments_proof(&bound.costs, epsilon, deadline) } else { None };
         Bound { moments, ..bound }
     }
 
-    /// Theorem 3 alone, which looks at pairs of records. Cost: about a second at most, for ten attributes; a few
-    /// hundredths for eight.
+    /// Finds a proof by theorem 3 alone, which considers pairs of records.
+    ///
+    /// Cost: at most about a second for ten attributes, a few hundredths for eight.
     pub fn by_pairs(costs: Costs, epsilon: f64) -> Bound {
         let e = epsilon.exp();
         let kinds = exchangeable::kinds(&costs).filter(|_| e > 1.0 && e.is_finite());
@@ -71,14 +76,16 @@ impl Bound {
         Bound { costs, prices, moments: None }
     }
 
-    /// Without the search, the closed form of theorem 2: `( sum of sqrt(C_U d_U) )^2 / sinh^2(epsilon / 2)`.
+    /// Returns the closed form of theorem 2 without a search: `( sum of sqrt(C_U d_U) )^2 / sinh^2(epsilon / 2)`.
     pub fn closed_form(costs: Costs) -> Bound {
         Bound { costs, prices: None, moments: None }
     }
 
-    /// No channel whose epsilon is not above this has a smaller error: `n` times the expected squared error, summed
-    /// over all cells of all tables by their weights, if the truth is uniform. As the check says, rounded down; at
-    /// least the sampling error, which no method avoids.
+    /// Returns the lower bound on the error of all channels with an epsilon of at most this.
+    ///
+    /// The error is `n` times the expected squared error, summed over all cells of all tables by their weights, for a
+    /// uniform population. The bound is the result of the exact check, rounded down, and at least the sampling error,
+    /// which no method avoids.
     pub fn at(&self, epsilon: f64) -> f64 {
         let closed = check::checked(&self.costs, None, epsilon).unwrap_or(0.0);
         let priced = self.prices.as_ref().and_then(|prices| check::checked(&self.costs, Some(prices), epsilon));
@@ -92,7 +99,7 @@ impl Bound {
     }
 }
 
-/// The best certificate of theorem 4 found, if it holds.
+/// Returns the best certificate of theorem 4 found, if it passes the check.
 fn moments_proof(costs: &Costs, epsilon: f64, deadline: &Deadline<'_>) -> Option<MomentProof> {
     let kinds = exchangeable::exchangeable(costs)?;
     let types = kinds.iter().map(|kind| kind.members.len() + 1).product();
@@ -105,7 +112,7 @@ fn moments_proof(costs: &Costs, epsilon: f64, deadline: &Deadline<'_>) -> Option
     Some(MomentProof { kinds: certificate.kinds, prices: certificate.prices, checked })
 }
 
-/// The best prices found.
+/// Returns the best prices found.
 fn priced(costs: &Costs, kinds: Vec<Kind>, e: f64) -> Prices {
     let grid = Grid::new(&kinds);
     let mut roots = vec![0.0; grid.points()];
@@ -121,8 +128,8 @@ mod tests {
     use candor_analysis::table_list::TableList;
     use candor_base::schema::Schema;
 
-    /// Attributes of one kind, told apart or not, come to the same where the costs treat them alike; where the costs do
-    /// not, those told apart come to more.
+    /// Treating exchangeable attributes as one kind loses nothing if the costs treat them alike. Otherwise
+    /// distinguishing them gives a larger bound.
     #[test]
     fn one_kind_is_as_good_as_its_attributes() {
         let schema = Schema::with_sizes(&[3, 3, 3, 3]).unwrap();

@@ -4,21 +4,21 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::problem::{Point, Problem};
 
-/// How many numbers are solved for exactly; the others follow by iteration.
+/// Largest number of unknowns that are solved for exactly; the others follow by iteration.
 const EXACT: usize = 256;
 
-/// By how much the iteration lowers the error of the solution.
+/// Relative error of the solution at which the iteration ends.
 const ACCURACY: f64 = 1e-2;
 
-/// How many steps the iteration takes at most.
+/// Maximum number of iterations.
 const ITERATIONS: usize = 400;
 
-/// The equations of a step, in units of `y`: `(Y (X' D X + p p'/2) Y + barrier) step = gradient`, with `X` the
-/// transform, `D` a diagonal over components and `Y` that of `y`.
+/// The equations of a step, in units of `y`: `(Y (X' D X + p p'/2) Y + barrier) step = gradient`.
 ///
-/// The matrix is never formed: a product takes two transforms. Solved by conjugate gradients, preconditioned by the
-/// Cholesky factor of the part of the matrix that is farthest from the barrier's, and the diagonal of the rest. The
-/// numbers `y` that end at zero soon leave that part, so it holds nearly everything.
+/// `X` is the transform, `D` a diagonal over components, and `Y` the diagonal of `y`. The matrix is never formed: a
+/// product takes two transforms. The equations are solved by conjugate gradients. The preconditioner is the Cholesky
+/// factor of the part of the matrix that differs most from the barrier's, and the diagonal of the rest. Numbers `y`
+/// that tend to zero soon leave that part, so it covers nearly everything.
 pub struct System<'a> {
     problem: &'a Problem<'a>,
     at: &'a Point,
@@ -33,13 +33,13 @@ pub struct System<'a> {
     factor: Option<Cholesky<f64, Dyn>>,
 }
 
-/// A step, and what it promises.
+/// A step, with its expected gain.
 pub struct Solution {
-    /// Relative to `y`.
+    /// The step relative to `y`.
     pub relative: Vec<f64>,
-    /// By how much it would raise the merit if that were quadratic, twice.
+    /// Twice the gain in the merit function if that were quadratic.
     pub promise: f64,
-    /// How many products it took.
+    /// Number of matrix products computed.
     pub steps: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> System<'a> {
                 std::cmp::Ordering::Greater => at.y[s] * at.y[t] * products.get(s, t) + 0.5 * across[s] * across[t],
             }
         };
-        // The factor looks at the lower half only.
+        // The factorization uses only the lower half.
         let factor = DMatrix::from_fn(exact.len(), exact.len(), entry).cholesky();
         System { problem, at, barrier, curvature, pull, gradient, diagonal, exact, factor }
     }
@@ -101,7 +101,7 @@ impl<'a> System<'a> {
         found
     }
 
-    /// Conjugate gradients, with at most so many products.
+    /// Solves by conjugate gradients, with at most `most` products.
     pub fn solve(&self, most: usize) -> Solution {
         let mut relative = vec![0.0; self.gradient.len()];
         let mut rest = self.gradient.clone();

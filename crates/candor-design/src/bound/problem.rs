@@ -2,7 +2,7 @@
 
 use super::grid::Grid;
 
-/// What is maximised.
+/// The objective and its parameters.
 pub struct Problem<'a> {
     pub grid: &'a Grid,
     /// By type; their sum is 1.
@@ -11,10 +11,10 @@ pub struct Problem<'a> {
     pub e: f64,
 }
 
-/// Numbers within the conditions.
+/// A point within the conditions.
 pub struct Point {
     pub y: Vec<f64>,
-    /// `1 - yhat_U` of each type, but `E - yhat_0` of the empty one.
+    /// `1 - yhat_U` for each type, but `E - yhat_0` for the empty one.
     pub slacks: Vec<f64>,
     /// `sum of roots sqrt(1 - yhat_U)`.
     pub root: f64,
@@ -28,13 +28,13 @@ impl Problem<'_> {
         Point { y, slacks, root }
     }
 
-    /// The logarithm of the bound but for a constant, with the barrier.
+    /// Returns the logarithm of the bound, except for a constant, with the barrier.
     fn merit(&self, at: &Point, barrier: f64) -> f64 {
         let logarithms: f64 = at.y.iter().chain(&at.slacks[1..]).map(|x| x.ln()).sum();
         2.0 * at.root.ln() + at.slacks[0].ln() + barrier * logarithms
     }
 
-    /// As far along the direction (relative to `y`) as it gains; `None` if it does not.
+    /// Returns the point furthest along the direction (relative to `y`) that is a gain; `None` if there is none.
     pub fn ahead(&self, at: &Point, relative: &[f64], promise: f64, barrier: f64) -> Option<Point> {
         let step: Vec<f64> = relative.iter().zip(&at.y).map(|(by, y)| by * y).collect();
         let falls = self.grid.transform(&step);
@@ -45,7 +45,7 @@ impl Problem<'_> {
         let mut length = (0.95 * room).min(1.0);
         while length > 1e-10 {
             let next = self.point(at.y.iter().zip(&step).map(|(y, step)| y + length * step).collect());
-            // Not a number where rounding has crossed a condition: that is not larger.
+            // NaN if rounding has crossed a condition, which compares as not larger.
             if self.merit(&next, barrier) > before + 1e-4 * length * promise {
                 return Some(next);
             }

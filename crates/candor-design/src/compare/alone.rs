@@ -1,5 +1,4 @@
-//! Cost of randomizing other attributes: the error of an attribute's tables if all are randomized, and if it alone
-//! is.
+//! The cost of randomizing other attributes: an attribute's error with and without randomizing the others.
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -20,18 +19,18 @@ pub struct Alone {
     pub attribute: usize,
     /// Root mean square standard error over all cells of its tables, if all attributes are randomized.
     pub among_all: f64,
-    /// The same if no other attribute is randomized, for the best plan in that case.
+    /// Root mean square standard error if no other attribute is randomized, for the best plan in that case.
     pub alone: f64,
 }
 
-/// Returns, for each randomized attribute in one of the requested tables, the error of those tables under a
-/// candidate's plan, and if no other attribute were randomized. The difference is the cost of randomizing the others.
-/// Empty for a single attribute.
+/// Returns the error of each attribute's tables, under a candidate's plan and if no other attribute were randomized.
 ///
-/// Cost: one comparison of all methods for each attribute.
+/// The difference is the cost of randomizing the others. Only randomized attributes in some requested table are
+/// included. The result is empty for a single attribute. Cost: one comparison of all methods for each attribute.
 ///
 /// # Errors
-/// Returns an error if the tables do not fit the schema, or if `progress` cancels.
+/// Returns [`DesignError::Tables`] if the tables do not fit the schema, and [`DesignError::Cancelled`] if `progress`
+/// cancels.
 pub fn alone(
     schema: &Schema,
     goal: &ComparisonTarget<'_>,

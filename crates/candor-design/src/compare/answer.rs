@@ -8,10 +8,11 @@ use candor_base::plan::{Block, Content, Plan};
 pub struct Answer {
     /// Number of columns, including channel IDs.
     pub columns: usize,
-    /// Largest number of categories that it names; each cell of a strip names one category of each of its attributes.
+    /// Largest number of categories that a response names; a cell of a strip names one category per attribute.
     pub categories: usize,
-    /// Bits: the logarithm of the number of possible responses. For strips, the smaller count of all sets of this
-    /// many cells and all relabelings.
+    /// Binary logarithm of the number of possible responses.
+    ///
+    /// For strips it is the smaller of two counts: sets of this many cells, and relabelings.
     pub bits: f64,
 }
 

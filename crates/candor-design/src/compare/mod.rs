@@ -1,8 +1,7 @@
-//! Compares all methods that apply to a schema at the same certified record-level epsilon, by the expected error of
-//! the requested tables.
+//! Compares all methods that apply to a schema, at the same certified record-level epsilon.
 //!
-//! A method takes part if it defines a request for a record-level epsilon
-//! ([`Design::at`](crate::method::Design::at)).
+//! The measure is the expected error of the requested tables. A method takes part if it defines a request for a
+//! record-level epsilon ([`Design::at`](crate::method::Design::at)).
 
 mod answer;
 mod alone;
@@ -33,49 +32,52 @@ pub struct Candidate {
     pub name: &'static str,
     /// The method.
     pub method: Method,
-    /// Its plan, or why it does not apply.
+    /// Its plan, or the reason why it does not apply.
     pub made: Result<CandidatePlan, NotApplicable>,
 }
 
 /// A plan and its expected errors.
 #[derive(Clone, Debug)]
 pub struct CandidatePlan {
-    /// Request that made the plan.
+    /// The request that made the plan.
     pub request: Request,
     /// The plan.
     pub plan: Plan,
     /// Root mean square standard error over all cells of all one-way tables.
     pub one_way: Option<f64>,
-    /// The same for all two-way tables. Both are `None` if a table is not identifiable, or there is none.
+    /// Root mean square standard error over all cells of all two-way tables. This and `one_way` are `None` if a table
+    /// is not identifiable, or if there is none.
     pub two_way: Option<f64>,
-    /// The same for the requested tables.
+    /// Root mean square standard error over all cells of the requested tables.
     pub asked: Option<f64>,
-    /// Upper bound on the same for shares within the groups of all attributes of a requested table but the last.
+    /// Upper bound on the root mean square error of shares within groups, formed by all attributes of a requested table
+    /// but the last.
     pub conditional: Option<f64>,
     /// Squared error of the requested tables divided by the lower bound for unbiased estimates at the plan's epsilon
     /// ([`crate::bound`]); `None` if a table is not identifiable, or the plan is unbounded.
     pub times_the_bound: Option<f64>,
     /// Size of a response.
     pub answer: Answer,
-    /// Why the search ended early, if it did.
+    /// The reason why the search ended early, if it did.
     pub stopped: Option<Stopped>,
 }
 
 /// Designs a plan by every method, with the expected errors for a uniform population.
 ///
-/// All have the same certified record-level epsilon, which is never exceeded; l-diversity has none.
+/// All plans have nearly the same certified record-level epsilon, which never exceeds the requested one. Only
+/// l-diversity has none.
 ///
 /// # Errors
-/// Returns an error if epsilon is not positive and finite, if the tables do not fit the schema, or if there is
-/// nothing to randomize.
+/// Returns [`DesignError::Epsilon`] if epsilon is not positive and finite, [`DesignError::Tables`] if the tables do not
+/// fit the schema, and [`DesignError::NothingPrivate`] if there is nothing to randomize.
 pub fn compare(schema: &Schema, goal: &ComparisonTarget<'_>) -> Result<Vec<Candidate>, DesignError> {
     compare_with_progress(schema, goal, ProgressSink::none())
 }
 
-/// Designs a plan by every method, and reports finished methods to `progress`.
+/// Designs a plan by every method, as [`compare`] does, and reports finished methods to `progress`.
 ///
 /// # Errors
-/// Returns the errors of [`compare`], or an error if `progress` cancels.
+/// Returns the errors of [`compare`], and [`DesignError::Cancelled`] if `progress` cancels.
 pub fn compare_with_progress(
     schema: &Schema,
     goal: &ComparisonTarget<'_>,
@@ -140,11 +142,12 @@ fn make(
     })
 }
 
-/// Errors with a smaller relative difference are equal.
+/// Relative difference within which two errors count as equal.
 pub const TIE_TOLERANCE: f64 = 1e-6;
 
-/// Returns the method with the least error of the requested tables among those with a finite epsilon; of equal ones
-/// the simplest. `None` if no method can estimate them.
+/// Returns the simplest method with the least error of the requested tables.
+///
+/// Only methods with a finite epsilon qualify. Returns `None` if none of them can estimate the tables.
 pub fn recommended(candidates: &[Candidate]) -> Option<&Candidate> {
     let error = |candidate: &&Candidate| {
         let made = candidate.made.as_ref().ok()?;

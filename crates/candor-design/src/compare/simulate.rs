@@ -1,5 +1,4 @@
-//! Checks predicted errors by simulation: records are randomized many times, estimated, and compared with the true
-//! shares.
+//! Checks predicted errors by simulation: records are randomized repeatedly, and estimates compared with true shares.
 
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -19,16 +18,16 @@ pub struct Simulation<'a> {
     pub source: &'a Source,
 }
 
-/// Returns, for each list of tables, the root mean square error over all cells and repetitions; `None` if a table is
-/// not identifiable.
+/// Returns, for each list of tables, the root mean square error over all cells and repetitions.
 ///
-/// The expected value is [`predicted_error`](crate::predict::predicted_error) for [`Target::Table`] and this number
-/// of records. For pattern channels without a lottery it holds for all true records, because they treat all
-/// categories alike. With a lottery, skewed records have smaller errors: the respondents of one channel are a sample,
-/// and samples of a uniform population vary most.
+/// An entry is `None` if a table is not identifiable. The expected value is
+/// [`predicted_error`](crate::predict::predicted_error) for [`Target::Table`] and this number of records. For pattern
+/// channels without a lottery this holds for all true records, because these channels treat all categories alike. With
+/// a lottery, skewed records have smaller errors: the respondents of one channel are a sample, and samples of a uniform
+/// population vary most.
 ///
 /// # Errors
-/// Returns an error if the records do not fit the plan.
+/// Returns a [`RandomizeError`] if the records do not fit the plan.
 pub fn simulated_errors(
     plan: &Plan,
     lists: &[&TableList],
@@ -47,7 +46,7 @@ pub fn simulated_errors(
         tables.iter().map(|table| TableEstimator::new(plan, table)).collect();
     let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
     let randomizer = Randomizer::new(plan);
-    // By table; `None` once it proves not to be identifiable.
+    // By table; `None` once the table proves not to be identifiable.
     let mut squares: Vec<Option<f64>> = estimators.iter().map(|e| e.as_ref().ok().map(|_| 0.0)).collect();
     for repeat in 0..simulation.repeats {
         let answers = randomizer.batch(simulation.truths, &mut simulation.source.stream(repeat))?;

@@ -7,16 +7,16 @@ use crate::{DesignError, l_diversity, minimax, rappor};
 /// Maximum number of categories of an attribute.
 const MAX: usize = 65_535;
 
-/// Variance at which methods are compared, summed over the categories and for one respondent.
+/// The variance at which methods are compared, summed over the categories, for one respondent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Variance {
     /// A given variance.
     Added(f64),
-    /// The variance that local l-diversity adds with this `l`.
+    /// The variance that local l-diversity adds for this `l`.
     OfL(usize),
 }
 
-/// A method at the variance, or close to it.
+/// A method that adds the given variance, or nearly so.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AtVariance {
@@ -44,7 +44,8 @@ impl Variance {
     /// Returns the variance for an attribute of `k` categories.
     ///
     /// # Errors
-    /// Returns an error if the number of categories or the variance is invalid.
+    /// Returns [`DesignError::MissingParameter`] if the number of categories is invalid, and [`DesignError::Parameter`]
+    /// if the variance or `l` is.
     pub fn value(self, k: usize) -> Result<f64, DesignError> {
         if !(2..=MAX).contains(&k) {
             return Err(DesignError::MissingParameter("`categories`: an attribute has 2 to 65,535 categories"));
@@ -95,7 +96,7 @@ pub fn at_variance(k: usize, variance: f64, respondents: f64) -> Vec<AtVariance>
     found
 }
 
-/// Returns the integers next to a number; only one if it is almost an integer.
+/// Returns the integers next to a number, or only the nearest one if the number is almost an integer.
 fn whole_around(ideal: f64) -> Vec<usize> {
     match (ideal - ideal.round()).abs() < 1e-2 {
         true => vec![ideal.round() as usize],
@@ -115,7 +116,7 @@ mod tests {
         for each in &found {
             assert!((each.added_variance - variance).abs() < 1e-6 * variance, "{each:?}");
         }
-        // Between whole numbers there are two.
+        // Between two integers, both are listed.
         let sizes: Vec<_> = at_variance(20, variance * 1.05, 1.0).iter().map(|each| each.answer_size).collect();
         assert_eq!(sizes[..2], [Some(5), Some(6)]);
     }

@@ -1,6 +1,6 @@
 //! Randomization devices: coins, dice, cards, wheels and unrelated questions.
 
-/// A randomization device with known probabilities, used by respondents unobserved.
+/// A randomization device with known probabilities, which respondents use unobserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
     /// This number of coins, one after another.
@@ -19,8 +19,7 @@ pub enum DeviceKind {
     Rank,
     /// A wheel with this number of equal, numbered sectors.
     Wheel(u32),
-    /// An unrelated question that `yes` out of `of` people answer with yes, such as about a birthday or a house
-    /// number.
+    /// An unrelated question that `yes` out of `of` people answer with yes, such as one about a birthday.
     Question {
         /// Number of people who answer yes.
         yes: u64,
@@ -84,8 +83,9 @@ impl DeviceKind {
         }
     }
 
-    /// Returns the number of equally likely ways to each distinct outcome, in order; they sum to
-    /// [`DeviceKind::total`].
+    /// Returns the number of equally likely ways to each distinct outcome, in order.
+    ///
+    /// The numbers sum to [`DeviceKind::total`].
     pub fn ways(self) -> Vec<u64> {
         match self {
             DeviceKind::Sum => (2..=12u64).map(|sum| 6 - sum.abs_diff(7)).collect(),
@@ -99,12 +99,12 @@ impl DeviceKind {
         }
     }
 
-    /// Returns the number of equally likely ways.
+    /// Returns the total number of equally likely ways.
     pub fn total(self) -> u64 {
         self.ways().iter().sum()
     }
 
-    /// Returns whether only the respondent can know the outcome; others may know birthdays and houses.
+    /// Returns whether only the respondent can know the outcome. Others may know birthdays and house numbers.
     pub fn is_secret(self) -> bool {
         !matches!(self, DeviceKind::Question { .. })
     }

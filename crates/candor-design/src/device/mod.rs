@@ -1,8 +1,8 @@
-//! Devices: how somebody answers by a die, coins, cards, a wheel or another question, without a computer.
+//! Randomization devices: respondents use a die, coins, cards, a wheel or an unrelated question, without a computer.
 //!
-//! A device says for each outcome what to do: tell the truth, the opposite, or a given answer, or answer a question
-//! without a secret. It is a channel with the outcomes for its integers. [`offers`] lists what common gadgets can do
-//! within an epsilon, [`parse`] reads somebody's own device, [`plan`] makes the plan. The mathematics:
+//! A device prescribes an action for each outcome: answer truthfully, give the opposite or a forced response, or answer
+//! an unrelated question. It is a channel whose integers are numbers of outcomes. [`offers`] lists common devices for
+//! an epsilon, [`parse`] reads the description of any device, and [`plan`] makes the plan. The mathematics is in
 //! docs/mathematics/devices.md.
 
 mod kind;
@@ -15,23 +15,25 @@ pub use offers::{Offer, offers, recommended};
 pub use parse::{DeviceError, parse};
 pub use plan::{channel, plan};
 
-/// What to do if an outcome comes up.
+/// The action that an outcome prescribes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Answer truthfully, or with the answer that stands so many places after the true one; after the last comes the
-    /// first. With two categories one place further is the opposite.
+    /// Answer truthfully, or with the answer that is `shift` places after the true one, in circular order.
+    ///
+    /// With two categories, a shift of one gives the opposite.
     Truth {
-        /// How many places further.
+        /// Number of places.
         shift: usize,
     },
     /// Give this answer, by its number.
     Say(usize),
-    /// Answer another question, which so many out of so many people answer with the second category. For two
-    /// categories.
+    /// Answer an unrelated question; only for two categories.
+    ///
+    /// `yes` out of `of` people answer it with the second category.
     Other {
-        /// So many.
+        /// Number of people who answer with the second category.
         yes: u64,
-        /// Out of so many.
+        /// Number of people.
         of: u64,
     },
 }
@@ -39,18 +41,20 @@ pub enum Action {
 const TRUTH: Action = Action::Truth { shift: 0 };
 const SAY_YES: Action = Action::Say(1);
 
-/// A gadget, and what to do with its outcomes.
+/// A randomization device, with an action for each outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     categories: usize,
     gadget: DeviceKind,
-    /// One for each outcome of the gadget.
+    /// One action for each outcome of the device.
     actions: Vec<Action>,
 }
 
 impl Device {
-    /// Forced answers, equally often for each category: the first outcomes tell the truth, then come the categories in
-    /// order. `None` unless the outcomes are enough for one truth.
+    /// Creates a device with `forced` outcomes for each category; all other outcomes prescribe the true answer.
+    ///
+    /// The first outcomes prescribe the true answer, then come the categories in order. Returns `None` unless at least
+    /// one outcome is left for the true answer.
     pub fn symmetric(categories: usize, gadget: DeviceKind, forced: usize) -> Option<Device> {
         let truth = gadget.ways().len().checked_sub(categories * forced).filter(|&truth| truth > 0)?;
         let told = vec![Action::Truth { shift: 0 }; truth];
@@ -58,47 +62,50 @@ impl Device {
         Some(Device { categories, gadget, actions: told.into_iter().chain(said).collect() })
     }
 
-    /// The crosswise model: with a question that `yes` out of `of` people answer with yes, say only whether both
-    /// answers are the same (the second answer) or differ (the first). For two categories.
+    /// Creates the crosswise model, for two categories.
+    ///
+    /// Respondents report only whether their answers to the sensitive and to an unrelated question agree (second
+    /// answer) or differ (first answer). `yes` out of `of` people answer the unrelated question with yes.
     pub fn crosswise(yes: u64, of: u64) -> Device {
         let actions = vec![Action::Truth { shift: 0 }, Action::Truth { shift: 1 }];
         Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions }
     }
 
-    /// The triangular model (Yu, Tian and Tang 2008): with a question that `yes` out of `of` people answer with yes,
-    /// say only whether both answers are no (the first answer) or not (the second).
+    /// Creates the triangular model (Yu, Tian and Tang 2008), for two categories.
     ///
-    /// For two categories, of which the first is not sensitive: the first answer reveals it.
+    /// Respondents report only whether both answers are no (first answer) or not (second answer). `yes` out of `of`
+    /// people answer the unrelated question with yes. The first category must not be sensitive, because the first
+    /// answer reveals it.
     pub fn triangular(yes: u64, of: u64) -> Device {
         Device { categories: 2, gadget: DeviceKind::Question { yes, of }, actions: vec![SAY_YES, TRUTH] }
     }
 
-    /// How many categories the question has.
+    /// Returns the number of categories of the question.
     pub fn categories(&self) -> usize {
         self.categories
     }
 
-    /// What is thrown, drawn or asked.
+    /// Returns the kind of device.
     pub fn gadget(&self) -> DeviceKind {
         self.gadget
     }
 
-    /// What to do, by outcome.
+    /// Returns the action for each outcome.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
-    /// Whether it is the crosswise model, whose answers are not categories.
+    /// Returns whether it is the crosswise model, whose answers are not categories.
     pub fn is_crosswise(&self) -> bool {
         !self.gadget.is_secret() && !self.is_triangular()
     }
 
-    /// Whether it is the triangular model, whose answers are not categories.
+    /// Returns whether it is the triangular model, whose answers are not categories.
     pub fn is_triangular(&self) -> bool {
         !self.gadget.is_secret() && self.actions == [SAY_YES, TRUTH]
     }
 
-    /// The same with true answers shifted by so many places further: for the tags of a lottery.
+    /// Returns the device with true answers shifted by `places` more, for the channels of a lottery.
     #[must_use]
     pub fn shifted(&self, places: usize) -> Device {
         let shifted = |action: &Action| match *action {
@@ -108,13 +115,12 @@ impl Device {
         Device { actions: self.actions.iter().map(shifted).collect(), ..self.clone() }
     }
 
-    /// Whether all that it rests on is known to the respondent alone: no birthdays, no houses.
+    /// Returns whether only the respondent can know its outcomes; others may know birthdays or house numbers.
     pub fn is_secret(&self) -> bool {
         self.gadget.is_secret() && !self.actions.iter().any(|action| matches!(action, Action::Other { .. }))
     }
 
-    /// What to do, each with the runs of outcomes that lead to it, first and last of each, in the order of the
-    /// outcomes.
+    /// Returns the distinct actions, in the order of outcomes, each with the first and last outcome of its runs.
     pub fn rules(&self) -> Vec<(Action, Vec<(usize, usize)>)> {
         let mut rules: Vec<(Action, Vec<(usize, usize)>)> = Vec::new();
         for (outcome, &action) in self.actions.iter().enumerate() {
@@ -129,7 +135,7 @@ impl Device {
         rules
     }
 
-    /// The rules as [`parse`] reads them, for these categories.
+    /// Returns the rules in the form that [`parse`] reads, for these categories.
     pub fn written(&self, categories: &[String]) -> String {
         if let DeviceKind::Question { yes, of } = self.gadget {
             return format!("{}: {yes}/{of}", if self.is_triangular() { "triangular" } else { "crosswise" });
@@ -152,7 +158,7 @@ impl Device {
         format!("{}: {}", self.gadget.name(), self.rules().iter().map(rule).collect::<Vec<String>>().join(", "))
     }
 
-    /// The likelihoods as integers: one column for each truth, which all sum to the second number.
+    /// Returns the likelihoods as integers, one column for each true category, and the sum of every column.
     pub fn columns(&self) -> (Vec<Vec<u64>>, u128) {
         let of = |action: &Action| if let Action::Other { of, .. } = action { *of } else { 1 };
         let scale = self.actions.iter().map(of).fold(1, lcm);
@@ -172,8 +178,10 @@ impl Device {
         (columns, u128::from(self.gadget.total()) * u128::from(scale))
     }
 
-    /// By how much the share of an answer rises with that of its category: `c`, negative if the device leans away from
-    /// the truth. `None` if answers are shifted in different ways, so that there is no one number.
+    /// Returns the slope `c`: how much the share of an answer rises with the share of its category.
+    ///
+    /// It is negative if the device favors other categories over the true one. Returns `None` if different shifts are
+    /// mixed, so that there is no single slope.
     pub fn slope(&self) -> Option<f64> {
         let (columns, total) = self.columns();
         let own = |category: usize| columns[category][category] as f64;
@@ -186,8 +194,9 @@ impl Device {
         alike.then_some(slope)
     }
 
-    /// The number of respondents times the variance of the estimated share of a category whose share is `share`: `l
-    /// (1-l)/c^2`, `l` the share of its answer. `None` where there is no slope, or none but 0.
+    /// Returns the variance of the estimated share of a category, times the number of respondents.
+    ///
+    /// It is `l (1-l)/c^2`, where `l` is the share of its answer. Returns `None` if the slope is 0 or not defined.
     pub fn variance(&self, category: usize, share: f64) -> Option<f64> {
         let slope = self.slope().filter(|slope| *slope != 0.0)?;
         let (columns, total) = self.columns();
@@ -196,13 +205,13 @@ impl Device {
         Some(answer * (1.0 - answer) / (slope * slope))
     }
 
-    /// What is left of the information that the best device of this epsilon gives: `(c/c*)^2`.
+    /// Returns the information relative to the best device of this epsilon, `(c/c*)^2`.
     pub fn efficiency(&self, epsilon: f64) -> Option<f64> {
         Some((self.slope()? / best_slope(self.categories, epsilon)).powi(2))
     }
 }
 
-/// The largest slope at an epsilon: `(e^E - 1)/(e^E + K - 1)`.
+/// Returns the largest slope at an epsilon, `(e^E - 1)/(e^E + K - 1)`.
 pub fn best_slope(categories: usize, epsilon: f64) -> f64 {
     epsilon.exp_m1() / (epsilon.exp() + categories as f64 - 1.0)
 }

@@ -5,7 +5,7 @@ use candor_base::channel::Epsilon;
 use super::{Device, DeviceKind, best_slope, channel};
 use crate::DesignError;
 
-/// Devices considered, besides wheels.
+/// The devices considered, in addition to wheels.
 const GADGETS: [DeviceKind; 10] = [
     DeviceKind::Coins(2),
     DeviceKind::Coins(3),
@@ -22,7 +22,7 @@ const GADGETS: [DeviceKind; 10] = [
 /// Largest wheel considered; more sectors are hard to distinguish at a glance.
 const LARGEST_WHEEL: u32 = 24;
 
-/// The simplest device with at least this share of the best efficiency is recommended.
+/// Fraction of the best efficiency from which the simplest device is recommended.
 const NEARLY: f64 = 0.95;
 
 /// A common device with its best rules.
@@ -42,14 +42,14 @@ pub struct Offer {
     pub efficiency: f64,
 }
 
-/// Lists common devices for an epsilon, best first, each with the smallest number of forced outcomes that respects
-/// it. Devices that cannot reach it are omitted; wheels have at most 24 sectors.
+/// Lists common devices for an epsilon, best first.
 ///
-/// Only devices that force each category equally often are considered; for two categories no other is better at the
-/// same epsilon (docs/mathematics/devices.md).
+/// Each device has the smallest number of forced outcomes that keeps its epsilon within the given one. Devices that
+/// cannot reach it are omitted; wheels have at most 24 sectors. Only devices that force each category equally often are
+/// considered. For two categories, no other device is better at the same epsilon (docs/mathematics/devices.md).
 ///
 /// # Errors
-/// Returns an error if there are fewer than two categories, or epsilon is not above 0.
+/// Returns [`DesignError::Parameter`] unless there are 2 to 100 categories and epsilon is above 0.
 pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError> {
     if !(2..=100).contains(&categories) {
         let range = "devices are for 2 to 100 categories".to_owned();
@@ -63,7 +63,7 @@ pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError
         });
     }
     let wheels = (3..=LARGEST_WHEEL).filter_map(|sectors| offer(categories, epsilon, DeviceKind::Wheel(sectors)));
-    // Of wheels that are as good the one with the fewest sectors.
+    // Among equally good wheels, prefer the one with the fewest sectors.
     let wheel = wheels.reduce(|best, next| if next.efficiency > best.efficiency + 1e-12 { next } else { best });
     let mut found: Vec<Offer> = GADGETS.iter().filter_map(|&gadget| offer(categories, epsilon, gadget)).collect();
     found.extend(wheel);

@@ -1,56 +1,56 @@
-//! Somebody's own device, as they would describe it: `die: 1-4 truth, 5 yes, 6 no`.
+//! Parses descriptions of devices, such as `die: 1-4 truth, 5 yes, 6 no`.
 
 use super::{Action, Device, DeviceKind};
 
-/// The largest number of people that a prevalence may be out of.
+/// Largest denominator of a prevalence.
 const MAX_OF: u64 = 1_000_000;
 
-/// Why a text describes no device.
+/// The reason why a text does not describe a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// No colon.
+    /// The text has no colon.
     #[error("invalid device; expected the kind, a colon and rules, such as \"die: 1-4 truth, 5 yes, 6 no\"")]
     Form,
-    /// An unknown gadget.
+    /// The kind of device is unknown.
     #[error(
         "unknown device \"{0}\"; expected one of {names}, crosswise or triangular",
         names = DeviceKind::names()
     )]
     DeviceKind(String),
-    /// A rule without outcomes or without what to do.
+    /// A rule lacks outcomes or an action.
     #[error("invalid rule \"{0}\"; expected outcomes and an instruction, such as \"1-4 truth\" or \"else no\"")]
     Rule(String),
-    /// An outcome that the gadget has not.
+    /// The device has no such outcome.
     #[error("\"{found}\" is not an outcome of a {gadget}; expected {first} to {last}")]
     Outcome {
-        /// What was written.
+        /// The text found.
         found: String,
-        /// The gadget.
+        /// The device.
         gadget: String,
         /// Its first outcome.
         first: String,
-        /// Its last one.
+        /// Its last outcome.
         last: String,
     },
-    /// An outcome in two rules.
+    /// An outcome is in two rules.
     #[error("{0} is in two rules")]
     Twice(String),
-    /// An outcome in no rule.
+    /// An outcome is in no rule.
     #[error("no rule covers {0}; add one, or \"else truth\"")]
     Missing(String),
-    /// What to do is no answer.
+    /// An action is not an answer.
     #[error("\"{found}\" is not an answer; expected one of {known}, truth, opposite (of two answers), or other 1/2")]
     Action {
-        /// What was written.
+        /// The text found.
         found: String,
         /// The categories.
         known: String,
     },
-    /// Something that takes two categories.
+    /// The feature requires exactly two categories.
     #[error("\"{0}\" requires a question with two answers")]
     TwoCategories(&'static str),
-    /// A prevalence that is none.
+    /// The prevalence is invalid.
     #[error(
         "invalid prevalence \"{0}\"; expected a share above 0 and below 1, such as 1/4 or 0.2412, with a denominator \
          of at most {MAX_OF}"
@@ -58,17 +58,22 @@ pub enum DeviceError {
     Prevalence(String),
 }
 
-/// A device of a question that so many out of so many people answer with yes.
+/// A constructor for a device from the prevalence of an unrelated question.
 type OfQuestion = fn(u64, u64) -> Device;
 
-/// Reads a device for a question with these categories. Written before the colon is the gadget: `die`, `two coins`,
-/// `sum of two dice`, `card`, `wheel of 12` and so on. After it come rules with commas between: outcomes (`5`, `1-4`,
-/// `else`; several with spaces), then what to do: `truth`, `opposite`, a category, or `other 1/2`, the question without
-/// a secret that half of the people answer with the second category. `crosswise: 1/4` is the crosswise model with a
-/// question that one in four answers with yes, `triangular: 1/4` the triangular model.
+/// Parses the description of a device for a question with these categories.
+///
+/// A kind of device comes first: `die`, `two coins`, `sum of two dice`, `card`, `wheel of 12` and so on. After a colon
+/// come rules, separated by commas. A rule has outcomes (`5`, `1-4` or `else`, separated by spaces), then an action:
+/// - `truth` or `opposite`,
+/// - a category,
+/// - `other 1/2`, an unrelated question that half of the people answer with the second category.
+///
+/// `crosswise: 1/4` is the crosswise model with an unrelated question that one in four people answer with yes, and
+/// `triangular: 1/4` is the triangular model.
 ///
 /// # Errors
-/// Says what is wrong, and what would be right.
+/// Returns a [`DeviceError`] that names the problem and the expected form.
 pub fn parse(text: &str, categories: &[String]) -> Result<Device, DeviceError> {
     let (gadget, rules) = text.split_once(':').ok_or(DeviceError::Form)?;
     let with_question = [("crosswise", Device::crosswise as OfQuestion), ("triangular", Device::triangular)];
@@ -100,7 +105,7 @@ pub fn parse(text: &str, categories: &[String]) -> Result<Device, DeviceError> {
     Ok(Device { categories: categories.len(), gadget, actions })
 }
 
-/// Outcomes and what to do. Categories may hold spaces, so the longest end that is one counts.
+/// Splits a rule into outcomes and an action. Categories may contain spaces, so the longest matching suffix counts.
 fn split<'a>(rule: &'a str, categories: &[String]) -> Option<(&'a str, &'a str)> {
     let is_action = |text: &str| {
         ["truth", "opposite"].contains(&text) || text.starts_with("other ") || categories.iter().any(|c| c == text)
@@ -131,7 +136,7 @@ fn two(categories: &[String], what: &'static str) -> Result<(), DeviceError> {
     if categories.len() == 2 { Ok(()) } else { Err(DeviceError::TwoCategories(what)) }
 }
 
-/// Outcomes and ranges of them, with spaces between.
+/// Parses outcomes and ranges of outcomes, separated by spaces.
 fn read_outcomes(text: &str, gadget: DeviceKind, labels: &[String]) -> Result<Vec<usize>, DeviceError> {
     let place = |label: &str| labels.iter().position(|known| known.eq_ignore_ascii_case(label));
     let wrong = |found: &str| DeviceError::Outcome {
@@ -157,7 +162,7 @@ fn read_outcomes(text: &str, gadget: DeviceKind, labels: &[String]) -> Result<Ve
     Ok(found)
 }
 
-/// A share as a fraction in lowest terms: `1/4`, `3/12` or `0.2412`.
+/// Parses a fraction such as `1/4`, `3/12` or `0.2412`, and reduces it to lowest terms.
 fn prevalence(text: &str) -> Result<(u64, u64), DeviceError> {
     let text = text.trim();
     let read = match text.split_once('/') {

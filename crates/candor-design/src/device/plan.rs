@@ -7,14 +7,14 @@ use candor_base::schema::Schema;
 use super::{Action, Device};
 use crate::{DesignError, randomized_attributes};
 
-/// What the crosswise model answers with: whether the answers to both questions differ.
+/// Answers of the crosswise model: the answers to the two questions differ, or are the same.
 const CROSSWISE: [&str; 2] = ["different", "the same"];
 
-/// What the triangular model answers with: whether the answer to one of the questions is yes.
+/// Answers of the triangular model: neither answer is yes, or at least one is.
 const TRIANGULAR: [&str; 2] = ["neither", "at least one"];
 
 impl Device {
-    /// The two answers, where they are not the categories.
+    /// Returns the two answers of the device, if they are not the categories.
     pub fn answers(&self) -> Option<[&'static str; 2]> {
         match (self.is_crosswise(), self.is_triangular()) {
             (true, _) => Some(CROSSWISE),
@@ -24,10 +24,10 @@ impl Device {
     }
 }
 
-/// The channel of a device, with numbers for labels.
+/// Returns the channel of a device, with numbers as labels.
 ///
 /// # Errors
-/// If its outcomes are too many for 64 bits.
+/// Returns a [`ChannelError`] if the device has too many outcomes for 64 bits.
 pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
     let labels: Vec<String> = (0..device.categories()).map(|category| category.to_string()).collect();
     match pattern(device) {
@@ -36,14 +36,15 @@ pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
     }
 }
 
-/// A plan in which every question is answered by its device, each with its own throw; one device for each randomized
-/// attribute. If `shifted`, a questionnaire comes with one of as many cards as the question has categories, at random:
-/// card `s` shifts true answers by `s` places, so that the answers show whether people follow them. With two categories
-/// that is the mirrored device: half of the cards lean away from the truth.
+/// Makes a plan in which each randomized attribute is answered with its own device, used independently.
+///
+/// With `shifted`, each questionnaire has one of several instruction cards, at random, as many as the question has
+/// categories. Card `s` shifts true answers by `s` places, so that the answers reveal noncompliance. With two
+/// categories, these are the compliance-check cards, half of which favor the opposite of the true answer.
 ///
 /// # Errors
-/// If there is not one device for each attribute, one is for another number of categories, or the triangular model
-/// is to be shifted.
+/// Returns [`DesignError::CountMismatch`] unless there is one device for each attribute. Returns
+/// [`DesignError::Device`] if one is for another number of categories, or if the triangular model is to be shifted.
 pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     if devices.len() != private.len() {
@@ -73,7 +74,7 @@ pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, 
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(origin))
 }
 
-/// The channels of the cards of one question: patterns if all can be, so that the plan needs no newer format.
+/// Returns the channels of the cards of one question, as patterns if possible, so that the plan needs no newer format.
 fn lottery(cards: &[Device], labels: &[String]) -> Result<Vec<Channel>, ChannelError> {
     let patterns: Option<Vec<_>> = cards.iter().map(pattern).collect();
     match patterns {
@@ -88,7 +89,7 @@ fn matrix(device: &Device, labels: &[String]) -> Result<Matrix, ChannelError> {
     Matrix::with_total(vec![device.categories()], labels, total, columns)
 }
 
-/// The device as a hidden mixture of the truth, the opposite and a random answer; `None` if it is none.
+/// Returns the device as a hidden mixture of true, opposite and random answers, or `None` if it is not one.
 fn pattern(device: &Device) -> Option<Result<Pattern, ChannelError>> {
     let (mut told, mut opposite, mut said) = (0, 0, vec![0; device.categories()]);
     for (action, ways) in device.actions().iter().zip(device.gadget().ways()) {

@@ -1,4 +1,4 @@
-//! The privacy-optimal plan as a request, beside what the same attribute epsilons would cost otherwise.
+//! Requests for the privacy-optimal plan, which is compared with other methods for the same attribute epsilons.
 
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
@@ -11,44 +11,44 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::{AlternativeMethod, DesignOutcome};
 use crate::{DesignError, budget, randomized_attributes};
 
-/// What the optimum takes: attribute epsilons to be met, or a total with a ratio.
+/// Parameters of the optimum: attribute epsilons to be met, or a record-level epsilon with a ratio.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OptimalRequest {
-    /// One epsilon for each attribute.
+    /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// The epsilon of the record, to be filled with the largest attribute epsilons in the ratio.
+    /// Record-level epsilon, for which attribute epsilons in the ratio are as large as possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
-    /// The ratio of the attribute epsilons; all equal by default.
+    /// The ratio of the attribute epsilons; equal by default.
     #[serde(
         rename(serialize = "ratio", deserialize = "budget_split"),
         alias = "ratio",
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Vec<f64>>,
-    /// Stop searching after so many seconds;
-    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Search time limit in seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) by
+    /// default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
 
 impl OptimalRequest {
-    /// The largest attribute epsilons at this epsilon of the record.
+    /// Creates a request for the largest attribute epsilons at this record-level epsilon.
     pub fn new(epsilon: f64) -> Self {
         OptimalRequest { epsilon: Some(epsilon), attribute_epsilon: None, ratio: None, time_limit: None }
     }
 
-    /// The least epsilon of the record that gives each attribute its own.
+    /// Creates a request for the least record-level epsilon with these attribute epsilons.
     pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
         OptimalRequest { attribute_epsilon: Some(epsilons.into()), epsilon: None, ratio: None, time_limit: None }
     }
 
     parameters! {
-        /// How the total is shared out, as a ratio; equally by default.
+        /// Sets the ratio in which the record-level epsilon is allocated; equal by default.
         budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
-        /// Stop searching after so many seconds.
+        /// Sets the search time limit in seconds.
         time_limit(seconds: f64): time_limit = Some(seconds);
     }
 }
@@ -88,11 +88,11 @@ impl Design for OptimalRequest {
     }
 }
 
-/// What the same attribute epsilons would cost otherwise.
+/// Returns the record-level epsilons of other methods for the same attribute epsilons.
 fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<AlternativeMethod> {
     let sizes = schema.randomized().into_iter().map(|a| schema.attributes()[a].categories().len() as f64);
     let positive: Vec<(f64, f64)> = sizes.zip(epsilons.iter().copied()).filter(|(_, e)| *e > 0.0).collect();
-    // {no miss} must gain what the neediest attribute needs: exp(epsilon) - 1 = max b / P(no miss).
+    // {no miss} must gain the largest need of any attribute: exp(epsilon) - 1 = max b / P(no miss).
     let need = positive.iter().map(|(a, e)| e.exp_m1() / a).fold(0.0, f64::max);
     let everything: f64 = positive.iter().map(|(a, _)| a.ln()).sum();
     let joint = if need > 0.0 { softplus(need.ln() + everything) } else { 0.0 };
@@ -108,7 +108,7 @@ fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<AlternativeMethod> {
     all
 }
 
-/// `ln(1 + exp(x))`.
+/// Returns `ln(1 + exp(x))`.
 fn softplus(x: f64) -> f64 {
     if x > 30.0 { x } else { x.exp().ln_1p() }
 }

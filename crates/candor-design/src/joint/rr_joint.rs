@@ -1,4 +1,4 @@
-//! RR-Joint: one randomized response on the whole record (Domingo-Ferrer and Soria-Comas 2020, section 3.2).
+//! RR-Joint: randomized response on the complete record (Domingo-Ferrer and Soria-Comas 2020, section 3.2).
 
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Origin, Plan};
@@ -10,14 +10,15 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, compliance_check, randomized_attributes};
 
-/// What RR-Joint takes.
+/// Parameters of RR-Joint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JointRequest {
-    /// The epsilon of the record.
+    /// Record-level epsilon.
     pub epsilon: f64,
-    /// Whether the labels are shifted by the tag, so that the responses show who does not follow the rules; of two
-    /// categories, half of the responses lean away from the truth.
+    /// Whether channels with shifted labels are randomly assigned, so that noncompliance can be detected.
+    ///
+    /// With two categories, half of the channels favor the opposite of the true one.
     #[serde(
         rename(serialize = "mirrored", deserialize = "compliance_check"),
         alias = "mirrored",
@@ -28,13 +29,13 @@ pub struct JointRequest {
 }
 
 impl JointRequest {
-    /// The whole record kept or replaced at once, at this epsilon.
+    /// Creates a request for keeping or replacing the complete record at once, at this epsilon.
     pub fn new(epsilon: f64) -> Self {
         JointRequest { epsilon, mirrored: false }
     }
 
     parameters! {
-        /// Labels are shifted by tags, so that the responses show who does not follow the rules.
+        /// Adds channels with shifted labels, so that noncompliance can be detected.
         compliance_check: mirrored;
     }
 }
@@ -50,12 +51,13 @@ impl Design for JointRequest {
     }
 }
 
-/// k-ary randomized response on the product of all attributes: the whole record is kept, or
-/// replaced by a uniformly random one. Marginal attribute epsilons are tiny, the conditional ones
-/// are the record's.
+/// Designs k-ary randomized response on the product of all attributes.
+///
+/// The complete record is kept, or replaced by a uniformly random one. Marginal epsilons are tiny; conditional epsilons
+/// equal the record-level epsilon.
 ///
 /// # Errors
-/// If epsilon is not a privacy loss.
+/// Returns [`DesignError::Channel`] if epsilon is negative, infinite or not a number.
 pub fn rr_joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     let axes = private.iter().map(|&(_, size)| Axis::single(size)).collect();
@@ -65,7 +67,7 @@ pub fn rr_joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "joint".to_owned(), requested }))
 }
 
-/// The same with tags that shift the labels ([`mirrored`]).
+/// Designs the same plan with channels of shifted labels ([`compliance_check`]).
 fn mirrored_plan(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     let plain = rr_joint(schema, epsilon)?;
     let attributes = plain.blocks()[0].attributes().to_vec();
@@ -80,8 +82,8 @@ mod tests {
 
     #[test]
     fn the_keep_probability_of_paper_004() {
-        // p_C of Domingo-Ferrer and Soria-Comas 2020 with the sign right: 1/(1 + (prod - 1) e^-E), for {Rel, Sex, Inc}
-        // and {Edu, Inc} at the summed UP budgets for p = 0.7.
+        // p_C of Domingo-Ferrer and Soria-Comas 2020 with the sign corrected: 1/(1 + (prod - 1) e^-E). For {Rel, Sex,
+        // Inc} and {Edu, Inc} at the summed UP epsilons for p = 0.7.
         for (sizes, epsilon, kept) in
             [(vec![6, 2, 2], 2.708_05 + 2.0 * 1.734_601, 0.954_425), (vec![16, 2], 3.646_32 + 1.734_601, 0.875_112)]
         {

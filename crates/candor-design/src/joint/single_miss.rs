@@ -1,16 +1,15 @@
-//! Channels of Yamamoto and Shibuya 2024, section IV-B: only the answers without a miss, and those with exactly one,
-//! are likelier than the rest.
+//! Channels that favor answers without a miss, and answers with exactly one (Yamamoto and Shibuya 2024, section IV-B).
 //!
-//! With `w_0` and `w_j` the probabilities of the parts {no miss} and {only j misses}, relative to that
-//! of a uniform answer, attribute `i` has the epsilon asked for if
+//! Let `w_0` and `w_j` be the probabilities of the parts {no miss} and {only j misses}, relative to that of a uniform
+//! answer. Attribute `i` has the requested epsilon if
 //!
 //! ```text
 //! M - (1 + g_i) w_i = b_i,     M = w_0 + sum of w_j,   g_i = exp(e_i)/(a_i - 1),   b_i = (exp(e_i) - 1)/a_i
 //! ```
 //!
-//! so one number, `M`, determines everything: `w_i = (M - b_i) / (1 + g_i)`, and the program of `k + 1`
-//! unknowns is one of a single unknown. (This is where the coefficients of the published code went wrong:
-//! here they are derived from the levels themselves, and levels are computed again from the plan.)
+//! So the single number `M` determines everything: `w_i = (M - b_i) / (1 + g_i)`, and the program of `k + 1` unknowns
+//! has effectively one. (The published code has wrong coefficients here. They are derived from the levels themselves,
+//! and levels are recomputed from the plan.)
 
 use candor_base::channel::{Axis, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
@@ -27,25 +26,28 @@ struct Weights {
     only: Vec<f64>,
 }
 
-/// A plan of the heuristic, with what it made of the epsilons asked for.
+/// A plan of the heuristic, with the epsilons it changed.
 #[derive(Clone, Debug)]
 pub struct Heuristic {
     /// The plan.
     pub plan: Plan,
-    /// The attributes (counted among the randomized ones) whose epsilon is not the one asked for, with
-    /// what came out instead.
+    /// The attributes, counted among the randomized ones, whose epsilon differs from the requested one, with the
+    /// achieved one.
     pub altered: Vec<(usize, f64)>,
 }
 
-/// Algorithm 3 of Yamamoto and Shibuya 2024 in one pass: the optimum of the first two attributes fixes `M`, and every
-/// further attribute takes its share of `w_0` if that keeps {no miss} the likeliest answer; otherwise it takes none,
-/// and its epsilon comes out as `ln(1 + a M)`, whatever was asked.
+/// Designs a plan by Algorithm 3 of Yamamoto and Shibuya 2024 in one pass.
 ///
-/// `order` lists the randomized attributes in the order in which they are taken. Equal to the paper's
-/// recursion, without its overflow; cost: one step per attribute.
+/// The optimum of the first two attributes determines `M`. Each further attribute takes its part of `w_0` if {no miss}
+/// stays the likeliest answer. Otherwise it takes nothing, and its epsilon becomes `ln(1 + a M)`, regardless of the
+/// request.
+///
+/// `order` lists the randomized attributes in the order in which they are processed. The result equals the paper's
+/// recursion, without its overflow. Cost: one step per attribute.
 ///
 /// # Errors
-/// If there is not one epsilon per attribute, one is not a privacy loss, or the order is none.
+/// Returns [`DesignError::CountMismatch`] unless there is one epsilon per attribute, [`DesignError::Epsilon`] if one is
+/// invalid, and [`DesignError::Order`] unless the order lists each attribute once.
 pub fn heuristic(schema: &Schema, epsilons: &[f64], order: &[usize]) -> Result<Heuristic, DesignError> {
     let (levels, axes) = levels(schema, epsilons)?;
     let mut sorted = order.to_vec();
@@ -61,17 +63,19 @@ pub fn heuristic(schema: &Schema, epsilons: &[f64], order: &[usize]) -> Result<H
     Ok(Heuristic { plan: plan(schema, "heuristic", axes, &weights, epsilons, &achieved)?, altered })
 }
 
-/// The record epsilon that [`heuristic`] comes to and the attribute epsilons it alters, without making a plan: at any
-/// number of attributes, in one step each.
+/// Returns the record-level epsilon of [`heuristic`] and the attribute epsilons it changes, without making a plan.
+///
+/// It takes one step per attribute, for any number of them.
 pub fn heuristic_outcome(levels: &EpsilonTargets, order: &[usize]) -> (f64, Vec<(usize, f64)>) {
     let (weights, altered) = induct(levels, order);
-    // exp(epsilon) = 1 + w_0 / P(no miss), over the logarithm.
+    // exp(epsilon) = 1 + w_0 / P(no miss), through the logarithm.
     let x = weights.none.ln() + (0..levels.len()).map(|i| levels.size(i).ln()).sum::<f64>();
     (if x > 30.0 { x } else { x.exp().ln_1p() }, altered)
 }
 
-/// The randomized attributes by decreasing need: the first two fix what the others can have, so the neediest come
-/// first.
+/// Returns the randomized attributes by decreasing need.
+///
+/// The first two limit the others, so those with the largest need come first.
 pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
     let private = schema.randomized();
     let need = |i: usize| epsilons[i].exp_m1() / schema.size(private[i]) as f64;
@@ -80,14 +84,17 @@ pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The heuristic at attribute epsilons in the given ratio, as large as a record epsilon of `total` allows, the neediest
-/// attribute first. What it alters may come out above what was asked; the total is not exceeded, and missed by little
-/// only where a step of the scale alters other attributes.
+/// Designs the heuristic's plan with attribute epsilons in the given ratio, as large as `total` allows.
 ///
-/// Cost: fifty outcomes of one step per attribute, and a plan or two.
+/// Attributes with the largest need come first. Changed attribute epsilons may exceed the requested ones. The
+/// record-level epsilon never exceeds the total, and is well below it only if a small change of scale changes other
+/// attributes.
+///
+/// Cost: fifty outcomes of one step per attribute, and one or two plans.
 ///
 /// # Errors
-/// If the total is not a positive privacy loss, or the ratio is not one of positive numbers.
+/// Returns [`DesignError::Epsilon`] if the total is invalid, [`DesignError::Ratio`] if the ratio is, and
+/// [`DesignError::NoHeuristic`] if no scale stays within the total.
 pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<Heuristic, DesignError> {
     let shares = crate::budget::share(total, ratio)?;
     let scaled = |scale: f64| -> Vec<f64> { shares.iter().map(|share| share * scale).collect() };
@@ -96,7 +103,7 @@ pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<He
         let (levels, _) = levels(schema, &asked)?;
         Ok::<f64, DesignError>(heuristic_outcome(&levels, &by_need(schema, &asked)).0)
     };
-    // Nobody's epsilon can exceed the record's.
+    // No attribute's epsilon can exceed the record's.
     let largest = shares.iter().copied().fold(0.0, f64::max);
     let (mut low, mut high) = (0.0, total / largest);
     for _ in 0..50 {
@@ -106,7 +113,7 @@ pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<He
     if low * largest < 1e-9 {
         return Err(DesignError::NoHeuristic(total));
     }
-    // The integers decide; a step or two down if they come out above.
+    // The integers decide; take a few steps down if they exceed the total.
     let mut scale = low;
     for _ in 0..20 {
         let asked = scaled(scale);
@@ -126,12 +133,12 @@ fn induct(levels: &EpsilonTargets, order: &[usize]) -> (Weights, Vec<(usize, f64
     let Some(mass) = smallest(levels, first) else { return (weights, Vec::new()) };
     weights.none = mass;
     let mut altered = Vec::new();
-    // The largest `x` of a single miss, in the units of `w_0`.
+    // The largest `x` of a single miss, in units of `w_0`.
     let mut largest = 0.0f64;
     for (step, &i) in first.iter().chain(rest).enumerate() {
         let share = (mass - levels.need(i)) / levels.weight_of_price(i);
         let (left, per_answer) = (weights.none - share, share / (levels.size(i) - 1.0));
-        // The base case is feasible as it is; rounding must not say otherwise.
+        // The base case is feasible, which rounding must not change.
         if step < 2 || (share >= 0.0 && left >= largest.max(per_answer)) {
             weights.none = left.max(0.0);
             weights.only[i] = share.max(0.0);
@@ -143,25 +150,28 @@ fn induct(levels: &EpsilonTargets, order: &[usize]) -> (Weights, Vec<(usize, f64
     (weights, altered)
 }
 
-/// The best plan in which only single misses are told apart: the linear program of `k + 1` unknowns of
-/// Yamamoto and Shibuya 2024, where it has a solution.
+/// Designs the best plan that distinguishes single misses only.
+///
+/// This is the linear program of `k + 1` unknowns of Yamamoto and Shibuya 2024, if it has a solution.
 ///
 /// # Errors
-/// If there is not one epsilon per attribute, one is not a privacy loss, or the program has no
-/// solution (mostly with small epsilons and many categories).
+/// Returns [`DesignError::CountMismatch`] unless there is one epsilon per attribute, and [`DesignError::Epsilon`] if
+/// one is invalid. Returns [`DesignError::Infeasible`] if the program has no solution, mostly with small epsilons and
+/// many categories.
 pub fn reduced(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let (levels, axes) = levels(schema, epsilons)?;
     let weights = solve(&levels).ok_or(DesignError::Infeasible)?;
     plan(schema, "reduced", axes, &weights, epsilons, epsilons)
 }
 
-/// The optimal plan for two attributes in closed form (Yamamoto and Shibuya 2024, section IV-B1, cases I to IV).
+/// Designs the optimal plan for two attributes in closed form (Yamamoto and Shibuya 2024, section IV-B1, cases I to
+/// IV).
 ///
-/// The cases are the two ends of the range of `M`, with one or the other condition binding: in I and II a single miss
-/// of one attribute is as unlikely as both, in III and IV it is as likely as none.
+/// The cases are the two ends of the range of `M`, with one or the other condition binding. In cases I and II a single
+/// miss of one attribute is as unlikely as both, in III and IV it is as likely as none.
 ///
 /// # Errors
-/// If there are not two attributes with an epsilon each, or one is not a privacy loss.
+/// Returns [`DesignError::TwoAttributes`] unless there are two attributes, and the errors of [`reduced`].
 pub fn two_attribute(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let (levels, axes) = levels(schema, epsilons)?;
     if axes.len() != 2 {
@@ -178,8 +188,9 @@ fn solve(levels: &EpsilonTargets) -> Option<Weights> {
     Some(Weights { none: (mass - only.iter().sum::<f64>()).max(0.0), only })
 }
 
-/// The `M` for which {no miss} is least likely, among those that keep `0 <= w_i <= (a_i - 1) w_0`; `None` if
-/// there is none.
+/// Returns the `M` for which {no miss} is least likely, subject to `0 <= w_i <= (a_i - 1) w_0`.
+///
+/// Returns `None` if no `M` satisfies this.
 fn smallest(levels: &EpsilonTargets, attributes: &[usize]) -> Option<f64> {
     // w_0 = slope M + start.
     let slope = 1.0 - attributes.iter().map(|&i| 1.0 / levels.weight_of_price(i)).sum::<f64>();
@@ -196,7 +207,7 @@ fn smallest(levels: &EpsilonTargets, attributes: &[usize]) -> Option<f64> {
             low = low.max(limit / times);
         }
     }
-    // The ends may meet; rounding must not part them.
+    // The ends may coincide, which rounding must not change.
     let mass = if slope >= 0.0 { low } else { high };
     (low <= high * (1.0 + 1e-13) && mass.is_finite()).then_some(mass)
 }
@@ -236,7 +247,7 @@ mod tests {
     use crate::joint::optimal::search::SearchLimits;
     use proptest::prelude::*;
 
-    /// The printed solution for `m x n` data: `x_0` in the four cases.
+    /// Returns the published solution for `m x n` data: `x_0` in the four cases.
     fn printed(m: f64, n: f64, e1: f64, e2: f64) -> f64 {
         let (x, y) = (e1.exp(), e2.exp());
         if x * y >= (m - 1.0) * (n - 1.0) {
@@ -252,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Algorithm 3 as printed, with `x_0, .., x_k` and the achieved epsilons; it overflows for many attributes.
+    /// Algorithm 3 as published, with `x_0, .., x_k` and the achieved epsilons; it overflows for many attributes.
     fn algorithm_3(a: &[f64], asked: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (m, n, x, y) = (a[0], a[1], asked[0].exp(), asked[1].exp());
         let x0 = printed(m, n, asked[0], asked[1]);
@@ -304,7 +315,7 @@ mod tests {
         fn the_heuristic_is_algorithm_3(instance in prop::collection::vec((2usize..7, 0.2f64..8.0), 2..9)) {
             let sizes: Vec<usize> = instance.iter().map(|i| i.0).collect();
             let epsilons: Vec<f64> = instance.iter().map(|i| i.1).collect();
-            // Near a tie of the feasibility check rounding decides; the recursion is exact enough elsewhere.
+            // Near a tie of the feasibility check rounding decides; otherwise the recursion is exact enough.
             let (values, achieved) = algorithm_3(&sizes.iter().map(|&a| a as f64).collect::<Vec<_>>(), &epsilons);
             let schema = Schema::with_sizes(&sizes).unwrap();
             let found = heuristic(&schema, &epsilons, &(0..sizes.len()).collect::<Vec<_>>()).unwrap();

@@ -1,5 +1,6 @@
-//! What the methods that tell single misses apart take: the heuristic, the optimum of its kind, and the closed form for
-//! two attributes.
+//! Requests for methods that distinguish single misses only.
+//!
+//! They are the heuristic, the optimum of its kind, and the closed form for two attributes.
 
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
@@ -11,27 +12,27 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::{AdjustedEpsilon, DesignOutcome};
 use crate::{DesignError, randomized_attributes};
 
-/// What the heuristic takes.
+/// Parameters of the heuristic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeuristicRequest {
-    /// A total for the record: attribute epsilons are as large as it allows.
+    /// Record-level epsilon, for which attribute epsilons are as large as possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
-    /// The ratio of the attribute epsilons, with a total; equal by default.
+    /// The ratio of the attribute epsilons, with a record-level epsilon; equal by default.
     #[serde(
         rename(serialize = "ratio", deserialize = "budget_split"),
         alias = "ratio",
         skip_serializing_if = "Option::is_none"
     )]
     pub ratio: Option<Vec<f64>>,
-    /// Instead of a total, one epsilon for each attribute.
+    /// Epsilon of each attribute, instead of a record-level epsilon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
-    /// The names of the attributes in the order in which they are taken; those of the largest need first by default.
+    /// The names of the attributes in processing order; by default, those with the largest need come first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Vec<String>>,
-    /// Whether larger attribute epsilons than those asked for are accepted.
+    /// Whether larger attribute epsilons than requested are accepted.
     #[serde(
         rename(serialize = "allow_weaker", deserialize = "allow_larger_epsilon"),
         alias = "allow_weaker",
@@ -42,31 +43,31 @@ pub struct HeuristicRequest {
 }
 
 impl HeuristicRequest {
-    /// Attribute epsilons as large as this total allows.
+    /// Creates a request for attribute epsilons as large as this record-level epsilon allows.
     pub fn new(epsilon: f64) -> Self {
         HeuristicRequest { epsilon: Some(epsilon), ..Self::default() }
     }
 
-    /// Instead of a total one epsilon for each attribute.
+    /// Creates a request with one epsilon for each attribute.
     pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
         HeuristicRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
     }
 
     parameters! {
-        /// How the total is shared out, as a ratio; equally by default.
+        /// Sets the ratio in which the record-level epsilon is allocated; equal by default.
         budget_split(ratio: impl Into<Vec<f64>>): ratio = Some(ratio.into());
-        /// The order in which the attributes are taken; those of the largest need first by default.
+        /// Sets the order in which attributes are processed; by default, those with the largest need come first.
         order(names: impl IntoIterator<Item = impl Into<String>>): order = Some(texts(names));
     }
 
     parameters! {
-        /// Larger attribute epsilons than those asked for are accepted.
+        /// Accepts larger attribute epsilons than requested.
         allow_larger_epsilon: allow_weaker;
     }
 }
 
 impl HeuristicRequest {
-    /// The plan, the attribute epsilons that were asked for or follow from the total, and the order of the attributes.
+    /// Returns the plan, the requested or derived attribute epsilons, and the order of the attributes.
     fn found(&self, schema: &Schema) -> Result<(Heuristic, Vec<f64>, Vec<usize>), DesignError> {
         match (&self.attribute_epsilon, self.epsilon) {
             (Some(asked), None) => {
@@ -92,7 +93,7 @@ impl HeuristicRequest {
         }
     }
 
-    /// The order in which the randomized attributes are taken, by their places among them.
+    /// Returns the order in which the randomized attributes are processed, by their places among them.
     fn positions(&self, schema: &Schema, epsilons: &[f64]) -> Result<Vec<usize>, DesignError> {
         let Some(names) = &self.order else { return Ok(by_need(schema, epsilons)) };
         let private = schema.randomized();
@@ -145,16 +146,16 @@ impl Design for HeuristicRequest {
     }
 }
 
-/// What the optimum over single misses takes.
+/// Parameters of the optimum among channels that distinguish single misses only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReducedRequest {
-    /// One epsilon for each attribute.
+    /// Epsilon of each attribute.
     pub attribute_epsilon: Vec<f64>,
 }
 
 impl ReducedRequest {
-    /// One epsilon for each attribute.
+    /// Creates a request with one epsilon for each attribute.
     pub fn new(epsilons: impl Into<Vec<f64>>) -> Self {
         ReducedRequest { attribute_epsilon: epsilons.into() }
     }
@@ -166,7 +167,7 @@ impl Design for ReducedRequest {
     }
 }
 
-/// What the closed form for two attributes takes.
+/// Parameters of the closed form for two attributes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TwoAttributeRequest {
@@ -175,7 +176,7 @@ pub struct TwoAttributeRequest {
 }
 
 impl TwoAttributeRequest {
-    /// The two epsilons.
+    /// Creates a request with these two epsilons.
     pub fn new(epsilons: impl Into<Vec<f64>>) -> Self {
         TwoAttributeRequest { attribute_epsilon: epsilons.into() }
     }

@@ -1,10 +1,11 @@
-//! A channel seen through a prior: the joint probabilities of answers and truths.
+//! Channels with a prior: the joint probabilities of answers and true categories.
 
 use super::prior::Prior;
 use super::{FrontError, FrontProblem};
 
-/// A channel for a prior: row `z` holds `x_zj = P(answer z | truth j) pi_j`, so that columns sum to the
-/// prior. A row is a posterior, scaled by how often its answer comes.
+/// A channel with a prior: row `z` holds `x_zj = P(answer z | category j) pi_j`, so columns sum to the prior.
+///
+/// A row is a posterior, scaled by the probability of its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontChannel {
     categories: usize,
@@ -12,8 +13,9 @@ pub struct FrontChannel {
 }
 
 impl FrontChannel {
-    /// From joint probabilities, row by row. Columns are scaled to sum to the prior exactly (in floats),
-    /// and answers that never come are dropped.
+    /// Creates a channel from joint probabilities, row by row.
+    ///
+    /// Columns are scaled to sum to the prior, up to rounding. Answers of probability zero are dropped.
     pub(crate) fn new(prior: &Prior, mut cells: Vec<f64>) -> FrontChannel {
         let n = prior.len();
         cells.iter_mut().for_each(|cell| *cell = cell.max(0.0));
@@ -31,11 +33,11 @@ impl FrontChannel {
         FrontChannel { categories: n, cells }
     }
 
-    /// From the columns of a matrix, `columns[j][z] = P(answer z | truth j)`.
+    /// Creates a channel from the columns of a matrix, `columns[j][z] = P(answer z | category j)`.
     ///
     /// # Errors
-    /// If there is not one column per share of the prior, columns differ in length, an entry is no
-    /// probability or a column does not sum to one within 1e-9.
+    /// Returns [`FrontError::Channel`] unless there is one column per category, all of the same length, with
+    /// probabilities that sum to one within 1e-9.
     pub fn from_columns(prior: &Prior, columns: &[Vec<f64>]) -> Result<FrontChannel, FrontError> {
         let wrong = |problem: String| Err(FrontError::Channel(problem));
         if columns.len() != prior.len() {
@@ -54,7 +56,7 @@ impl FrontChannel {
         Ok(FrontChannel::new(prior, cells))
     }
 
-    /// The columns of the matrix: `columns[j][z] = P(answer z | truth j)`; each sums to one.
+    /// Returns the columns of the matrix, `columns[j][z] = P(answer z | category j)`; each sums to one.
     pub fn columns(&self, prior: &Prior) -> Vec<Vec<f64>> {
         let column = |(j, share): (usize, &f64)| {
             let mut column: Vec<f64> = self.rows().map(|row| row[j] / share).collect();
@@ -65,9 +67,11 @@ impl FrontChannel {
         prior.shares().iter().enumerate().map(column).collect()
     }
 
-    /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound and to guess
-    /// no more of the truths right than `accuracy`: for what rounding, or a program that was not solved to the end,
-    /// leaves. The law of the answers stays.
+    /// Mixes the channel with an uninformative one until it meets the posterior bound and the guess accuracy
+    /// `accuracy`.
+    ///
+    /// This corrects excesses due to rounding, or to a program that was not solved completely. The distribution of the
+    /// answers does not change.
     pub(crate) fn within(mut self, goal: &FrontProblem, accuracy: f64) -> FrontChannel {
         let (shares, largest) = (goal.prior().shares(), goal.prior().largest());
         let guessed: f64 = self.rows().map(|row| row.iter().copied().fold(0.0, f64::max)).sum();
@@ -87,17 +91,17 @@ impl FrontChannel {
         self
     }
 
-    /// The rows: joint probabilities of one answer with every truth.
+    /// Iterates over the rows: joint probabilities of one answer with every category.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.cells.chunks_exact(self.categories)
     }
 
-    /// How many different answers there are.
+    /// Returns the number of distinct answers.
     pub fn outputs(&self) -> usize {
         self.cells.len() / self.categories
     }
 
-    /// All joint probabilities, row by row.
+    /// Returns all joint probabilities, row by row.
     pub(crate) fn cells(&self) -> &[f64] {
         &self.cells
     }

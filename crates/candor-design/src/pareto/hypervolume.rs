@@ -1,10 +1,12 @@
-//! How much of the plane of privacy and utility a front dominates.
+//! The area of the plane of privacy and error that a front dominates.
 
-/// Utilities are compared by their decimal logarithm, within this range; the reference is the upper end.
+/// Range of the decimal logarithm of mean squared errors; the reference is the upper end.
 const LOG_UTILITY: (f64, f64) = (-6.0, 0.0);
 
-/// The area that the points `(privacy, utility)` dominate: privacy in `[0, 1]` from reference 0, decimal
-/// logarithm of utility in `[-6, 0]` from reference 0. Larger is better; at most 6.
+/// Returns the area that the points, each of privacy and mean squared error, dominate.
+///
+/// Privacy is in `[0, 1]` with reference 0, the decimal logarithm of the error in `[-6, 0]` with reference 0. Larger is
+/// better; the maximum is 6.
 pub fn hypervolume(points: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (best, reference) = LOG_UTILITY;
     let place = |(privacy, utility): (f64, f64)| {
@@ -13,7 +15,7 @@ pub fn hypervolume(points: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     };
     let mut steps: Vec<(f64, f64)> = points.into_iter().filter_map(place).collect();
     steps.sort_by(|a, b| b.0.total_cmp(&a.0));
-    // From the most private down: the deepest point so far rules every smaller privacy.
+    // From the most private point on: the deepest one so far determines every smaller privacy.
     let (mut area, mut deepest) = (0.0, 0.0f64);
     for (i, &(privacy, depth)) in steps.iter().enumerate() {
         deepest = deepest.max(depth);
@@ -30,10 +32,10 @@ mod tests {
     fn rectangles_by_hand() {
         assert_eq!(hypervolume([]), 0.0);
         assert!((hypervolume([(0.5, 1e-3)]) - 1.5).abs() < 1e-12);
-        // Two steps: 0.2 deep 4, then up to 0.5 deep 3; a dominated point adds nothing.
+        // Two steps: 0.2 with depth 4, then up to 0.5 with depth 3; a dominated point adds nothing.
         let staircase = [(0.5, 1e-3), (0.2, 1e-4), (0.1, 1e-2)];
         assert!((hypervolume(staircase) - (0.2 * 4.0 + 0.3 * 3.0)).abs() < 1e-12);
-        // Beyond the range nothing counts, and infinite errors are worth nothing.
+        // Points beyond the range are clipped, and infinite errors have area 0.
         assert!((hypervolume([(2.0, 1e-9)]) - 6.0).abs() < 1e-12);
         assert_eq!(hypervolume([(0.5, f64::INFINITY), (0.5, f64::NAN), (-1.0, 1e-3)]), 0.0);
     }

@@ -1,42 +1,44 @@
-//! Privacy, utility and worst posterior of a channel for a prior (Huang and Du 2008, section IV).
+//! Privacy, error and worst posterior of a channel for a prior (Huang and Du 2008, section IV).
 //!
-//! The mean squared error of an estimated share is `MSE_k = (1/N)(sum_z b_kz^2 lambda_z - pi_k^2)` with
-//! `lambda = M pi` and `B = M^-1`. Theorem 6 of the paper prints a factor 2 before covariances that it sums
-//! over both orders of each pair; the factor belongs to one order only, and simulation agrees with the
-//! formula here. With more answers than truths the estimate is the best linear unbiased one for the
-//! prior: `sum_k MSE_k = (1/N)(tr J^-1 - sum pi^2)`, `J = M' diag(1/lambda) M`; for a square matrix the two are one.
+//! The paper calls the mean squared error *utility*. The error of an estimated share is
+//! `MSE_k = (1/N)(sum_z b_kz^2 lambda_z - pi_k^2)` with `lambda = M pi` and `B = M^-1`. Theorem 6 of the paper prints a
+//! factor 2 before covariances that it sums over both orders of each pair. The factor belongs to one order only, and
+//! simulation agrees with the formula here. With more answers than categories the estimate is the best linear unbiased
+//! one for the prior: `sum_k MSE_k = (1/N)(tr J^-1 - sum pi^2)`, `J = M' diag(1/lambda) M`. For a square matrix the two
+//! are equal.
 
 use nalgebra::DMatrix;
 
 use super::channel::FrontChannel;
 use super::prior::Prior;
 
-/// What Huang and Du 2008 asks of a channel.
+/// The measures of Huang and Du 2008 for a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measures {
-    /// Eq. 8: how often the best guess is wrong.
+    /// Eq. 8: probability that the best guess is wrong.
     pub privacy: f64,
-    /// `N sum_k MSE_k`: the total variance of the estimated shares, times the number of respondents. Infinite
-    /// if the shares cannot be estimated.
+    /// `N sum_k MSE_k`: total variance of the estimated shares, times the number of respondents.
+    ///
+    /// Infinite if the shares are not identifiable.
     pub variance: f64,
-    /// Eq. 9: the largest probability of any truth given any answer.
+    /// Eq. 9: largest posterior of any category given any answer.
     pub worst_posterior: f64,
 }
 
 impl Measures {
-    /// Eq. 10: the average mean squared error of `n` shares estimated from `respondents`.
+    /// Returns eq. 10: the average mean squared error of `n` shares estimated from `respondents`.
     pub fn utility(&self, respondents: f64, n: usize) -> f64 {
         self.variance / (respondents * n as f64)
     }
 
-    /// Whether this is as private and as useful as the other, and better in one of the two.
+    /// Returns whether this is at least as good as the other in privacy and variance, and better in one of them.
     pub fn dominates(&self, other: &Measures) -> bool {
         let as_good = self.privacy >= other.privacy && self.variance <= other.variance;
         as_good && (self.privacy > other.privacy || self.variance < other.variance)
     }
 }
 
-/// The measures of any channel. Costs `O(m n^2 + n^3)`.
+/// Returns the measures of any channel, in time `O(m n^2 + n^3)`.
 pub fn measure(channel: &FrontChannel, prior: &Prior) -> Measures {
     let (mut right, mut worst) = (0.0, 0.0f64);
     for row in channel.rows() {
@@ -48,8 +50,7 @@ pub fn measure(channel: &FrontChannel, prior: &Prior) -> Measures {
     Measures { privacy: 1.0 - right, variance, worst_posterior: worst }
 }
 
-/// What the answers tell of the shares: `K = sum_z x_z x_z' / lambda_z = diag(pi) J diag(pi)`, and what follows from
-/// it.
+/// The information about the shares: `K = sum_z x_z x_z' / lambda_z = diag(pi) J diag(pi)`, and its consequences.
 pub(crate) struct Information {
     /// `K^-1`.
     pub inverse: DMatrix<f64>,
@@ -60,7 +61,7 @@ pub(crate) struct Information {
 }
 
 impl Information {
-    /// `None` if the shares cannot be estimated.
+    /// Returns `None` if the shares are not identifiable.
     pub fn of<'a>(rows: impl Iterator<Item = &'a [f64]>, prior: &Prior) -> Option<Information> {
         let n = prior.len();
         let mut k = DMatrix::<f64>::zeros(n, n);
@@ -79,10 +80,10 @@ impl Information {
         Information::from_matrix(k, prior)
     }
 
-    /// From `K`; `None` unless it is positive definite.
+    /// Computes the information from `K`; `None` unless it is positive definite.
     pub fn from_matrix(mut k: DMatrix<f64>, prior: &Prior) -> Option<Information> {
         let n = prior.len();
-        // Scaled to shares of about one, so that rare categories do not spoil the factorisation.
+        // Scaled to shares of about one, so that rare categories do not harm the factorization.
         let scale: Vec<f64> = prior.shares().iter().map(|p| 1.0 / p.sqrt()).collect();
         for j in 0..n {
             for i in 0..n {
@@ -112,11 +113,12 @@ impl Information {
     }
 }
 
-/// The measures of a square matrix given column by column (`columns[j n + z] = P(answer z | truth j)`), without
-/// allocation for up to 16 categories: what the evolutionary search spends its time on.
+/// Returns the measures of a square matrix given column by column, without allocation for up to 16 categories.
+///
+/// `columns[j n + z]` is `P(answer z | category j)`. The evolutionary search spends most of its time here.
 ///
 /// # Panics
-/// If there are not `n^2` entries for the `n` shares of the prior.
+/// Panics unless there are `n^2` entries for the `n` shares of the prior.
 pub fn measure_square(columns: &[f64], prior: &Prior) -> Measures {
     let shares = prior.shares();
     assert_eq!(columns.len(), shares.len() * shares.len(), "a square matrix");
@@ -136,7 +138,7 @@ pub fn measure_square(columns: &[f64], prior: &Prior) -> Measures {
     by_size!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
 }
 
-/// The compiler unrolls and vectorises loops of known length.
+/// The compiler unrolls and vectorizes loops of known length.
 fn fixed<const N: usize>(columns: &[f64], shares: &[f64]) -> Measures {
     let mut work = [[0.0; N]; N];
     for (row, column) in work.iter_mut().zip(columns.chunks_exact(N)) {
@@ -174,11 +176,12 @@ fn finish((right, worst): (f64, f64), spread: f64, shares: &[f64]) -> Measures {
     Measures { privacy: 1.0 - right, variance, worst_posterior: worst }
 }
 
-/// Pivots below this are taken for zero: the matrix is singular.
+/// Size of a pivot below which a matrix counts as singular.
 const SINGULAR: f64 = 1e-9;
 
-/// Inverts in place by Gauss-Jordan elimination with partial pivoting, up to a permutation of the
-/// columns of the inverse, over which the variance sums anyway.
+/// Inverts in place by Gauss-Jordan elimination with partial pivoting; returns false if the matrix is singular.
+///
+/// The result is the inverse up to a permutation of its columns, over which the variance sums anyway.
 fn invert_rows<const N: usize>(rows: &mut [[f64; N]; N]) -> bool {
     for p in 0..N {
         let mut pivot = p;
@@ -210,7 +213,7 @@ fn invert_rows<const N: usize>(rows: &mut [[f64; N]; N]) -> bool {
     true
 }
 
-/// Accuracy and worst posterior of a square matrix of any size.
+/// Returns guess accuracy and worst posterior of a square matrix of any size.
 fn guesses(columns: &[f64], shares: &[f64], lambda: &mut [f64], largest: &mut [f64]) -> (f64, f64) {
     for (column, share) in columns.chunks_exact(shares.len()).zip(shares) {
         for ((cell, lambda), largest) in column.iter().zip(&mut *lambda).zip(&mut *largest) {
@@ -222,7 +225,7 @@ fn guesses(columns: &[f64], shares: &[f64], lambda: &mut [f64], largest: &mut [f
     (largest.iter().sum(), worst)
 }
 
-/// `sum_kz b_kz^2 lambda_z` of a square matrix of any size; infinite if it is singular.
+/// Returns `sum_kz b_kz^2 lambda_z` of a square matrix of any size; infinite if it is singular.
 fn spread(rows: &mut [&mut [f64]], columns: &[f64], shares: &[f64], lambda: &mut [f64]) -> f64 {
     let n = shares.len();
     for (column, share) in columns.chunks_exact(n).zip(shares) {
@@ -264,7 +267,7 @@ mod tests {
         assert!((found.privacy - 0.35).abs() < 1e-15);
         assert!((found.worst_posterior - 0.813_953_488_372_093).abs() < 1e-15);
         assert!((found.utility(1000.0, 3) - 1.252_096_029_547_553_5e-3).abs() < 1e-15);
-        // Theorem 6 as printed, with its factor 2 over ordered pairs, is another number.
+        // Theorem 6 as printed, with its factor 2 over ordered pairs, gives a different number.
         assert!((found.utility(1000.0, 3) - 1.587_240_073_868_883_4e-3).abs() > 3e-4);
     }
 
@@ -289,7 +292,7 @@ mod tests {
         }
     }
 
-    /// The estimates of eq. 2, drawn many times: their spread is the formula's, not the printed one's.
+    /// The estimates of eq. 2, drawn many times: their variance follows this formula, not the printed one.
     #[test]
     fn simulation_agrees_with_the_formula() {
         use candor_base::randomness::Source;
@@ -319,14 +322,14 @@ mod tests {
             total += (0..3).map(|k| (estimate[k] - prior.shares()[k]).powi(2)).sum::<f64>();
         }
         let simulated = total / f64::from(runs) * f64::from(respondents);
-        // One run has a relative spread of about 0.8; 40,000 runs 0.004; 2.5 % is six of them.
+        // One run has a relative standard deviation of about 0.8; 40,000 runs 0.004; 2.5% is six of them.
         assert!((simulated / formula - 1.0).abs() < 0.025, "{simulated} {formula}");
         let printed = 1.587_240_073_868_883_4e-3 * 3000.0;
         assert!((simulated / printed - 1.0).abs() > 0.2, "{simulated} {printed}");
     }
 
     proptest! {
-        /// The fast way, for every size, against the general one.
+        /// Compares the fast algorithm with the general one, for every size.
         #[test]
         fn fast_and_general_agree(n in 2usize..20, seed in prop::collection::vec(0.0f64..1.0, 420)) {
             let shares: Vec<f64> = (0..n).map(|i| 0.05 + seed[i]).collect();

@@ -1,13 +1,14 @@
-//! One attribute, every trade-off: the privacy-utility front for a known prior (Huang and Du 2008) and the
-//! certificate that the paper could not give.
+//! The Pareto front of one attribute for a known prior (Huang and Du 2008), with a proof of optimality.
 //!
-//! *Privacy* is how often the best guess of a truth from its answer is wrong (eq. 8), *utility* the
-//! average mean squared error of the estimated shares (eq. 10, smaller is better), and the *posterior
-//! bound* the largest probability that any answer may give any truth (eq. 9). [`exact`] computes the
-//! best channels there are, with any number of outputs and a proven lower bound; [`evolve`] is the
-//! paper's search over square matrices; [`polish`] improves any channel until a local optimiser
-//! cannot; [`warner`] is the front of the classical schemes; [`refine`] splits the answers of an
-//! existing channel into better ones for nothing.
+//! *Privacy* is the probability that the best guess from an answer is wrong (eq. 8). The *error* is the average mean
+//! squared error of the estimated shares (eq. 10, called utility in the paper). The *posterior bound* is the largest
+//! posterior allowed for any category given any answer (eq. 9).
+//!
+//! - [`exact`] computes optimal channels, with any number of outputs and a proven lower bound.
+//! - [`evolve`] is the paper's search over square matrices.
+//! - [`polish`] improves any channel to a local optimum.
+//! - [`warner`] is the front of the classical methods.
+//! - [`refine`] splits the answers of an existing channel into better ones at equal privacy.
 
 pub mod hypervolume;
 pub mod prior;
@@ -22,14 +23,14 @@ pub mod outputs;
 pub mod refine;
 pub mod plan;
 
-/// Why there is no front, or no channel on it.
+/// The reason why there is no front, or no channel on it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrontError {
-    /// Something that is no distribution.
+    /// The prior is not a distribution.
     #[error("the prior {0}")]
     Prior(String),
-    /// A posterior bound that is none.
+    /// The posterior bound is out of range.
     #[error("the posterior bound is {0}; it must be above 0 and at most 1")]
     Bound(f64),
     /// No channel meets the bound: Huang and Du 2008, Theorem 5.
@@ -38,71 +39,71 @@ pub enum FrontError {
          right that often under any channel (Huang and Du 2008, Theorem 5). Use a bound of at least {largest:.6}"
     )]
     BoundBelowPrior {
-        /// What was asked.
+        /// The requested bound.
         bound: f64,
         /// The largest share of the prior.
         largest: f64,
     },
-    /// A privacy that no channel has.
+    /// No channel has the requested privacy.
     #[error(
         "privacy {privacy} cannot be reached: one category has probability {largest:.6}, so the best guess is wrong \
          with probability at most {most:.6} under any channel (Huang and Du 2008, Theorem 5). {advice}"
     )]
     TooPrivate {
-        /// What was asked.
+        /// The requested privacy.
         privacy: f64,
         /// The largest share of the prior.
         largest: f64,
         /// The largest privacy of any channel.
         most: f64,
-        /// What could be asked instead.
+        /// Advice on the request.
         advice: String,
     },
-    /// A parameter out of its range.
+    /// A parameter is out of range.
     #[error("`{name}` is {value}; {range}")]
     Parameter {
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
-        /// What it may be.
+        /// The allowed range.
         range: &'static str,
     },
-    /// Whoever waited for it ended the work.
+    /// The work was canceled.
     #[error(transparent)]
     Cancelled(#[from] candor_runtime::progress::Cancelled),
-    /// A search that would take too long.
+    /// A search would take too long.
     #[error(
         "the evolutionary search would take {steps:.1e} steps ({generations} generations of {children} matrices of \
          {categories} categories); the limit is {most:.1e}. Use fewer `generations`, or `method exact`"
     )]
     TooLong {
-        /// Steps of the whole search.
+        /// Steps of the complete search.
         steps: f64,
-        /// Generations asked for.
+        /// Number of generations requested.
         generations: usize,
-        /// Matrices of each.
+        /// Number of matrices per generation.
         children: usize,
-        /// Their size.
+        /// Number of categories.
         categories: usize,
-        /// The most steps.
+        /// Maximum number of steps.
         most: f64,
     },
-    /// Something that is no channel for the prior.
+    /// The input is not a channel for the prior.
     #[error("{0}")]
     Channel(String),
-    /// The solver did not come to an end.
+    /// The solver did not converge.
     #[error(
         "no channel with privacy {privacy} could be computed: the best ones carry almost no information. Use a \
          slightly lower privacy"
     )]
     Unsolved {
-        /// What was asked.
+        /// The requested privacy.
         privacy: f64,
     },
 }
 
-/// What is asked of every channel on a front: the prior it is for and the posterior bound it obeys.
+/// The conditions on every channel of a front: the prior, and the posterior bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrontProblem {
     prior: prior::Prior,
@@ -110,11 +111,11 @@ pub struct FrontProblem {
 }
 
 impl FrontProblem {
-    /// A goal.
+    /// Creates a problem.
     ///
     /// # Errors
-    /// If the bound is no probability, or below the largest share of the prior: then no channel
-    /// meets it (Huang and Du 2008, Theorem 5).
+    /// Returns [`FrontError::Bound`] if the bound is not a probability. Returns [`FrontError::BoundBelowPrior`] if it
+    /// is below the largest share of the prior, because then no channel meets it (Huang and Du 2008, Theorem 5).
     pub fn new(prior: prior::Prior, bound: f64) -> Result<FrontProblem, FrontError> {
         if !(bound > 0.0 && bound <= 1.0) {
             return Err(FrontError::Bound(bound));
@@ -126,18 +127,19 @@ impl FrontProblem {
         Ok(FrontProblem { prior, bound })
     }
 
-    /// What is known beforehand.
+    /// Returns the prior.
     pub fn prior(&self) -> &prior::Prior {
         &self.prior
     }
 
-    /// The posterior bound, delta in Huang and Du 2008.
+    /// Returns the posterior bound, delta in Huang and Du 2008.
     pub fn bound(&self) -> f64 {
         self.bound
     }
 
-    /// The privacies between which channels differ: under the bound no best channel has less than the
-    /// first, and none at all more than the second.
+    /// Returns the range of useful privacies.
+    ///
+    /// Under the bound no optimal channel has less than the first, and no channel at all has more than the second.
     pub fn range(&self) -> (f64, f64) {
         (1.0 - self.bound, 1.0 - self.prior.largest())
     }
@@ -145,7 +147,8 @@ impl FrontProblem {
     /// Checks that a channel with this privacy can exist.
     ///
     /// # Errors
-    /// If it exceeds one minus the largest share of the prior, or is no probability.
+    /// Returns [`FrontError::TooPrivate`] if it exceeds one minus the largest share of the prior, and
+    /// [`FrontError::Parameter`] if it is negative or not a number.
     pub fn check_privacy(&self, privacy: f64) -> Result<(), FrontError> {
         let (least, most) = self.range();
         if privacy > most {
@@ -165,8 +168,9 @@ impl FrontProblem {
         Ok(())
     }
 
-    /// So many privacies, spread evenly over the reachable range; the largest, at which channels may tell
-    /// nothing, is left out.
+    /// Returns this number of privacies, spread evenly over the range.
+    ///
+    /// The largest is left out, because channels there may be uninformative.
     pub fn spread(&self, points: usize) -> Vec<f64> {
         let (least, most) = self.range();
         (0..points).map(|k| least + (most - least) * k as f64 / points as f64).collect()

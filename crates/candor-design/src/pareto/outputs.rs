@@ -1,4 +1,4 @@
-//! The best channel with at most so many outputs: found by local search, judged by the bound that holds for any number.
+//! Channels with a limited number of outputs, by local search, with the lower bound for any number of outputs.
 
 use candor_base::randomness::Source;
 use candor_runtime::parallel;
@@ -10,16 +10,18 @@ use super::measure::measure;
 use super::polish::{FAR, MAX_CELLS, Polished, polish, polish_from};
 use super::{FrontError, FrontProblem};
 
-/// How many searches go on side by side, and how often each is shaken.
+/// Number of parallel searches, and of perturbations in each.
 const SEARCHES: usize = 8;
 const HOPS: usize = 4;
 
-/// A channel with at least this privacy and at most `outputs` outputs. It is heuristic: better ones may exist, but none
-/// is below the `lower_bound`, which is that of the best channel with any number of outputs.
+/// Returns a channel with at least this privacy and at most `outputs` outputs.
+///
+/// The search is heuristic: better channels may exist. But none is below the `lower_bound`, which is that of the best
+/// channel with any number of outputs.
 ///
 /// # Errors
-/// If there are fewer outputs than categories (then shares cannot be estimated), more joint probabilities than
-/// [`MAX_CELLS`], or as [`exact`].
+/// Returns [`FrontError::Parameter`] if there are fewer outputs than categories, because shares are then not
+/// identifiable, or if there are more joint probabilities than [`MAX_CELLS`]. Returns the errors of [`exact`].
 pub fn with_outputs(goal: &FrontProblem, privacy: f64, outputs: usize, seed: u64) -> Result<ExactPoint, FrontError> {
     let n = goal.prior().len();
     if outputs < n {
@@ -55,8 +57,7 @@ pub fn with_outputs(goal: &FrontProblem, privacy: f64, outputs: usize, seed: u64
     Ok(ExactPoint { asked: privacy, channel, measures, lower_bound: best.lower_bound })
 }
 
-/// Answers taken together until so many are left: the heaviest stay, each of the others joins the one it resembles
-/// most.
+/// Merges answers until only `outputs` are left: the most likely stay, and each other joins the most similar one.
 fn together(goal: &FrontProblem, channel: &FrontChannel, outputs: usize) -> FrontChannel {
     let n = goal.prior().len();
     let mut rows: Vec<Vec<f64>> = channel.rows().map(<[f64]>::to_vec).collect();
@@ -80,7 +81,7 @@ mod tests {
     use super::super::prior::Prior;
     use super::*;
 
-    /// Local-search values known for four categories: n, n + 1 and 2 n outputs.
+    /// Values found by local search for four categories: n, n + 1 and 2 n outputs.
     #[test]
     fn golden_numbers_of_outputs() {
         let goal = FrontProblem::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();

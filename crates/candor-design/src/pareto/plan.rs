@@ -1,4 +1,4 @@
-//! A plan from a point of the front: integers whose certificate keeps what was asked.
+//! Plans from points of the front: integers whose certificate meets the request.
 
 use candor_base::channel::{Channel, Matrix, Rational, exact as exactly};
 use candor_base::plan::{Block, Origin, Plan};
@@ -18,73 +18,73 @@ use crate::method::{Design, parameters, texts};
 use crate::outcome::DesignOutcome;
 use crate::{DesignError, single_attribute};
 
-/// Which point of the front.
+/// A point of the front.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
     /// At least this privacy (Huang and Du 2008, eq. 8).
     Privacy(f64),
-    /// At most this average mean squared error (eq. 10) with so many respondents, as privately as possible.
+    /// As private as possible with at most this average mean squared error (eq. 10).
     Utility {
-        /// The average mean squared error.
+        /// Average mean squared error.
         utility: f64,
-        /// The number of respondents.
+        /// Number of respondents.
         respondents: f64,
     },
 }
 
-/// What a point of the front takes: a prior, and how private or how useful it is to be.
+/// Parameters of a point of the front: a prior, and the required privacy or error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrontRequest {
-    /// The share of each category, in order, as the plan states it: the shares count relative to their sum.
+    /// The prior probability of each category, in order, as stated in the plan; only ratios matter.
     pub prior: Vec<f64>,
-    /// At least this privacy: how often the best guess is wrong.
+    /// Smallest privacy: the probability that the best guess is wrong.
     #[serde(
         rename(serialize = "privacy", deserialize = "map_privacy"),
         alias = "privacy",
         skip_serializing_if = "Option::is_none"
     )]
     pub privacy: Option<f64>,
-    /// Instead, at most this average mean squared error.
+    /// Largest average mean squared error, instead of a privacy.
     #[serde(
         rename(serialize = "utility", deserialize = "max_mse"),
         alias = "utility",
         skip_serializing_if = "Option::is_none"
     )]
     pub utility: Option<f64>,
-    /// The number of respondents that `utility` is about; 10,000 by default.
+    /// Number of respondents for the error; 10,000 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub respondents: Option<f64>,
-    /// No answer may make any category likelier than this; 1 by default.
+    /// Largest posterior of any category given any answer; 1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub posterior_bound: Option<f64>,
-    /// At most so many outputs.
+    /// Maximum number of outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<usize>,
-    /// Attributes to be reported together, as one with all combinations for categories.
+    /// Attributes to cross-classify, so that they are reported together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
 }
 
 impl FrontRequest {
-    /// The most useful channel for a prior under which the best guess is wrong at least so often.
+    /// Creates a request for the channel with the smallest error for a prior, with at least this privacy.
     pub fn of_privacy(prior: impl Into<Vec<f64>>, privacy: f64) -> Self {
         FrontRequest { prior: prior.into(), privacy: Some(privacy), ..Self::default() }
     }
 
-    /// The most private channel for a prior with at most this average mean squared error.
+    /// Creates a request for the most private channel for a prior, with at most this average mean squared error.
     pub fn of_error(prior: impl Into<Vec<f64>>, mean_squared_error: f64) -> Self {
         FrontRequest { prior: prior.into(), utility: Some(mean_squared_error), ..Self::default() }
     }
 
     parameters! {
-        /// The number of respondents that the error is about; 10,000 by default.
+        /// Sets the number of respondents for the error; 10,000 by default.
         respondents(respondents: f64): respondents = Some(respondents);
-        /// No answer may make any category likelier than this; 1 by default.
+        /// Sets the largest posterior of any category given any answer; 1 by default.
         posterior_bound(bound: f64): posterior_bound = Some(bound);
-        /// At most so many outputs.
+        /// Sets the maximum number of outputs.
         outputs(outputs: usize): outputs = Some(outputs);
-        /// Attributes to be reported together, as one with all combinations for categories.
+        /// Sets the attributes to cross-classify, so that they are reported together.
         cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
     }
 }
@@ -109,18 +109,18 @@ impl Design for FrontRequest {
     }
 }
 
-/// How much is given away, relatively, so that rounding to integers does not break what was asked; the first that
-/// suffices.
+/// Relative margins, so that rounding to integers does not violate the request; the first sufficient one is used.
 const MARGINS: [f64; 3] = [0.0, 1e-8, 1e-6];
 
-/// A plan for one attribute whose channel is on the front for the goal's prior.
+/// Designs a plan for one attribute whose channel is on the front for the goal's prior.
 ///
-/// The certified MAP privacy is not below what was asked and the certified worst posterior not above the bound, both
-/// for this prior only; there may be no epsilon at all. With `outputs` the channel has at most so many (heuristic).
+/// The certified MAP privacy is at least the requested one, and the certified worst posterior at most the bound. Both
+/// hold for this prior only, and epsilon may be unbounded. With `outputs` the channel has at most that many
+/// (heuristic).
 ///
 /// # Errors
-/// Unless the schema has one attribute to randomize and the prior a positive share for each of its categories; or if no
-/// channel has what is asked.
+/// Returns an error unless the schema has one attribute to randomize and the prior has a positive share for each of its
+/// categories. Returns a [`FrontError`] if no channel meets the request.
 pub fn plan(
     schema: &Schema,
     goal: &FrontProblem,
@@ -149,7 +149,7 @@ pub fn plan(
         let one = Rational::from(num_bigint::BigUint::from(1u32));
         let private = exactly(privacy).is_some_and(|privacy| guess.accuracy() + privacy <= one);
         let bounded = exactly(goal.bound()).is_some_and(|bound| *guess.worst() <= bound);
-        // Less privacy than 1 - delta cannot be asked for: the bound alone gives that.
+        // A privacy below 1 - delta has no effect: the bound alone guarantees that.
         if bounded && (private || privacy <= goal.range().0) {
             let origin = Origin { method: "front".to_owned(), requested: vec![None] };
             let plan = Plan::new(schema.clone(), vec![Block::new(vec![attribute], matrix)])?.with_origin(origin);
@@ -159,7 +159,9 @@ pub fn plan(
     Err(FrontError::Unsolved { privacy }.into())
 }
 
-/// The largest privacy at which the best channel has at most this variance, by bisection: the front rises with privacy.
+/// Returns the largest privacy at which the best channel has at most this variance, by bisection.
+///
+/// The variance of the front increases with privacy.
 fn most_private(goal: &FrontProblem, variance: f64) -> Result<f64, FrontError> {
     let (mut low, mut high) = goal.range();
     let least = exact(goal, low)?;
@@ -181,23 +183,24 @@ fn most_private(goal: &FrontProblem, variance: f64) -> Result<f64, FrontError> {
     Ok(low)
 }
 
-/// A plan whose answers were split, and what that changed.
+/// A plan whose answers were split, with the effects.
 #[derive(Clone, Debug)]
 pub struct RefinedPlan {
     /// The plan.
     pub plan: Plan,
-    /// What the given plan gives for the prior.
+    /// Measures of the given plan for the prior.
     pub before: Measures,
-    /// What this one gives, certified privacy and worst posterior.
+    /// Measures of this plan, with certified privacy and worst posterior.
     pub after: Measures,
-    /// How many answers there were, and are.
+    /// Number of answers before and after.
     pub outputs: (usize, usize),
 }
 
-/// The one attribute of a plan that can be refined, and `columns[truth][answer]` of its channel.
+/// Returns the only attribute of a plan that can be refined, and `columns[category][answer]` of its channel.
 ///
 /// # Errors
-/// If the plan randomizes several attributes, by a lottery, or answers with sets.
+/// Returns [`DesignError::OneAttribute`] if the plan randomizes several attributes, and a [`FrontError::Channel`] if it
+/// has a lottery or answers with sets.
 pub fn unrefined(plan: &Plan) -> Result<(usize, Vec<Vec<f64>>), DesignError> {
     let (attribute, categories) = single_attribute(plan.schema(), "refine")?;
     let wrong = |problem: &str| Err(FrontError::Channel(problem.to_owned()).into());
@@ -221,11 +224,13 @@ pub fn unrefined(plan: &Plan) -> Result<(usize, Vec<Vec<f64>>), DesignError> {
     }
 }
 
-/// Splits the answers of a plan of one attribute into better ones, at equal privacy for the prior and within the
-/// posterior bound (by default, what the plan already allows).
+/// Splits the answers of a plan of one attribute into better ones, at equal privacy for the prior.
+///
+/// Posteriors stay within the bound, which by default is the plan's own worst posterior.
 ///
 /// # Errors
-/// As [`unrefined`], if the prior does not fit or has shares of zero, or if the plan has posteriors above the bound.
+/// Returns the errors of [`unrefined`], and a [`FrontError`] if the prior does not fit or has shares of zero, or if the
+/// plan has posteriors above the bound.
 pub fn refine_plan(plan: &Plan, prior: Prior, bound: Option<f64>) -> Result<RefinedPlan, DesignError> {
     let (attribute, columns) = unrefined(plan)?;
     check_prior(plan.schema(), attribute, &prior)?;
@@ -273,7 +278,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// What is asked is what the integers give, and the file carries it.
+        /// The integers meet the request, and the file contains the guarantee.
         #[test]
         fn the_certificate_keeps_what_was_asked(
             counts in prop::collection::vec(0.05f64..1.0, 2..7),
@@ -319,7 +324,7 @@ mod tests {
         assert!((refined.before.variance - 4.7929).abs() < 5e-5 && (refined.after.variance - 2.0769).abs() < 5e-5);
         assert!((refined.after.privacy - refined.before.privacy).abs() < 1e-12);
         assert_eq!(refined.plan.for_prior().unwrap().map_privacy, refined.after.privacy);
-        // Within what the plan allows already: no sharper, still better.
+        // Within the posteriors that the plan already has: no sharper, but still better.
         let within = refine_plan(&warner, Prior::normal(10).unwrap(), None).unwrap();
         assert!(within.after.variance < 0.9 * within.before.variance);
         assert!(within.after.worst_posterior <= within.before.worst_posterior + 1e-12);

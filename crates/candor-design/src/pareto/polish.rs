@@ -1,10 +1,10 @@
-//! Improves a channel until a local optimiser cannot.
+//! Improves a channel to a local optimum.
 //!
-//! With a fixed number of outputs the best channel is no convex problem: there are many local optima. From a given
-//! channel this goes to one of them, by Newton steps inside a barrier. The variables are the joint probabilities `x_zj`
-//! and, for each answer, a bound `t_z` on its largest; in them every constraint is linear: `0 <= x_zj <= t_z <= delta
-//! sum_j x_zj`, `sum_z t_z <= A`, `sum_z x_zj = pi_j`. The iterates stay strictly inside, so that whatever comes out is
-//! a channel within the bound and at least as private as asked.
+//! With a fixed number of outputs, finding the best channel is not a convex problem, and there are many local optima.
+//! From a given channel this method reaches one of them, by Newton steps with a barrier. The variables are the joint
+//! probabilities `x_zj` and, for each answer, a bound `t_z` on its largest. All constraints are linear in them:
+//! `0 <= x_zj <= t_z <= delta sum_j x_zj`, `sum_z t_z <= A`, `sum_z x_zj = pi_j`. The iterates stay strictly inside, so
+//! every result is a channel within the bound with at least the requested privacy.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -12,18 +12,18 @@ use super::FrontProblem;
 use super::channel::FrontChannel;
 use super::measure::{Information, Measures, measure};
 
-/// With more joint probabilities than this a Newton step would take seconds.
+/// Largest number of joint probabilities; with more, a Newton step would take seconds.
 pub const MAX_CELLS: usize = 1200;
 
 const MAX_STEPS: usize = 120;
-/// The barrier's weight at the beginning: of a search that looks around, and of one that begins near its end.
+/// Initial weights of the barrier: for a wide search, and for one that starts near its end.
 pub(crate) const FAR: f64 = 3e-3;
 pub(crate) const NEAR: f64 = 1e-4;
-/// Below this weight of the barrier, variances fall by no more than this factor.
+/// Weight of the barrier below which variances decrease by at most this factor.
 const HOPELESS: (f64, f64) = (3e-5, 1.02);
-/// The barrier's weight at the end.
+/// Final weight of the barrier.
 const LAST: f64 = 1e-9;
-/// Parts of the concave curvature that are tried, until the whole is convex; the first is Newton's own.
+/// Fractions of the concave curvature that are tried until the sum is convex; the first is Newton's own.
 const CONCAVE_PARTS: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 
 /// A channel with its measures.
@@ -31,20 +31,22 @@ const CONCAVE_PARTS: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 pub struct Polished {
     /// The channel.
     pub channel: FrontChannel,
-    /// What it gives.
+    /// Its privacy and error.
     pub measures: Measures,
 }
 
-/// A channel with as many outputs, at least the privacy asked for and within the bound, that small changes cannot
-/// improve; `None` if there is no room between privacy and prior, or too many joint probabilities.
+/// Returns a locally optimal channel with the same number of outputs, from a start.
 ///
-/// Costs about forty steps of `O((m n)^3 / 3)`: a hundredth of a second for 10 x 10.
+/// It has at least the requested privacy and is within the bound. Returns `None` if there is no room between privacy
+/// and prior, or if there are too many joint probabilities. Cost: about forty steps of `O((m n)^3 / 3)`, a hundredth of
+/// a second for 10 x 10.
 pub fn polish(goal: &FrontProblem, privacy: f64, start: &FrontChannel) -> Option<Polished> {
     polish_from(goal, privacy, start, FAR, f64::INFINITY)
 }
 
-/// As [`polish`], with the barrier's first weight: the smaller, the nearer the start is believed to be. Given up where
-/// it is not going to come below the variance `rival`.
+/// Polishes as [`polish`] does, with an initial weight of the barrier, which is smaller for a better start.
+///
+/// Returns `None` early if the result will not be below the variance `rival`.
 pub(crate) fn polish_from(
     goal: &FrontProblem,
     privacy: f64,
@@ -86,9 +88,9 @@ struct Inside<'a> {
     outputs: usize,
     /// Joint probabilities, row by row.
     x: DVector<f64>,
-    /// Bounds on the largest of each row.
+    /// Bounds on the largest entry of each row.
     t: DVector<f64>,
-    /// Which part of the concave curvature the last step took.
+    /// Number of the fraction of concave curvature in the last step.
     part: usize,
     /// Multipliers of `x >= 0`, `t - x >= 0`, `delta lambda - t >= 0`, `A - sum t >= 0`, in this order.
     multipliers: DVector<f64>,
@@ -98,7 +100,7 @@ impl<'a> Inside<'a> {
     fn new(goal: &'a FrontProblem, accuracy: f64, start: &FrontChannel, first: f64) -> Option<Inside<'a>> {
         let (n, m) = (goal.prior().len(), start.outputs());
         let shares = goal.prior().shares();
-        // Towards telling nothing until there is room on all sides.
+        // Move toward the uninformative channel until there is room on all sides.
         let mut kept = 1.0 - 3.0 * first;
         while kept > 1e-3 {
             let mixed = |row: &[f64]| -> Vec<f64> {
@@ -137,7 +139,7 @@ impl<'a> Inside<'a> {
         DVector::from_vec(slacks)
     }
 
-    /// How the slacks change along a direction.
+    /// Returns the changes of the slacks along a direction.
     fn slack_changes(&self, dx: &DVector<f64>, dt: &DVector<f64>) -> DVector<f64> {
         let still = Inside { accuracy: 0.0, x: dx.clone(), t: dt.clone(), multipliers: DVector::zeros(0), ..*self };
         still.slacks(dx, dt)
@@ -148,8 +150,9 @@ impl<'a> Inside<'a> {
         Information::of(rows, self.goal.prior()).map_or(f64::INFINITY, |information| information.variance)
     }
 
-    /// One Newton step for the given weight of the barrier: its length, and the fall that was predicted. `None` if
-    /// nothing better is found.
+    /// Takes one Newton step for the given weight of the barrier; returns its length and the predicted decrease.
+    ///
+    /// Returns `None` if no improvement is found.
     fn step(&mut self, barrier: f64) -> Option<(f64, f64)> {
         let (n, m) = (self.goal.prior().len(), self.outputs);
         let cells = m * n;
@@ -159,7 +162,7 @@ impl<'a> Inside<'a> {
         let gradient = self.gradient(&curvature.gradient, &slacks, barrier);
         let mut convex = curvature.convex(m);
         self.add_barrier(&mut convex, &slacks);
-        // What was too much last time is likely too much again.
+        // A fraction that was too large last time is likely to be too large again.
         let first = self.part.saturating_sub(1);
         let (part, factor) = CONCAVE_PARTS.iter().enumerate().skip(first).find_map(|(number, &part)| {
             let mut hessian = convex.clone();
@@ -197,7 +200,7 @@ impl<'a> Inside<'a> {
             - self.multipliers.component_div(&slacks).component_mul(&changes);
         let dual = room(&self.multipliers, &wish);
         self.multipliers += wish * dual;
-        // Multipliers that stray far from the barrier's own would spoil the next step.
+        // Multipliers that deviate much from the barrier's own would spoil the next step.
         for (z, s) in self.multipliers.iter_mut().zip(after.iter()) {
             *z = z.clamp(barrier / (1e6 * s), 1e6 * barrier / s);
         }
@@ -205,7 +208,7 @@ impl<'a> Inside<'a> {
         Some((length, -slope))
     }
 
-    /// The gradient of the variance and the barrier by all variables.
+    /// Returns the gradient of the variance and the barrier by all variables.
     fn gradient(&self, of_variance: &DVector<f64>, slacks: &DVector<f64>, barrier: f64) -> DVector<f64> {
         let (n, m) = (self.goal.prior().len(), self.outputs);
         let cells = m * n;
@@ -246,7 +249,7 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// Newton's direction that leaves the column sums as they are.
+    /// Returns Newton's direction that keeps the column sums.
     fn direction(&self, factor: &Cholesky<f64, Dyn>, gradient: &DVector<f64>) -> Option<DVector<f64>> {
         let (n, m) = (self.goal.prior().len(), self.outputs);
         let mut sides = DMatrix::zeros(gradient.len(), n + 1);
@@ -269,9 +272,9 @@ impl<'a> Inside<'a> {
 
 /// First and second derivatives of the variance by the joint probabilities.
 ///
-/// With `psi_z = x_z/lambda_z`, `P = K^-1`, `B = P diag(pi^2) P`: the gradient is `-(2 B psi_z - psi_z' B psi_z)_j`.
-/// Along `dx`, `K` changes by `sum_z (a psi' + psi a')`, `a = dx - psi dlambda/2`, and the second derivative is `2 tr(B
-/// dK P dK)`, which is convex, less `sum_z (2/lambda_z) u' B u`, `u = dx - psi dlambda`, which is concave.
+/// Let `psi_z = x_z/lambda_z`, `P = K^-1`, `B = P diag(pi^2) P`. The gradient is `-(2 B psi_z - psi_z' B psi_z)_j`. Along
+/// `dx`, `K` changes by `sum_z (a psi' + psi a')`, `a = dx - psi dlambda/2`. The second derivative has a convex part,
+/// `2 tr(B dK P dK)`, and a concave part, `- sum_z (2/lambda_z) u' B u` with `u = dx - psi dlambda`.
 struct Curvature<'a> {
     n: usize,
     lambda: Vec<f64>,
@@ -293,7 +296,7 @@ impl Curvature<'_> {
         Curvature { n, lambda, psi, information, slopes, inverses, gradient }
     }
 
-    /// The convex half of the Hessian, and `extra` rows and columns of zeros.
+    /// Returns the convex part of the Hessian, with `extra` rows and columns of zeros.
     fn convex(&self, extra: usize) -> DMatrix<f64> {
         let (n, m) = (self.n, self.lambda.len());
         let (p, b) = (&self.information.inverse, &self.information.slope);
@@ -320,7 +323,7 @@ impl Curvature<'_> {
         hessian
     }
 
-    /// Takes away a part of the concave half.
+    /// Subtracts a fraction of the concave part.
     fn subtract_concave(&self, hessian: &mut DMatrix<f64>, part: f64) {
         let (n, b) = (self.n, &self.information.slope);
         for y in 0..self.lambda.len() {
@@ -388,7 +391,7 @@ mod tests {
         }
     }
 
-    /// Best square matrices known, from a few random starts; never below the exact front.
+    /// The best known square matrices, from a few random starts; never below the exact front.
     #[test]
     fn best_square_matrices_for_four_categories() {
         let skew = Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap();
@@ -425,7 +428,7 @@ mod tests {
                 assert!(again.measures.variance > found.measures.variance * (1.0 - 0.05));
             }
         }
-        // No room: the largest privacy, at which only one guess is ever best.
+        // No room: the largest privacy, at which the best guess is always the same.
         assert_eq!(polish(&goal, 1.0 - goal.prior().largest(), &warner::channel(goal.prior(), 0.5)), None);
     }
 }

@@ -1,35 +1,36 @@
-//! What is known of an attribute beforehand: the share of each category.
+//! Priors of one attribute: the probability of each category.
 
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
 use super::FrontError;
 
-/// Shares below this are too small to compute with.
+/// Smallest positive share that can be computed with.
 const SMALLEST: f64 = 1e-9;
 
-/// How far given shares may be from summing to one.
+/// Tolerance for the sum of given shares.
 const TOLERANCE: f64 = 1e-6;
 
-/// The largest number of categories of a front.
+/// Maximum number of categories of a front.
 const MAX_FRONT: usize = 1000;
 
-/// The shares of the categories, and the numbers that state them in a plan. Categories with share zero never occur:
-/// they are left out of every computation, and remembered.
+/// The shares of the categories, and the numbers that state them in a plan.
+///
+/// Categories with share zero never occur; computations leave them out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prior {
     shares: Vec<f64>,
-    /// Proportional to the shares.
+    /// Numbers proportional to the shares.
     stated: Vec<f64>,
     kept: Vec<usize>,
     given: usize,
 }
 
 impl Prior {
-    /// The given shares.
+    /// Creates a prior from shares that sum to one.
     ///
     /// # Errors
-    /// If one is negative, not finite or positive but below 1e-9, they do not sum to one within 1e-6, or
-    /// fewer than two are positive.
+    /// Returns [`FrontError::Prior`] if one is negative, not finite, or positive but below 1e-9, if they do not sum to
+    /// one within 1e-6, or if fewer than two are positive.
     pub fn new(shares: &[f64]) -> Result<Prior, FrontError> {
         let wrong = |problem: String| Err(FrontError::Prior(problem));
         if shares.len() < 2 {
@@ -45,10 +46,10 @@ impl Prior {
         Prior::proportional(shares)
     }
 
-    /// Shares proportional to the numbers that a plan states: those stay as they are.
+    /// Creates a prior from the numbers that a plan states, which are kept unchanged; shares are proportional to them.
     ///
     /// # Errors
-    /// As [`Prior::new`], but for the sum.
+    /// Returns the errors of [`Prior::new`], except for the sum.
     pub fn stated_as(numbers: &[f64]) -> Result<Prior, FrontError> {
         match numbers.iter().find(|p| !(p.is_finite() && **p >= 0.0)) {
             Some(number) => Err(FrontError::Prior(format!("has {number} as a share; shares are numbers from 0 on"))),
@@ -56,7 +57,7 @@ impl Prior {
         }
     }
 
-    /// Shares proportional to numbers that are finite and not negative.
+    /// Creates a prior proportional to numbers that are finite and not negative.
     fn proportional(stated: &[f64]) -> Result<Prior, FrontError> {
         let wrong = |problem: String| Err(FrontError::Prior(problem));
         let sum: f64 = stated.iter().sum();
@@ -80,9 +81,10 @@ impl Prior {
         Ok(Prior { shares: stated.iter().map(|p| p / sum).collect(), stated, kept, given })
     }
 
-    /// The same with every share rounded to two significant digits, never to zero, for a plan that everybody may read.
-    /// Each is rounded by itself, so that it tells nothing about the others; what they sum to is divided out again,
-    /// here and by whoever computes with them.
+    /// Rounds every share to two significant digits, never to zero, for publication in a plan.
+    ///
+    /// Each share is rounded separately, so that it reveals nothing about the others. All computations divide by their
+    /// sum.
     #[must_use]
     pub fn rounded(&self) -> Prior {
         let round = |share: &f64| format!("{share:.1e}").parse().unwrap_or(*share);
@@ -91,10 +93,10 @@ impl Prior {
         Prior { shares: stated.iter().map(|p| p / sum).collect(), stated, kept: self.kept.clone(), given: self.given }
     }
 
-    /// Shares proportional to counts.
+    /// Creates a prior proportional to counts.
     ///
     /// # Errors
-    /// As [`Prior::new`].
+    /// Returns the errors of [`Prior::new`].
     pub fn from_counts(counts: &[f64]) -> Result<Prior, FrontError> {
         let sum: f64 = counts.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) {
@@ -103,30 +105,32 @@ impl Prior {
         Prior::new(&counts.iter().map(|count| count / sum).collect::<Vec<f64>>())
     }
 
-    /// `n` equal shares.
+    /// Creates a prior of `n` equal shares.
     ///
     /// # Errors
-    /// As [`Prior::new`].
+    /// Returns the errors of [`Prior::new`].
     pub fn uniform(n: usize) -> Result<Prior, FrontError> {
         Prior::new(&vec![1.0 / n as f64; n])
     }
 
-    /// The standard normal distribution in `n` bins of equal width on `[-3, 3]`, renormalised.
+    /// Creates a prior from the standard normal distribution in `n` bins of equal width on `[-3, 3]`, renormalized.
     ///
-    /// Huang and Du 2008 do not say how they made categories of a normal distribution; of nine ways tried, this
+    /// Huang and Du 2008 do not state how they divided a normal distribution into categories. Of nine ways tried, this
     /// one agrees best with the numbers in their text.
     ///
     /// # Errors
-    /// As [`Prior::new`].
+    /// Returns the errors of [`Prior::new`].
     pub fn normal(n: usize) -> Result<Prior, FrontError> {
         Prior::binned(n, -3.0, 3.0, |x| Normal::standard().cdf(x))
     }
 
-    /// The gamma distribution in `n` bins of equal width on `[0, mean + 3 standard deviations]`,
-    /// renormalised. The shares do not depend on the scale.
+    /// Creates a prior from the gamma distribution in `n` bins of equal width, renormalized.
+    ///
+    /// The bins cover `[0, mean + 3 standard deviations]`. The shares do not depend on the scale.
     ///
     /// # Errors
-    /// If shape or scale is not positive and finite, or as [`Prior::new`].
+    /// Returns [`FrontError::Parameter`] if shape or scale is not positive and finite, and the errors of
+    /// [`Prior::new`].
     pub fn gamma(n: usize, shape: f64, scale: f64) -> Result<Prior, FrontError> {
         let range = "it must be a positive number";
         for (name, value) in [("shape", shape), ("scale", scale)] {
@@ -144,50 +148,51 @@ impl Prior {
         Prior::new(&(0..n).map(|i| (edge(i + 1) - edge(i)) / within).collect::<Vec<f64>>())
     }
 
-    /// The numbers that state the positive shares in a plan: proportional to them, as they were given or rounded. What
-    /// is certified is certified for these.
+    /// Returns the numbers that state the positive shares in a plan.
+    ///
+    /// They are proportional to the shares, as they were given or rounded. Certificates are for these numbers.
     pub fn stated(&self) -> &[f64] {
         &self.stated
     }
 
-    /// The positive shares; they sum to one.
+    /// Returns the positive shares, which sum to one.
     pub fn shares(&self) -> &[f64] {
         &self.shares
     }
 
-    /// How many categories occur.
+    /// Returns the number of categories that occur.
     pub fn len(&self) -> usize {
         self.shares.len()
     }
 
-    /// Never: a prior has at least two categories.
+    /// Always returns false: a prior has at least two categories.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Which of the given categories the shares are of.
+    /// Returns the positions of the positive shares among the given categories.
     pub fn kept(&self) -> &[usize] {
         &self.kept
     }
 
-    /// [`Prior::stated`] of all given categories: zero for those that never occur.
+    /// Returns [`Prior::stated`] for all given categories, with zero for those that never occur.
     pub fn all_stated(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.given];
         self.kept.iter().zip(&self.stated).for_each(|(&category, &share)| all[category] = share);
         all
     }
 
-    /// How many given categories never occur.
+    /// Returns the number of given categories that never occur.
     pub fn left_out(&self) -> usize {
         self.given - self.kept.len()
     }
 
-    /// The largest share: how often guessing without any answer is right.
+    /// Returns the largest share, which is the guess accuracy without any answer.
     pub fn largest(&self) -> f64 {
         self.shares.iter().copied().fold(0.0, f64::max)
     }
 
-    /// `sum_k pi_k^2`.
+    /// Returns `sum_k pi_k^2`.
     pub(crate) fn squares(&self) -> f64 {
         self.shares.iter().map(|p| p * p).sum()
     }
@@ -236,7 +241,7 @@ mod tests {
         let thirds = Prior::from_counts(&[1.0, 1.0, 1.0]).unwrap().rounded();
         assert_eq!(thirds.stated(), [0.33; 3]);
         close(&thirds, &[1.0 / 3.0; 3], 1e-15);
-        // What a plan states is read as it stands.
+        // Numbers stated in a plan are read unchanged.
         assert_eq!(Prior::stated_as(thirds.stated()).unwrap(), thirds);
         assert_eq!(Prior::new(&[0.7, 0.2, 0.1]).unwrap().stated(), [0.7, 0.2, 0.1]);
         assert!(Prior::stated_as(&[0.3, -0.1]).is_err() && Prior::stated_as(&[0.0, 0.0]).is_err());

@@ -1,12 +1,14 @@
-//! The free improvement: answers split into better ones, at equal privacy.
+//! Refinement: splits answers into better ones, at equal privacy.
 //!
-//! An answer with posterior `psi`, whose best guess is `i`, may be replaced by several answers whose posteriors have
-//! `psi` as mean. While each of them still has `i` as a best guess, privacy stays what it was; and as `psi psi'` is
-//! convex, every split adds information. With `y = psi/psi_i` the pieces decompose a point of `{y in [0, 1]^n, y_i = 1,
-//! sum y >= 1/delta}` into vertices. Greedily: take off as much as possible of the sharpest vertex whose largest
-//! entries are those of `y`, and go on with the rest. Without a bound these are the layers `s (psi_(s) - psi_(s+1))`
-//! times uniform on the `s` likeliest truths. With up to [`MAX_PROGRAM`] categories a linear program for each answer
-//! then looks among all vertices for the split that adds most.
+//! An answer with posterior `psi` and best guess `i` may be replaced by several answers whose posteriors have mean
+//! `psi`. If `i` is a best guess for each of them, privacy does not change. As `psi psi'` is convex, every split adds
+//! information. With `y = psi/psi_i`, the pieces decompose a point of `{y in [0, 1]^n, y_i = 1, sum y >= 1/delta}` into
+//! vertices.
+//!
+//! The greedy method takes as much as possible of the sharpest vertex whose largest entries are those of `y`, and
+//! continues with the rest. Without a bound these are the layers `s (psi_(s) - psi_(s+1))` times uniform on the `s`
+//! likeliest categories. For up to [`MAX_PROGRAM`] categories, a linear program for each answer then searches all
+//! vertices for the split that adds most information.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use nalgebra::{DMatrix, DVector};
@@ -16,34 +18,36 @@ use super::exact::atoms::Atoms;
 use super::measure::{Information, Measures, measure};
 use super::{FrontError, FrontProblem};
 
-/// Up to this many categories all vertices are looked at.
+/// Largest number of categories for which all vertices are considered.
 pub const MAX_PROGRAM: usize = 12;
 
-/// The most numbers of split answers: those of 256 categories, whose answers a matrix just holds.
+/// Maximum number of entries of split answers: that of 256 categories, whose answers just fit in a matrix.
 const MAX_CELLS: usize = 1 << 24;
 
-/// How often the linear programs are repeated with what the last ones gave.
+/// Number of times that the linear programs are repeated from their previous results.
 const PROGRAMS: usize = 3;
 
-/// Entries this close to 0 or 1 are taken to be there.
+/// Distance from 0 or 1 within which entries are rounded to them.
 const SNAP: f64 = 1e-13;
 
-/// What refining gave.
+/// The result of refining.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refined {
     /// The channel with split answers.
     pub channel: FrontChannel,
-    /// What was before.
+    /// The measures before.
     pub before: Measures,
-    /// What is now: the same privacy, a worst posterior within the bound, and no larger variance.
+    /// The measures after: the same privacy, a worst posterior within the bound, and no larger variance.
     pub after: Measures,
 }
 
-/// Splits every answer of a channel as far as the goal's posterior bound allows. At most `n + 1` answers come of each;
-/// answers of the same posterior are taken together. Costs `O(m n^2)`.
+/// Splits every answer of a channel as far as the goal's posterior bound allows.
+///
+/// Each answer yields at most `n + 1` answers; answers with the same posterior are merged. Cost: `O(m n^2)`.
 ///
 /// # Errors
-/// If the channel has posteriors above the bound: splitting can only sharpen them. If there would be too many answers.
+/// Returns [`FrontError::Channel`] if the channel has posteriors above the bound, because splitting only sharpens them,
+/// or if there would be too many answers.
 pub fn refine(goal: &FrontProblem, channel: &FrontChannel) -> Result<Refined, FrontError> {
     let before = measure(channel, goal.prior());
     if before.worst_posterior > goal.bound() * (1.0 + 1e-9) {
@@ -85,7 +89,7 @@ pub fn refine(goal: &FrontProblem, channel: &FrontChannel) -> Result<Refined, Fr
     Ok(Refined { channel: best, before, after })
 }
 
-/// The channel of all pieces, those with the same posterior taken together.
+/// Returns the channel of all pieces, merging those with the same posterior.
 fn merged(goal: &FrontProblem, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChannel {
     let mut pieces: Vec<(f64, Vec<f64>)> = pieces.into_iter().flatten().collect();
     pieces.sort_by(|a, b| a.1.partial_cmp(&b.1).unwrap_or(std::cmp::Ordering::Equal));
@@ -100,9 +104,10 @@ fn merged(goal: &FrontProblem, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChanne
     FrontChannel::new(goal.prior(), cells)
 }
 
-/// Every answer split so that the variance, made linear at `present`, falls most: maximise `sum w psi' B psi` over the
-/// vertices of its own `T_i`. Splits add information only, so the true variance falls, too, though not always below the
-/// present one.
+/// Splits every answer so that the variance, linearized at `present`, decreases most.
+///
+/// The program maximizes `sum w psi' B psi` over the vertices of the answer's own `T_i`. Splits can only add
+/// information to the original channel, so its variance decreases, though not always below the present one.
 fn by_programs(goal: &FrontProblem, channel: &FrontChannel, present: &FrontChannel) -> Option<FrontChannel> {
     let n = goal.prior().len();
     let slope = Information::of(present.rows(), goal.prior())?.slope;
@@ -130,7 +135,7 @@ fn by_programs(goal: &FrontProblem, channel: &FrontChannel, present: &FrontChann
     Some(merged(goal, pieces))
 }
 
-/// The best mixture of vertices that is the row, as pieces `(weight, posterior)`.
+/// Returns the best mixture of vertices that equals the row, as pieces `(weight, posterior)`.
 fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f64>)>> {
     let total: f64 = row.iter().sum();
     let mut problem = Problem::new(OptimizationDirection::Maximize);
@@ -151,7 +156,7 @@ fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f
         .map(|((psi, _), &v)| (solution.var_value(v), psi))
         .filter(|(weight, _)| *weight > 1e-9)
         .collect();
-    // The solver is right within its tolerance; the weights are made to fit.
+    // The solver is accurate within its tolerance; the weights are corrected to fit.
     let constraints = DMatrix::from_fn(row.len(), used.len(), |j, a| used[a].1[j]);
     let mut weights = DVector::from_iterator(used.len(), used.iter().map(|(weight, _)| *weight));
     let right = DVector::from_fn(row.len(), |j, _| row[j] / total);
@@ -162,12 +167,12 @@ fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f
     fits.then(|| weights.iter().zip(used).map(|(w, (_, psi))| (w * total, psi.clone())).collect())
 }
 
-/// The pieces of one row: `(weight, y)` with largest entry 1, so that the piece is `weight y`.
+/// Returns the pieces of one row: `(weight, y)` with largest entry 1, so that the piece is `weight y`.
 fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
     let n = row.len();
     let largest = row.iter().copied().fold(0.0, f64::max);
     let mut y: Vec<f64> = row.iter().map(|x| x / largest).collect();
-    // A row at the bound itself has no room to lose by rounding.
+    // A row at the bound itself must not violate it by rounding.
     let least = (1.0 / bound).min(y.iter().sum());
     let (mut left, mut pieces) = (largest, Vec::new());
     let snap = |y: f64| {
@@ -182,8 +187,8 @@ fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
     for _ in 0..2 * n + 2 {
         y.iter_mut().for_each(|y| *y = snap(*y));
         let vertex = sharpest(&y, least);
-        // The largest part for which the rest, `(y - part vertex)/(1 - part)`, stays within; its sum never falls, as
-        // the vertex's is no larger.
+        // The largest part for which the rest, `(y - part vertex)/(1 - part)`, stays within the bound. Its sum never
+        // decreases, as the vertex's sum is no larger.
         let mut part: f64 = 1.0;
         for (y, v) in y.iter().zip(&vertex) {
             if *v > 0.0 {
@@ -205,12 +210,12 @@ fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
             break;
         }
     }
-    // What rounding left over stays one answer.
+    // The remainder due to rounding stays one answer.
     pieces.push((left, y));
     pieces
 }
 
-/// The vertex of the face of `y` that keeps its largest entries and sums to as little as the bound allows.
+/// Returns the vertex of the face of `y` that keeps its largest entries, with the smallest sum that the bound allows.
 fn sharpest(y: &[f64], least: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..y.len()).collect();
     order.sort_by(|&a, &b| y[b].total_cmp(&y[a]).then(a.cmp(&b)));
@@ -275,7 +280,7 @@ mod tests {
     }
 
     proptest! {
-        /// Equal privacy, within the bound, never worse, never below the exact front.
+        /// Equal privacy, within the bound, never worse, and never below the exact front.
         #[test]
         fn refining_is_free(
             n in 2usize..7,
@@ -299,7 +304,7 @@ mod tests {
             if let Ok(best) = exact::exact(&goal, before.privacy - 1e-9) {
                 prop_assert!(refined.after.variance >= best.lower_bound * (1.0 - 1e-9));
                 let (least, most) = goal.range();
-                // Nearly always below 1e-7; one program in some thousand ends at a few 1e-6.
+                // Nearly always below 1e-7; about one program in a thousand ends at a few 1e-6.
                 let closed = best.gap() < 1e-5 || most - before.privacy < 1e-3 * (most - least);
                 prop_assert!(closed && best.lower_bound <= best.measures.variance, "gap {}", best.gap());
                 prop_assert!(best.measures.privacy >= best.asked - 1e-12, "{} < {}", best.measures.privacy, best.asked);

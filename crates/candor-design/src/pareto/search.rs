@@ -1,4 +1,4 @@
-//! The evolutionary search of a front and its polish, as one: a matrix for each privacy, and everything worth keeping.
+//! The evolutionary search of a front with polishing: a matrix for each privacy, and all undominated ones.
 
 use std::sync::Mutex;
 
@@ -11,20 +11,20 @@ use super::measure::Measures;
 use super::polish::Polished;
 use super::{FrontError, FrontProblem};
 
-/// How many further privacies are polished between two that are asked for.
+/// Number of additional privacies that are polished between two requested ones.
 const BETWEEN: usize = 3;
 
-/// Privacies that differ by less are equal.
+/// Difference below which two privacies count as equal.
 const TIE_TOLERANCE: f64 = 1e-12;
 
-/// What is asked of a search.
+/// The parameters of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// Those of the evolution.
+    /// The parameters of the evolution.
     pub parameters: Parameters,
-    /// Whether every kept matrix is improved until a local optimiser cannot.
+    /// Whether every kept matrix is improved to a local optimum.
     pub polish: bool,
-    /// How often polishing tries neighbours and shaken copies.
+    /// Number of rounds in which polishing tries neighbors and perturbed copies.
     pub rounds: usize,
 }
 
@@ -34,26 +34,28 @@ impl Default for Search {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Searched {
-    /// For each privacy asked for, the most useful matrix that is at least as private, if there is one.
+    /// For each requested privacy, the matrix with the smallest error that is at least as private, if any.
     pub at: Vec<Option<Polished>>,
-    /// All that no other dominates, by privacy.
+    /// All undominated matrices, by privacy.
     pub kept: Vec<Polished>,
-    /// How many matrices were tried.
+    /// Number of matrices evaluated.
     pub evaluations: usize,
-    /// Why it ended before it was done, if it did.
+    /// The reason why the search ended early, if it did.
     pub stopped: Option<Stopped>,
 }
 
-/// The evolutionary search (Huang and Du 2008, section V), and its polish at these privacies. Whoever watches the
-/// deadline is told the generations, then the rounds of polishing, each with the hypervolume for so many respondents.
-/// Ended early, it gives the best so far.
+/// Runs the evolutionary search (Huang and Du 2008, section V) and polishes its results at these privacies.
+///
+/// The deadline's callback receives the generations, then the rounds of polishing, each with the hypervolume for this
+/// number of respondents. If the search is stopped early, it returns the best found so far.
 ///
 /// # Errors
-/// If a parameter is out of its range.
+/// Returns [`FrontError::Parameter`] if a parameter is out of range, and [`FrontError::TooLong`] if the search would
+/// run for hours.
 pub fn search(
     goal: &FrontProblem,
     privacies: &[f64],
@@ -90,7 +92,7 @@ pub fn search(
         let between = fill_in(goal, &sorted, &best, BETWEEN, &goes_on);
         kept.extend(best.into_iter().flatten().chain(between));
     }
-    // What is at least as private serves as well.
+    // A more private matrix serves as well.
     let serving = |&privacy: &f64| {
         let serves = kept.iter().filter(|found| found.measures.privacy >= privacy - TIE_TOLERANCE);
         serves.min_by(|a, b| a.measures.variance.total_cmp(&b.measures.variance)).cloned()

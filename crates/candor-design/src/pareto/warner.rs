@@ -1,28 +1,28 @@
-//! The front of the classical schemes: Warner's, which are also UP's and FRAPP's (Huang and Du 2008, Theorem 2).
+//! The front of the classical methods: Warner's, which equals UP and FRAPP (Huang and Du 2008, Theorem 2).
 //!
-//! `P(truth) = p` and `q = (1 - p)/(n - 1)` for every other answer. Everything is in closed form:
-//! `variance = sum lambda_i (1 - lambda_i) / (p - q)^2` with `lambda = q + (p - q) pi`, and
-//! `privacy = 1 - sum_i max(p pi_i, q max_{j != i} pi_j)`. At `p = 1/n` nothing can be estimated; below it
-//! the truth is *less* likely than any other answer, and near the largest privacy that branch is on the front.
+//! The true category is reported with probability `p`, and every other one with `q = (1 - p)/(n - 1)`. Everything has a
+//! closed form: `variance = sum lambda_i (1 - lambda_i) / (p - q)^2` with `lambda = q + (p - q) pi`, and
+//! `privacy = 1 - sum_i max(p pi_i, q max_{j != i} pi_j)`. At `p = 1/n` nothing is identifiable. Below it the true
+//! category is *less* likely than any other answer, and near the largest privacy that branch is on the front.
 
 use super::FrontProblem;
 use super::channel::FrontChannel;
 use super::measure::Measures;
 use super::prior::Prior;
 
-/// How finely the paper steps through `p` (section VI-B).
+/// Number of steps by which the paper varies `p` (section VI-B).
 pub const STEPS: usize = 1000;
 
 /// A point of the classical front.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarnerPoint {
-    /// The probability of answering the truth.
+    /// Probability of reporting the true category.
     pub p: f64,
-    /// What that gives.
+    /// The measures for this probability.
     pub measures: Measures,
 }
 
-/// The measures of Warner's scheme; the variance is infinite at `p = 1/n`. Costs `O(n)`.
+/// Returns the measures of Warner's method in time `O(n)`; the variance is infinite at `p = 1/n`.
 pub fn warner(prior: &Prior, p: f64) -> Measures {
     let shares = prior.shares();
     let n = shares.len() as f64;
@@ -46,7 +46,7 @@ pub fn warner(prior: &Prior, p: f64) -> Measures {
     Measures { privacy: 1.0 - right, variance, worst_posterior: worst }
 }
 
-/// The channel of Warner's scheme.
+/// Returns the channel of Warner's method.
 pub fn channel(prior: &Prior, p: f64) -> FrontChannel {
     let n = prior.len();
     let q = (1.0 - p) / (n - 1) as f64;
@@ -54,17 +54,19 @@ pub fn channel(prior: &Prior, p: f64) -> FrontChannel {
     FrontChannel::new(prior, (0..n * n).map(cell).collect())
 }
 
-/// The largest `p` whose posteriors obey the bound: `r/(r + n - 1)` with `r = delta (1 - pmax)/((1 - delta) pmax)`.
+/// Returns the largest `p` whose posteriors are within the bound.
 ///
-/// The largest posterior of a truth `i` is `p pi_i/(p pi_i + q (1 - pi_i))`, which grows with `pi_i`.
+/// It is `r/(r + n - 1)` with `r = delta (1 - pmax)/((1 - delta) pmax)`. The largest posterior of a category `i` is
+/// `p pi_i/(p pi_i + q (1 - pi_i))`, which increases with `pi_i`.
 pub fn largest_p(goal: &FrontProblem) -> f64 {
     let (delta, largest) = (goal.bound(), goal.prior().largest());
     let r = delta * (1.0 - largest) / ((1.0 - delta) * largest);
     if r.is_finite() { r / (r + goal.prior().len() as f64 - 1.0) } else { 1.0 }
 }
 
-/// The classical front: `p = 0, 1/steps, .., 1`, without those that break the bound, tell nothing (`p = 1/n`)
-/// or are dominated by another; by increasing privacy.
+/// Returns the classical front for `p = 0, 1/steps, .., 1`, by increasing privacy.
+///
+/// Points that violate the bound, are uninformative (`p = 1/n`) or are dominated by another are left out.
 pub fn front(goal: &FrontProblem, steps: usize) -> Vec<WarnerPoint> {
     let point = |k: usize| {
         let p = k as f64 / steps as f64;
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// 3.207 is the limit of fine steps; the paper's thousand dominate a little less.
+    /// 3.207 is the limit of fine steps; the paper's thousand steps dominate slightly less.
     #[test]
     fn the_hypervolume_of_the_issue() {
         let goal = FrontProblem::new(normal(), 0.75).unwrap();
@@ -176,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Theorem 2: the three families are one, as matrices.
+    /// Theorem 2: the three families have the same matrices.
     #[test]
     fn up_and_frapp_are_warner() {
         let n = 7usize;

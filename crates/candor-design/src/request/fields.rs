@@ -1,5 +1,6 @@
-//! The fields of a struct, as its own `Deserialize` tells them: what belongs to a method, and of which kind it is, is
-//! read off the method's parameters and never written beside them.
+//! The fields of a struct, as its own `Deserialize` implementation requests them.
+//!
+//! So the parameters of a method, with their kinds, follow from its struct and are never listed separately.
 
 use std::fmt;
 
@@ -13,15 +14,15 @@ use serde_json::{Map, Value, json};
 /// A parameter of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What its value is.
+    /// The kind of its value.
     pub kind: Kind,
-    /// Whether the method cannot do without it.
+    /// Whether the parameter is required.
     pub required: bool,
 }
 
-/// What the value of a parameter is.
+/// The kind of a parameter's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -35,14 +36,14 @@ pub enum Kind {
     Text,
     /// One of these texts.
     Choice(&'static [&'static str]),
-    /// Any number of these.
+    /// A list of values of this kind.
     List(Box<Kind>),
-    /// Anything else; its type says what it takes.
+    /// Anything else; see the parameter's type.
     Other,
 }
 
 impl Kind {
-    /// The kind of the values of a type.
+    /// Returns the kind of the values of a type.
     ///
     /// ```
     /// use candor_design::request::Kind;
@@ -51,12 +52,12 @@ impl Kind {
     /// ```
     pub fn of<'de, T: Deserialize<'de>>() -> Kind {
         let mut kind = Kind::Other;
-        // It never succeeds: nothing is deserialized, the kind is taken on the way.
+        // Deserialization always fails: nothing is deserialized, but the kind is recorded.
         let _ = T::deserialize(Asked(&mut kind));
         kind
     }
 
-    /// Whether a value is of this kind.
+    /// Returns whether a value is of this kind.
     pub fn accepts(&self, value: &Value) -> bool {
         match self {
             Kind::Flag => value.is_boolean(),
@@ -69,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// A value of this kind.
+    /// Returns a value of this kind.
     fn sample(&self) -> Value {
         match self {
             Kind::Flag => json!(false),
@@ -81,7 +82,7 @@ impl Kind {
         }
     }
 
-    /// Several of them, in words.
+    /// Describes several values of this kind.
     fn several(&self) -> String {
         match self {
             Kind::Whole => "integers".to_owned(),
@@ -93,7 +94,7 @@ impl Kind {
     }
 }
 
-/// In words that end a sentence: "a number", "a list of texts".
+/// Describes the kind as the end of a sentence: "a number", "a list of texts".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -108,14 +109,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The names of a struct's fields; empty for anything that is no struct.
+/// Returns the names of a struct's fields; empty for other types.
 pub(super) fn names_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     let _ = T::deserialize(Struct { names: &mut names, kind_of: None });
     names
 }
 
-/// The fields of a struct: names, kinds, and whether each must be given.
+/// Returns the fields of a struct: names, kinds, and whether each is required.
 pub(super) fn fields_of<T: DeserializeOwned>() -> Vec<Field> {
     let kind = |name: &'static str| {
         let mut kind = Kind::Other;
@@ -124,7 +125,7 @@ pub(super) fn fields_of<T: DeserializeOwned>() -> Vec<Field> {
     };
     let mut fields: Vec<Field> = names_of::<T>().iter().map(|name| kind(name)).collect();
     let mut given = Map::new();
-    // One by one, what is missing is told, and given.
+    // Each error names one missing field, which is then supplied.
     while let Err(error) = serde_json::from_value::<T>(Value::Object(given.clone())) {
         let error = error.to_string();
         let Some(name) = error.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) else { break };
@@ -135,7 +136,7 @@ pub(super) fn fields_of<T: DeserializeOwned>() -> Vec<Field> {
     fields
 }
 
-/// A struct of which the names of the fields are wanted, and what is asked for one of them.
+/// A deserializer that records the names of a struct's fields, and the kind of one of them.
 struct Struct<'a> {
     names: &'a mut &'static [&'static str],
     kind_of: Option<(&'static str, &'a mut Kind)>,
@@ -171,7 +172,7 @@ fn enough() -> Error {
     Error::custom("only the shape was wanted")
 }
 
-/// One field of a struct, of which the kind is wanted.
+/// Access to one field of a struct, which records its kind.
 struct One<'a> {
     name: Option<&'static str>,
     kind: &'a mut Kind,
@@ -190,7 +191,7 @@ impl<'de> MapAccess<'de> for One<'_> {
     }
 }
 
-/// Takes down what a type asks for.
+/// A deserializer that records the kind that a type requests.
 struct Asked<'a>(&'a mut Kind);
 
 impl Asked<'_> {
@@ -243,7 +244,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
     }
 }
 
-/// What a list asks for.
+/// Access to the elements of a list, which records their kind.
 struct Each<'a>(&'a mut Kind);
 
 impl<'de> SeqAccess<'de> for Each<'_> {

@@ -1,8 +1,8 @@
-//! What is asked of a design: one variant per method, holding exactly the method's parameters.
+//! Design requests: one variant per method, with exactly the method's parameters.
 //!
-//! A request is a value that can be written down: in JSON `{"method": "joint", "epsilon": 4}`. The command, a notebook
-//! and [`compare`](crate::compare) all make plans by [`design`]; which parameter belongs to which method is read off
-//! the parameters themselves ([`Method::parameters`]).
+//! A request has a JSON form, such as `{"method": "joint", "epsilon": 4}`. The command, notebooks and
+//! [`compare`](crate::compare) all make plans by [`design`]. The parameters of each method follow from its parameter
+//! struct ([`Method::parameters`]).
 //!
 //! ```
 //! use candor_base::schema::Schema;
@@ -32,10 +32,10 @@ use fields::{fields_of, names_of};
 
 pub use fields::{Field, Kind};
 
-/// Lists the methods once; everything that is known of all of them follows from it.
+/// Lists the methods once; all other lists of methods are derived from it.
 macro_rules! methods {
     ($($(#[doc = $about:literal])+ $variant:ident($parameters:ty) = $name:literal $(, or $alias:literal)?;)+) => {
-        /// A plan that is asked for. See the [module](self).
+        /// A request for a plan. See the [module](self).
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "method")]
         #[non_exhaustive]
@@ -43,7 +43,7 @@ macro_rules! methods {
             $($(#[doc = $about])+ #[serde(rename = $name $(, alias = $alias)?)] $variant($parameters),)+
         }
 
-        /// A way to make a plan.
+        /// A design method.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Method {
@@ -58,7 +58,7 @@ macro_rules! methods {
             }
         )+
 
-        /// The parameters of each method, under its name: what they are if they are left out, and how they are put in.
+        /// The parameters of each method, under its name, with their defaults and builder methods.
         ///
         /// ```
         /// use candor_base::schema::Schema;
@@ -81,36 +81,36 @@ macro_rules! methods {
         }
 
         impl Method {
-            /// All of them. Of methods that are equally good, the first is recommended.
+            /// All methods. Among equally good methods, the first is recommended.
             pub const ALL: &[Method] = &[$(Method::$variant),+];
 
-            /// What it is called.
+            /// Returns the name of the method.
             pub fn name(self) -> &'static str {
                 match self { $(Method::$variant => $name,)+ }
             }
 
-            /// Another name that is understood.
+            /// Returns an alternative name of the method, if it has one.
             pub fn alias(self) -> Option<&'static str> {
                 match self { $(Method::$variant => None$(.or(Some($alias)))?,)+ }
             }
 
-            /// What it is, in a line.
+            /// Returns a one-line description of the method.
             pub fn about(self) -> String {
                 let lines: &[&str] = match self { $(Method::$variant => &[$($about),+],)+ };
                 lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
             }
 
-            /// The names of its parameters.
+            /// Returns the names of its parameters.
             pub fn parameters(self) -> &'static [&'static str] {
                 match self { $(Method::$variant => names_of::<$parameters>(),)+ }
             }
 
-            /// Its parameters, with what their values are. Old names stand beside the new ones.
+            /// Returns its parameters, with their kinds; old names are listed next to the new ones.
             pub fn fields(self) -> Vec<Field> {
                 match self { $(Method::$variant => fields_of::<$parameters>(),)+ }
             }
 
-            /// Returns the requests that [`compare`](crate::compare) makes for a given target, with the names to show.
+            /// Returns its requests in a [comparison](crate::compare) for a given target, with the names to display.
             pub fn at(
                 self,
                 schema: &Schema,
@@ -127,28 +127,28 @@ macro_rules! methods {
         }
 
         impl Request {
-            /// The method that is asked for.
+            /// Returns the method of the request.
             pub fn method(&self) -> Method {
                 match self { $(Request::$variant(_) => Method::$variant,)+ }
             }
         }
 
-        /// Makes the plan that is asked for.
+        /// Designs a plan for a request.
         ///
-        /// Whatever comes out was certified by the `candor` crate; no method returns a plan that guarantees less than
-        /// was asked. The plan carries the request ([`candor_base::plan::Plan::request`]).
+        /// The `candor-base` crate certifies every plan, and no method returns a plan that guarantees less than
+        /// requested. The plan contains the request ([`candor_base::plan::Plan::request`]).
         ///
         /// # Errors
-        /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of
-        /// range, or the method does not apply to the schema.
+        /// Returns a [`DesignError`] if a parameter is missing or out of range, or if the method does not apply to the
+        /// schema. Returns [`DesignError::GuaranteesLess`] if a bug of the method broke the guarantee.
         pub fn design(schema: &Schema, request: &Request) -> Result<DesignOutcome, DesignError> {
             design_with_progress(schema, request, ProgressSink::none())
         }
 
-        /// The same for somebody who waits: `progress` is told how long a search takes, and may end it.
+        /// Designs a plan as [`design`] does, reports to `progress`, and can be canceled by it.
         ///
         /// # Errors
-        /// As [`design`], and if whoever watches ends it.
+        /// Returns the errors of [`design`], and [`DesignError::Cancelled`] if `progress` cancels.
         pub fn design_with_progress(
             schema: &Schema, request: &Request, progress: ProgressSink<'_>,
         ) -> Result<DesignOutcome, DesignError> {
@@ -160,40 +160,39 @@ macro_rules! methods {
 }
 
 methods! {
-    /// Every attribute on its own (RR-Independent); epsilons add up
+    /// Each attribute independently (RR-Independent); epsilons add up
     Independent(independent::IndependentRequest) = "independent", or "kronecker";
-    /// Each attribute: report the number of categories that estimates best at a given parity or epsilon
+    /// Each attribute: report a set, of the size with the least variance
     Minimax(minimax::MinimaxRequest) = "minimax";
-    /// The whole record kept or replaced at once (RR-Joint)
+    /// All attributes together, kept or replaced at once (RR-Joint)
     Joint(joint::rr_joint::JointRequest) = "joint";
-    /// The attributes of a cluster together, clusters independently of each other (RR-Clusters); epsilons add up
+    /// The attributes of a cluster together, clusters independently (RR-Clusters); epsilons add up
     Clusters(clusters::ClustersRequest) = "clusters";
-    /// The heuristic of the optimum's paper
+    /// The heuristic of Yamamoto and Shibuya 2024
     Heuristic(joint::single_miss_request::HeuristicRequest) = "heuristic";
-    /// The least record epsilon for given attribute epsilons, with a proof; for tables it can be the worst: see
-    /// workload
+    /// The least record-level epsilon for given attribute epsilons, with a proof
     Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
-    /// Each respondent answers one of the tables only, drawn by a public lottery
+    /// Each respondent answers one of the tables, by a randomly assigned channel
     Sampling(joint::workload::SamplingRequest) = "sampling";
-    /// The least error of the tables at a total epsilon: a public lottery of channels
+    /// The least error of the tables at a record-level epsilon, by randomly assigned channels
     Workload(joint::workload::WorkloadRequest) = "workload";
-    /// The optimum among channels that tell single misses apart only
+    /// The optimum among channels that distinguish single misses only
     Reduced(joint::single_miss_request::ReducedRequest) = "reduced";
     /// The optimum for two attributes in closed form
     TwoAttribute(joint::single_miss_request::TwoAttributeRequest) = "two-attribute";
-    /// One attribute: keep the truth with probability p
+    /// One attribute: keep the true category with probability p
     Warner(k_ary::WarnerRequest) = "warner";
-    /// One attribute: keep the truth with probability q, else draw uniformly
+    /// One attribute: keep the true category with probability q, else draw uniformly
     Up(k_ary::UpRequest) = "up";
-    /// One attribute: the truth lambda times as likely as any other category
+    /// One attribute: the true category is lambda times as likely as any other
     Frapp(k_ary::FrappRequest) = "frapp";
-    /// Each attribute: report l categories, the true one and others at random; they stay equally plausible
+    /// Each attribute: report l categories, the true one and random others
     LDiversity(l_diversity::LDiversityRequest) = "l-diversity";
     /// One yes-or-no question by a list experiment (item count technique): no epsilon
     List(list_experiment::ListRequest) = "list";
     /// Any column-stochastic matrix
     Matrix(matrix::MatrixRequest) = "matrix";
-    /// One attribute: the best channel for a prior, by privacy or utility
+    /// One attribute: the best channel for a prior, by privacy or error
     Front(pareto::plan::FrontRequest) = "front";
 }
 
@@ -215,8 +214,9 @@ impl FromStr for Method {
 }
 
 impl Method {
-    /// Returns the default method for the given parameters: `workload` if `epsilon` is among them and `workload` has
-    /// all of them, else `independent`.
+    /// Returns the default method for the given parameters.
+    ///
+    /// It is `workload` if `epsilon` is among them and `workload` has all of them, otherwise `independent`.
     pub fn by_default(given: &[&str]) -> Method {
         let for_tables = given.contains(&"epsilon") && given.iter().all(|name| Method::Workload.check(name).is_ok());
         if for_tables { Method::Workload } else { Method::Independent }
@@ -230,8 +230,8 @@ impl Method {
     /// Checks that the method has a parameter of this name.
     ///
     /// # Errors
-    /// Returns [`RequestError::WrongMethod`] if only other methods have it, [`RequestError::UnknownParameter`] if none
-    /// has.
+    /// Returns [`RequestError::WrongMethod`] if only other methods have it, and [`RequestError::UnknownParameter`] if
+    /// no method has it.
     pub fn check(self, parameter: &str) -> Result<(), RequestError> {
         if self.parameters().contains(&parameter) {
             return Ok(());
@@ -253,12 +253,14 @@ impl Request {
     /// Creates a request from a method and its parameters.
     ///
     /// # Errors
-    /// If a parameter belongs to another method or to none, is missing, or has a value of the wrong type.
+    /// Returns [`RequestError::WrongMethod`] or [`RequestError::UnknownParameter`] if the method lacks a parameter,
+    /// [`RequestError::InvalidValue`] if a value has the wrong type, and [`RequestError::Missing`] if a required
+    /// parameter is missing.
     pub fn new(method: Method, parameters: Map<String, Value>) -> Result<Request, RequestError> {
         parameters.keys().try_for_each(|name| method.check(name))?;
         let fields = method.fields();
         for (name, value) in &parameters {
-            // Null counts as not given.
+            // Null counts as missing.
             let wrong = |field: &&Field| field.name == name && !value.is_null() && !field.kind.accepts(value);
             if let Some(field) = fields.iter().find(wrong) {
                 return Err(RequestError::InvalidValue {
@@ -289,7 +291,7 @@ impl Request {
     }
 }
 
-/// As JSON: `{"method": "joint", "epsilon": 4}`.
+/// Parses a request in JSON, such as `{"method": "joint", "epsilon": 4}`.
 impl FromStr for Request {
     type Err = RequestError;
 
@@ -311,13 +313,13 @@ impl FromStr for Request {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// A parameter that the method cannot do without.
+    /// A required parameter is missing.
     #[error("this method requires `{0}`")]
     Missing(&'static str),
     /// No method has this name.
     #[error("unknown method \"{found}\"{hint}")]
     UnknownMethod {
-        /// The name given.
+        /// The given name.
         found: String,
         /// A suggestion, or empty.
         hint: String,
@@ -347,7 +349,7 @@ pub enum RequestError {
         parameter: String,
         /// Its value, as JSON.
         value: String,
-        /// What it must be.
+        /// A description of valid values.
         expected: String,
     },
     /// The request is not valid JSON, or lacks a parameter.

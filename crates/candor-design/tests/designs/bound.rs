@@ -1,4 +1,4 @@
-//! The least possible error: golden numbers, the exact optimum on tiny domains, and every plan on the right side of it.
+//! Lower bounds: golden numbers, the exact optimum on tiny domains, and no plan below the bound.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found} for {expected}");
 }
 
-/// Computed by a prototype in Python (barrier method), checked there against cvxpy with Clarabel to six digits.
+/// Computed by a prototype in Python (barrier method), which was checked with cvxpy and Clarabel to six digits.
 #[test]
 fn golden_bounds_of_tables() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../golden/bound_of_tables.json")).unwrap();
@@ -38,7 +38,7 @@ fn golden_bounds_of_tables() {
     }
 }
 
-/// The same with other costs: each component once, `prod (a_i - 1)/a_i`, whatever the tables.
+/// The same with other costs: `prod (a_i - 1)/a_i` for each component, for any tables.
 #[test]
 fn golden_bounds_of_components() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../golden/bound_of_components.json")).unwrap();
@@ -55,13 +55,13 @@ fn golden_bounds_of_components() {
 fn compare_with_golden(costs: Costs, case: &serde_json::Value) {
     let epsilon = case["epsilon"].as_f64().unwrap();
     let number = |field: &str| case[field].as_f64().unwrap();
-    // Without randomization there would be the sampling error left.
+    // Without randomization only the sampling error would be left.
     let sampling: f64 = costs.costs.iter().sum();
     near(Bound::closed_form(costs.clone()).at(epsilon), number("closed_form").max(sampling), 1e-12, "closed form");
     near(Bound::by_pairs(costs, epsilon).at(epsilon), number("bound"), 1e-5, &case.to_string());
 }
 
-/// `|P_U 1_A|^2` of a set of cells for each component, means over the domain.
+/// Returns `|P_U 1_A|^2` of a set of cells for each component, as means over the domain.
 fn spectrum(sizes: &[usize], set: usize) -> Vec<f64> {
     let (k, cells) = (sizes.len(), sizes.iter().product::<usize>());
     let coordinates = |mut cell: usize| -> Vec<usize> {
@@ -88,8 +88,9 @@ fn spectrum(sizes: &[usize], set: usize) -> Vec<f64> {
     (0..1usize << k).map(|u| norm(u).max(0.0)).collect()
 }
 
-/// The exact optimum over all channels: an A-optimal design over all subsets of the domain (theorem 1). A lower and an
-/// upper bound of it, that meet to 1e-4.
+/// Returns a lower and an upper bound on the exact optimum over all channels, which meet to 1e-4.
+///
+/// The optimum is an A-optimal design over all subsets of the domain (theorem 1).
 fn optimum(costs: &Costs, epsilon: f64) -> (f64, f64) {
     let (sizes, f) = (&costs.sizes, epsilon.exp_m1());
     let cells: usize = sizes.iter().product();
@@ -126,7 +127,8 @@ fn optimum(costs: &Costs, epsilon: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// `V* >= bound`, and close; no plan is below `V*`, and lotteries reach it or nearly so.
+/// The exact optimum is at least the bound, and close to it. No plan is below the optimum, and lotteries nearly reach
+/// it.
 #[test]
 fn the_exact_optimum_on_tiny_domains() {
     for (sizes, tables, most) in [
@@ -196,8 +198,8 @@ fn what_is_minimised_is_what_is_printed() {
     }
 }
 
-/// 1,000 repeats of 480 records, uniform over 2 x 3 x 2. The squared error of a table has at least five degrees of
-/// freedom, so its mean is within 0.1 of what is expected (five standard deviations).
+/// 1,000 repetitions with 480 records, uniform over 2 x 3 x 2. The squared error of a table has at least five degrees
+/// of freedom, so its mean is within 0.1 of the expectation (five standard deviations).
 #[test]
 fn simulations_have_the_error_that_was_minimised() {
     let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
@@ -213,7 +215,7 @@ fn simulations_have_the_error_that_was_minimised() {
         let simulated = simulated_errors(&found.plan, &[&tables], &simulation).unwrap()[0].unwrap();
         let cells = 6.0 + 4.0 + 6.0;
         let observed = simulated.powi(2) * cells * records as f64;
-        // For these very records: without the sampling error, (cells - 1)/cells for each table.
+        // For these fixed records: without the sampling error, (cells - 1)/cells for each table.
         let expected = found.error - (5.0 / 6.0 + 3.0 / 4.0 + 5.0 / 6.0);
         near(observed, expected, 0.1, "simulated");
         assert!((observed / (1.25 * expected) - 1.0).abs() > 0.1, "the test can fail");
@@ -253,8 +255,7 @@ fn the_joint_table_is_not_better_off_with_joint() {
     assert_eq!(plan("marginals;pairs"), plan("marginals;pairs"), "the same on every run");
 }
 
-/// Adult marginals at epsilon 4: sets over attributes that no table holds together are needed, and the bound is nearly
-/// met.
+/// Adult marginals at epsilon 4: sets over attributes that share no table are needed, and the bound is nearly attained.
 #[test]
 fn adult_marginals() {
     let schema = Schema::with_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).unwrap();
@@ -267,7 +268,7 @@ fn adult_marginals() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// No method at all is below the bound; nor is it far from the best of them.
+    /// No method is below the bound, and the bound is not far from the best of them.
     #[test]
     fn no_method_is_below_the_bound(
         sizes in prop::collection::vec(2usize..7, 1..4), epsilon in 0.1f64..9.0, which in 0usize..3,
@@ -293,7 +294,7 @@ proptest! {
         prop_assert!(best < 3.0, "{best}");
     }
 
-    /// Whatever the tables and their weights, theorem 3 is no worse than theorem 2, and more epsilon does not hurt.
+    /// For any tables and weights, theorem 3 is at least as good as theorem 2, and a larger epsilon does no harm.
     #[test]
     fn bounds_are_in_order(
         sizes in prop::collection::vec(2usize..9, 2..5), epsilon in 0.1f64..8.0, weight in 0.01f64..100.0,
@@ -303,7 +304,7 @@ proptest! {
         let bound = Bound::by_pairs(costs.clone(), epsilon);
         prop_assert!(bound.at(epsilon) >= Bound::closed_form(costs.clone()).at(epsilon));
         prop_assert!(Bound::by_pairs(costs.clone(), epsilon * 1.1).at(epsilon * 1.1) < bound.at(epsilon));
-        // Where no theorem applies there is the sampling error.
+        // If no theorem applies, the sampling error is left.
         let sampling: f64 = costs.costs.iter().sum();
         for epsilon in [0.0, f64::NAN, 1e9] {
             prop_assert!(bound.at(epsilon) <= sampling && bound.at(epsilon) > sampling * (1.0 - 1e-12));
@@ -311,8 +312,8 @@ proptest! {
     }
 }
 
-/// With a public attribute the sampling error of its shares is part of error and bound; at a large epsilon it is all
-/// there is.
+/// With a public attribute, the sampling error of its shares is part of error and bound. At a large epsilon nothing
+/// else is left.
 #[test]
 fn public_attributes() {
     let labels = |n: usize| (0..n).map(|i| format!("c{i}")).collect::<Vec<String>>();
@@ -329,8 +330,7 @@ fn public_attributes() {
     near(squared_error(&plan, &tables, &[1.0; 3]).unwrap(), sampling_error, 1e-6, "nothing but sampling");
 }
 
-/// More than ten attributes: few kinds of them have theorem 3, many have the closed form; either way it is quick and
-/// one.
+/// More than ten attributes: few kinds of them have theorem 3, many have the closed form. Either is fast and valid.
 #[test]
 fn many_attributes() {
     let twelve = Schema::with_sizes(&[2; 12]).unwrap();
@@ -338,7 +338,7 @@ fn many_attributes() {
     let closed = Bound::closed_form(costs_of(&twelve)).at(6.0);
     let better = Bound::new(costs_of(&twelve), 6.0).at(6.0);
     assert!(better > 1.1 * closed, "{better} {closed}");
-    // As 10 attributes of the golden file, where each is alone: there the patterns of candor reach the bound at 8.
+    // Like the 10 attributes of the golden file, each its own kind: there candor's patterns attain the bound at 8.
     let (tables, weights) = TableList::parse_weighted("pairs", &twelve).unwrap();
     let sampled = sampling(&twelve, 6.0, &tables, &weights).unwrap().error;
     assert!(better < sampled);

@@ -1,4 +1,4 @@
-//! The comparison of methods: each is what its own design says, the best is the best, and simulations agree.
+//! The comparison of methods: each equals its own design, the best is the best, and simulations agree.
 
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -23,7 +23,7 @@ fn made<'a>(candidates: &'a [Candidate], name: &str) -> &'a CandidatePlan {
     candidates.iter().find(|c| c.name == name).unwrap().made.as_ref().unwrap()
 }
 
-/// What is compared, in order.
+/// The methods compared, in order.
 const COMPARED: [&str; 10] = [
     "independent",
     "minimax",
@@ -59,7 +59,7 @@ fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
                 assert!(certified <= 3.0 && certified > 3.0 - 1e-6, "{name}: {certified}");
             }
         }
-        // The definition: every cell of every table, one after the other.
+        // The definition: every cell of every table separately.
         let error = |tables: &str| {
             let mut errors = Vec::new();
             for table in TableList::parse(tables, &schema).unwrap().lists() {
@@ -76,7 +76,7 @@ fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
         assert!(close(made.two_way, error("pairs")) && made.asked == made.two_way, "{name}");
     }
     assert_eq!(made(&candidates, "sampling one attribute").two_way, None, "one attribute tells nothing about pairs");
-    // A workload-optimal plan is as good as sampling, or better.
+    // A workload-optimal plan is at least as good as sampling.
     let error = |name: &str| made(&candidates, name).asked.unwrap();
     assert!(error("workload") <= error("sampling one pair") * (1.0 + 1e-3));
 }
@@ -153,9 +153,9 @@ fn what_a_respondent_sends() {
     assert_eq!((tagged.columns, tagged.categories, tagged.bits), (3, 2, 6.0));
 }
 
-/// 40 repeats of 3,000 records: 78 cells of two-way tables, of which over 40 vary freely. The mean square of so many
-/// errors (they are not independent, so we count 10 for each repeat) is within 35 % of its expectation but for one time
-/// in a million, and the root within 20 %.
+/// 40 repetitions with 3,000 records: 78 cells of two-way tables, of which over 40 vary freely. The errors are not
+/// independent, so we count 10 for each repetition. Their mean square is within 35% of its expectation except with
+/// probability 1e-6, and the root within 20%.
 #[test]
 fn simulations_agree_with_predictions() {
     let schema = Schema::with_sizes(&[3, 5, 4]).unwrap();
@@ -163,7 +163,7 @@ fn simulations_agree_with_predictions() {
     let clusters = [vec![0, 2]];
     let candidates = compare(&schema, &ComparisonTarget { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
     let records = 3_000usize;
-    // A truth in which every cell of every pair is about as common.
+    // Records in which all cells of every pair are about equally common.
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();
     let truths = [column(3, 1), column(5, 3), column(4, 15)];
     let marginals = TableList::marginals(&schema);
@@ -192,8 +192,8 @@ fn simulations_agree_with_predictions() {
     assert!(simulated_errors(plan, &[&marginals], &wrong).is_err());
 }
 
-/// A binary question that alone is randomized is best asked by plain randomized response, whose errors another design
-/// predicts.
+/// If a binary question is the only randomized one, plain randomized response is best; another design predicts its
+/// errors.
 #[test]
 fn what_the_others_cost() {
     let schema = Schema::with_sizes(&[2, 3, 4, 2]).unwrap();

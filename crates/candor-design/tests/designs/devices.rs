@@ -1,4 +1,4 @@
-//! Devices: the golden tables, the best one of two categories by brute force, and what cannot be read.
+//! Devices: golden tables, the best device for two categories by brute force, and rejected descriptions.
 
 use candor_base::channel::{Channel, Epsilon, Rational};
 use candor_base::schema::{Attribute, Schema};
@@ -19,7 +19,7 @@ fn ratio(text: &str) -> Rational {
     Rational::new(n.parse::<u64>().unwrap().into(), d.parse::<u64>().unwrap().into())
 }
 
-/// What the golden file calls a gadget.
+/// Returns the name of a device in the golden file.
 fn called(gadget: DeviceKind) -> Option<&'static str> {
     Some(match gadget {
         DeviceKind::Coins(2) => "2 coins",
@@ -68,7 +68,7 @@ fn every_device_of_the_golden_tables() {
     }
 }
 
-/// What is listed can be typed again.
+/// Listed devices can be parsed again.
 #[test]
 fn listed_devices_are_read_back() {
     for offer in offers(2, 1.61).unwrap() {
@@ -140,7 +140,7 @@ fn other_questions_and_crosswise() {
 }
 
 /// Yu, Tian and Tang (2008): an estimate `(l - q)/(1 - q)` with variance `l (1 - l)/(n (1 - q)^2)`, `l` the share of
-/// "at least one", and no finite epsilon: nobody says "neither" whose true answer is the second category.
+/// "at least one". Epsilon is unbounded: "neither" rules out the second category.
 #[test]
 fn triangular_model_is_exact_and_one_sided() {
     for (written, yes, of) in [("triangular: 1/4", 1, 4), ("Triangular: 0.2412", 603, 2500)] {
@@ -156,7 +156,7 @@ fn triangular_model_is_exact_and_one_sided() {
         for share in [0.0, 0.1, 0.5, 1.0] {
             let l = q + (1.0 - q) * share;
             let expected = l * (1.0 - l) / (1.0 - q).powi(2);
-            // The same of both categories: their shares add up to 1.
+            // The variance is the same for both categories, because their shares add up to 1.
             assert!((device.variance(1, share).unwrap() - expected).abs() < 1e-12, "{share}");
             assert!((device.variance(0, 1.0 - share).unwrap() - expected).abs() < 1e-12, "{share}");
         }
@@ -189,7 +189,7 @@ fn plans_are_exact_and_old_where_they_can_be() {
     assert!(
         matches!(&crosswise.blocks()[0].channels()[0].1, Channel::Matrix(m) if m.labels() == ["different", "the same"])
     );
-    // Of three categories the labels are shifted, one card for each; every card certifies the same.
+    // With three categories the labels are shifted, one card for each; every card has the same certificate.
     let schema = Schema::with_sizes(&[3]).unwrap();
     let three = Device::symmetric(3, DeviceKind::Die(6), 1).unwrap();
     let plan = device::plan(&schema, &[three], true).unwrap();
@@ -219,7 +219,7 @@ fn what_describes_no_device() {
 }
 
 proptest! {
-    /// No device of two categories tells more than the symmetric one of its epsilon: its variance is never smaller.
+    /// No device for two categories has a smaller variance than the symmetric one at its epsilon.
     #[test]
     fn no_device_of_two_categories_beats_the_symmetric_one(
         actions in prop::collection::vec(0usize..4, 20),

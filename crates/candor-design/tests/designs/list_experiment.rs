@@ -1,4 +1,4 @@
-//! List experiments: the matrices, what they reveal, and what is no list.
+//! List experiments: the matrices, certain disclosure, and rejected requests.
 
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
@@ -15,7 +15,7 @@ fn drugs() -> Schema {
     Schema::new(vec![attribute("drugs", &["no", "yes"]), region]).unwrap()
 }
 
-/// Everybody's count follows from the truth and the group: `k`, or `k + z`.
+/// Every count follows from the true answer and the group: `k`, or `k + z`.
 #[test]
 fn counts_follow_from_the_truth_and_the_group() {
     for items in 1..=MAX_CONTROL_ITEMS {
@@ -35,7 +35,7 @@ fn counts_follow_from_the_truth_and_the_group() {
                 }
             }
         }
-        // The plan says the same when it is read again, and promises nothing.
+        // The plan is unchanged after a round trip, and has no finite epsilon.
         assert_eq!(Plan::from_json(&made.plan.to_json()).unwrap(), made.plan);
         assert_eq!(made.plan.guarantee().epsilon().finite(), None);
         let revealed = format!("a count of 0 reveals \"no\" of \"drugs\" and a count of {} reveals \"yes\"", items + 1);

@@ -1,5 +1,6 @@
-//! Lotteries of strips and patterns: how near they come to what no method can beat, from their integers; on tiny
-//! domains to the exact optimum; many attributes; few respondents.
+//! Lotteries of strips and patterns: distance from the lower bound, computed from their integers.
+//!
+//! Also the exact optimum on tiny domains, many attributes, and few respondents.
 
 use crate::informations::by_components;
 use candor_analysis::table_list::TableList;
@@ -44,7 +45,7 @@ impl Case {
         found.plan
     }
 
-    /// The error of the plan, over what no method can beat.
+    /// Returns the error of the plan divided by the lower bound.
     fn ratio(&self, epsilon: f64) -> f64 {
         by_components(&self.plan(epsilon), &self.costs()) / Bound::by_pairs(self.costs(), epsilon).at(epsilon)
     }
@@ -77,12 +78,12 @@ fn four_attributes() {
     Case::new(&[3, 4, 5, 6], "pairs").is_within("3,4,5,6 pairs", [1.01, 1.01, 1.012, 1.005, 1.001]);
 }
 
-/// Two categories each: all sets of records are sets of patterns, and at small epsilons strips are better still.
+/// Two categories each: all sets of records are sets of patterns, and strips are even better at small epsilons.
 #[test]
 fn equal_sizes() {
     Case::new(&[2; 8], "pairs").is_within("2^8 pairs", [1.065, 1.004, 1.168, 1.11, 1.0001]);
     // Each component once: patterns alone, as searched before, had 14,594.7 / 3,228.2 / 739.531 / 147.474 / 26.9385 and
-    // strips alone 14,577.7 at epsilon 0.5; in this error that is as many times the bound.
+    // strips alone 14,577.7 at epsilon 0.5. In this error these are the given multiples of the bound.
     let ten = Case::new(&[2; 10], "pairs");
     for (epsilon, limit) in [(0.5, 1.0645), (1.0, 1.0045), (8.0, 1.0001)] {
         let ratio = ten.ratio(epsilon);
@@ -91,7 +92,7 @@ fn equal_sizes() {
 }
 
 /// The exact optimum over all 2^24 and 2^27 sets of records, each component counted once: found by enumeration in
-/// another program. Weights of single attributes bring the costs of components of pairs to that.
+/// another program. Weights of single attributes change the costs of pairs' components to that.
 #[test]
 fn the_exact_optimum_of_three_attributes() {
     let tables = |sizes: &[f64; 3]| {
@@ -113,8 +114,8 @@ fn the_exact_optimum_of_three_attributes() {
     }
 }
 
-/// The exact optimum over all sets of records, one of each orbit enumerated by another program: reached where that is
-/// worth a list of cells.
+/// The exact optimum over all sets of records, one of each orbit enumerated by another program. It is attained where a
+/// list of cells is worth its length.
 #[test]
 fn the_optimum_of_small_tables() {
     for (sizes, epsilon, optimum, near) in [
@@ -129,7 +130,7 @@ fn the_optimum_of_small_tables() {
     }
 }
 
-/// 20 attributes of many sizes, 190 tables: strips have nearly all of it.
+/// 20 attributes of many sizes, 190 tables: strips have nearly all the weight.
 #[test]
 fn twenty_attributes() {
     let sizes = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16];
@@ -140,7 +141,7 @@ fn twenty_attributes() {
     }
 }
 
-/// 4,950 tables; the plan has a strip for each, and says no more than what was asked.
+/// 4,950 tables: the plan has a strip for each, and meets the requested epsilon.
 #[test]
 fn a_hundred_attributes() {
     let sizes: Vec<usize> = (0..100).map(|i| 2 + i % 9).collect();
@@ -177,7 +178,7 @@ fn public_attributes_are_not_asked_about() {
     assert!(case.ratio(1.0) < 1.01);
 }
 
-/// Every table that was named has its 30 respondents, or there is no plan.
+/// Every named table has its 30 respondents, or there is no plan.
 #[test]
 fn few_respondents() {
     let case = Case::new(&ADULT, "triples");
@@ -200,7 +201,7 @@ fn few_respondents() {
     let fewer = for_so_many(respondents).unwrap();
     assert!(respondents * least(&fewer.plan) > 29.0, "{} of {respondents}", least(&fewer.plan));
     assert!(fewer.error < 1.1 * many.error, "{} {}", fewer.error, many.error);
-    // 200 cannot be shared out among 56 tables; as many as it says can.
+    // 200 cannot be divided among 56 tables; the number in the error can.
     let Err(DesignError::Respondents { tables: 56, needed, .. }) = for_so_many(200.0) else {
         panic!("200 are too few")
     };
@@ -216,7 +217,7 @@ fn few_respondents() {
     assert!(lottery_for(&large.schema, 1.0, &large.tables, &large.weights, f64::NAN, EFFORT).is_err());
 }
 
-/// It is never worse than what is simpler.
+/// A lottery is never worse than a simpler method.
 #[test]
 fn never_worse_than_sampling() {
     for (sizes, tables) in [(&[12, 20][..], "joint"), (&[3, 3, 3, 3, 3], "triples"), (&[40, 2, 2], "pairs")] {

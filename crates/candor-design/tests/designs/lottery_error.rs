@@ -1,4 +1,4 @@
-//! What the analysis says of a lottery with strips is what its channels tell.
+//! The analysis predicts the same error of a lottery with strips as its channels imply.
 
 use crate::informations::by_components;
 use candor_analysis::table_list::TableList;

@@ -1,4 +1,4 @@
-//! Designs, method by method. One program, because each takes longer to link than to run.
+//! Designs, method by method. One program, because linking each test takes longer than running it.
 
 #[path = "../informations/mod.rs"]
 mod informations;

@@ -34,7 +34,7 @@ fn certified(plan: &Plan) -> f64 {
     plan.guarantee().epsilon().as_f64()
 }
 
-/// Each level met to 1e-9 and never exceeded, the bound below the certificate.
+/// Checks that each level is met to 1e-9 and never exceeded, and that the bound is below the certificate.
 fn is_honest(found: &Bounded, epsilons: &[f64]) {
     assert!(found.lower_bound <= certified(&found.plan), "{} above {}", found.lower_bound, certified(&found.plan));
     for (attribute, &asked) in found.plan.guarantee().attributes().iter().zip(epsilons) {
@@ -89,7 +89,7 @@ fn golden_optima_of_classes() {
     }
 }
 
-/// Numbers in a range, the same on every run.
+/// Random numbers in a range, the same on every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -123,8 +123,8 @@ fn gaps_of_larger_instances() {
     }
 }
 
-/// Thirty attributes at epsilon 3: the program of the sets found so far has many solutions that are as good as each
-/// other, and pivots between them must not pass for the end. (This one was left with a gap of 3.)
+/// Thirty attributes at epsilon 3: the program of the sets found so far has many equally good solutions, and pivots
+/// between them must not end the search. (This instance was left with a gap of 3.)
 #[test]
 fn pivots_without_gain_are_not_the_end() {
     let sizes =
@@ -134,7 +134,7 @@ fn pivots_without_gain_are_not_the_end() {
     assert!(found.upper - found.lower < 1e-6, "{} {}", found.lower, found.upper);
 }
 
-/// Attributes that are nearly alike make nearly singular programs; the gap must not suffer.
+/// Nearly equal attributes make nearly singular programs; the gap must stay small.
 #[test]
 fn gaps_of_nearly_alike_attributes() {
     let mut numbers = Numbers(99);
@@ -143,7 +143,7 @@ fn gaps_of_nearly_alike_attributes() {
         let found = search(&levels, EFFORT);
         assert!(found.upper - found.lower < 1e-6, "{sizes:?}: {} {}", found.upper, found.lower);
     };
-    // Two that were off by 1e-3 and 1e-5 once.
+    // Two that were wrong by 1e-3 and 1e-5 once.
     check(vec![12, 2, 14, 15, 9, 16, 19, 5, 20, 20, 18, 20, 14, 5, 2, 19]);
     check(vec![15, 18, 18, 4, 16, 4, 18, 10, 15, 9, 3, 8, 2, 11, 3, 6]);
     for _ in 0..100 {
@@ -151,13 +151,13 @@ fn gaps_of_nearly_alike_attributes() {
     }
 }
 
-/// What users give: equal levels, few numbers of categories, ties everywhere. Steps are counted, so that this holds on
+/// Typical inputs: equal levels, few numbers of categories, ties everywhere. Steps are counted, so that this holds on
 /// every machine.
 #[test]
 fn equal_and_nearly_equal_levels_take_few_steps() {
     let mut numbers = Numbers(31);
     let cases: [(usize, f64, f64, f64, f64, u64); 9] = [
-        // Attributes, categories up to, lowest and highest level, gap, steps.
+        // Attributes, largest number of categories, lowest and highest level, gap, steps.
         (18, 5.0, 0.3, 0.3, 1e-7, 1 << 23),
         (22, 5.0, 0.3, 0.3, 1e-7, 1 << 23),
         (30, 5.0, 0.3, 0.3, 1e-7, 1 << 23),
@@ -180,7 +180,7 @@ fn equal_and_nearly_equal_levels_take_few_steps() {
     }
 }
 
-/// However hard the instance, the search ends by its steps, with two bounds.
+/// The search ends by its steps even for hard instances, with two bounds.
 #[test]
 fn the_hardest_search_ends() {
     let (sizes, epsilons) = Numbers(5).instance(200, 0.05, 0.5);
@@ -207,7 +207,7 @@ fn alike_attributes_have_a_closed_form() {
         assert!((certified(&found.plan) - closed).abs() < 1e-8, "{k}: {} for {closed}", certified(&found.plan));
         assert!(certified(&found.plan) - found.lower_bound < 1e-8);
         assert_eq!(found.plan.to_json().matches("threshold").count(), 1, "one set is enough");
-        // The general search knows nothing of the closed form.
+        // The general search does not use the closed form.
         if k < 30 {
             let levels = EpsilonTargets::new(vec![categories; k], vec![epsilon; k]).unwrap();
             let general = search(&levels, EFFORT);
@@ -222,7 +222,7 @@ fn alike_attributes_have_a_closed_form() {
 
 #[test]
 fn obvious_answers() {
-    // One attribute: k-ary randomized response. Epsilon 0: nothing is told.
+    // One attribute: k-ary randomized response. Epsilon 0: no information.
     assert!((certified(&design(&[4], &[1.5]).plan) - 1.5).abs() < 1e-9);
     assert_eq!(certified(&design(&[4, 2], &[0.0, 0.0]).plan), 0.0);
     let half = design(&[4, 2, 3], &[1.0, 0.0, 0.5]);
@@ -231,7 +231,7 @@ fn obvious_answers() {
     assert!((certified(&half.plan) - certified(&design(&[4, 3], &[1.0, 0.5]).plan)).abs() < 1e-8);
 }
 
-/// Where 64 bits cannot hold what was asked, less is given, never more.
+/// If 64 bits are not enough for the request, the epsilon is smaller, never larger.
 #[test]
 fn huge_epsilons_are_not_exceeded() {
     for epsilons in [[20.0, 14.0], [30.0, 25.0], [40.0, 45.0], [60.0, 1.0]] {
@@ -258,8 +258,8 @@ fn what_is_no_privacy_loss_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Never more than the sum of the levels, never below the largest; honest; and the order of the attributes
-    /// does not matter.
+    /// Never more than the sum of the levels, never below the largest; bounds are valid; and the order of the
+    /// attributes does not matter.
     #[test]
     fn random_instances(instance in prop::collection::vec((2usize..9, 0.05f64..8.0), 2..9)) {
         let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
@@ -273,7 +273,7 @@ proptest! {
         prop_assert!((certified(&design(&sizes, &epsilons).plan) - epsilon).abs() < 1e-7);
     }
 
-    /// More misses are never likelier: X(S) >= X(T) for S inside T.
+    /// More misses are never more likely: X(S) >= X(T) for S within T.
     #[test]
     fn likelihoods_fall_with_misses(instance in prop::collection::vec((2usize..6, 0.05f64..6.0), 2..6)) {
         let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
@@ -293,7 +293,7 @@ proptest! {
         }
     }
 
-    /// The budget turned round: within the total, close to it, in the ratio asked for.
+    /// The inverse problem: within the total, close to it, in the requested ratio.
     #[test]
     fn totals_are_met(
         instance in prop::collection::vec((2usize..7, 0.2f64..3.0), 2..7),

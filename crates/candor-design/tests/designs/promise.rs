@@ -1,4 +1,4 @@
-//! No method returns a plan that guarantees less than was asked, over all methods that are asked for an epsilon.
+//! No method returns a plan that guarantees less than requested, over all methods that take an epsilon.
 
 use candor_base::schema::Schema;
 use candor_design::request::{Request, design};
@@ -6,7 +6,7 @@ use candor_design::{DesignError, DesignOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Epsilons from tiny to large, among them round ones, which floats do not hold exactly.
+/// Epsilons from tiny to large, including round ones, which floats do not represent exactly.
 fn epsilon() -> impl Strategy<Value = f64> {
     prop_oneof![
         (-12.0f64..3.0).prop_map(f64::exp),
@@ -14,7 +14,7 @@ fn epsilon() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Every way to ask a method for epsilons, for these attributes.
+/// Returns every way to request epsilons from a method, for these attributes.
 fn requests(sizes: &[usize], total: f64, each: &[f64]) -> Vec<Value> {
     let ratio: Vec<f64> = each.iter().map(|epsilon| epsilon / each.iter().sum::<f64>()).collect();
     let pair: Vec<String> = (1..=sizes.len().min(2)).map(|i| format!("a{i}")).collect();

@@ -1,5 +1,4 @@
-//! Requests: written down and read back the same, each parameter with its methods only, and plans as the methods
-//! themselves make them.
+//! Requests: round trips through JSON, parameters of each method, and plans equal to those of the methods themselves.
 
 use candor_base::schema::Schema;
 use candor_design::request::{Kind, Method, Request, RequestError, design};
@@ -10,7 +9,7 @@ fn parameters(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
-/// One request of every method, for three attributes or for one.
+/// Returns one request of every method, for three attributes or for one.
 fn one_of_each() -> Vec<(Method, Value, &'static [usize])> {
     let three: &[usize] = &[3, 4, 5];
     vec![
@@ -91,7 +90,7 @@ fn a_value_of_another_kind_is_told_with_its_parameter() {
     assert!(Request::new(Method::Joint, parameters(json!({"epsilon": 1, "compliance_check": null}))).is_err());
 }
 
-/// What a method cannot do without is what it complains of.
+/// A method reports exactly its required parameters as missing.
 #[test]
 fn fields_are_what_methods_take() {
     for &method in Method::ALL {
@@ -138,7 +137,7 @@ fn requests_make_what_the_methods_make() {
     assert_eq!(plan(Method::Joint, json!({"epsilon": 2.0})), joint::rr_joint::rr_joint(&schema, 2.0).unwrap());
 }
 
-/// The heuristic raises epsilons it cannot meet; that is refused unless it was allowed.
+/// The heuristic raises epsilons it cannot meet, which is an error unless it was allowed.
 #[test]
 fn weaker_protection_must_be_allowed() {
     let schema = Schema::with_sizes(&[2, 2, 2]).unwrap();

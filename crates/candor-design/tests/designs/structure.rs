@@ -1,4 +1,4 @@
-//! Questions asked only if: designs do not spend on what cannot be.
+//! Skip logic: designs do not spend epsilon on structural zeros.
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -20,7 +20,7 @@ fn schema() -> Schema {
     .unwrap()
 }
 
-/// The plan for the tables without the knowledge, under the schema that has it; both judged by the cells that can be.
+/// The plan for the tables without structural zeros, under the schema that has them; both are judged by possible cells.
 #[test]
 fn knowledge_makes_better_plans() {
     let schema = schema();
@@ -38,8 +38,8 @@ fn knowledge_makes_better_plans() {
             let error = |plan: &Plan| squared_error(plan, &tables, &weights).unwrap();
             let (now, then) = (error(&knowing.plan), error(&without));
             assert!(now < then * (1.0 - least), "{text} {epsilon}: {now} {then}");
-            // What was minimised is what there is, but that answers are a little less noisy where the truth can be, and
-            // that public categories with more cells are then likelier.
+            // The minimized error is the actual one, except for two effects. Answers are slightly less noisy where true
+            // records are possible, and public categories with more cells are then more likely.
             assert!(
                 (knowing.error / now - 1.0).abs() < if text.contains("region") { 0.3 } else { 0.1 },
                 "{text} {epsilon}: {} {now}",

@@ -1,4 +1,4 @@
-//! Theorem 4: golden bounds by moments of three records, and how it stands to theorem 3, plans and time.
+//! Theorem 4: golden bounds by moments of three records, compared with theorem 3, plans and time limits.
 
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
@@ -12,19 +12,19 @@ fn costs(sizes: &[usize], tables: &str) -> Costs {
 }
 
 /// Computed by two prototypes in Python with Clarabel and SCS; `best_plan` is an upper bound of every valid lower
-/// bound. The prototypes stopped a little early, so that the certified bound may be above theirs by a few units of the
-/// fifth digit.
+/// bound. The prototypes stopped slightly early, so the certified bound may exceed theirs by a few units of the fifth
+/// digit.
 #[test]
 fn golden_bounds_by_three_records() {
     let cases: serde_json::Value = serde_json::from_str(include_str!("../golden/three_records.json")).unwrap();
     for case in cases.as_array().unwrap() {
         let sizes: Vec<usize> = serde_json::from_value(case["categories"].clone()).unwrap();
         let number = |field: &str| case[field].as_f64().unwrap();
-        // Those of several large kinds take long: they are in the bench.
+        // Several large kinds take long: they are in the bench.
         if sizes.iter().any(|&size| size > 4) {
             continue;
         }
-        // The search ends by itself; a busy machine shall not end it before.
+        // The search ends by itself; a busy machine must not end it earlier.
         let deadline = Deadline::start(Some(600.0), ProgressSink::none());
         let bound = Bound::within(costs(&sizes, "pairs"), number("epsilon"), &deadline).at(number("epsilon"));
         let golden = number("three_records");
@@ -55,7 +55,7 @@ fn tables_that_treat_attributes_differently() {
     }
 }
 
-/// Without time there is theorem 3; and the bound is one at other epsilons than that of the search.
+/// Without time only theorem 3 is used. The bound is also valid at epsilons other than the search's.
 #[test]
 fn time_and_epsilon() {
     let costs = costs(&[2; 6], "pairs");

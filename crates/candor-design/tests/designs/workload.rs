@@ -1,5 +1,5 @@
-//! Workload-optimal plans: the eight Adult attributes against figures found by another program, small cases against all
-//! sets of patterns.
+//! Workload-optimal plans: the eight Adult attributes against results of another program, small cases against all sets
+//! of patterns.
 
 use crate::informations::by_components;
 use candor_analysis::table_list::TableList;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 const EFFORT: SearchLimits = SearchLimits::to(1e-10);
 
-/// `sum of v_U` over the pairs, each once, from the plan itself.
+/// Returns `sum of v_U` over the pairs, each once, from the plan itself.
 fn pairs(plan: &Plan, sizes: &[usize]) -> f64 {
     let schema = Schema::with_sizes(sizes).unwrap();
     let mut costs = Costs::of_tables(&schema, &TableList::parse("pairs", &schema).unwrap(), &[1.0; 28]).unwrap();
@@ -33,9 +33,9 @@ fn certified(plan: &Plan) -> f64 {
 fn adult() {
     let schema = Schema::with_sizes(&ADULT).unwrap();
     let (tables, weights) = TableList::parse_weighted("marginals;pairs", &schema).unwrap();
-    // As another program found them: sampling with k-ary answers, one channel, lottery. It counted each component once;
-    // here single attributes count by the tables that hold them, about 2.7 times as much, so that pairs come out a
-    // little worse.
+    // Results of another program: sampling with k-ary answers, one channel, lottery. It counted each component once.
+    // Here single attributes count by the number of their tables, about 2.7 times as much, so that pairs have slightly
+    // larger errors.
     for (epsilon, sampled, one_channel, lotteries) in [
         (1.0, 658_400.0, 401_600.0, 134_200.0),
         (2.0, 54_740.0, 51_570.0, 22_980.0),
@@ -84,7 +84,7 @@ proptest! {
     }
 }
 
-/// Weights move the error where they are.
+/// Weights shift the error.
 #[test]
 fn weights_matter() {
     let schema = Schema::with_sizes(&[4, 5, 6]).unwrap();

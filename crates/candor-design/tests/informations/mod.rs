@@ -1,10 +1,10 @@
-//! What a lottery tells, from its channels one by one.
+//! The information of a lottery, computed channel by channel.
 
 use candor_base::channel::{Channel, Pattern, Strip};
 use candor_base::plan::Plan;
 use candor_design::bound::Costs;
 
-/// `sum of C_U / I_U` of a plan with one block, by its integers.
+/// Returns `sum of C_U / I_U` of a plan with one block, from its integers.
 pub fn by_components(plan: &Plan, costs: &Costs) -> f64 {
     let block = &plan.blocks()[0];
     let total: f64 = block.channels().iter().map(|(weight, _)| *weight as f64).sum();
@@ -30,8 +30,9 @@ fn mean_squares(channel: &Channel) -> Vec<f64> {
     }
 }
 
-/// The square of the eigenvalue, over how much a set of `q` of `a` categories varies: `q (a - q) / (a - 1)`, 1 for `q =
-/// 1`.
+/// Returns the squared eigenvalue divided by the variation of a set of `q` of `a` categories.
+///
+/// The variation is `q (a - q) / (a - 1)`, which is 1 for `q = 1`.
 fn told_by_pattern(pattern: &Pattern, component: &[usize]) -> f64 {
     let eigenvalue = *pattern.marginal(component).eigenvalues().last().unwrap();
     let varies = |&i: &usize| {
@@ -41,7 +42,7 @@ fn told_by_pattern(pattern: &Pattern, component: &[usize]) -> f64 {
     eigenvalue * eigenvalue / component.iter().map(varies).product::<f64>()
 }
 
-/// `F^2 q_V / ( d_V (1 + F p)^2 )`.
+/// Returns `F^2 q_V / ( d_V (1 + F p)^2 )`.
 fn told_by_strip(strip: &Strip, squares: &[f64], component: &[usize], dimension: f64) -> f64 {
     let axes: Option<Vec<usize>> = component.iter().map(|&place| strip.axis_of(place)).collect();
     let Some(axes) = axes else { return 0.0 };

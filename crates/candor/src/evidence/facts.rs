@@ -15,7 +15,7 @@ use crate::made_by::made_by;
 use crate::sample_size::{SampleSizeOptions, sample_size};
 
 /// Margin of error for which the required number of respondents is stated.
-const MARGIN: f64 = 0.03;
+pub(super) const MARGIN: f64 = 0.03;
 /// Default number of responses that a survey stores together.
 const DEFAULT_BATCH: i64 = 20;
 
@@ -91,8 +91,6 @@ impl Facts {
         let say = |name: &str| language.evidence(name, &[]);
         let mut values: BTreeMap<&'static str, String> = BTreeMap::new();
         let not_stated = || say("not_stated");
-        values.insert("survey", survey.text("title").unwrap_or_else(|| say("this_survey")));
-        values.insert("contact", survey.text("contact").unwrap_or_else(not_stated));
         values.insert("fingerprint", plan.fingerprint().as_str().to_owned());
         values.insert("version", env!("CARGO_PKG_VERSION").to_owned());
         let named = |public: bool| -> Vec<String> {
@@ -113,18 +111,20 @@ impl Facts {
         values.insert("respondents", respondents.map_or_else(not_stated, |n| language.whole(n)));
         let admission = survey.admission();
         let who = match admission {
-            Admission::Nothing => "no_survey",
-            Admission::Open => "everybody",
-            Admission::Invited => "invited",
-            Admission::Tokens => "tokens",
+            Admission::Nothing => None,
+            Admission::Open => Some("everybody"),
+            Admission::Invited => Some("invited"),
+            Admission::Tokens => Some("tokens"),
         };
-        values.insert("admission", say(who));
-        values.insert("tokens_until", survey.text("tokens_until").unwrap_or_else(|| say("nothing")));
-        let batch = survey.number("batch").unwrap_or(DEFAULT_BATCH).unsigned_abs();
-        let without = admission == Admission::Nothing;
-        values.insert("batch", if without { say("no_survey") } else { language.whole(batch) });
         let published = survey.number("public_results").map(i64::unsigned_abs);
-        values.insert("public_results", published.map_or_else(|| say("nothing"), |n| language.whole(n)));
+        if let Some(who) = who {
+            values.insert("survey", survey.text("title").unwrap_or_else(|| say("this_survey")));
+            values.insert("contact", survey.text("contact").unwrap_or_else(not_stated));
+            values.insert("admission", say(who));
+            values.insert("tokens_until", survey.text("tokens_until").unwrap_or_else(|| say("nothing")));
+            values.insert("batch", language.whole(survey.number("batch").unwrap_or(DEFAULT_BATCH).unsigned_abs()));
+            values.insert("public_results", published.map_or_else(|| say("nothing"), |n| language.whole(n)));
+        }
         Ok(Facts {
             facts: numbered(values, language),
             bounded: plan.guarantee().epsilon().finite().is_some(),
@@ -191,12 +191,13 @@ const ORDER: [(&str, &str); 21] = [
 ];
 
 fn numbered(mut values: BTreeMap<&'static str, String>, language: &Language) -> Vec<Fact> {
-    let fact = |(place, (name, source)): (usize, &(&'static str, &str))| Fact {
+    let known = ORDER.iter().filter_map(|(name, source)| Some((*name, values.remove(name)?, *source)));
+    let fact = |(place, (name, value, source)): (usize, (&'static str, String, &str))| Fact {
         number: place + 1,
         name,
         about: language.evidence(&format!("fact_{name}"), &[]),
-        value: values.remove(name).unwrap_or_default(),
-        source: (*source).to_owned(),
+        value,
+        source: source.to_owned(),
     };
-    ORDER.iter().enumerate().map(fact).collect()
+    known.enumerate().map(fact).collect()
 }

@@ -20,7 +20,7 @@ use crate::locale::Language;
 use crate::page::{Page, Part};
 
 pub use facts::Fact;
-use facts::{Admission, Facts};
+use facts::{Admission, Facts, MARGIN};
 pub use markdown::markdown;
 
 /// Evidence for one plan.
@@ -86,17 +86,22 @@ const DPIA: Outline = &[
     ("q_need", &["need", "open_need"]),
     ("q_processing", &["processing", "where", "public", "storage", "open_processing"]),
     ("q_consultation", &["open_consultation"]),
-    ("q_necessity", &["proportion", "precision", "open_necessity"]),
-    ("q_risks", &["limit", "guess", "public", "side", "server", "risk_change", "risk_loss"]),
-    ("q_measures", &["irreversible", "admission", "storage", "release"]),
+    ("q_necessity", &["proportion", "precision", "rights", "open_necessity"]),
+    (
+        "q_risks",
+        &["risk_access", "limit", "guess", "public", "side", "server", "risk_change", "risk_loss", "open_risks"],
+    ),
+    ("q_measures", &["irreversible", "admission", "storage", "release", "open_measures"]),
     ("q_approval", &["open_approval"]),
 ];
 
 const NIST: Outline = &[
     ("q_parameter", &["limit"]),
-    ("q_unit", &["unit"]),
-    ("q_algorithm", &["algorithm"]),
+    ("q_unit", &["unit", "again"]),
+    ("q_mixed", &["public"]),
+    ("q_algorithm", &["algorithm", "drawing"]),
     ("q_utility", &["precision", "bias"]),
+    ("q_query", &["query"]),
     ("q_security", &["side", "storage", "admission"]),
     ("q_trust", &["local", "where"]),
     ("q_exposure", &["where", "public"]),
@@ -108,7 +113,9 @@ const REGISTRY: Outline = &[
     ("q_trust", &["local", "where"]),
     ("q_unit", &["unit"]),
     ("q_parameter", &["limit"]),
-    ("q_algorithm", &["algorithm"]),
+    ("q_unprotected", &["public", "side"]),
+    ("q_accounting", &["again", "query"]),
+    ("q_algorithm", &["algorithm", "drawing"]),
     ("q_software", &["software"]),
     ("q_release", &["release"]),
 ];
@@ -178,7 +185,7 @@ fn commands(plan: &Plan) -> Vec<String> {
     [
         format!("candor audit plan.json{required}"),
         "candor explain plan.json".to_owned(),
-        "candor sample-size plan.json".to_owned(),
+        format!("candor sample-size plan.json --margin {MARGIN} --tables marginals"),
     ]
     .to_vec()
 }
@@ -201,6 +208,8 @@ impl Writer<'_> {
             "check" => "check_unbounded",
             "public" if has_public => "public_some",
             "public" => "public_none",
+            "rights" if has_public => "rights_public",
+            "rights" => "rights_none",
             "precision" if precise => "precision_known",
             "precision" => "precision_unknown",
             "where" if has_survey => "device",
@@ -208,6 +217,9 @@ impl Writer<'_> {
             "storage" if has_survey => "storage_batches",
             "storage" => "storage_none",
             "release" if publishes => "release_public",
+            "release" if !has_survey => "release_plan",
+            "title" if !has_survey => "title_plan",
+            "name" if !has_survey => "name_plan",
             "release" => "release_none",
             "admission" => match admission {
                 Admission::Nothing => "admission_none",
@@ -231,12 +243,20 @@ impl Writer<'_> {
         Statement { name, text: unmarked(&marked), marked, facts: used.iter().map(|fact| fact.number).collect() }
     }
 
+    /// Returns whether a statement applies: a page, stored responses and a contact need a survey, and sums of epsilons
+    /// need a finite epsilon.
+    fn applies(&self, name: &str) -> bool {
+        match name {
+            "server" | "rights" | "contact" => self.facts.admission != Admission::Nothing,
+            "again" => self.facts.bounded,
+            _ => true,
+        }
+    }
+
     fn section(&self, name: &'static str, outline: Outline) -> Section {
         let point = |(question, statements): &(&'static str, &'static [&'static str])| {
-            // A server that delivers the page could do more than its responses allow. Without a survey there is
-            // no such page.
-            let fits = |name: &&&'static str| **name != "server" || self.facts.admission != Admission::Nothing;
-            let statements = statements.iter().filter(fits).map(|name| self.statement(name)).collect();
+            let statements = statements.iter().filter(|name| self.applies(name));
+            let statements = statements.map(|name| self.statement(name)).collect();
             Point { question: self.language.evidence(question, &[]), statements }
         };
         Section { name, title: self.language.evidence(name, &[]), points: outline.iter().map(point).collect() }
@@ -271,6 +291,7 @@ fn page(plan: &Plan, writer: &Writer<'_>, sections: &[Section], commands: &[Stri
     }
     parts.push(Part::Heading(say("certificate")));
     parts.push(Part::Paragraph(referenced(&writer.statement("check"))));
+    parts.push(Part::Paragraph(referenced(&writer.statement("client"))));
     parts.push(Part::Commands(commands.to_vec()));
     let row = |fact: &Fact| vec![fact.number.to_string(), fact.about.clone(), fact.value.clone(), fact.source.clone()];
     parts.push(Part::Table {

@@ -125,10 +125,12 @@ impl Running {
     /// Returns the next answer.
     fn next(&mut self, done: usize, wanted: usize, progress: ProgressSink<'_>) -> Result<String, StudyError> {
         loop {
-            match self.answers.recv_timeout(LOOK) {
-                Ok(answer) => return Ok(answer?),
+            let answer = self.answers.recv_timeout(LOOK);
+            match answer {
+                // A slow program answers, but not in time.
+                Ok(answer) if Instant::now() <= self.ends => return Ok(answer?),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.short(done, wanted)),
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             }
             progress.report(Progress::new("answers", done as u64, Some(wanted as u64)))?;
             if Instant::now() > self.ends {
@@ -206,6 +208,7 @@ fn ask(input: ChildStdin, truths: &[String], order: &[u8]) {
 fn read(output: ChildStdout, mut hand_on: impl FnMut(Result<String, DrawsError>) -> bool) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
+    let mut given = 1;
     loop {
         line.clear();
         let most = MAX_ANSWER as u64 + 2;
@@ -216,8 +219,10 @@ fn read(output: ChildStdout, mut hand_on: impl FnMut(Result<String, DrawsError>)
         let end = line.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
         let answer = match end > MAX_ANSWER {
             true => Err(DrawsError::Long(end)),
-            false => Ok(String::from_utf8_lossy(&line[..end]).into_owned()),
+            // Replaced signs would hide what answers differ in.
+            false => str::from_utf8(&line[..end]).map(str::to_owned).map_err(|_| DrawsError::Text(given)),
         };
+        given += 1;
         if !hand_on(answer) {
             return;
         }

@@ -4,31 +4,33 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::moments::Entry;
 
-/// Maximize `objective w` such that every `constant + sum of w_i A_i` is positive semidefinite, every `constant + row
-/// w` is not negative, and the equations hold.
+/// A semidefinite program: maximize `objective w` under matrix, row and equation conditions.
+///
+/// Every `constant + sum of w_i A_i` must be positive semidefinite, every `constant + row w` must not be negative, and
+/// the equations must hold.
 pub struct Program {
     pub objective: Vec<f64>,
     pub blocks: Vec<Matrix>,
     pub rows: Vec<Row>,
     pub equations: Vec<Equation>,
-    /// About the largest value that the objective may have: multipliers begin at this scale.
+    /// Approximate largest value of the objective, the scale of the initial multipliers.
     pub scale: f64,
 }
 
 /// A constant and coefficients.
 pub type Row = (f64, Vec<(usize, f64)>);
 
-/// Coefficients and the right side.
+/// Coefficients and the right-hand side.
 pub type Equation = (Vec<(usize, f64)>, f64);
 
 /// A symmetric matrix that is affine in the unknowns.
 pub struct Matrix {
     pub constant: DMatrix<f64>,
-    /// For each unknown that appears its entries, both halves.
+    /// The entries of each unknown that occurs, both halves.
     pub terms: Vec<(usize, Vec<Entry>)>,
 }
 
-/// Multipliers that prove how large the objective can be, and the best unknowns found.
+/// Multipliers that prove an upper bound on the objective, and the best unknowns found.
 pub struct Solution {
     pub unknowns: Vec<f64>,
     pub matrices: Vec<DMatrix<f64>>,
@@ -36,10 +38,10 @@ pub struct Solution {
     pub equations: Vec<f64>,
 }
 
-/// How many steps there are at most.
+/// Maximum number of steps.
 const STEPS: usize = 100;
 
-/// How far to the boundary a step goes.
+/// Fraction of the distance to the boundary that a step covers.
 const DAMPING: f64 = 0.95;
 
 impl Matrix {
@@ -69,11 +71,11 @@ impl Matrix {
     }
 }
 
-/// Where the method is.
+/// The state of the method.
 struct State<'a> {
     program: &'a Program,
     unknowns: Vec<f64>,
-    /// Values of blocks and rows, all inside.
+    /// Values of blocks and rows, all strictly inside.
     blocks: Vec<DMatrix<f64>>,
     slacks: Vec<f64>,
     /// Multipliers.
@@ -90,26 +92,27 @@ struct Direction {
     rows: Vec<f64>,
 }
 
-/// What steps from one place share.
+/// The parts that all steps from one point share.
 struct System {
     inverses: Vec<DMatrix<f64>>,
     factor: Cholesky<f64, Dyn>,
 }
 
-/// Which unknowns follow from the others by the equations.
+/// The unknowns that the equations determine from the others.
 struct Elimination {
-    /// For each equation that says something new, its place and the unknown that it gives.
+    /// The place of each independent equation, and the unknown that it determines.
     pivots: Vec<(usize, usize)>,
     others: Vec<usize>,
-    /// The change of each of these unknowns is minus this times the change of the others.
+    /// The changes of these unknowns are minus this matrix times the changes of the others.
     by: DMatrix<f64>,
 }
 
 impl Program {
-    /// The best multipliers found from positive unknowns strictly inside all conditions; `None` if these are not. It
-    /// ends where they differ from the objective by `gap`, relatively.
+    /// Finds the best multipliers, from positive unknowns strictly inside all conditions.
     ///
-    /// Moments differ by many powers of ten: unknowns, rows and matrices are scaled such that they begin with ones.
+    /// Returns `None` if the start is not inside. The method ends when the multipliers' bound is within `gap` of the
+    /// objective, relatively. Moments differ by many powers of ten, so unknowns, rows and matrices are scaled to start
+    /// at ones.
     pub fn solve(&self, start: &[f64], gap: f64) -> Option<Solution> {
         let diagonal =
             |block: &Matrix| -> Vec<f64> { block.at(start).diagonal().iter().map(|x| x.sqrt().recip()).collect() };
@@ -209,7 +212,7 @@ impl<'a> State<'a> {
         self.blocks.iter().zip(&self.matrices).map(|(a, b)| a.dot(b)).sum::<f64>() + dot(&self.slacks, &self.rows)
     }
 
-    /// What is missing from the conditions on multipliers, without those of the equations.
+    /// Returns the residual of the conditions on multipliers, without the multipliers of the equations.
     fn residual(&self) -> DVector<f64> {
         let mut sum = DVector::from_column_slice(&self.program.objective);
         for (block, matrix) in self.program.blocks.iter().zip(&self.matrices) {
@@ -221,7 +224,8 @@ impl<'a> State<'a> {
         sum
     }
 
-    /// The matrix of a step, factored: `M_ij = <A_i, X A_j S^-1>`, for the unknowns that the equations leave.
+    /// Returns the factored matrix of a step, `M_ij = <A_i, X A_j S^-1>`, for the unknowns that the equations leave
+    /// free.
     fn system(&self, elimination: &Elimination) -> Option<System> {
         let n = self.unknowns.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);
@@ -251,7 +255,8 @@ impl<'a> State<'a> {
         Some(System { inverses, factor: factored(elimination.restricted(matrix))? })
     }
 
-    /// The direction towards complementarity `centre`; with a first direction to correct for its second order.
+    /// Returns the direction toward complementarity `centre`; `first` is a direction whose second-order terms it
+    /// corrects.
     fn direction(
         &self,
         system: &System,
@@ -277,7 +282,7 @@ impl<'a> State<'a> {
             row.iter().for_each(|&(i, value)| right[i] += target * value);
             row_targets.push(target);
         }
-        // The equations hold from the beginning, and steps keep them.
+        // The equations hold from the beginning, and steps preserve them.
         let unknowns = elimination.extended(&system.factor.solve(&elimination.reduced(&right)), right.len());
         if !unknowns.iter().all(|value| value.is_finite()) {
             return None;
@@ -310,7 +315,7 @@ impl<'a> State<'a> {
         (0..self.blocks.len()).map(one).sum::<f64>() + (0..self.rows.len()).map(row).sum::<f64>()
     }
 
-    /// Takes a step; not if it leaves the inside.
+    /// Takes a step, unless it leaves the interior; returns whether it was taken.
     fn advance(&mut self, step: &Direction, primal: f64, dual: f64) -> bool {
         let unknowns: Vec<f64> = self.unknowns.iter().zip(&step.unknowns).map(|(x, by)| x + primal * by).collect();
         let blocks: Vec<DMatrix<f64>> = self.program.blocks.iter().map(|block| block.at(&unknowns)).collect();
@@ -329,7 +334,7 @@ impl<'a> State<'a> {
 }
 
 impl Elimination {
-    /// Gauss and Jordan, with the largest coefficient left as pivot.
+    /// Performs Gauss-Jordan elimination, with the largest remaining coefficient as pivot.
     fn new(program: &Program) -> Elimination {
         let (count, n) = (program.equations.len(), program.objective.len());
         let mut table = DMatrix::zeros(count, n);
@@ -357,14 +362,14 @@ impl Elimination {
         Elimination { pivots, others, by }
     }
 
-    /// What a vector over all unknowns is for the others.
+    /// Reduces a vector over all unknowns to the free ones.
     fn reduced(&self, values: &DVector<f64>) -> DVector<f64> {
         let pivots = DVector::from_iterator(self.pivots.len(), self.pivots.iter().map(|&(_, i)| values[i]));
         let others = DVector::from_iterator(self.others.len(), self.others.iter().map(|&i| values[i]));
         others - self.by.tr_mul(&pivots)
     }
 
-    /// The change of all unknowns by that of the others.
+    /// Returns the change of all unknowns, given the change of the free ones.
     fn extended(&self, others: &DVector<f64>, n: usize) -> Vec<f64> {
         let mut all = vec![0.0; n];
         self.others.iter().zip(others.iter()).for_each(|(&i, value)| all[i] = *value);
@@ -373,7 +378,7 @@ impl Elimination {
         all
     }
 
-    /// A quadratic form over all unknowns, given by its lower half, for the others.
+    /// Reduces a quadratic form over all unknowns, given by its lower half, to the free ones.
     fn restricted(&self, matrix: DMatrix<f64>) -> DMatrix<f64> {
         if self.pivots.is_empty() {
             return matrix;
@@ -389,7 +394,7 @@ impl Elimination {
         own - &both - both.transpose()
     }
 
-    /// The multipliers of the equations that leave nothing missing for the unknowns that follow from the others.
+    /// Returns the multipliers of the equations that make the residual of the determined unknowns zero.
     fn multipliers(&self, program: &Program, residual: &DVector<f64>) -> Option<Vec<f64>> {
         let count = self.pivots.len();
         let coefficient = |unknown: usize, e: usize| {
@@ -405,7 +410,7 @@ impl Elimination {
     }
 }
 
-/// How far along a direction everything stays inside.
+/// Returns the largest step along a direction that stays inside, damped.
 fn room(blocks: &[DMatrix<f64>], changes: &[DMatrix<f64>], slacks: &[f64], falls: &[f64]) -> f64 {
     let rows = slacks.iter().zip(falls).filter(|(_, fall)| **fall < 0.0).map(|(slack, fall)| -slack / fall);
     let mut room = rows.fold(f64::INFINITY, f64::min);
@@ -422,7 +427,7 @@ fn room(blocks: &[DMatrix<f64>], changes: &[DMatrix<f64>], slacks: &[f64], falls
     (DAMPING * room).min(1.0)
 }
 
-/// `left A right` for a sparse symmetric `A`.
+/// Computes `left A right` for a sparse symmetric `A`.
 fn sandwich(left: &DMatrix<f64>, entries: &[(usize, usize, f64)], right: &DMatrix<f64>, into: &mut DMatrix<f64>) {
     into.fill(0.0);
     let size = left.nrows();
@@ -436,8 +441,9 @@ fn sandwich(left: &DMatrix<f64>, entries: &[(usize, usize, f64)], right: &DMatri
     }
 }
 
-/// The factor of a positive definite matrix, of which only the lower half is given; its diagonal is raised where
-/// rounding needs it.
+/// Returns the factor of a positive definite matrix, given by its lower half.
+///
+/// Its diagonal is raised slightly if rounding requires it.
 fn factored(matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     let mut raise = 1e-15;
     for _ in 0..4 {

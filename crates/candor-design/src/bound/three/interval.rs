@@ -1,4 +1,4 @@
-//! The program of a range of sizes of sets.
+//! The semidefinite program for a range of sizes of sets.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use nalgebra::DMatrix;
 use super::cone::{Equation, Matrix, Program, Row, Solution};
 use super::moments::{Block, Moments};
 
-/// Prices of components, by type: the objective `sum of h_U m_U / d_U` over all sets of each type.
+/// The objective `sum of h_U m_U / d_U` over all sets of each type, from prices `h_U` of components.
 pub struct Objective<'a> {
     pub moments: &'a Moments,
-    /// By type of `S`: the weight of its pair moment.
+    /// The weight of the pair moment of each type of `S`.
     pub weights: Vec<f64>,
     /// `exp(epsilon) - 1`.
     pub excess: f64,
-    /// How accurately programs are solved.
+    /// The relative accuracy of the programs.
     pub gap: f64,
-    /// The largest `h_U / d_U`: no set has more, because its `m_U` sum to 1.
+    /// The largest `h_U / d_U`, an upper bound for all sets, because their `m_U` sum to 1.
     scale: f64,
 }
 
@@ -25,15 +25,15 @@ pub struct Objective<'a> {
 pub struct Piece {
     pub first: u64,
     pub last: u64,
-    /// By type of `S`.
+    /// Multipliers by type of `S`.
     pub multipliers: Vec<f64>,
     /// The multipliers of `m_U >= 0`, by type of `U`.
     pub spectrum: Vec<f64>,
-    /// By matrix of moments.
+    /// One multiplier for each matrix of moments.
     pub matrices: Vec<DMatrix<f64>>,
-    /// About what it proves: the largest `sum of h_U I_U`.
+    /// Approximate bound that it proves: the largest `sum of h_U I_U`.
     pub value: f64,
-    /// `I_U` by type, of the best moments found.
+    /// `I_U` by type, for the best moments found.
     pub column: Vec<f64>,
 }
 
@@ -56,7 +56,7 @@ impl Objective<'_> {
         self.excess * self.excess * p / (1.0 + self.excess * p).powi(2)
     }
 
-    /// `I_U` by type, of pair moments by type, times `scale`.
+    /// Returns `I_U` by type from pair moments by type, times `scale`.
     fn column(&self, pairs: &[f64], scale: f64) -> Vec<f64> {
         let of = |(u, row): (usize, &Vec<f64>)| {
             let sum: f64 = row.iter().zip(pairs).map(|(weight, pair)| weight * pair).sum();
@@ -65,16 +65,17 @@ impl Objective<'_> {
         self.moments.spectrum.iter().enumerate().map(of).collect()
     }
 
-    /// `I_U` by type, of a random set.
+    /// Returns `I_U` by type for a random set.
     pub fn random(&self, size: u64) -> Vec<f64> {
         let other = (size as f64 - 1.0) / (self.moments.records - 1.0);
         let pairs: Vec<f64> = (0..self.weights.len()).map(|s| if s == 0 { 1.0 } else { other }).collect();
         self.column(&pairs, self.kappa(size as f64))
     }
 
-    /// `I_U` by type, of the records that have certain categories of the attributes of a set of this type.
+    /// Returns `I_U` by type for the records with given categories of the attributes of a set of this type.
     ///
-    /// Such a set has `m_U = p d_U` for all `U` inside; of each type the mean over the sets of attributes counts.
+    /// Such a set has `m_U = p d_U` for all `U` within it. For each type, the result is the mean over the sets of
+    /// attributes.
     pub fn hits(&self, hits: usize) -> Vec<f64> {
         let moments = self.moments;
         let inside = |s: usize| moments.inside[hits][s];
@@ -83,7 +84,7 @@ impl Objective<'_> {
         (0..moments.sets.len()).map(|u| kappa * density * inside(u)).collect()
     }
 
-    /// The best proof for a range of sizes.
+    /// Returns the best proof for a range of sizes.
     pub fn solve(&self, first: u64, last: u64) -> Option<Piece> {
         match last {
             1 => Some(self.single_record()),
@@ -114,7 +115,7 @@ impl Objective<'_> {
         Piece { value: kappa * self.weights[0], column: self.column(&pairs, kappa), ..self.empty(1, 1) }
     }
 
-    /// Two records: they differ on some set, and that is all.
+    /// Two records are described by the set of attributes in which they differ.
     fn two_records(&self, first: u64) -> Piece {
         let chance = |s: usize| self.moments.spectrum[0][s];
         let types = self.weights.len();
@@ -130,8 +131,10 @@ impl Objective<'_> {
         piece
     }
 
-    /// What pairs of records alone prove for a range of sizes, by the linear program of one size inside: its
-    /// multipliers hold for every size. Cheap, and enough for sizes far from the best.
+    /// Returns the proof from pairs of records alone for a range of sizes.
+    ///
+    /// It solves the linear program of one size in the range, whose multipliers are valid for every size. This is
+    /// cheap, and enough for sizes far from the best.
     pub fn by_pairs(&self, first: u64, last: u64) -> Option<Piece> {
         let (n, types) = (self.moments.records, self.weights.len());
         let size = (first as f64 * last as f64).sqrt().round().clamp(first as f64, last as f64);
@@ -158,7 +161,7 @@ impl Objective<'_> {
         Some(piece)
     }
 
-    /// A range of sizes of three records or more.
+    /// Solves the program for a range of sizes of at least three records.
     fn range(&self, first: u64, last: u64) -> Option<Piece> {
         let range = Range::new(self, first, last);
         let (rows, equations) = range.conditions();
@@ -170,7 +173,7 @@ impl Objective<'_> {
         Some(piece)
     }
 
-    /// The largest `kappa` times the value that the multipliers prove, over the range of sizes.
+    /// Returns the largest `kappa` times the value that the multipliers prove, over the range of sizes.
     fn proven(&self, piece: &Piece) -> f64 {
         let moments = self.moments;
         let mut sums = vec![0.0; moments.count];
@@ -210,24 +213,24 @@ impl Objective<'_> {
     }
 }
 
-/// The program of a range of sizes.
+/// The program for a range of sizes.
 ///
-/// The unknowns are all moments but the first. Of a range of several sizes the first moment is split into that of the
-/// smallest and that of the largest size, scaled such that `kappa` times these sums to the middle of both `kappa`; the
-/// larger is an unknown, too.
+/// The unknowns are all moments but the first. For a range of several sizes, the first moment is split into the parts
+/// of the smallest and the largest size. They are scaled such that their sum, weighted by `kappa`, is the middle of
+/// both `kappa`. The part of the largest size is an unknown, too.
 struct Range<'a> {
     objective: &'a Objective<'a>,
     first: u64,
     last: u64,
-    /// Densities.
+    /// Densities of the smallest and the largest size.
     low: f64,
     high: f64,
-    /// `kappa` of the largest over that of the smallest size.
+    /// `kappa` of the largest size divided by that of the smallest.
     ratio: f64,
     /// The first moment is `constant + slope w`.
     constant: f64,
     slope: f64,
-    /// What `w` is if all sets have the largest size.
+    /// The value of `w` if all sets have the largest size.
     most: f64,
 }
 
@@ -249,7 +252,7 @@ impl Range<'_> {
         self.objective.moments
     }
 
-    /// The number of the unknown `w`.
+    /// Returns the number of the unknown `w`.
     fn larger(&self) -> usize {
         self.moments().count - 1
     }
@@ -265,8 +268,10 @@ impl Range<'_> {
         weights
     }
 
-    /// How many rows of a matrix of moments are left out. For a single size the sum of all rows of the first matrix by
-    /// the numbers of records is a multiple of its first row: so that row follows from the others.
+    /// Returns the number of rows of a matrix of moments that are left out.
+    ///
+    /// For a single size, the sum of all rows of the first matrix, weighted by numbers of records, is a multiple of its
+    /// first row. So that row follows from the others.
     fn left_out(&self, block: usize) -> usize {
         usize::from(block == 0 && self.is_single())
     }
@@ -298,12 +303,14 @@ impl Range<'_> {
         self.moments().blocks.iter().enumerate().map(matrix).filter(|matrix| matrix.constant.nrows() > 0).collect()
     }
 
-    /// Moments are not negative, and the mean over the third record is the density times the pair moment: for several
-    /// sizes, between those of the smallest and the largest density.
+    /// Returns the conditions on moments as rows and equations.
+    ///
+    /// Moments are not negative. The mean over the third record is the density times the pair moment; for several
+    /// sizes, it lies between the values for the smallest and the largest density.
     fn conditions(&self) -> (Vec<Row>, Vec<Equation>) {
         let moments = self.moments();
         let mut rows: Vec<Row> = (0..moments.count - 1).map(|i| (0.0, vec![(i, 1.0)])).collect();
-        // The chance that the third record is the first, less the density.
+        // The probability that the third record is the first, minus the density.
         let itself = 1.0 / moments.records;
         let mut whole: Vec<(usize, f64)> = moments.means[0]
             .iter()
@@ -334,7 +341,7 @@ impl Range<'_> {
         (rows, equations)
     }
 
-    /// Moments of a random set, of one size or an even mixture of two: strictly inside all conditions.
+    /// Returns the moments of a random set, of one size or an even mixture of two: strictly inside all conditions.
     fn start(&self) -> Vec<f64> {
         let (moments, n) = (self.moments(), self.moments().records);
         let random = |moment: usize, size: u64| {
@@ -349,7 +356,7 @@ impl Range<'_> {
         (1..moments.count).map(mixed).chain([0.5 * self.most]).collect()
     }
 
-    /// The multipliers of a solution, and what its moments tell; the value is still missing.
+    /// Returns the multipliers of a solution, with the information of its moments; the value is not yet computed.
     fn piece(&self, solution: &Solution) -> Piece {
         let moments = self.moments();
         let mut piece = self.objective.empty(self.first, self.last);

@@ -1,14 +1,15 @@
-//! The best mixture of sets found so far.
+//! The optimal mixture of the sets found so far.
 
 use nalgebra::{DMatrix, DVector};
 
-/// The barrier ends where it can hide no more than this of the error, relatively.
+/// Relative effect of the barrier on the error at which the search ends.
 const GAP: f64 = 1e-11;
 
-/// The mean information by type of the mixture of columns with the least `sum of cost_U / I_U`.
+/// Returns the mean information by type of the mixture of columns with the least `sum of cost_U / I_U`.
 ///
-/// A barrier method in the weights `w >= 0`. The error is homogeneous of degree -1, so instead of fixing their sum the
-/// error plus that sum is minimized: at the end the weights are scaled.
+/// Also returns the weights. The method is a barrier method in the weights `w >= 0`. The error is homogeneous of degree
+/// -1. So instead of fixing the sum of the weights, the error plus that sum is minimized, and the weights are scaled at
+/// the end.
 pub fn mixture(costs: &[f64], columns: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     let held: Vec<usize> = (0..costs.len()).filter(|&u| costs[u] > 0.0).collect();
     let count = columns.len();

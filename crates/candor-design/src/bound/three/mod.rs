@@ -1,8 +1,8 @@
-//! Theorem 4: what moments of three records prove, for at most six attributes or few kinds of them.
+//! Theorem 4: bounds from moments of three records, for at most six attributes or few kinds of them.
 //!
-//! Sets far from the best size are dealt with by moments of pairs, which cost next to nothing.
-//! The search works in floats and is trusted with nothing: its numbers are rounded to a [`Certificate`] of integers,
-//! and the bound is what the check of that certificate gives.
+//! Sets whose size is far from optimal are handled by moments of pairs, which are cheap. The search works in floats and
+//! is not trusted: its numbers are rounded to a [`Certificate`] of integers. The bound is the result of the exact check
+//! of that certificate.
 
 mod verify;
 mod moments;
@@ -22,27 +22,30 @@ use interval::Piece;
 use moments::Moments;
 use search::Limit;
 
-/// More moments than this are too many for a solver.
+/// Maximum number of moments for the solver.
 const MAX_MOMENTS: f64 = 1500.0;
 
-/// Most sets of records: sizes are exact in floats.
+/// Limit on the number of records, so that sizes are exact in floats.
 const MAX_RECORDS: f64 = 1e15;
 
-/// About how many operations a search takes at most for each second of its time limit. It is so few that the count ends
-/// a search, not the deadline, also on a busy machine: the same bound on every run.
+/// Approximate number of operations of a search for each second of its time limit.
+///
+/// It is so small that the count ends a search before the deadline does, even on a busy machine. So every run gives the
+/// same bound.
 const WORK: f64 = 1.7e8;
 
-/// Steps of one solution, about.
+/// Approximate number of steps of one solution.
 const STEPS: f64 = 15.0;
 
-/// How many programs are solved at least, if there is time, and at most.
+/// Smallest number of programs for which a search is started, and the largest number solved.
 const SOLVES: (f64, f64) = (60.0, 800.0);
 
-/// Operations in a second, about: a search that would not end in time is not begun.
+/// Approximate operations per second; a search that would not end in time is not started.
 const SPEED: f64 = 1e9;
 
-/// The best certificate found; `None` if there are too many moments or there is no time. `costs` are sums by type,
-/// `excess` is `exp(epsilon) - 1`.
+/// Returns the best certificate found, or `None` if there are too many moments or too little time.
+///
+/// `costs` are sums by type, and `excess` is `exp(epsilon) - 1`.
 pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, deadline: &Deadline<'_>) -> Option<Certificate> {
     let records: f64 = kinds.iter().map(|kind| (kind.size as f64).powi(kind.members.len() as i32)).product();
     if moments::estimate(kinds) > MAX_MOMENTS || !(2.0..MAX_RECORDS).contains(&records) {
@@ -61,7 +64,7 @@ pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, deadline: &Deadline<'_>)
     Some(Certificate { kinds: kinds.to_vec(), prices: found.prices, proofs })
 }
 
-/// A proof in integers.
+/// Rounds a proof to integers.
 fn rounded(piece: &Piece) -> Proof {
     let scale = 2f64.powi(BITS as i32);
     let integer = |value: f64| BigInt::from((value * scale).round() as i128);
@@ -94,7 +97,7 @@ mod tests {
         vec![Kind { size: 2, members: (0..n).collect() }]
     }
 
-    /// Sums of costs of all pairs, by type.
+    /// Returns the sums of the costs of all pairs, by type.
     fn pairs(n: usize) -> Vec<f64> {
         let n = n as f64;
         let mut costs = vec![0.0; n as usize + 1];
@@ -102,7 +105,7 @@ mod tests {
         costs
     }
 
-    /// The bound that a certificate for all pairs of binary attributes gives at epsilon 2.
+    /// Returns the bound that a certificate for all pairs of binary attributes gives at epsilon 2.
     fn bound(certificate: &Certificate) -> Option<f64> {
         let n = certificate.kinds[0].members.len();
         let largest = certificate.checked()?.largest(&BigRational::from_float(2f64.exp_m1())?);
@@ -117,16 +120,18 @@ mod tests {
         find(&binary(n), &pairs(n), 2f64.exp_m1(), &Deadline::start(None, ProgressSink::none())).unwrap()
     }
 
-    /// A fraction as a float.
+    /// Parses a fraction as a float.
     fn fraction(value: &Value) -> f64 {
         let text = value.as_str().unwrap();
         let (a, b) = text.split_once('/').unwrap_or((text, "1"));
         a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap()
     }
 
-    /// Certificates made and checked by other code, with matrices that hold means where ours hold sums over `C(d, v)`
-    /// places: the same multiplier has `1/C(d, v)` times the factor. All is times 60 squared, so that it stays in
-    /// integers.
+    /// Certificates made and checked by other code, whose matrices hold means where ours hold sums over `C(d, v)`
+    /// places.
+    ///
+    /// The same multiplier therefore has `1/C(d, v)` times the factor. Everything is multiplied by 60 squared, so that
+    /// it stays in integers.
     fn golden(text: &str, n: usize) -> Certificate {
         let value: Value = serde_json::from_str(text).unwrap();
         let integer = |value: &Value, by: u64| -> BigInt { value.to_string().parse::<BigInt>().unwrap() * by };
@@ -175,7 +180,7 @@ mod tests {
         }
     }
 
-    /// A certificate that lacks something is none; one with other numbers proves less, and never more than the optimum.
+    /// An incomplete certificate is rejected. One with other numbers proves less, and never more than the optimum.
     #[test]
     fn mutated_certificates_are_rejected_or_prove_less() {
         let good = found(4);
@@ -228,7 +233,7 @@ mod tests {
         assert!(changed > 20, "only {changed} changes matter");
     }
 
-    /// Whatever number is changed, nothing false is proven; and many changes prove less.
+    /// Changing any number never proves a false bound; many changes prove less.
     #[test]
     fn no_number_of_a_certificate_can_be_forged() {
         for (n, optimum) in [(4, 35.502_927_8), (5, 84.535_662_05)] {

@@ -1,56 +1,57 @@
 //! Moments of three records of a set, and the conditions that they satisfy.
 //!
-//! For three records each attribute has a type: 0 all equal, 1 only the third differs, 2 only the second, 3 only the
-//! first, 4 all different. Attributes of one kind are exchangeable, so a moment is known by how many attributes of each
-//! kind have each type.
+//! For three records each attribute has a type: 0 if all are equal, 1 if only the third differs, 2 if only the second,
+//! 3 if only the first, 4 if all differ. Attributes of one kind are exchangeable, so a moment is determined by the
+//! number of attributes of each kind and type.
 
 use std::collections::BTreeMap;
 
 use super::super::exchangeable::Kind;
 
-/// How many attributes of a kind have each of the five types.
+/// The number of attributes of a kind with each of the five types.
 type Counts = [u8; 5];
 
 /// A polynomial in `c0, .., c4`, by exponents.
 type Polynomial = BTreeMap<Counts, f64>;
 
-/// The orders of the three records, as what becomes of types 1, 2 and 3.
+/// The orders of the three records, as permutations of types 1, 2 and 3.
 const ORDERS: [[usize; 5]; 6] =
     [[0, 1, 2, 3, 4], [0, 1, 3, 2, 4], [0, 2, 1, 3, 4], [0, 2, 3, 1, 4], [0, 3, 1, 2, 4], [0, 3, 2, 1, 4]];
 
 /// Row, column and coefficient.
 pub type Entry = (usize, usize, f64);
 
-/// One symmetric matrix of moments: for each moment the entries where it appears, with coefficients.
+/// One symmetric matrix of moments: the entries of each moment, with coefficients.
 pub struct Block {
-    /// The number of rows.
+    /// Number of rows.
     pub size: usize,
-    /// Row, column and coefficient, for each moment that appears.
+    /// Row, column and coefficient of the entries of each moment that occurs.
     pub entries: Vec<(usize, Vec<Entry>)>,
 }
 
-/// The moments of attributes of some kinds. Moment 0 is that of three equal records, which is 1.
+/// The moments for attributes of given kinds. Moment 0 is the moment of three equal records, which is 1.
 pub struct Moments {
-    /// The number of moments.
+    /// Number of moments.
     pub count: usize,
     /// By type of a set of attributes, the moment of two records that differ there.
     pub pairs: Vec<usize>,
     /// Whether the three records of a moment are all different.
     pub distinct: Vec<bool>,
-    /// Matrices that are positive semidefinite; the first row of the first is that of equal records.
+    /// Matrices that must be positive semidefinite; the first row of the first one belongs to equal records.
     pub blocks: Vec<Block>,
-    /// By type of a set `S`, the mean over the third record if the first two differ on `S`: it is the density times the
-    /// pair moment.
+    /// By type of a set `S`, the mean over the third record if the first two differ on `S`.
+    ///
+    /// It is the density times the pair moment.
     pub means: Vec<Vec<(usize, f64)>>,
     /// By type of a set `U`, then of `S`: the weight of the pair moment of `S` in `m_U`.
     pub spectrum: Vec<Vec<f64>>,
     /// By type: the number of sets, and `d_U`.
     pub sets: Vec<(f64, f64)>,
-    /// By type of a set `H` of attributes, then of `U`: the share of all `U` that are inside `H`.
+    /// By type of a set `H` of attributes, then of `U`: the fraction of all `U` that are within `H`.
     pub inside: Vec<Vec<f64>>,
-    /// By type of a set of attributes, the share of the records that have certain categories there.
+    /// By type of a set of attributes, the fraction of the records that have given categories there.
     pub fraction: Vec<f64>,
-    /// The number of records.
+    /// Number of records.
     pub records: f64,
 }
 
@@ -96,7 +97,7 @@ impl Moments {
         }
     }
 
-    /// About how many operations one step of a solver takes.
+    /// Returns the approximate number of operations of one solver step.
     pub fn work(&self) -> f64 {
         let entries = |block: &Block| block.entries.iter().map(|(_, entries)| entries.len() as f64).sum::<f64>();
         let block = |block: &Block| entries(block) * (self.count as f64 + (block.size * block.size) as f64);
@@ -104,7 +105,7 @@ impl Moments {
     }
 }
 
-/// About how many moments there are.
+/// Returns the approximate number of moments.
 pub fn estimate(kinds: &[Kind]) -> f64 {
     let one = |kind: &Kind| {
         let (n, parts) = (kind.members.len() as f64, if kind.size == 2 { 3 } else { 4 });
@@ -113,7 +114,7 @@ pub fn estimate(kinds: &[Kind]) -> f64 {
     kinds.iter().map(one).product::<f64>() / 6.0
 }
 
-/// All digits below some numbers, the first fastest.
+/// Returns all combinations of digits below these numbers, the first fastest.
 fn product(lengths: &[usize]) -> Vec<Vec<usize>> {
     let count: usize = lengths.iter().product();
     let digits = |mut at: usize| {
@@ -153,7 +154,7 @@ fn power(base: &Polynomial, exponent: usize) -> Polynomial {
     (0..exponent).fold(one, |result, _| times(&result, base))
 }
 
-/// `sum of coefficient * c_t`, without zeros.
+/// Returns `sum of coefficient * c_t`, without zeros.
 fn linear(coefficients: [f64; 5]) -> Polynomial {
     let term = |t: usize| (std::array::from_fn(|at| u8::from(at == t)), coefficients[t]);
     (0..5).map(term).filter(|(_, coefficient)| *coefficient != 0.0).collect()
@@ -169,8 +170,9 @@ fn mean_of_third(size: usize, n: usize, s: usize) -> Polynomial {
     times(&power(&linear(same), n - s), &power(&linear(other), s))
 }
 
-/// Entry `(v, w)` of the matrix of `j` attributes in the standard representation, `r` pairs antisymmetric and the rest
-/// symmetric.
+/// Returns entry `(v, w)` of the matrix of `j` attributes in the standard representation.
+///
+/// `r` pairs are antisymmetric and the rest symmetric.
 fn matrix_of_kind(size: usize, n: usize, j: usize, r: usize) -> Vec<Vec<Polynomial>> {
     let a = size as f64;
     let unit = |t: usize| linear(std::array::from_fn(|at| f64::from(u8::from(at == t))));
@@ -195,7 +197,7 @@ fn matrix_of_kind(size: usize, n: usize, j: usize, r: usize) -> Vec<Vec<Polynomi
     (0..=d).map(|v| (0..=d).map(|w| entry(v, w)).collect()).collect()
 }
 
-/// The matrices of all kinds, as tensor products.
+/// Returns the matrices of all kinds, as tensor products.
 fn blocks(kinds: &[Kind], orbits: &Orbits) -> Vec<Block> {
     let of_kind = |kind: &Kind| {
         let n = kind.members.len();
@@ -223,12 +225,12 @@ fn blocks(kinds: &[Kind], orbits: &Orbits) -> Vec<Block> {
     choices.into_iter().map(block).collect()
 }
 
-/// Binomial coefficients; zero if `k` is larger.
+/// Returns the binomial coefficient; zero if `k` is larger than `n`.
 fn choose(n: usize, k: usize) -> f64 {
     if k > n { 0.0 } else { (1..=k).map(|i| (n - k + i) as f64 / i as f64).product() }
 }
 
-/// By size of `U` and of `S`: the weight of all pairs of records that differ on a set of this size in `m_U`.
+/// Returns, by size of `U` and of `S`, the weight in `m_U` of all pairs of records that differ on a set of size `s`.
 fn krawtchouk(size: usize, n: usize) -> Vec<Vec<f64>> {
     let a = size as f64;
     let entry = |u: usize, s: usize| {
@@ -280,14 +282,14 @@ impl Orbits {
                 digits.iter().enumerate().map(|(k, &digit)| usize::from(monomials[k][digit][t])).sum::<usize>()
             };
             let differing: usize = (1..5).map(sum).sum();
-            // Two of them are the same where every difference is that of one record.
+            // Two records are equal if all differences are due to one record.
             distinct.push(differing > 0 && (1..4).all(|t| sum(t) < differing));
             of.push(distinct.len() - 1);
         }
         Orbits { numbers, of, distinct }
     }
 
-    /// A product of one polynomial for each kind, as a sum of moments.
+    /// Returns the product of one polynomial for each kind, as a sum of moments.
     fn expand(&self, factors: &[&Polynomial]) -> Vec<(usize, f64)> {
         let mut terms = vec![(0usize, 1.0)];
         let mut stride = 1;
@@ -311,7 +313,7 @@ mod tests {
     use super::*;
     use nalgebra::DMatrix;
 
-    /// The moments of a set of records, by definition.
+    /// Returns the moments of a set of records, by definition.
     fn moments_of(set: &[Vec<usize>], kinds: &[Kind], sizes: &[usize]) -> Vec<f64> {
         let monomials: Vec<Vec<Counts>> =
             kinds.iter().map(|kind| compositions(kind.size, kind.members.len())).collect();

@@ -4,36 +4,37 @@ use super::interval::{Objective, Piece};
 use super::master::mixture;
 use super::moments::Moments;
 
-/// How often the solver may be called, and until when.
+/// The number of solver calls, and a test of the deadline.
 pub struct Limit<'a> {
     pub solves: usize,
     pub stop: &'a dyn Fn() -> bool,
 }
 
-/// Prices by type, and proofs that together hold for every size.
+/// Prices by type, and proofs that together cover every size.
 pub struct Found {
     pub prices: Vec<f64>,
     pub pieces: Vec<Piece>,
 }
 
-/// How far the proofs may be from the best at their prices, relatively: the search ends with the smallest that it has
-/// time for.
+/// Relative distances of the proofs from the optimum at their prices.
+///
+/// The search ends with the smallest one that it has time for.
 const TOLERANCES: [f64; 4] = [3e-2, 1e-3, 2e-5, 1e-9];
 
-/// With more moments than this the last tolerance is left out.
+/// Number of moments above which the last tolerance is left out.
 const FEW: usize = 60;
 
-/// Rounds of prices for given sizes, and rounds of sizes.
+/// Maximum rounds of prices for given sizes, and rounds of sizes.
 const ROUNDS: usize = 14;
 const COVERS: usize = 30;
 
-/// Sizes whose value is this far below the largest are left out of a round.
+/// Relative distance from the largest value beyond which sizes are left out of a round.
 const NEAR: f64 = 0.06;
 
-/// Wider ranges are divided before moments of three records are tried: those of pairs may do for a part.
+/// Ratio above which ranges are split before moments of three records are tried, because pairs may suffice for a part.
 const WIDE: f64 = 1.3;
 
-/// A round that took less than this of the gap away told nothing new.
+/// Fraction of the gap that a round must close to count as progress.
 const STALL: f64 = 0.05;
 
 struct Search<'a> {
@@ -41,15 +42,15 @@ struct Search<'a> {
     costs: &'a [f64],
     excess: f64,
     columns: Vec<Vec<f64>>,
-    /// Sizes, with how large their value was.
+    /// Sizes, with their latest values.
     sizes: Vec<(u64, f64)>,
-    /// Ranges of sizes that need proofs of their own.
+    /// Ranges of sizes that need separate proofs.
     ranges: Vec<(u64, u64)>,
     best: Option<(f64, Vec<f64>)>,
     limit: Limit<'a>,
 }
 
-/// The best prices and proofs found; `None` if there was no time for any. `costs` are sums by type.
+/// Returns the best prices and proofs found, or `None` if there was no time for any. `costs` are sums by type.
 pub fn search(moments: &Moments, costs: &[f64], excess: f64, limit: Limit<'_>) -> Option<Found> {
     let half = (moments.records / 2.0).floor() as u64;
     let (columns, sizes, ranges) = (Vec::new(), Vec::new(), first_ranges(half));
@@ -74,7 +75,7 @@ pub fn search(moments: &Moments, costs: &[f64], excess: f64, limit: Limit<'_>) -
     found.map(|(_, found)| found)
 }
 
-/// All sizes: one, two, and then ranges to twice the size.
+/// Returns ranges that cover all sizes: one, two, then ranges up to twice the size.
 fn first_ranges(half: u64) -> Vec<(u64, u64)> {
     let (mut ranges, mut first) = (vec![(1, 1)], 2);
     while first <= half {
@@ -86,8 +87,10 @@ fn first_ranges(half: u64) -> Vec<(u64, u64)> {
 }
 
 impl Search<'_> {
-    /// Columns to begin with, of random sets and of records that agree in some attributes, and sizes around the best
-    /// density of perfect sets.
+    /// Sets the initial columns and sizes.
+    ///
+    /// Columns are those of random sets and of records that agree in some attributes. Sizes are around the best density
+    /// of perfect sets.
     fn begin(&mut self, half: u64) {
         let objective = Objective::new(self.moments, &vec![0.0; self.costs.len()], self.excess, 1e-6);
         let middle = self.moments.records / (2.0 + self.excess);
@@ -109,7 +112,7 @@ impl Search<'_> {
         true
     }
 
-    /// `( sum of sqrt(C_U h_U) )^2`.
+    /// Returns `( sum of sqrt(C_U h_U) )^2`.
     fn numerator(&self, prices: &[f64]) -> f64 {
         let counts = self.moments.sets.iter().map(|(count, _)| count);
         let roots =
@@ -117,7 +120,7 @@ impl Search<'_> {
         roots.sum::<f64>().powi(2)
     }
 
-    /// Finds prices for the sizes looked at; returns about the bound that they would give if these were all.
+    /// Finds prices for the current sizes; returns approximately the bound that they would give if these were all.
     fn rounds(&mut self, tolerance: f64) -> Option<f64> {
         let mut before = f64::INFINITY;
         for _ in 0..ROUNDS {
@@ -132,7 +135,7 @@ impl Search<'_> {
             let mut prices: Vec<f64> = self.costs.iter().zip(&known).zip(counts).map(price).collect();
             let whole: f64 = self.numerator(&prices);
             prices.iter_mut().for_each(|price| *price /= whole);
-            // Halfway from the best prices is steadier; but where that has told nothing new, all the way.
+            // Moving halfway from the best prices is more stable; if that made no progress, move all the way.
             let gap = error - self.best.as_ref().map_or(0.0, |(best, _)| *best);
             let tells = before - error > STALL * gap;
             before = error;
@@ -154,7 +157,7 @@ impl Search<'_> {
         self.best.as_ref().map(|(best, _)| *best)
     }
 
-    /// The largest value at these prices of the sizes that may have it.
+    /// Returns the largest value at these prices over the sizes that may have it.
     fn evaluate(&mut self, prices: &[f64], tolerance: f64) -> Option<f64> {
         let objective = Objective::new(self.moments, prices, self.excess, accuracy(tolerance));
         let known = self.sizes.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
@@ -171,7 +174,7 @@ impl Search<'_> {
         order.sort_by(|a, b| expected(b).total_cmp(&expected(a)));
         let mut most = 0f64;
         for (pairs, at) in order {
-            // Moments of three records allow no more than those of two.
+            // Moments of three records never allow more than moments of two.
             if pairs <= most {
                 self.sizes[at].1 = pairs;
                 continue;
@@ -187,9 +190,11 @@ impl Search<'_> {
         Some(most)
     }
 
-    /// Proofs for all sizes at the best prices, within a tolerance of the largest value of a single size, or as near
-    /// as there is time for; nothing if a size is found that the prices must take into account first. `None` if time
-    /// ended before there was a proof for every size.
+    /// Finds proofs for all sizes at the best prices.
+    ///
+    /// Their value is within a tolerance of the largest value of a single size, or as close as time allows. The result
+    /// is `Some(None)` if a size was found that the prices must first take into account. It is `None` if time ended
+    /// before there was a proof for every size.
     fn cover(&mut self, tolerance: f64) -> Option<Option<(f64, Found)>> {
         let prices = self.best.as_ref()?.1.clone();
         let objective = Objective::new(self.moments, &prices, self.excess, accuracy(tolerance));
@@ -223,8 +228,9 @@ impl Search<'_> {
         Some(Some((self.numerator(&prices) / most, Found { prices, pieces })))
     }
 
-    /// Proofs for ranges of sizes: by moments of pairs where these allow no more than `enough`, else by those of three
-    /// records. `None` if there is no time for all.
+    /// Returns proofs for ranges of sizes, or `None` if there is no time for all.
+    ///
+    /// Moments of pairs are used if they allow no more than `enough`, otherwise moments of three records.
     fn proofs(&mut self, objective: &Objective<'_>, mut open: Vec<(u64, u64)>, enough: f64) -> Option<Vec<Piece>> {
         let mut pieces = Vec::new();
         while let Some((first, last)) = open.pop() {
@@ -249,12 +255,12 @@ impl Search<'_> {
     }
 }
 
-/// How accurately programs are solved for a tolerance.
+/// Returns the accuracy with which programs are solved for a tolerance.
 fn accuracy(tolerance: f64) -> f64 {
     (0.01 * tolerance).max(1e-10)
 }
 
-/// Two halves of a range, by ratio.
+/// Returns two halves of a range, by ratio.
 fn split(first: u64, last: u64) -> [(u64, u64); 2] {
     let middle = ((first as f64 * last as f64).sqrt() as u64).clamp(first, last - 1);
     [(first, middle), (middle + 1, last)]

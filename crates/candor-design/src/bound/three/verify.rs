@@ -1,5 +1,4 @@
-//! The judge of a proof by moments of three records: integers only. It shares nothing with the search that found the
-//! proof.
+//! The check of a proof by moments of three records, in integers. It shares no code with the search for the proof.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +7,10 @@ use num_rational::BigRational;
 
 use super::super::exchangeable::Kind;
 
-/// A proof that no set of records has a larger `sum of h_U I_U(A)` than some number.
+/// A proof of an upper bound on `sum of h_U I_U(A)` over all sets of records.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    /// Which attributes are treated alike.
+    /// The kinds of attributes that are treated alike.
     pub kinds: Vec<Kind>,
     /// The prices `h_U`, by type.
     pub prices: Vec<f64>,
@@ -22,22 +21,22 @@ pub struct Certificate {
 /// A proof for all sets of `first..=last` records. All numbers are integers over `2^BITS`.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The least number of records.
+    /// Smallest number of records.
     pub first: u64,
-    /// The largest.
+    /// Largest number of records.
     pub last: u64,
     /// The multipliers of the means over the third record, by type of the set where the first two differ.
     pub multipliers: Vec<BigInt>,
     /// The multipliers of `m_U >= 0`, by type of `U`; not negative.
     pub spectrum: Vec<BigInt>,
-    /// For each matrix of moments the rows of a matrix `L`: its multiplier is `L L'`, which is positive semidefinite.
+    /// For each matrix of moments, the rows of a matrix `L`. The multiplier is `L L'`, which is positive semidefinite.
     pub factors: Vec<Vec<Vec<BigInt>>>,
 }
 
-/// Numbers of a proof are integers over two to this power.
+/// Binary logarithm of the denominator of all numbers of a proof.
 pub const BITS: u64 = 40;
 
-/// A moment by the counts of its types in each kind, as the smallest under the orders of the three records.
+/// A moment: the counts of its types in each kind, in a canonical order of the three records.
 type Key = Vec<[u8; 5]>;
 
 /// A polynomial in the moments of single attributes, for each kind.
@@ -46,12 +45,12 @@ type Terms = BTreeMap<Key, BigInt>;
 /// Row, column and terms of an entry.
 type TermsAt = (usize, usize, Terms);
 
-/// What the moments of every set satisfy, in integers.
+/// The conditions that the moments of every set satisfy, in integers.
 struct Conditions {
     records: BigInt,
     /// `prod (a - 1)^n`.
     others: BigInt,
-    /// By type, the moment of two records.
+    /// The moment of two records, by type.
     pairs: Vec<Key>,
     /// By type of `U` and of `S`, `records` times the weight of the moment of two records in `m_U`.
     spectrum: Vec<Vec<BigInt>>,
@@ -61,19 +60,21 @@ struct Conditions {
     blocks: Vec<(usize, Vec<TermsAt>)>,
 }
 
-/// What a certificate was found to prove, for any epsilon.
+/// The bounds that a certificate was shown to prove, for any epsilon.
 #[derive(Clone, Debug)]
 pub struct Checked(Vec<[(BigRational, BigRational); 2]>);
 
 impl Checked {
-    /// An upper bound of `sum of h_U I_U(A)` over all sets `A` of records, if `exp(epsilon) - 1` is not above `excess`.
+    /// Returns an upper bound of `sum of h_U I_U(A)` over all sets `A` of records.
+    ///
+    /// It is valid if `exp(epsilon) - 1` is at most `excess`.
     pub fn largest(&self, excess: &BigRational) -> BigRational {
         self.0.iter().map(|[low, high]| largest(low, high, excess)).fold(zero(), BigRational::max)
     }
 }
 
 impl Certificate {
-    /// What the certificate proves; `None` if its numbers prove nothing for some size of sets.
+    /// Returns the bounds that the certificate proves, or `None` if its numbers prove nothing for some size of sets.
     pub fn checked(&self) -> Option<Checked> {
         let conditions = Conditions::new(&self.kinds);
         let half: BigInt = &conditions.records / 2;
@@ -89,7 +90,7 @@ impl Certificate {
         (next > half).then_some(Checked(values))
     }
 
-    /// By type of `S`, the coefficient of its pair moment in `sum over U of h_U m_U / d_U`.
+    /// Returns, by type of `S`, the coefficient of its pair moment in `sum over U of h_U m_U / d_U`.
     fn objective(&self, conditions: &Conditions) -> Option<Vec<BigRational>> {
         let digits = all_digits(&self.kinds);
         if self.prices.len() != digits.len() {
@@ -146,8 +147,9 @@ impl Conditions {
         Conditions { records, others, pairs, spectrum, means, blocks }
     }
 
-    /// The least and the largest density of a proof, with its value there: between them the value is below the line
-    /// through both.
+    /// Returns the smallest and the largest density of a proof, with its values there.
+    ///
+    /// Between them the value is below the line through both.
     fn proven(&self, proof: &Proof, objective: &[BigRational]) -> Option<[(BigRational, BigRational); 2]> {
         let (constant, sums) = self.sums(proof, objective)?;
         let value = |size: u64| {
@@ -155,7 +157,7 @@ impl Conditions {
             let mut value = constant.clone() - &density * fixed(&proof.multipliers[0], BITS);
             for (key, sum) in &sums {
                 let (distinct, pair) = (all_different(key), self.pairs.iter().position(|pair| pair == key));
-                // A set of one record has no two, a set of two no three: the moment is zero.
+                // A set of one record has no two, and a set of two no three, so the moment is zero.
                 if proof.last == 1 || proof.last == 2 && distinct {
                     continue;
                 }
@@ -172,8 +174,9 @@ impl Conditions {
         Some([proof.first, proof.last].map(|size| (place(size), value(size))))
     }
 
-    /// The coefficient of every moment in objective and multipliers together, but for the densities: first that of
-    /// equal records.
+    /// Returns the coefficients of all moments in objective and multipliers together, without the densities.
+    ///
+    /// The coefficient of equal records comes first.
     fn sums(&self, proof: &Proof, objective: &[BigRational]) -> Option<(BigRational, BTreeMap<Key, BigRational>)> {
         if proof.multipliers.len() != self.means.len() || proof.factors.len() != self.blocks.len() {
             return None;
@@ -219,8 +222,9 @@ impl Conditions {
     }
 }
 
-/// The largest `kappa(p) (alpha + beta p)` between two densities, with the values there: in `z = F p / (1 + F p)` it is
-/// the quadratic `F alpha z (1 - z) + beta z^2`.
+/// Returns the largest `kappa(p) (alpha + beta p)` between two densities, given the values there.
+///
+/// In `z = F p / (1 + F p)` it is the quadratic `F alpha z (1 - z) + beta z^2`.
 fn largest(
     (p, low): &(BigRational, BigRational),
     (q, high): &(BigRational, BigRational),
@@ -247,7 +251,7 @@ fn zero() -> BigRational {
     BigRational::from(BigInt::from(0))
 }
 
-/// An integer over a power of two.
+/// Returns an integer over a power of two.
 fn fixed(integer: &BigInt, bits: u64) -> BigRational {
     BigRational::new(integer.clone(), BigInt::from(1) << bits)
 }
@@ -260,7 +264,7 @@ fn choose(n: usize, k: usize) -> BigInt {
     (0..k).fold(BigInt::from(1), |product, i| product * (n - i) / (i + 1))
 }
 
-/// Numbers of members of each kind, the first kind fastest.
+/// Returns all numbers of members of each kind, the first kind fastest.
 fn all_digits(kinds: &[Kind]) -> Vec<Vec<usize>> {
     let extend = |all: Vec<Vec<usize>>, kind: &Kind| {
         (0..=kind.members.len())
@@ -270,8 +274,9 @@ fn all_digits(kinds: &[Kind]) -> Vec<Vec<usize>> {
     kinds.iter().fold(vec![Vec::new()], extend)
 }
 
-/// `a^n` times the weight, in `m_U` for `u` members in `U`, of the moment of two records that differ in `s` members:
-/// all `S` together.
+/// Returns `a^n` times the weight in `m_U` of the moment of two records that differ in `s` members, over all such sets.
+///
+/// `U` has `u` members of the kind.
 fn pair_weight(kind: &Kind, u: usize, s: usize) -> BigInt {
     let n = kind.members.len();
     let both = |h: usize| {
@@ -286,7 +291,7 @@ fn linear(coefficients: [i64; 5]) -> Terms {
     (0..5).filter(|&t| coefficients[t] != 0).map(term).collect()
 }
 
-/// The product of polynomials of one kind.
+/// Returns the product of polynomials of one kind.
 fn product(a: &Terms, b: &Terms) -> Terms {
     let mut result = Terms::new();
     for (one, x) in a {
@@ -301,7 +306,7 @@ fn raised(base: &Terms, exponent: usize) -> Terms {
     (0..exponent).fold(Terms::from([(vec![[0; 5]], BigInt::from(1))]), |result, _| product(&result, base))
 }
 
-/// The product of polynomials of different kinds.
+/// Returns the product of polynomials of different kinds.
 fn tensor(factors: &[Terms]) -> Terms {
     let join = |all: Terms, factor: &Terms| {
         let mut result = Terms::new();
@@ -313,13 +318,13 @@ fn tensor(factors: &[Terms]) -> Terms {
     factors.iter().fold(Terms::from([(Vec::new(), BigInt::from(1))]), join)
 }
 
-/// Terms by the smallest of the moments that differ in the order of the three records only.
+/// Merges terms of moments that differ only in the order of the three records.
 fn smallest(terms: Terms) -> Terms {
     let mut result = Terms::new();
     for (key, value) in terms {
         let orders = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]];
         let ordered = |[a, b, c]: [usize; 3]| key.iter().map(|t| [t[0], t[a], t[b], t[c], t[4]]).collect::<Key>();
-        // The largest: pairs, which have type 1 only, are their own.
+        // The largest is canonical: pairs, which have type 1 only, are then unchanged.
         let own = orders.into_iter().map(ordered).max().unwrap_or_default();
         *result.entry(own).or_default() += value;
     }
@@ -331,7 +336,7 @@ fn all_different(key: &Key) -> bool {
     (1..4).all(|t| key.iter().map(|counts| u32::from(counts[t])).sum::<u32>() < differing)
 }
 
-/// The matrices of one kind, times `(a - 1)^n`: `(c3 - c4)^j det(g)^r Sym^(n-j-2r)(g)`.
+/// Returns the matrices of one kind, times `(a - 1)^n`: `(c3 - c4)^j det(g)^r Sym^(n-j-2r)(g)`.
 fn matrices(kind: &Kind) -> Vec<Vec<Vec<Terms>>> {
     let (n, a) = (kind.members.len(), kind.size as i64);
     let both = linear([0, 0, 0, 1, a - 2]);
@@ -345,7 +350,7 @@ fn matrices(kind: &Kind) -> Vec<Vec<Vec<Terms>>> {
             let entry = |v: usize, w: usize| {
                 let mut sum = Terms::new();
                 for t in (v + w).saturating_sub(d)..=v.min(w) {
-                    // The places of both, of the row only, of the column only.
+                    // The places in both, in the row only, and in the column only.
                     let ways =
                         choose(d, t) * choose(d - t, v - t) * choose(d - v, w - t) * power(kind.size - 1, n - r - t);
                     let head = Terms::from([(vec![[(d + t - v - w) as u8, (w - t) as u8, (v - t) as u8, 0, 0]], ways)]);
@@ -361,7 +366,7 @@ fn matrices(kind: &Kind) -> Vec<Vec<Vec<Terms>>> {
     all
 }
 
-/// The tensor product of a matrix of one kind with one of the kinds after it, its rows fastest.
+/// Returns the tensor product of a matrix of one kind with one of later kinds, with its own rows fastest.
 fn outer(own: &[Vec<Terms>], rest: &(usize, Vec<(usize, usize, Terms)>)) -> (usize, Vec<(usize, usize, Terms)>) {
     let size = own.len();
     let mut entries = Vec::new();

@@ -1,22 +1,23 @@
-//! All attributes alike: the optimum in closed form, for any number of them.
+//! Equal attributes: the optimum in closed form, for any number of them.
 
 use super::levels::EpsilonTargets;
 
-/// The threshold set and `lambda` that are optimal for `k` attributes with `a` categories and
-/// attribute epsilon `e` each.
+/// The optimal threshold set and `lambda` for `k` attributes with `a` categories and attribute epsilon `e` each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Alike {
-    /// At most this many attributes miss.
+    /// Largest number of attributes that miss.
     pub most: u64,
     /// `exp(epsilon) - 1` of the record.
     pub lambda: f64,
 }
 
-/// By symmetry and convexity all prices are equal, so only the number of misses matters: the set is "at
-/// most `j = floor(k / (1 + g))` misses", and `lambda = b / c` with
+/// Returns the optimum for equal attributes.
+///
+/// By symmetry and convexity all prices are equal, so only the number of misses matters. The set is "at most
+/// `j = floor(k / (1 + g))` misses". Its `lambda` is `b / c`, with
 /// `c = sum over s <= j of Pr[s misses] (1 - (1 + g) s / k)`.
 ///
-/// The terms fall off geometrically below `j`; cost: a few standard deviations' worth of them.
+/// The terms decrease geometrically below `j`. Cost: a few standard deviations' worth of terms.
 pub fn alike(levels: &EpsilonTargets) -> Alike {
     let (k, miss) = (levels.attributes() as f64, levels.miss(0));
     let weight = levels.weight_of_price(0);
@@ -31,13 +32,14 @@ pub fn alike(levels: &EpsilonTargets) -> Alike {
         term *= misses / (k - misses + 1.0) * (1.0 - miss) / miss;
         misses -= 1.0;
     }
-    // Over the logarithm: the probability may be far below the range of floats.
+    // Through the logarithm, because the probability may be far below the range of floats.
     let ln_gain = ln_binomial(most, k, miss) + sum.ln();
     Alike { most: most as u64, lambda: (levels.need(0).ln() - ln_gain).exp() }
 }
 
-/// `ln` of the probability of `s` misses among `k`, to full relative accuracy of the probability (the
-/// saddle-point expansion of C. Loader, 2000).
+/// Returns `ln` of the probability of `s` misses among `k`, to full relative accuracy of the probability.
+///
+/// It is the saddle-point expansion of C. Loader, 2000.
 fn ln_binomial(s: f64, k: f64, miss: f64) -> f64 {
     if s == 0.0 {
         return k * (-miss).ln_1p();
@@ -50,7 +52,7 @@ fn ln_binomial(s: f64, k: f64, miss: f64) -> f64 {
     tail - body + 0.5 * (k / (std::f64::consts::TAU * s * (k - s))).ln()
 }
 
-/// `ln n! - ln( sqrt(2 pi n) (n/e)^n )`.
+/// Returns `ln n! - ln( sqrt(2 pi n) (n/e)^n )`.
 fn stirling_error(n: f64) -> f64 {
     if n < 16.0 {
         let ln_factorial: f64 = (2..=n as u32).map(|i| f64::from(i).ln()).sum();
@@ -61,7 +63,7 @@ fn stirling_error(n: f64) -> f64 {
         / n
 }
 
-/// `x ln(x / mean) + mean - x` without cancellation.
+/// Returns `x ln(x / mean) + mean - x` without cancellation.
 fn deviance(x: f64, mean: f64) -> f64 {
     let ratio = (x - mean) / (x + mean);
     if ratio.abs() > 0.1 {
@@ -102,7 +104,7 @@ mod tests {
         }
     }
 
-    /// As docs/mathematics/optimal.md says: 1.02, 3.36, 13.6 and 91.8 for `a = 5`, 0.1 each.
+    /// The values of docs/mathematics/optimal.md: 1.02, 3.36, 13.6 and 91.8 for `a = 5`, 0.1 each.
     #[test]
     fn growth_with_the_number_of_attributes() {
         for (k, expected, digit) in [(100, 1.02, 0.01), (1_000, 3.36, 0.01), (10_000, 13.6, 0.1), (100_000, 91.8, 0.1)]

@@ -1,16 +1,16 @@
-//! A quick ascent of the dual: good prices before the linear program starts.
+//! A quick ascent of the dual, which finds good prices before the linear program starts.
 
 use super::cut::{PricedSet, Pricer};
 use super::levels::EpsilonTargets;
 
-/// How many steps the quasi-Newton method remembers.
+/// Number of steps that the quasi-Newton method remembers.
 const MEMORY: usize = 8;
 
-/// Climbs `ln(sum of b_i y_i) - ln E[(Y - Z)^+]` in the variables `ln y` (L-BFGS), whose maximum is the
-/// optimum, from known prices or else from a guess; calls `visit` with everything priced on the way.
+/// Climbs `ln(sum of b_i y_i) - ln E[(Y - Z)^+]` in the variables `ln y` (L-BFGS).
 ///
-/// The function is smooth but for the granularity of the patterns, so this stops at a good point,
-/// not at the best one, unless there are very many attributes.
+/// Its maximum is the optimum. The ascent starts from known prices, or else from a guess, and calls `visit` with every
+/// priced set on the way. The function is smooth except for the granularity of the patterns. So the ascent stops at a
+/// good point rather than the best one, unless there are very many attributes.
 pub fn climb(
     levels: &EpsilonTargets,
     pricer: &Pricer,
@@ -72,16 +72,16 @@ pub fn climb(
     }
 }
 
-/// Logarithms of the prices to start from.
+/// Returns the logarithms of the starting prices.
 fn start(levels: &EpsilonTargets, known: &[f64]) -> Vec<f64> {
     // A miss of attribute `i` makes the answer less likely by about its epsilon.
     let guess = |i: usize| levels.epsilon(i) / levels.weight_of_price(i);
-    // Nothing climbs away from a price of nothing.
+    // The ascent cannot leave a price of zero.
     let least = 1e-6 * known.iter().copied().fold(0.0, f64::max);
     (0..levels.len()).map(|i| known.get(i).map_or_else(|| guess(i), |&price| price.max(least)).ln()).collect()
 }
 
-/// The direction in which to go up: the two-loop recursion of L-BFGS.
+/// Returns the direction of ascent, by the two-loop recursion of L-BFGS.
 fn ascent(slopes: &[f64], steps: &[(Vec<f64>, Vec<f64>)]) -> Vec<f64> {
     let mut direction = slopes.to_vec();
     let mut factors = Vec::with_capacity(steps.len());

@@ -7,13 +7,14 @@ use candor_base::channel::threshold::{Measure, measure};
 use super::levels::EpsilonTargets;
 use super::orbits::Orbits;
 
-/// A threshold set `D = { S : sum of weights over S <= limit }` and its probabilities under a
-/// uniformly random answer.
+/// A threshold set `D = { S : sum of weights over S <= limit }` with its probabilities.
+///
+/// Probabilities are those under a uniformly random answer.
 #[derive(Clone, Debug)]
 pub struct ThresholdSet {
     /// One weight for the attributes of each class.
     pub weights: Vec<u64>,
-    /// The largest admitted sum.
+    /// The largest sum in the set.
     pub limit: u64,
     /// `P(D)`.
     pub inside: f64,
@@ -22,14 +23,14 @@ pub struct ThresholdSet {
 }
 
 impl ThresholdSet {
-    /// The same set with a weight for each attribute.
+    /// Returns the set with a weight for each attribute instead of each class.
     pub fn by_attribute(&self, class_of: &[usize]) -> ThresholdSet {
         let weights = class_of.iter().map(|&class| self.weights[class]).collect();
         let missing = class_of.iter().map(|&class| self.missing[class]).collect();
         ThresholdSet { weights, missing, ..*self }
     }
 
-    /// `c_i = P(D, i hits) - g_i P(D, i misses)`: what the set gains for attribute `i`.
+    /// Returns `c_i = P(D, i hits) - g_i P(D, i misses)`, the gain of the set for attribute `i`.
     pub fn gain(&self, levels: &EpsilonTargets, i: usize) -> f64 {
         self.inside - levels.weight_of_price(i) * self.missing[i]
     }
@@ -38,34 +39,35 @@ impl ThresholdSet {
 /// Weights and limit of a threshold set.
 pub type Threshold = (Vec<u64>, u64);
 
-/// What a dual vector says.
+/// The set that gains most at given prices, and the bound that follows.
 #[derive(Clone, Debug)]
 pub struct PricedSet {
-    /// The prices asked about.
+    /// The prices as requested.
     pub asked: Vec<f64>,
-    /// The same, in other units, as they are after rounding the weights to integers.
+    /// The prices in other units, after rounding the weights to integers.
     pub prices: Vec<f64>,
     /// The set that gains most at these prices.
     pub cut: ThresholdSet,
-    /// Its gain, `E[(Y - Z)^+]`: no set gains more.
+    /// Its gain, `E[(Y - Z)^+]`; no set gains more.
     pub best_gain: f64,
 }
 
 impl PricedSet {
-    /// `sum of b_i y_i / E[(Y - Z)^+]`, a lower bound on `exp(epsilon) - 1` of every channel that
-    /// meets the levels.
+    /// Returns `sum of b_i y_i / E[(Y - Z)^+]`.
+    ///
+    /// This is a lower bound on `exp(epsilon) - 1` of every channel that meets the levels.
     pub fn bound(&self, levels: &EpsilonTargets) -> f64 {
         levels.paid(&self.prices) / self.best_gain
     }
 }
 
-/// The number of attributes up to which a plan's weights may be of any size (see [`measure`]).
+/// Largest number of attributes for which a plan's weights may be of any size (see [`measure`]).
 pub const MAX_FINE: usize = 30;
 
-/// The sum of the prices in integer units, where weights may be of any size.
+/// Sum of the prices in integer units if weights may be of any size.
 const FINE: f64 = (1u64 << 40) as f64;
 
-/// Probabilities below this are not told from underflow.
+/// Probabilities below this are not distinguished from underflow.
 const SMALLEST: f64 = 1e-290;
 
 /// Computes sets and their probabilities for one list of classes.
@@ -73,32 +75,33 @@ const SMALLEST: f64 = 1e-290;
 pub struct Pricer<'a> {
     levels: &'a EpsilonTargets,
     orbits: Option<Rc<Orbits>>,
-    /// The sum of the prices in integer units.
+    /// Sum of the prices in integer units.
     resolution: f64,
 }
 
 impl<'a> Pricer<'a> {
-    /// With weights so fine that rounding does not matter; `None` if there are too many patterns to tell apart for
-    /// that.
+    /// Creates a pricer with weights so fine that rounding does not matter.
+    ///
+    /// Returns `None` if there are too many patterns to distinguish.
     pub fn fine(levels: &'a EpsilonTargets) -> Option<Pricer<'a>> {
         Orbits::new(levels).map(|orbits| Pricer { levels, orbits: Some(Rc::new(orbits)), resolution: FINE })
     }
 
-    /// With the sum of the prices divided into `resolution` units.
+    /// Creates a pricer that divides the sum of the prices into `resolution` units.
     pub fn coarse(levels: &'a EpsilonTargets, resolution: u64) -> Pricer<'a> {
         Pricer { levels, orbits: Orbits::new(levels).map(Rc::new), resolution: resolution as f64 }
     }
 
-    /// About how many sums it takes to price.
+    /// Returns the approximate number of sums that pricing takes.
     pub fn steps(&self) -> u64 {
         let table = || self.levels.attributes() as u64 * self.resolution as u64;
         self.orbits.as_ref().map_or_else(table, |orbits| orbits.steps())
     }
 
-    /// The best set at the prices `y` (not negative, not all zero), after rounding the weights
-    /// `y_i (1 + g_i)` to integers; `nudge(i)` in `0..1` says where in a unit to round up.
+    /// Returns the best set at the prices `y`, which must not be negative or all zero.
     ///
-    /// Cost: that of [`measure`].
+    /// The weights `y_i (1 + g_i)` are rounded to integers; `nudge(i)` in `0..1` is the fraction of a unit from which
+    /// to round up. Cost: that of [`measure`].
     pub fn price(&self, y: &[f64], nudge: impl Fn(usize) -> f64) -> PricedSet {
         let counts = || (0..y.len()).map(|i| self.levels.count(i));
         let scale = self.resolution / y.iter().zip(counts()).map(|(y, count)| y * count).sum::<f64>();
@@ -106,7 +109,7 @@ impl<'a> Pricer<'a> {
         for (i, &y) in y.iter().enumerate() {
             let ideal = y * scale * self.levels.weight_of_price(i);
             if ideal > 2.0 * self.resolution {
-                // Out of every set, whatever the exact weight: the price need not be rounded.
+                // Out of every set at any exact weight, so the price need not be rounded.
                 weights.push(2 * self.resolution as u64 + 2);
                 prices.push(y * scale);
             } else {
@@ -121,19 +124,19 @@ impl<'a> Pricer<'a> {
             *weight = (*weight).min(limit + 1);
         }
         let cut = self.measure((weights, limit));
-        // A weight that was cut back to the limit is in no set: it has nothing missing.
+        // Weights that were reduced to just above the limit are in no set, so nothing is missing for them.
         let missed: f64 = (0..y.len()).map(|i| self.levels.count(i) * cut.weights[i] as f64 * cut.missing[i]).sum();
         let best_gain = total * cut.inside - missed;
         PricedSet { asked: y.to_vec(), prices, cut, best_gain }
     }
 
-    /// A given set with its probabilities.
+    /// Returns a given set with its probabilities.
     pub fn measure(&self, (weights, limit): Threshold) -> ThresholdSet {
         let measured = match &self.orbits {
             Some(orbits) => Some(orbits.measure(&weights, limit)).filter(|(inside, _)| *inside >= SMALLEST),
             None => self.measure_by_sums(&weights, limit),
         };
-        // Too unlikely for floats: no use to anybody.
+        // Too unlikely for floats, and useless for any plan.
         let (inside, missing) = measured.unwrap_or_else(|| (0.0, vec![0.0; weights.len()]));
         ThresholdSet { weights, limit, inside, missing }
     }

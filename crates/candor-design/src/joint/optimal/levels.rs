@@ -1,15 +1,15 @@
-//! What is asked: attributes with their numbers of categories and their attribute epsilons.
+//! The targets of a design: attributes with their numbers of categories and their attribute epsilons.
 
 use crate::DesignError;
 
 /// Attribute epsilons to be met, each positive.
 ///
-/// With `a` categories and attribute epsilon `e`, the *odds* are `g = exp(e) / (a - 1)` and the
-/// *need* is `b = (exp(e) - 1) / a`: a channel `x = 1 + sum of lambda_D over the sets D that hold the
-/// pattern` has that marginal epsilon if the gains of its sets, weighted by `lambda`, sum to `b`.
+/// With `a` categories and attribute epsilon `e`, the *odds* are `g = exp(e) / (a - 1)` and the *need* is
+/// `b = (exp(e) - 1) / a`. Consider a channel `x = 1 + sum of lambda_D over the sets D that contain the pattern`. It
+/// has that marginal epsilon if the gains of its sets, weighted by `lambda`, sum to `b`.
 ///
-/// Attributes with the same numbers are exchangeable: [`EpsilonTargets::in_classes`] lists them once, with how many
-/// they are.
+/// Attributes with the same numbers are exchangeable: [`EpsilonTargets::in_classes`] lists each class once, with its
+/// number of attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpsilonTargets {
     sizes: Vec<usize>,
@@ -17,15 +17,17 @@ pub struct EpsilonTargets {
     counts: Vec<usize>,
 }
 
-/// The largest attribute epsilon: beyond it `exp` leaves no room for products.
+/// Largest attribute epsilon; beyond it, products of `exp` could overflow.
 pub const MAX_EPSILON: f64 = 300.0;
 
 impl EpsilonTargets {
+    /// Creates targets from the numbers of categories and the attribute epsilons.
+    ///
     /// # Errors
-    /// If an epsilon is not a positive number up to [`MAX_EPSILON`].
+    /// Returns [`DesignError::Epsilon`] if an epsilon is not a positive number up to [`MAX_EPSILON`].
     ///
     /// # Panics
-    /// If there is not one epsilon for each size, or a size is below two.
+    /// Panics unless there is one epsilon for each size, and every size is at least two.
     pub fn new(sizes: Vec<usize>, epsilons: Vec<f64>) -> Result<EpsilonTargets, DesignError> {
         assert!(sizes.len() == epsilons.len() && sizes.iter().all(|&a| a >= 2), "one epsilon per attribute");
         match epsilons.iter().find(|&&e| !(e > 0.0 && e <= MAX_EPSILON)) {
@@ -34,22 +36,22 @@ impl EpsilonTargets {
         }
     }
 
-    /// As many attributes as told, all alike: one class.
+    /// Creates targets for this number of equal attributes, as one class.
     ///
     /// # Errors
-    /// If the epsilon is not positive or is beyond the range of floats.
+    /// Returns [`DesignError::Epsilon`] if the epsilon is not a positive number up to [`MAX_EPSILON`].
     ///
     /// # Panics
-    /// If there is no attribute, or one has fewer than two categories.
+    /// Panics if there is no attribute, or if they have fewer than two categories.
     pub fn one_class(attributes: usize, size: usize, epsilon: f64) -> Result<EpsilonTargets, DesignError> {
         assert!(attributes > 0, "one attribute or more");
         Ok(EpsilonTargets { counts: vec![attributes], ..EpsilonTargets::new(vec![size], vec![epsilon])? })
     }
 
-    /// Attributes of equal size and epsilon as one class, listed once; and the class of every attribute.
+    /// Returns the classes of attributes with equal size and epsilon, and the class of every attribute.
     ///
-    /// Averaging a channel over permutations inside a class keeps every level and does not raise the record epsilon, so
-    /// that an optimal one treats a class alike.
+    /// Averaging a channel over permutations within a class keeps every level and does not raise the record-level
+    /// epsilon. So some optimal channel treats the attributes of a class alike.
     pub fn in_classes(&self) -> (EpsilonTargets, Vec<usize>) {
         let mut order: Vec<usize> = (0..self.len()).collect();
         let key = |i: usize| (self.sizes[i], self.epsilons[i]);
@@ -72,57 +74,57 @@ impl EpsilonTargets {
         (classes, class_of)
     }
 
-    /// How many attributes of class `i` there are.
+    /// Returns the number of attributes in class `i`.
     pub fn count(&self, i: usize) -> f64 {
         self.counts[i] as f64
     }
 
-    /// The number of attributes, of all classes together.
+    /// Returns the number of attributes in all classes together.
     pub fn attributes(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// The number of attributes, or of classes.
+    /// Returns the number of entries: attributes, or classes.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether there is no attribute.
+    /// Returns whether there are no attributes.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// Whether all attributes have the same number of categories and the same epsilon.
+    /// Returns whether all attributes have the same number of categories and the same epsilon.
     pub fn are_alike(&self) -> bool {
         self.sizes.windows(2).all(|pair| pair[0] == pair[1]) && self.epsilons.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// The number of categories of attribute `i`.
+    /// Returns the number of categories of attribute `i`.
     pub fn size(&self, i: usize) -> f64 {
         self.sizes[i] as f64
     }
 
-    /// The epsilon asked of attribute `i`.
+    /// Returns the epsilon required of attribute `i`.
     pub fn epsilon(&self, i: usize) -> f64 {
         self.epsilons[i]
     }
 
-    /// The probability that attribute `i` of a uniformly random answer misses the truth.
+    /// Returns the probability that a uniformly random answer misses in attribute `i`.
     pub fn miss(&self, i: usize) -> f64 {
         (self.size(i) - 1.0) / self.size(i)
     }
 
-    /// `1 + g`: how many times its price a miss of attribute `i` costs.
+    /// Returns `1 + g`, the cost of a miss of attribute `i` as a multiple of its price.
     pub fn weight_of_price(&self, i: usize) -> f64 {
         1.0 + self.epsilons[i].exp() / (self.size(i) - 1.0)
     }
 
-    /// `b`, what the sets must gain for attribute `i`.
+    /// Returns `b`, the gain that the sets must have for attribute `i`.
     pub fn need(&self, i: usize) -> f64 {
         self.epsilons[i].exp_m1() / self.size(i)
     }
 
-    /// What meeting every level exactly costs at these prices.
+    /// Returns the cost of meeting every level exactly at these prices.
     pub fn paid(&self, prices: &[f64]) -> f64 {
         prices.iter().enumerate().map(|(i, price)| self.count(i) * self.need(i) * price).sum()
     }

@@ -1,17 +1,16 @@
-//! The small linear program over the sets found so far, solved by the simplex method with columns
-//! that come in one by one.
+//! The small linear program over the sets found so far, solved by a simplex method with column generation.
 //!
 //! ```text
-//! minimise  sum over D of lambda_D   such that   sum over D of lambda_D c_i(D) >= b_i,   lambda >= 0
+//! minimize  sum over D of lambda_D   such that   sum over D of lambda_D c_i(D) >= b_i,   lambda >= 0
 //! ```
 //!
-//! Rows are divided by `b_i` and columns by their largest entry, for the raw numbers span many
-//! orders of magnitude. What it says is a proposal: levels are recomputed from the final channel.
+//! Rows are divided by `b_i` and columns by their largest entry, because the raw numbers span many orders of magnitude.
+//! The solution is only a proposal: levels are recomputed from the final channel.
 
-/// A column: the gains of a set, each divided by what the row needs.
+/// A column: the gains of a set, each divided by the need of its row.
 struct Column {
     entries: Vec<f64>,
-    /// What the entries were divided by; the objective of the column is its inverse.
+    /// The divisor of the entries, whose inverse is the column's objective.
     scale: f64,
 }
 
@@ -19,28 +18,30 @@ struct Column {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variable {
     Column(usize),
-    /// What row `i` has beyond its need.
+    /// The surplus of row `i` over its need.
     Surplus(usize),
 }
 
-/// The program. Rows are numbered like attributes, columns in the order in which they came.
+/// The program. Rows are numbered like attributes, columns in the order in which they were added.
 pub struct Master {
     rows: usize,
     columns: Vec<Column>,
     basis: Vec<Variable>,
     /// Inverse of the basis matrix, by rows.
     inverse: Vec<Vec<f64>>,
-    /// The basic variables' values.
+    /// The values of the basic variables.
     values: Vec<f64>,
     pivots: usize,
     steps: u64,
 }
 
-/// How much a reduced cost may be on the wrong side.
+/// Tolerance for the sign of reduced costs.
 const TOLERANCE: f64 = 1e-12;
 
-/// Pivots after which the inverse is computed afresh. With few rows that costs little, and attributes that are nearly
-/// alike make bases nearly singular: every time.
+/// Returns the number of pivots after which the inverse is recomputed.
+///
+/// With few rows, recomputation costs little. It is then done every time, because nearly equal attributes make bases
+/// nearly singular.
 fn refresh_after(rows: usize) -> usize {
     match rows {
         0..=32 => 1,
@@ -50,7 +51,7 @@ fn refresh_after(rows: usize) -> usize {
 }
 
 impl Master {
-    /// A program that starts with one column, whose entries (gain over need) must all be positive.
+    /// Creates a program with one column, whose entries (gain over need) must all be positive.
     pub fn new(entries: Vec<f64>) -> Master {
         let rows = entries.len();
         let mut master = Master {
@@ -69,7 +70,7 @@ impl Master {
         master
     }
 
-    /// About how many sums and products it took so far.
+    /// Returns the approximate number of sums and products so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -96,7 +97,7 @@ impl Master {
         }
     }
 
-    /// Computes the inverse and the values from the basis alone.
+    /// Recomputes the inverse and the values from the basis.
     fn refresh(&mut self) {
         self.steps += (self.rows * self.rows * self.rows) as u64;
         let matrix = nalgebra::DMatrix::from_fn(self.rows, self.rows, |r, c| self.entry(self.basis[c], r));
@@ -107,7 +108,7 @@ impl Master {
         self.pivots = 0;
     }
 
-    /// The dual prices of the rows (in units of their needs).
+    /// Returns the dual prices of the rows, in units of their needs.
     fn prices(&self) -> Vec<f64> {
         let mut prices = vec![0.0; self.rows];
         for (&variable, row) in self.basis.iter().zip(&self.inverse) {
@@ -119,7 +120,7 @@ impl Master {
         prices
     }
 
-    /// How much a variable would save per unit; positive means that it should come in.
+    /// Returns the saving per unit of a variable; if positive, the variable should enter the basis.
     fn saving(&self, variable: Variable, prices: &[f64]) -> f64 {
         match variable {
             Variable::Surplus(row) => -prices[row],
@@ -131,11 +132,11 @@ impl Master {
         }
     }
 
-    /// Solves with the columns there are; gives the dual prices. Cost: `rows^2` per pivot.
+    /// Solves the program for the current columns, and returns the dual prices. Cost: `rows^2` per pivot.
     pub fn solve(&mut self) -> Vec<f64> {
         let limit = 50 * (self.rows + self.columns.len());
-        // Pivots without any gain: first those that cannot cycle; but nearly alike columns can take turns for ever by
-        // rounding alone, and then the prices are as good as they get.
+        // After pivots without gain, choose pivots that cannot cycle. Nearly equal columns may still alternate forever
+        // because of rounding; then the prices are as good as possible.
         let patience = 20 + self.rows;
         let (mut best, mut in_vain) = (f64::INFINITY, 0);
         for round in 0..limit {
@@ -151,7 +152,7 @@ impl Master {
             let candidates = (0..self.columns.len()).map(Variable::Column).chain((0..self.rows).map(Variable::Surplus));
             let improving = |&variable: &Variable| self.saving(variable, &prices) > TOLERANCE * size;
             let mut improving = candidates.filter(improving);
-            // The first that improves never cycles; the best one is faster.
+            // The first improving variable never cycles; the best one is faster.
             let entering = match in_vain > patience || round > limit / 2 {
                 true => improving.next(),
                 false => improving.max_by(|&a, &b| self.saving(a, &prices).total_cmp(&self.saving(b, &prices))),
@@ -164,7 +165,7 @@ impl Master {
         self.prices()
     }
 
-    /// Brings a variable into the basis; `false` if nothing limits it.
+    /// Brings a variable into the basis; returns `false` if nothing limits it.
     fn pivot(&mut self, entering: Variable) -> bool {
         let direction: Vec<f64> = match entering {
             Variable::Surplus(row) => self.inverse.iter().map(|inverse| -inverse[row]).collect(),
@@ -175,7 +176,7 @@ impl Master {
         };
         let size = direction.iter().fold(0.0f64, |size, d| size.max(d.abs()));
         let limiting: Vec<usize> = (0..self.rows).filter(|&r| direction[r] > 1e-11 * size).collect();
-        // Ratios that differ by rounding only are ties, and among ties the largest pivot is the accurate one.
+        // Ratios that differ only by rounding are ties; the tie with the largest pivot is the most accurate.
         let slack = 1e-13 * self.values.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
         let ratio = |r: usize, slack: f64| (self.values[r].max(0.0) + slack) / direction[r];
         let least = limiting.iter().map(|&r| ratio(r, slack)).fold(f64::INFINITY, f64::min);
@@ -198,7 +199,7 @@ impl Master {
         true
     }
 
-    /// The weights of the columns in use, from the basis computed afresh.
+    /// Returns the weights of the columns in use, from a recomputed basis.
     pub fn weights(&mut self) -> Vec<(usize, f64)> {
         self.refresh();
         let weight = |(&variable, &value): (&Variable, &f64)| match variable {

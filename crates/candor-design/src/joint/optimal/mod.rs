@@ -1,10 +1,9 @@
-//! Privacy-optimal plans: the least record epsilon for given marginal attribute epsilons (Yamamoto
-//! and Shibuya 2024, section IV-A), with a proof of optimality.
+//! Privacy-optimal plans: the least record-level epsilon for given marginal epsilons, with a proof of optimality.
 //!
-//! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure
-//! (docs/mathematics/optimal.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
-//! levels give a lower bound. [`search::search`] finds both; here the sets become a plan with integer weights, whose
-//! levels are computed again from the integers.
+//! See Yamamoto and Shibuya 2024, section IV-A. The program of the paper has `2^k` unknowns. Its dual has `k`, and both
+//! have structure (docs/mathematics/optimal.md): an optimal channel is a mixture of threshold sets with `all`, and any
+//! prices for the levels give a lower bound. [`search::search`] finds both. Here the sets become a plan with integer
+//! weights, whose levels are recomputed from the integers.
 
 pub mod levels;
 mod alike;
@@ -24,34 +23,35 @@ use cut::{MAX_FINE, Threshold, ThresholdSet};
 use levels::EpsilonTargets;
 use search::{Found, SearchLimits, WarmStart, search_from};
 
-/// A plan, and what no plan can be better than.
+/// A plan, with a lower bound for all plans.
 #[derive(Clone, Debug)]
 pub struct Bounded {
     /// The plan.
     pub plan: Plan,
-    /// No channel with the same marginal attribute epsilons has a smaller record epsilon.
+    /// Lower bound on the record-level epsilon of all channels with the same marginal epsilons.
     pub lower_bound: f64,
-    /// Why the search ended before it was done, if it did.
+    /// The reason why the search ended early, if it did.
     pub stopped: Option<Stopped>,
 }
 
-/// How far below the epsilon asked for a design aims, so that rounding to integers does not exceed it.
+/// Margin below the requested epsilon, so that rounding to integers does not exceed it.
 const AIM: f64 = 2e-10;
 
-/// What a design aims at in order to certify `epsilon`.
+/// Returns the epsilon to aim at so that `epsilon` is certified.
 pub(crate) fn aim(epsilon: f64) -> f64 {
     epsilon - AIM.min(1e-4 * epsilon)
 }
 
-/// The plan with the least record epsilon among those with the given marginal attribute epsilons.
+/// Designs the plan with the least record-level epsilon among all with the given marginal epsilons.
 ///
-/// Each marginal epsilon is met to 1e-9 and never exceeded; so computed from the final integers. Where the
-/// optimal mixture gives an attribute more than asked, its answer is resampled now and then, which
-/// brings it down and nothing else up. Up to 30 attributes the gap to the lower bound is at the level of
-/// rounding; beyond, it is a fraction of a percent for a hundred attributes and one or two percent for a thousand.
+/// Each marginal epsilon, computed from the final integers, is met to 1e-9 and never exceeded. If the optimal mixture
+/// gives an attribute more, some of its answers are resampled, which reduces it and raises no other. For up to 30
+/// attributes, the gap to the lower bound is at the level of rounding. Beyond, it is a fraction of a percent for a
+/// hundred attributes and one or two percent for a thousand.
 ///
 /// # Errors
-/// If there is not one epsilon per attribute, or one is not a privacy loss.
+/// Returns [`DesignError::CountMismatch`] unless there is one epsilon per attribute, and [`DesignError::Epsilon`] if
+/// one is negative, infinite or not a number.
 pub fn optimal(schema: &Schema, epsilons: &[f64], effort: SearchLimits) -> Result<Bounded, DesignError> {
     let private = randomized_attributes(schema)?;
     if epsilons.len() != private.len() {
@@ -66,7 +66,7 @@ pub fn optimal(schema: &Schema, epsilons: &[f64], effort: SearchLimits) -> Resul
     planned(schema, epsilons, found, effort)
 }
 
-/// The plan of a mixture that was found for these epsilons.
+/// Makes the plan of a mixture that was found for these epsilons.
 fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: SearchLimits) -> Result<Bounded, DesignError> {
     let private = randomized_attributes(schema)?;
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
@@ -89,24 +89,25 @@ fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: SearchLi
     })
 }
 
-/// The attributes of which something may be learned. The others are in no set.
+/// Returns the attributes with a positive epsilon; the others are in no set.
 fn asked(epsilons: &[f64]) -> Vec<usize> {
     (0..epsilons.len()).filter(|&i| epsilons[i] > 0.0).collect()
 }
 
-/// What is aimed at for them.
+/// Returns the levels to aim at for these attributes.
 fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<EpsilonTargets, DesignError> {
     let (sizes, aims) = asked(epsilons).into_iter().map(|i| (sizes[i], aim(epsilons[i]))).unzip();
     EpsilonTargets::new(sizes, aims)
 }
 
-/// The plan with the largest attribute epsilons in the given ratio whose record epsilon does not exceed `total`.
+/// Designs the plan with the largest attribute epsilons, in the given ratio, for a record-level epsilon of `total`.
 ///
-/// The optimum grows with the scale of the ratio, so the scale is found by regula falsi on the design itself. Cost:
-/// some ten designs.
+/// The optimum grows with the scale of the ratio, so regula falsi on the design itself finds the scale. Cost: about ten
+/// designs.
 ///
 /// # Errors
-/// If the total is not a privacy loss, or the ratio is not one.
+/// Returns [`DesignError::CountMismatch`] or [`DesignError::Ratio`] if the ratio is invalid, and
+/// [`DesignError::Epsilon`] if the total is invalid.
 pub fn optimal_within(
     schema: &Schema,
     total: f64,
@@ -118,21 +119,21 @@ pub fn optimal_within(
         let (what, found, expected) = ("budget_split", ratio.len(), private.len());
         return Err(DesignError::CountMismatch { what, found, expected });
     }
-    // Independent randomization at this scale stays within the total, so the optimum does.
+    // Independent randomization at this scale stays within the total, so the optimum does, too.
     let shares = crate::budget::share(total, ratio)?;
     let scaled = |scale: f64| -> Vec<f64> { shares.iter().map(|share| share * scale).collect() };
     if total == 0.0 {
         return optimal(schema, &scaled(0.0), effort);
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
-    // Beyond, the search is not exact either.
+    // With more attributes the search is not exact, either.
     let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { effort.gap.max(1e-8) } else { 1e-4 };
     let mut known = WarmStart::towards(total);
     let mut at = |scale: f64| -> Result<Mixture, DesignError> {
         Ok(mixture(&asked_levels(&sizes, &scaled(scale))?, &mut known, effort))
     };
     let (mut scale, mut found) = largest_scale(total, tolerance, &mut at)?;
-    // The integers decide; a step or two down if they come out above.
+    // The integers decide; take a few steps down if they exceed the total.
     for _ in 0..20 {
         let planned = planned(schema, &scaled(scale), found, effort)?;
         let excess = planned.plan.guarantee().epsilon().as_f64() - total;
@@ -145,11 +146,11 @@ pub fn optimal_within(
     Err(DesignError::Epsilon(total))
 }
 
-/// The largest scale that was tried, 1 or more, whose record epsilon is not above the total, and what was found there:
-/// regula falsi, where an end that stays counts half (the Illinois rule).
+/// Returns the largest tested scale, at least 1, whose record-level epsilon is at most the total, with its mixture.
 ///
-/// It ends where epsilon is the total or up to the tolerance less, or up to a tenth of what the bounds leave open,
-/// because so much is chance; or where the search has no steps left, and what it finds gets worse.
+/// The search is regula falsi, in which the value of a repeated end is halved (the Illinois rule). It ends if epsilon
+/// is below the total by at most the tolerance, or by at most a tenth of the gap between the bounds, which is random.
+/// It also ends if no steps are left, because later results would be worse.
 fn largest_scale(
     total: f64,
     tolerance: f64,
@@ -192,27 +193,29 @@ fn largest_scale(
     Ok(best)
 }
 
-/// The record epsilon that is optimal for alike attributes, at any number of them.
+/// Returns the optimal record-level epsilon for equal attributes, for any number of them.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss.
+/// Returns [`DesignError::Epsilon`] if epsilon is not a positive number up to [`levels::MAX_EPSILON`].
 ///
 /// # Panics
-/// If there is no attribute, or one has fewer than two categories.
+/// Panics if there is no attribute, or if they have fewer than two categories.
 pub fn alike_epsilon(attributes: usize, categories: usize, epsilon: f64) -> Result<f64, DesignError> {
     let levels = EpsilonTargets::one_class(attributes, categories, epsilon)?;
     Ok(alike::alike(&levels).lambda.ln_1p())
 }
 
-/// Thresholds over many attributes that are rarer than this are counted exactly to be drawn, which takes coarse weights
-/// (docs/reference/sampling-algorithm.md; here with something to spare).
+/// Probability below which thresholds over many attributes are counted exactly for drawing, which requires coarse
+/// weights.
+///
+/// See docs/reference/sampling-algorithm.md; the value has a small margin.
 const RARE: f64 = 1.01 / 4096.0;
 
-/// Sets with their probabilities relative to that of a uniform answer, and a lower bound.
+/// Sets with their probabilities relative to that of a uniform answer, and bounds.
 struct Mixture {
     sets: Vec<(f64, Threshold)>,
     lower: f64,
-    /// The record epsilon of the mixture.
+    /// The record-level epsilon of the mixture.
     upper: f64,
     /// Whether the search had no steps left.
     is_spent: bool,
@@ -226,7 +229,7 @@ fn mixture(levels: &EpsilonTargets, known: &mut WarmStart, effort: SearchLimits)
     if levels.are_alike() {
         let alike::Alike { most, lambda } = alike::alike(levels);
         let weights = vec![1; levels.len()];
-        // Where the probability is beyond floats, so is epsilon; the plan will be refused for that.
+        // If the probability is beyond floats, so is epsilon, and the plan will be rejected.
         let share =
             candor_base::channel::threshold::measure(&weights, most, &ways).map_or(0.0, |measure| measure.inside);
         let lower = (lambda * (1.0 - 1e-11)).ln_1p();
@@ -239,7 +242,7 @@ fn mixture(levels: &EpsilonTargets, known: &mut WarmStart, effort: SearchLimits)
         let coarse = search_from(levels, known, effort);
         found = Found { lower: found.lower.max(coarse.lower), ..coarse };
     }
-    // The levels once more, from the sets and not from the program.
+    // Recompute the levels from the sets instead of the program.
     let met = |i: usize| found.sets.iter().map(|(lambda, cut)| lambda * cut.gain(levels, i)).sum::<f64>();
     let short = (0..levels.len()).map(|i| levels.need(i) / met(i)).fold(1.0, f64::max);
     let upper = (short * found.sets.iter().map(|(lambda, _)| lambda).sum::<f64>()).ln_1p();
@@ -247,10 +250,10 @@ fn mixture(levels: &EpsilonTargets, known: &mut WarmStart, effort: SearchLimits)
     Mixture { sets: sets.collect(), lower: found.lower, upper, is_spent: known.is_spent() }
 }
 
-/// The sets with the given probabilities relative to that of `all`, in integer weights.
+/// Returns the channel of these sets, with probabilities relative to that of `all`, in integer weights.
 pub(crate) fn with_all(axes: Vec<Axis>, sets: &[(PatternSet, f64)]) -> Result<Pattern, DesignError> {
     let total: f64 = 1.0 + sets.iter().map(|(_, share)| share).sum::<f64>();
-    // A little below 2^64: rounding a sum of floats must not pass it.
+    // Slightly below 2^64, so that rounding a sum of floats cannot exceed it.
     let unit = (u64::MAX - (1 << 20)) as f64 / total;
     let part = |(set, share): &(PatternSet, f64)| Part { set: set.clone(), weight: (share * unit).floor() as u64 };
     let uniform = Part { set: PatternSet::All, weight: (unit.floor() as u64).max(1) };
@@ -258,7 +261,7 @@ pub(crate) fn with_all(axes: Vec<Axis>, sets: &[(PatternSet, f64)]) -> Result<Pa
     Ok(Pattern::new(axes, parts)?)
 }
 
-/// Resamples answers so that no marginal epsilon is above what was asked.
+/// Resamples answers so that no marginal epsilon exceeds the requested one.
 pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
     let mut weights = vec![0u64; epsilons.len()];
     for (i, &asked) in epsilons.iter().enumerate() {
@@ -275,7 +278,7 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
             trial[i] = weight;
             pattern.clone().resampled(trial.clone()).marginal_epsilon(i).as_f64()
         };
-        // Where an answer is kept so often that floats cannot tell, the certificate itself decides.
+        // If an answer is kept so often that floats cannot resolve it, the certificate itself decides.
         if certified(weights[i]) > asked || certified(weights[i]) < asked - 5.0 * AIM {
             let (mut above, mut below) = (0, u64::MAX);
             while below - above > 1 {
@@ -292,8 +295,8 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
 mod tests {
     use super::*;
 
-    /// Where bounds stay apart, chance decides which scale is just within the total: that is not chased until no steps
-    /// are left.
+    /// If bounds stay apart, chance decides which scale is just within the total. The search must not pursue it until
+    /// no steps are left.
     #[test]
     fn the_largest_scale_is_found_through_noise() {
         for (open, exact) in [(0.2, false), (0.0, true)] {
@@ -309,7 +312,7 @@ mod tests {
             assert!(found.upper <= 18.0 && found.upper >= 18.0 - 0.1 * open - 1e-6, "{}", found.upper);
             assert!(!exact || (2.9 * scale.powf(1.1) - 18.0).abs() < 1e-6);
         }
-        // Where no steps are left, one scale more is tried, and no other.
+        // If no steps are left, exactly one more scale is tried.
         let spent = |scale| Ok(Mixture { sets: Vec::new(), lower: 0.0, upper: 3.0 * scale, is_spent: true });
         assert_eq!(largest_scale(18.0, 1e-6, spent).unwrap().0, 4.0);
     }

@@ -1,23 +1,23 @@
-//! Patterns counted by class: of attributes that are alike only the number of misses matters.
+//! Patterns counted by class: for equal attributes only the number of misses matters.
 //!
-//! An *orbit* says how many attributes of each class miss. Thirty attributes in four classes have some
-//! thousands of orbits, and two halves of the classes have a few dozen each; attributes that all differ have a
-//! class each, and the halves have `2^(k/2)`.
+//! An *orbit* is the number of misses in each class. Thirty attributes in four classes have several thousand orbits,
+//! and two halves of the classes have a few dozen each. If all attributes differ, each has its own class, and the
+//! halves have `2^(k/2)` orbits.
 
 use super::levels::EpsilonTargets;
 
-/// The largest number of orbits that are listed for a half of the classes.
+/// Maximum number of orbits that are listed for half of the classes.
 const MAX_ORBITS: usize = 1 << 15;
 
 /// The orbits of one half of the classes with their probabilities.
 struct Half {
-    /// How many attributes each class has.
+    /// The number of attributes in each class.
     counts: Vec<usize>,
-    /// The probability of each orbit, the first class fastest.
+    /// The probability of each orbit, first class fastest.
     probability: Vec<f64>,
 }
 
-/// A sum of weights and the orbit that has it.
+/// A sum of weights, and the orbit that has it.
 type Sum = (u64, u32);
 
 impl Half {
@@ -31,7 +31,7 @@ impl Half {
         half
     }
 
-    /// The orbits within the limit, by increasing sum.
+    /// Returns the orbits within the limit, by increasing sum.
     fn sorted(&self, weights: &[u64], limit: u64) -> Vec<Sum> {
         let (mut sorted, mut stride): (Vec<Sum>, u32) = (vec![(0, 0)], 1);
         for (&count, &weight) in self.counts.iter().zip(weights) {
@@ -50,7 +50,7 @@ impl Half {
         sorted
     }
 
-    /// The probability of each orbit together with a sum of the other half that stays within the limit.
+    /// Returns the probability of each orbit together with a sum of the other half that stays within the limit.
     fn joint(&self, sorted: &[Sum], other: &Half, others: &[Sum], limit: u64) -> Vec<f64> {
         let mut cumulated = Vec::with_capacity(others.len() + 1);
         cumulated.push(0.0);
@@ -70,7 +70,7 @@ impl Half {
         joint
     }
 
-    /// Of what every orbit has: the sum, and for each class the part in which one particular attribute of it misses.
+    /// Returns the sum over all orbits, and for each class the part in which one particular attribute of it misses.
     fn margins(&self, mut joint: Vec<f64>) -> (f64, Vec<f64>) {
         let mut missing = vec![0.0; self.counts.len()];
         for (class, &count) in self.counts.iter().enumerate().rev() {
@@ -86,7 +86,7 @@ impl Half {
     }
 }
 
-/// The probabilities of `0..=count` misses among so many.
+/// Returns the probabilities of `0..=count` misses among `count` attributes.
 fn binomial(count: usize, miss: f64) -> Vec<f64> {
     let mut row = vec![0.0; count + 1];
     row[0] = 1.0;
@@ -118,7 +118,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// The orbits of these classes; `None` if there are too many.
+    /// Lists the orbits of these classes, or returns `None` if there are too many.
     pub fn new(levels: &EpsilonTargets) -> Option<Orbits> {
         let orbits = |classes: std::ops::Range<usize>| classes.map(|c| levels.count(c) + 1.0).product::<f64>();
         let larger = |middle: usize| orbits(0..middle).max(orbits(middle..levels.len()));
@@ -127,8 +127,10 @@ impl Orbits {
         fits.then(|| Orbits { low: Half::new(levels, 0..middle), high: Half::new(levels, middle..levels.len()) })
     }
 
-    /// The probability that the misses weigh at most `limit`, and of each class that besides one particular attribute
-    /// of it misses. Cost: [`Orbits::steps`].
+    /// Returns the probability that the weights of misses sum to at most `limit`.
+    ///
+    /// Also returns, for each class, the probability that in addition one particular attribute of it misses. Cost:
+    /// [`Orbits::steps`].
     pub fn measure(&self, weights: &[u64], limit: u64) -> (f64, Vec<f64>) {
         let middle = self.low.counts.len();
         let low = self.low.sorted(&weights[..middle], limit);
@@ -139,7 +141,7 @@ impl Orbits {
         (inside, missing)
     }
 
-    /// About how many sums one measurement takes.
+    /// Returns the approximate number of sums that one measurement takes.
     pub fn steps(&self) -> u64 {
         let merging = |half: &Half| (8 + half.counts.iter().max().unwrap_or(&0)) * half.probability.len();
         (merging(&self.low) + merging(&self.high)) as u64
@@ -153,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The base measures attribute by attribute and knows no classes.
+        /// The base measures attribute by attribute, without classes.
         #[test]
         fn classes_measure_like_their_attributes(
             classes in prop::collection::vec((2usize..7, 1usize..6, 0u64..50), 1..5),

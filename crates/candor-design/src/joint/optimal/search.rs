@@ -9,24 +9,25 @@ use super::cut::{MAX_FINE, PricedSet, Pricer, Threshold, ThresholdSet};
 use super::levels::EpsilonTargets;
 use super::master::Master;
 
-/// How hard to search.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchLimits<'a> {
-    /// Stop when upper and lower bound differ by no more than this.
+    /// Gap between upper and lower bound at which the search ends.
     pub gap: f64,
-    /// How long it may take, if that matters. Before that the search ends by counted steps, the same on every machine.
+    /// Time limit, if any. Usually the search ends earlier by counted steps, which are the same on every machine.
     deadline: Option<Deadline<'a>>,
 }
 
 impl<'a> SearchLimits<'a> {
-    /// As long as it takes to bring the bounds within this gap.
+    /// Creates limits that end the search only when the bounds are within this gap.
     pub const fn to(gap: f64) -> SearchLimits<'a> {
         SearchLimits { gap, deadline: None }
     }
 
-    /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds,
-    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said; whoever
-    /// watches is told how many are over.
+    /// Creates the default limits, with a time limit in seconds that starts now.
+    ///
+    /// The default is [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS). Elapsed seconds
+    /// are reported to `progress`. Beyond 20 attributes the gap is larger, because every digit of it is costly.
     pub fn within(attributes: usize, seconds: Option<f64>, progress: ProgressSink<'a>) -> SearchLimits<'a> {
         SearchLimits {
             gap: if attributes <= 20 { 1e-9 } else { 1e-7 },
@@ -34,82 +35,82 @@ impl<'a> SearchLimits<'a> {
         }
     }
 
-    /// Whether the time is up, or whoever watches has had enough; and which.
+    /// Returns the reason if the search has to stop: its time limit passed, or it was canceled.
     pub fn stopped(&self) -> Option<Stopped> {
         self.deadline.and_then(|deadline| deadline.check(None))
     }
 
-    /// Whether the search must end where its bounds are so far apart.
+    /// Returns whether the search has to end at this gap between its bounds.
     pub fn is_over_at(&self, gap: f64) -> bool {
         let gap = gap.is_finite().then_some(("gap", gap));
         self.deadline.is_some_and(|deadline| deadline.check(gap).is_some())
     }
 }
 
-/// Sets whose mixture meets or exceeds every level, and how good it is.
+/// Sets whose mixture meets or exceeds every level, with bounds.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The sets with their `lambda`.
     pub sets: Vec<(f64, ThresholdSet)>,
     /// `ln(1 + sum of lambda)`.
     pub upper: f64,
-    /// No channel that meets the levels has a smaller record epsilon.
+    /// Lower bound on the record-level epsilon of all channels that meet the levels.
     pub lower: f64,
-    /// How many steps it took: sums and products, about.
+    /// Approximate number of steps taken: sums and products.
     pub steps: u64,
 }
 
-/// What a search over the same attributes at other levels found. Its sets keep their probabilities whatever the levels
-/// are, and the best prices change little.
+/// The findings of a search over the same attributes at other levels.
+///
+/// Its sets keep their probabilities for any levels, and the best prices change little.
 #[derive(Clone, Debug, Default)]
 pub struct WarmStart {
     cuts: Vec<ThresholdSet>,
     prices: Vec<f64>,
-    /// The record epsilon that is looked for, if levels are: far from it bounds need not be close.
+    /// Target of the record-level epsilon, if levels are adjusted to one. Far from it, bounds need not be close.
     total: Option<f64>,
-    /// Whether weights must be so small that plans can hold the sets however rare they are.
+    /// Whether weights must be so small that plans can contain even rare sets.
     is_coarse: bool,
-    /// The steps so far.
+    /// Number of steps so far.
     steps: u64,
 }
 
 impl WarmStart {
-    /// Nothing yet, where levels are looked for whose record epsilon is the total.
+    /// Creates an empty start for a search whose levels are adjusted to this record-level epsilon.
     pub fn towards(total: f64) -> WarmStart {
         WarmStart { total: Some(total), ..WarmStart::default() }
     }
 
-    /// From here on with weights so small that plans can hold the sets however rare they are; `false` if they were
-    /// already.
+    /// Switches to weights so small that plans can contain even rare sets; returns `false` if that was done before.
     pub fn coarsen(&mut self) -> bool {
         self.cuts.clear();
         !std::mem::replace(&mut self.is_coarse, true)
     }
 
-    /// Whether all steps are taken: whatever is searched for from here on is found badly.
+    /// Returns whether all steps are used up, so that later searches give poor results.
     pub fn is_spent(&self) -> bool {
         self.steps > MAX_STEPS
     }
 }
 
-/// All searches for a plan stop after so many steps together; some seconds.
+/// Maximum number of steps of all searches for one plan together: a few seconds.
 pub const MAX_STEPS: u64 = 1 << 31;
 
-/// How many of its last sets a search hands on to the next.
+/// Number of its last sets that a search passes on to the next.
 const HANDED_ON: usize = 200;
 
-/// What f64 may lose in a lower bound, generously.
+/// Generous margin for the rounding error of a lower bound in f64.
 const ROUNDING: f64 = 1e-11;
 
-/// In how many units the sum of the prices is divided where weights must be small.
+/// Returns the number of units of the sum of the prices if weights must be small.
 fn resolution(attributes: usize) -> u64 {
     (6_000_000 / attributes as u64).clamp(6_000, 40_000)
 }
 
-/// How many sums a threshold may have over all attributes, if it is too rare to be drawn by rejection.
+/// Maximum number of sums of a threshold, over all attributes, if it is too rare to be drawn by rejection.
 const MAX_SUMS: u64 = 1 << 18;
 
-/// In how many units it is divided where plans must hold the sets however rare they are.
+/// Returns the number of units of the sum of the prices if plans must contain even rare sets.
 fn coarse_resolution(attributes: usize) -> u64 {
     (MAX_SUMS / (attributes as u64 + 1)).saturating_sub(2).max(16)
 }
@@ -135,7 +136,7 @@ impl<'a> Search<'a> {
         Search { levels, pricer, cuts, master: None, bound: 0.0, best, steps: known.steps, total: known.total, effort }
     }
 
-    /// Takes what was priced into account; the set is kept for the program.
+    /// Uses a priced set for the lower bound, and adds it to the program.
     fn visit(&mut self, priced: PricedSet) {
         self.steps += self.pricer.steps();
         let bound = priced.bound(self.levels);
@@ -162,31 +163,31 @@ impl<'a> Search<'a> {
         self.steps + self.master.as_ref().map_or(0, Master::steps)
     }
 
-    /// Whether the search must end, where this is the best record epsilon so far.
+    /// Returns whether the search has to end, given the best record-level epsilon so far.
     fn is_over_at(&self, upper: f64) -> bool {
         self.steps() > MAX_STEPS || self.effort.is_over_at(upper - self.lower())
     }
 
-    /// Whether the bounds are close enough.
+    /// Returns whether the bounds are close enough.
     fn is_settled(&self, upper: f64) -> bool {
         let lower = self.lower();
         let away = self.total.map_or(0.0, |total| (lower - total).max(total - upper));
         upper - lower <= self.effort.gap.max(0.1 * away)
     }
 
-    /// The sets in use with their `lambda`.
+    /// Returns the sets in use with their `lambda`.
     fn in_use(&mut self) -> Vec<(f64, ThresholdSet)> {
         let weights = self.master.as_mut().map(Master::weights).unwrap_or_default();
         weights.into_iter().map(|(column, lambda)| (lambda, self.cuts[column].clone())).collect()
     }
 
-    /// Prices scaled so that meeting every level exactly costs one.
+    /// Scales prices so that meeting every level exactly costs one.
     fn normalised(&self, y: &[f64]) -> Vec<f64> {
         let paid = self.levels.paid(y);
         y.iter().map(|y| y / paid).collect()
     }
 
-    /// What the set is worth at the prices, relative to the best one known to be possible.
+    /// Returns the value of the set at these prices.
     fn worth(&self, cut: &ThresholdSet, y: &[f64]) -> f64 {
         (0..self.levels.len()).map(|i| self.levels.count(i) * y[i] * cut.gain(self.levels, i)).sum()
     }
@@ -196,20 +197,22 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The least record epsilon for the levels, between two bounds.
+/// Finds the least record-level epsilon for the levels, between two bounds.
 ///
-/// The program and its duality are in docs/mathematics/optimal.md: minimise the sum of `lambda` over mixtures of
-/// sets `D` such that every level is met; prices `y` prove `exp(epsilon) - 1 >= sum of b_i y_i / E[(Y - Z)^+]`.
-/// Attributes with equal numbers have equal prices: there is one row for each class of them.
-/// A small linear program over the sets found so far proposes prices; the best set there is a
-/// threshold. Pricing between the best prices so far and the proposed ones keeps the search from
-/// swinging. Cost: per set some orbits of half the classes (`orbits`) if these are few enough, at most `2^(k/2)` up to
-/// 30 attributes; else `k` times a few thousand.
+/// The program and its duality are in docs/mathematics/optimal.md. It minimizes the sum of `lambda` over mixtures of
+/// sets `D` such that every level is met. Prices `y` prove `exp(epsilon) - 1 >= sum of b_i y_i / E[(Y - Z)^+]`. Equal
+/// attributes have equal prices, so there is one row for each class.
+///
+/// A small linear program over the sets found so far proposes prices; the best set at these prices is a threshold.
+/// Pricing between the best prices so far and the proposed ones prevents oscillation.
+///
+/// Cost per set: proportional to the orbits of half the classes (`orbits`) if these are few enough, at most `2^(k/2)`
+/// for up to 30 attributes; otherwise `k` times a few thousand.
 pub fn search(levels: &EpsilonTargets, effort: SearchLimits) -> Found {
     search_from(levels, &mut WarmStart::default(), effort)
 }
 
-/// [`search`] that starts from what is known and adds to it.
+/// Runs [`search`] from a warm start, and adds its findings to it.
 pub fn search_from(levels: &EpsilonTargets, known: &mut WarmStart, effort: SearchLimits) -> Found {
     let units = if known.is_coarse { coarse_resolution(levels.len()) } else { resolution(levels.len()) };
     search_at(levels, units, known, effort)
@@ -253,7 +256,7 @@ fn search_at(all: &EpsilonTargets, resolution: u64, known: &mut WarmStart, effor
     Found { sets, upper, lower: lower.min(upper), steps: known.steps }
 }
 
-/// Climbs the dual from what is known.
+/// Climbs the dual from known prices.
 fn explore(search: &mut Search, evaluations: usize) {
     let (levels, pricer, known) = (search.levels, search.pricer.clone(), search.best.clone());
     climb(levels, &pricer, &known, evaluations, |priced| {
@@ -262,11 +265,12 @@ fn explore(search: &mut Search, evaluations: usize) {
     });
 }
 
-/// Starts the linear program: its first set must gain for every attribute, so the limit of the best one
-/// is lowered until it does.
+/// Starts the linear program with a set that gains for every attribute.
+///
+/// For this, the limit of the best set is lowered until it does.
 fn start(search: &mut Search) {
     let priced = search.pricer.price(&search.best, |_| 0.5);
-    // Without weight an attribute could not be kept from missing.
+    // An attribute with weight zero could miss in every set.
     let mut threshold: Threshold = (priced.cut.weights.iter().map(|&w| w.max(1)).collect(), priced.cut.limit);
     let first = loop {
         let cut = search.pricer.measure(threshold.clone());
@@ -285,19 +289,19 @@ fn start(search: &mut Search) {
     search.master = Some(master);
 }
 
-/// How many sets at the best prices differ by where their weights were rounded.
+/// Number of sets at the best prices that differ in the rounding of their weights.
 const DITHERS: usize = 12;
 
-/// Multiples of this are spread evenly over the unit interval.
+/// The golden ratio conjugate, whose multiples are spread evenly over the unit interval.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// Where in a unit to round up, one of [`DITHERS`] ways.
+/// Returns the fraction of a unit from which to round up, in one of [`DITHERS`] ways.
 fn nudge(dither: usize) -> impl Fn(usize) -> f64 {
     let place = (dither as f64 + 0.5) / DITHERS as f64;
     move |i: usize| (place + i as f64 * GOLDEN).fract()
 }
 
-/// The sets with weights of few units, each rounded in several ways.
+/// Adds the sets with coarse weights, each rounded in several ways.
 fn round<'c>(search: &mut Search, cuts: impl Iterator<Item = &'c ThresholdSet>, resolution: u64) {
     for cut in cuts {
         let scale = (resolution as f64 / cut.limit.max(1) as f64).min(1.0);
@@ -313,8 +317,10 @@ fn round<'c>(search: &mut Search, cuts: impl Iterator<Item = &'c ThresholdSet>, 
     }
 }
 
-/// With weights of few units, rounding matters: sets whose roundings cancel out stand for finer
-/// weights together. Every set costs more and gains less than with fine weights, so there are few rounds.
+/// Improves the mixture with coarse weights, for which rounding matters.
+///
+/// Sets whose rounding errors cancel out represent finer weights together. Every set costs more and gains less than
+/// with fine weights, so there are few rounds.
 fn improve_coarsely(search: &mut Search) {
     let best = search.best.clone();
     for dither in 0..DITHERS {
@@ -330,13 +336,13 @@ fn improve_coarsely(search: &mut Search) {
 fn improve(search: &mut Search) {
     while let Some((upper, proposed)) = propose(search) {
         if !find_useful(search, upper, &proposed, |_| 0.5) {
-            // No set is worth more at the proposed prices: they are the best.
+            // No set has a larger value at the proposed prices, so these are optimal.
             return;
         }
     }
 }
 
-/// The value of the linear program, and the prices that it proposes; `None` if the search is over.
+/// Returns the value of the linear program and the prices it proposes, or `None` if the search is over.
 fn propose(search: &mut Search) -> Option<(f64, Vec<f64>)> {
     let prices = search.master.as_mut()?.solve();
     let upper: f64 = prices.iter().sum();
@@ -349,10 +355,10 @@ fn propose(search: &mut Search) -> Option<(f64, Vec<f64>)> {
     Some((upper, search.normalised(&proposed)))
 }
 
-/// Prices between the best and the proposed prices until a set turns up that the linear program can use; whether one
-/// did.
+/// Prices between the best and the proposed prices until a set is useful for the linear program; returns whether one
+/// is.
 fn find_useful(search: &mut Search, upper: f64, proposed: &[f64], nudge: impl Fn(usize) -> f64) -> bool {
-    // At the proposed prices every set of the program is worth at most this.
+    // At the proposed prices every set of the program has at most this value.
     let limit = 1.0 / upper;
     let mut weight = 0.8;
     loop {

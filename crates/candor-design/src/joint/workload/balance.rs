@@ -1,33 +1,35 @@
-//! The best weights of given channels.
+//! Optimal weights of given channels.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Weights of channels, what they give together, and the error that leaves.
+/// Weights of channels, their combined information, and the resulting error.
 #[derive(Clone, Debug)]
 pub struct WeightSolution {
-    /// One per channel; positive, with sum 1.
+    /// One weight per channel; positive, with sum 1.
     pub weights: Vec<f64>,
-    /// For each component, what all channels give together.
+    /// For each component, the combined information of all channels.
     pub totals: Vec<f64>,
     /// `sum of cost / total^power`.
     pub value: f64,
 }
 
-/// What a channel gives: components by number, increasing, with how much. Those left out get nothing.
+/// The information of a channel: component numbers, increasing, with their values. Missing components have none.
 pub type Information = Vec<(usize, f64)>;
 
-/// Information adds up: the error is `cost / information`.
+/// Power for lotteries, in which information adds up: the error is `cost / information`.
 pub const LOTTERY: f64 = 1.0;
 
-/// Eigenvalues average: the error is `cost / eigenvalue^2`.
+/// Power for single channels, in which eigenvalues average: the error is `cost / eigenvalue^2`.
 pub const SINGLE: f64 = 2.0;
 
-/// Minimises `sum over U of cost_U / total_U^power` over weights that sum to 1, `total_U = sum over c of weight_c
-/// gives_cU`, to a relative gap of `gap`; `start` is thought to be within `known` of it.
+/// Minimizes `sum over U of cost_U / total_U^power` over weights that sum to 1, to a relative gap of `gap`.
 ///
-/// The function is convex where all totals are positive, as they must be at `start`. A barrier method: Newton steps on
-/// the error minus `barrier` times the sum of the logarithms of the weights, with the barrier lowered until what it can
-/// hide is below the gap. Cost: the cube of the number of components per step, and a few dozen steps.
+/// Here `total_U = sum over c of weight_c gives_cU`. The error at `start` should be within the relative gap `known` of
+/// the minimum.
+///
+/// The function is convex where all totals are positive, as they must be at `start`. A barrier method is used: Newton
+/// steps on the error minus `barrier` times the sum of the logarithms of the weights. The barrier is lowered until its
+/// effect is below the gap. Cost: the cube of the number of components per step, and a few dozen steps.
 pub fn balance(
     costs: &[f64],
     gives: &[Information],
@@ -49,7 +51,7 @@ pub fn balance(
             let merit =
                 |weights: &DVector<f64>, value: f64| value - barrier * weights.iter().map(|w| w.ln()).sum::<f64>();
             let before = merit(&weights, value);
-            // As far as all weights stay positive.
+            // The largest step for which all weights stay positive.
             let room =
                 weights.iter().zip(&step).filter(|(_, s)| **s < 0.0).map(|(w, s)| -w / s).fold(f64::INFINITY, f64::min);
             let mut length = (0.95 * room).min(1.0);
@@ -75,18 +77,19 @@ pub fn balance(
     WeightSolution { weights: weights.iter().copied().collect(), totals, value }
 }
 
-/// With more components than this, Newton steps cost too much.
+/// Largest number of components for which Newton steps are affordable.
 pub const MAX_NEWTON: usize = 256;
 
-/// How many multiplications are done at most.
+/// Limit on the total number of multiplications.
 const MAX_WORK: usize = 1 << 27;
 
-/// A smaller gap than this takes too many rounds.
+/// Smallest gap of the multiplicative method; a smaller one takes too many rounds.
 const MIN_GAP: f64 = 1e-4;
 
-/// The same by `weight *= (price / mean price)^(1 / (1 + power))`, which never raises the error where channels give
-/// nothing negative, and is exact at once where no two channels give the same component; it ends when no price exceeds
-/// the mean by more than the gap, or after some thousand rounds.
+/// Minimizes the same error by `weight *= (price / mean price)^(1 / (1 + power))`.
+///
+/// This never raises the error if no channel gives negative information, and is exact at once if no two channels share
+/// a component. It ends if no price exceeds the mean by more than the gap, or after several thousand rounds.
 fn by_multiplying(costs: &[f64], gives: &[Information], power: f64, start: DVector<f64>, gap: f64) -> WeightSolution {
     let mut weights: Vec<f64> = start.iter().copied().collect();
     let mut total = totals(costs, gives, &weights);
@@ -112,12 +115,12 @@ fn by_multiplying(costs: &[f64], gives: &[Information], power: f64, start: DVect
     WeightSolution { weights, totals: total, value }
 }
 
-/// What something that gives this is worth.
+/// Returns the value of this information at the given prices.
 pub fn worth(gives: &Information, slopes: &[f64]) -> f64 {
     gives.iter().map(|&(u, give)| give * slopes[u]).sum()
 }
 
-/// What all channels give together.
+/// Returns the combined information of all channels.
 pub fn totals(costs: &[f64], gives: &[Information], weights: &[f64]) -> Vec<f64> {
     let mut totals = vec![0.0; costs.len()];
     for (gives, weight) in gives.iter().zip(weights) {
@@ -126,10 +129,10 @@ pub fn totals(costs: &[f64], gives: &[Information], weights: &[f64]) -> Vec<f64>
     totals
 }
 
-/// The Newton step within the plane of constant sum, and how much it promises.
+/// Returns the Newton step within the plane of constant sum, and its expected decrease.
 ///
-/// With weights as units the second derivative is `barrier + M' M`, one row of `M` for each component; its inverse
-/// comes from that of `barrier + M M'`, which is small however many channels there are (Woodbury's identity).
+/// In units of the weights, the second derivative is `barrier + M' M`, with one row of `M` for each component. Its
+/// inverse follows from that of `barrier + M M'`, which is small for any number of channels (Woodbury's identity).
 fn newton_step(
     costs: &[f64],
     gives: &[Information],
@@ -167,7 +170,7 @@ fn newton_step(
     if decrement.is_finite() { (step, decrement.max(0.0)) } else { (none, 0.0) }
 }
 
-/// Infinite where something that matters is not given at all.
+/// Returns the error, which is infinite if a component with a cost has no information.
 pub fn error(costs: &[f64], totals: &[f64], power: f64) -> f64 {
     let one = |(cost, total): (&f64, &f64)| if *total > 0.0 { cost / total.powf(power) } else { f64::INFINITY };
     costs.iter().zip(totals).map(one).sum()

@@ -1,27 +1,27 @@
-//! Boxes of tables: all combinations of a few categories of each of two to four attributes, found by their price.
+//! Boxes of tables: product subsets of two to four attributes, found by their price.
 //!
-//! A strip tells about one table. A box tells about all tables inside its own at once, less about each: between the
-//! epsilons at which strips and whole records are best, tables of few categories are best answered with boxes
-//! (docs/mathematics/workload.md).
+//! A strip is informative about one table. A box is informative about all tables within its own at once, though less
+//! about each. At small epsilons strips are best, at large ones complete records. In between, tables of few categories
+//! are best answered with boxes (docs/mathematics/workload.md).
 
 use candor_base::channel::Cells;
 
 use super::strips::SubsetCandidate;
 use crate::bound::Costs;
 
-/// How many boxes are looked at in each round at most: some milliseconds.
+/// Maximum number of boxes evaluated in each round: a few milliseconds.
 const MAX_BOXES: usize = 200_000;
 
-/// The most cells that an answer names.
+/// Maximum number of cells that an answer names.
 const MAX_NAMED: usize = 256;
 
-/// The most cells of a table of four attributes that has boxes.
+/// Maximum number of cells of a table of four attributes that has boxes.
 const MAX_CELLS_OF_FOUR: usize = 256;
 
-/// By what factor the share of a table that a box names may differ from `1/(1 + e^epsilon)`.
+/// Largest factor by which the fraction of a table in a box may differ from `1/(1 + e^epsilon)`.
 const FARTHEST: f64 = 3.0;
 
-/// Beyond so many categories not every number of them is a side.
+/// Number of categories up to which every side length is tried.
 const ALL_SIDES: usize = 16;
 
 /// The boxes that a lottery may need.
@@ -35,15 +35,17 @@ pub struct Boxes<'a> {
 /// The boxes of one table.
 struct Table {
     attributes: Vec<usize>,
-    /// For each set of its attributes, as bits, the number of that component, if it matters.
+    /// For each set of its attributes, as bits, the number of that component, if it has a cost.
     components: Vec<Option<usize>>,
-    /// For each box so many categories of each attribute.
+    /// The side lengths of each box, one for each attribute.
     sides: Vec<Vec<usize>>,
 }
 
 impl<'a> Boxes<'a> {
-    /// Boxes of all tables of two and of three attributes, and of small tables of four, that name about `1/(1 +
-    /// e^epsilon)` of the cells. If these are too many, of three attributes at most; then of two; then none.
+    /// Lists the boxes with about `1/(1 + e^epsilon)` of the cells of their table.
+    ///
+    /// Tables have two or three attributes, or four if they are small. If these are too many, they have at most three
+    /// attributes, then two; then there are no boxes.
     pub fn new(costs: &'a Costs, epsilon: f64) -> Boxes<'a> {
         let mut boxes = Boxes { costs, spread: 1.0 / epsilon.exp_m1(), tables: Vec::new() };
         let (k, mut room) = (costs.sizes.len(), MAX_BOXES);
@@ -68,8 +70,9 @@ impl<'a> Boxes<'a> {
         boxes
     }
 
-    /// The box of each table that is worth most at these prices of information, with its price, if it is worth more
-    /// than a limit.
+    /// Returns the box of each table with the largest value at these prices of information, with its value.
+    ///
+    /// Tables without a box above `limit` are omitted.
     pub fn best(&self, worth: &[f64], limit: f64) -> Vec<(f64, SubsetCandidate)> {
         let mut found = Vec::new();
         for table in &self.tables {
@@ -93,9 +96,10 @@ impl<'a> Boxes<'a> {
         SubsetCandidate { table: table.attributes.clone(), cells: Cells::Box(sides.to_vec()), gives }
     }
 
-    /// What a box tells about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)` as every set of
-    /// cells, where `q_V` is the product of `r (1 - r)` over the attributes in `V` and of `r^2` over the others, `r`
-    /// the share of an attribute's categories.
+    /// Returns the information of a box about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)`.
+    ///
+    /// This holds for every set of cells. For a box, `q_V` is the product of `r (1 - r)` over the attributes in `V` and
+    /// of `r^2` over the others, where `r` is the fraction of an attribute's categories.
     fn told(&self, table: &Table, sides: &[usize]) -> impl Iterator<Item = f64> {
         let mut told = [0.0; 16];
         told[0] = 1.0;
@@ -133,7 +137,7 @@ impl Table {
             boxes =
                 boxes.iter().flat_map(longer).filter(|sides| sides.iter().product::<usize>() <= MAX_NAMED).collect();
         }
-        // One cell is a strip.
+        // A single cell is a strip.
         let near = |sides: &Vec<usize>| {
             let named = sides.iter().product::<usize>() as f64;
             named > 1.0 && named <= FARTHEST * ideal.max(1.0) && FARTHEST * named >= ideal
@@ -143,8 +147,7 @@ impl Table {
     }
 }
 
-/// How many of so many categories a side may have: all numbers up to a limit, then about every fourth root of two as
-/// many again.
+/// Returns the side lengths to try: all up to a limit, then steps by about the fourth root of two.
 fn choices(size: usize) -> Vec<usize> {
     let mut choices = Vec::new();
     let mut side = 1;
@@ -168,7 +171,7 @@ mod tests {
         Costs::of_tables(&schema, &tables, &weights).unwrap()
     }
 
-    /// The same as the channel says of itself.
+    /// The informations agree with those that the channel itself implies.
     #[test]
     fn informations_are_those_of_the_channel() {
         let (costs, epsilon) = (costs(&[3, 4, 5, 2], "joint"), 1.5);

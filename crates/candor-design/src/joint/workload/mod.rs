@@ -1,14 +1,17 @@
-//! Workload-optimal plans: at a given total epsilon, the least expected error of the tables an analyst will
-//! ask for. No paper has this.
+//! Workload-optimal plans: the least expected error of given tables at a given record-level epsilon.
 //!
-//! Among all channels of one epsilon over the same attributes, those with two levels of likelihood are the extreme
-//! points, and relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Three
-//! kinds of sets are easy to draw: *strips*, which tell nearly all they can about one table, *boxes*, which tell about
-//! the tables inside one, and *patterns*, which tell about many tables at once; of tables of up to 16 cells all sets
-//! are tried. Small epsilons are best spent on strips, large ones on patterns, those between on all. Hidden mixtures of
-//! them average their eigenvalues; a *public* lottery, in which the response carries which one was drawn, adds their
-//! information up instead and costs no privacy, because the draw does not look at the truth. So a lottery is the
-//! default, and one channel the alternative for those who cannot carry a tag.
+//! No paper describes this method. Among all channels of one epsilon over the same attributes, those with two levels of
+//! likelihood are the extreme points. It suffices to consider relabelings of sets of records
+//! (docs/mathematics/workload.md). Three kinds of sets are easy to draw:
+//! - *strips* are informative almost only about one table,
+//! - *boxes* are informative about all tables within one,
+//! - *patterns* are informative about many tables at once.
+//!
+//! For tables of up to 16 cells all sets are tried. Small epsilons are best spent on strips, large ones on patterns,
+//! and those between on all kinds. A hidden mixture of channels averages their eigenvalues. A *public* lottery, in
+//! which the response includes the number of its channel, adds up their information instead. It costs no privacy,
+//! because the channel does not depend on the true record. So a lottery is the default, and a single channel the
+//! alternative if responses cannot include a tag.
 
 mod balance;
 mod space;
@@ -43,54 +46,63 @@ use space::{Space, Support};
 pub struct Workload {
     /// The plan.
     pub plan: Plan,
-    /// The error that was minimised: the expected squared error of all cells of all tables, by the weights of the
-    /// tables, times the number of respondents, if the truth is uniform. It is what is predicted from the plan
-    /// ([`squared_error`](crate::bound::squared_error)) but for the rounding to integers.
+    /// The minimized error: the expected squared error of all cells of all tables, for a uniform population.
+    ///
+    /// Tables count by their weights, and the sum is multiplied by the number of respondents. Except for the rounding
+    /// to integers, it equals the error predicted from the plan ([`squared_error`](crate::bound::squared_error)).
     pub error: f64,
-    /// No plan of this kind (one category for each attribute and answer; for [`single`] also one channel for all) has a
-    /// smaller error; `None` where not all were tried. What no plan of any kind can have less of is [`crate::bound`].
+    /// Lower bound on the error of all plans of this kind; `None` unless all were tried.
+    ///
+    /// The kind answers with one category for each attribute; for [`single`] it also has one channel for all. The lower
+    /// bound for plans of any kind is in [`crate::bound`].
     pub of_its_kind: Option<f64>,
 }
 
-/// The number of attributes up to which all sets of patterns are tried.
+/// Largest number of attributes for which all sets of patterns are tried.
 const MAX_ALL_SETS: usize = 4;
 
-/// The number of attributes up to which a lottery may draw from any set of patterns.
+/// Largest number of attributes for which a lottery may use any set of patterns.
 pub const MAX_LISTED: usize = 12;
 
-/// How many searches for patterns alone there are before the last one.
+/// Number of searches for patterns alone before the last search.
 const RUNS: usize = 2;
 
-/// With less weight than this on patterns, one search for them is enough.
+/// Weight of patterns below which one search for them is enough.
 const PATTERNS_MATTER: f64 = 0.1;
 
-/// How many rounds of adding channels there are at most.
+/// Maximum number of rounds of adding channels.
 const ROUNDS: usize = 200;
 
-/// The relative gap at which the search ends.
+/// Relative gap at which the search ends.
 const GAP: f64 = 1e-5;
 
-/// The relative gap to which weights are found while the channels are far from final.
+/// Relative gap of weights while the channels are far from final.
 const COARSE: f64 = 1e-3;
 
-/// Sets that are listed come in if they take this share of the error away: strips, boxes and patterns are simpler.
+/// Fraction of the error that listed sets must remove to be used, because strips, boxes and patterns are simpler.
 const WORTH_A_LIST: f64 = 5e-3;
 
-/// With more components than this a lottery has strips of one size for each table.
+/// Number of components beyond which a lottery has strips of only one size for each table.
 const MAX_COMPONENTS_WITH_SIZES: usize = 1_000;
 
-/// A public lottery of strips, boxes and two-level pattern channels that minimises the expected error of the tables.
+/// Designs a public lottery of strips, boxes and two-level pattern channels with the least expected error of the
+/// tables.
 ///
-/// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel
-/// `c` tells of component `U`. Strips of every component as a table take part from the beginning; boxes of two to four
-/// attributes and sets of cells of tables of at most 16 (with at most [`MAX_LISTED`] attributes in all) and pattern
-/// channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated linearisation from
-/// many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only the
-/// sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
-/// answered at once.
+/// The lottery is an A-optimal design: `minimize sum over U of cost_U / sum over c of w_c I_{U,c}`, where `I` is the
+/// information of channel `c` about component `U`. The candidates are:
+/// - strips of every component as a table, from the beginning,
+/// - boxes of two to four attributes and sets of cells of tables of at most 16 cells (with at most [`MAX_LISTED`]
+///   attributes in all), added by price,
+/// - pattern channels, added by price. With more than [`MAX_LISTED`] attributes only the sets "none of these attributes
+///   misses" are tried.
+///
+/// The price is `sum over U of h_U I_U` with `h = cost / I^2`. Patterns are searched by repeated linearization from
+/// many starts; for up to four attributes all sets of patterns are tried. The result is never worse than [`sampling`],
+/// or than answering the complete record at once.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss or a table has no randomized attribute.
+/// Returns [`DesignError::Epsilon`] if epsilon is not positive and finite, and [`DesignError::NothingPrivate`] if no
+/// table has a randomized attribute.
 pub fn lottery(
     schema: &Schema,
     epsilon: f64,
@@ -103,14 +115,14 @@ pub fn lottery(
     setting.workload(schema, &found, epsilon)
 }
 
-/// The same for so many respondents: about 30 of them at least tell about each component of each table, whatever that
-/// costs.
+/// Designs a lottery as [`lottery`] does, with at least about 30 of the respondents for each component of each table.
 ///
-/// Tickets that too few would draw are made likelier. Where patterns alone are better then, because each tells about
-/// many tables, they take the place of the strips.
+/// Channels assigned to too few respondents become likelier, whatever that costs. If patterns alone are then better,
+/// because each is informative about many tables, they replace the strips.
 ///
 /// # Errors
-/// As [`lottery`], and if there are too few respondents for these tables: then with how many would do.
+/// Returns [`DesignError::Respondents`], with a sufficient number, if there are too few respondents for these tables,
+/// [`DesignError::Parameter`] for fewer than one, and the errors of [`lottery`].
 pub fn lottery_for(
     schema: &Schema,
     epsilon: f64,
@@ -141,13 +153,13 @@ pub fn lottery_for(
     }
 }
 
-/// A lottery that was found.
+/// A lottery found by the search.
 #[derive(Clone)]
 struct Found {
     tickets: Vec<CandidateChannel>,
     gives: Vec<Information>,
     balance: WeightSolution,
-    /// What no lottery of such tickets is below, where all were tried.
+    /// Lower bound on the error of all lotteries of such channels, if all were tried.
     least: f64,
 }
 
@@ -168,7 +180,7 @@ impl Found {
         let balance = pool.shortened(balanced, GAP);
         let mut best = Found { balance, gives: pool.gives.clone(), tickets: pool.tickets.clone(), least };
         let orbits = boxes.as_ref().map(|_| Orbits::new(costs, epsilon));
-        // What is saved is at most what the best price is above the error.
+        // The possible saving is at most the difference between the best price and the error.
         let promising = |orbits: &&Orbits| {
             let worth = slopes(costs, &best.balance.totals);
             !orbits.best(&worth, best.balance.value / (1.0 - WORTH_A_LIST)).is_empty()
@@ -181,7 +193,7 @@ impl Found {
                 best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
             }
         }
-        // What is simpler and as good is better: the search and the shortening are not exact.
+        // A simpler lottery that is equally good is preferred: the search and the shortening are not exact.
         let record: Vec<usize> = (0..space.attributes()).collect();
         for simple in [&vec![record], &setting.tables] {
             let mut pool = CandidatePool::new(space, costs, square);
@@ -194,7 +206,7 @@ impl Found {
         best
     }
 
-    /// The same with enough of so many respondents for each component.
+    /// Returns the lottery with enough of these respondents for each component, or `None` if there are too few.
     fn reaching(&self, setting: &Setting, respondents: f64) -> Option<Found> {
         let costs = &setting.costs.costs;
         let weights = reach::raised(&self.gives, &self.balance.weights, costs.len(), respondents)?;
@@ -208,8 +220,7 @@ impl Found {
     }
 }
 
-/// Searches for patterns and boxes beside what a pool holds; gives the weights, and what the prices found do not
-/// exclude.
+/// Adds patterns and boxes to a pool; returns the weights and a lower bound from the best price.
 fn searched(
     setting: &Setting,
     pool: &mut CandidatePool,
@@ -222,8 +233,8 @@ fn searched(
     if setting.is_small() || setting.is_large() || pool.weight_of_patterns() < PATTERNS_MATTER {
         return found;
     }
-    // Each search ends where it finds no better channel. Where patterns matter, what several found is better than what
-    // one did.
+    // Each search ends when it finds no better channel. If patterns matter, the findings of several searches are better
+    // than those of one.
     for run in 1..=RUNS {
         let mut alone = CandidatePool::new(space, costs, square);
         starts(setting).into_iter().for_each(|support| alone.add_pattern(support));
@@ -234,23 +245,22 @@ fn searched(
     grow(setting, pool, (boxes, None), (RUNS + 1) * ROUNDS, effort)
 }
 
-/// What an eigenvalue tells in a public lottery.
+/// Returns the information of an eigenvalue in a public lottery.
 fn square(eigenvalue: f64) -> f64 {
     eigenvalue * eigenvalue
 }
 
-/// The number of tickets in a lottery.
+/// Sum of the integer weights of a lottery.
 const TICKETS: f64 = (1u64 << 32) as f64;
 
-/// One channel, a hidden mixture of two-level channels, that minimises the expected error of the tables.
+/// Designs a single channel, a hidden mixture of two-level channels, with the least expected error of the tables.
 ///
-/// `minimise sum over U of cost_U / lambda_U^2`, a convex program in the probabilities of the patterns where all
-/// `lambda_U` are positive; two-level channels come in by a linear price, whose maximum is found exactly, so the lower
-/// bound is proven.
+/// It minimizes `sum over U of cost_U / lambda_U^2`, which is convex in the probabilities of the patterns where all
+/// `lambda_U` are positive. Two-level channels are added by a linear price, whose maximum is found exactly, so the
+/// lower bound is proven.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss, a table has no randomized attribute, or there are more than 20
-/// attributes.
+/// Returns [`DesignError::TooMany`] for more than 20 attributes, and the errors of [`lottery`].
 pub fn single(
     schema: &Schema,
     epsilon: f64,
@@ -274,7 +284,7 @@ pub fn single(
             costs.costs.iter().zip(&balanced.totals).map(|(cost, l)| 2.0 * cost / l.powi(3)).collect();
         let found = space.best(&costs.components, &slopes);
         let (value, best) = (balanced.value, pool.price(&found, &slopes));
-        // Convexity: f* >= f - (best - 2 f), where 2 f is what the mixture itself is worth.
+        // Convexity: f* >= f - (best - 2 f), where 2 f is the price of the mixture itself.
         lower = lower.max(value - (best - 2.0 * value));
         let gap = best / (2.0 * value) - 1.0;
         if gap <= GAP || effort.is_over_at(gap) {
@@ -302,11 +312,14 @@ pub fn single(
     })
 }
 
-/// Each respondent answers one of the tables only, drawn by a public lottery with the best probabilities, and
-/// spends all of epsilon on it by k-ary randomized response on its cells: the literature's best scheme.
+/// Designs a plan in which each respondent answers one of the tables.
+///
+/// A public lottery with optimal probabilities selects the table. Its cells are answered by k-ary randomized response
+/// with all of epsilon. This is the best method in the literature.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss or a table has no randomized attribute.
+/// Returns [`DesignError::Epsilon`] if epsilon is not positive and finite, and [`DesignError::NothingPrivate`] if no
+/// table has a randomized attribute.
 pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
     let Setting { space, costs, .. } = &setting;
@@ -318,13 +331,14 @@ pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f6
     Ok(Workload { plan, error: balanced.value + costs.fixed, of_its_kind: None })
 }
 
-/// How often costs are taken anew at the information that is best for them.
+/// Number of times that costs are recomputed at the information that is optimal for them.
 const STRUCTURE_ROUNDS: usize = 5;
 
-/// The costs for estimates that know which cells cannot be. They depend on the information about the components, and
-/// that on the costs: each round takes the best lottery of strips, tables and the whole record for the costs so far,
-/// and the costs at its information. The error falls in every round, since the costs are an upper bound that holds with
-/// equality there.
+/// Returns the costs for estimates that use structural zeros.
+///
+/// They depend on the information about the components, which depends on the costs. Each round finds the best lottery
+/// of strips, tables and the complete record for the current costs, and then the costs at its information. The error
+/// decreases in every round, since the costs are an upper bound that is attained there.
 fn knowing(
     schema: &Schema,
     tables: &TableList,
@@ -344,17 +358,17 @@ fn knowing(
     costs
 }
 
-/// What is designed for.
+/// The setting of a design.
 struct Setting {
     /// Positions in the schema.
     attributes: Vec<usize>,
     axes: Vec<Axis>,
-    /// Tables by numbers among the randomized attributes.
+    /// Tables, as numbers among the randomized attributes.
     tables: Vec<Vec<usize>>,
     costs: Costs,
     space: Space,
-    /// Randomized attributes with an empty label, such as that of missing values: a set of their categories alone
-    /// cannot be written as cells.
+    /// Randomized attributes with an empty label, such as for missing values. A set of their categories alone cannot be
+    /// written as cells.
     unnamed: Vec<usize>,
 }
 
@@ -389,7 +403,7 @@ impl Setting {
         Ok(Setting { attributes, axes, tables: lists, costs, space, unnamed })
     }
 
-    /// A lottery, the likeliest channel first.
+    /// Makes a lottery, with the likeliest channel first.
     fn lottery_of(&self, tickets: &[CandidateChannel], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
         let mut channels: Vec<(u64, Channel)> = Vec::new();
         for (ticket, weight) in tickets.iter().zip(weights) {
@@ -404,7 +418,7 @@ impl Setting {
             CandidateChannel::Pattern(support) => {
                 Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?.into()
             }
-            // Of one attribute alone a strip is a set of its categories: subset selection.
+            // For a single attribute, a strip is a set of its categories: subset selection.
             CandidateChannel::Strip { cells: Cells::Strip(cells), .. } if self.axes.len() == 1 => {
                 Pattern::k_ary(vec![Axis::set(self.axes[0].categories, *cells)], epsilon)?.into()
             }
@@ -427,17 +441,17 @@ impl Setting {
         Ok(Plan::new(schema.clone(), vec![block])?.with_origin(Origin { method: method.to_owned(), requested }))
     }
 
-    /// Whether all sets of patterns can be tried.
+    /// Returns whether all sets of patterns can be tried.
     fn is_small(&self) -> bool {
         self.space.attributes() <= MAX_ALL_SETS
     }
 
-    /// Whether any set of patterns can be worked on.
+    /// Returns whether sets of patterns can be listed.
     fn is_listed(&self) -> bool {
         self.space.attributes() <= MAX_LISTED
     }
 
-    /// Whether there is more than can be searched thoroughly.
+    /// Returns whether the setting is too large to search thoroughly.
     fn is_large(&self) -> bool {
         !self.is_listed() || self.costs.components.len() > balance::MAX_NEWTON
     }

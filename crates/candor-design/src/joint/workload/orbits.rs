@@ -1,7 +1,7 @@
-//! All sets of cells of small tables, up to relabelling, found by their price.
+//! All sets of cells of small tables, up to relabeling, found by their price.
 //!
-//! Relabelled, a set tells as much as before: so of each orbit under permutations of the categories of every attribute
-//! one set is enough, and of sets that tell the same one. Strips and boxes are nearly all that is needed; these are the
+//! Relabeling does not change the information of a set. So one set of each orbit under permutations of categories is
+//! enough, and one of all sets with the same information. Strips and boxes are nearly all that is needed; these are the
 //! rest.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,10 +14,10 @@ use super::balance::{Information, worth};
 use super::strips::SubsetCandidate;
 use crate::bound::Costs;
 
-/// The most cells of a table of which all sets are looked at.
+/// Maximum number of cells of a table whose sets are all considered.
 const MAX_CELLS: usize = 16;
 
-/// How many tables there are at most.
+/// Maximum number of tables.
 const MAX_TABLES: usize = 128;
 
 /// The sets that a lottery may need.
@@ -25,20 +25,21 @@ pub struct Orbits {
     tables: Vec<Table>,
 }
 
-/// A set of cells, and what it tells for each set of axes.
+/// A set of cells, with its information for each set of axes.
 type Told = (Vec<usize>, Vec<f64>);
 
 /// A small table.
 struct Table {
     attributes: Vec<usize>,
     sets: Rc<Vec<Told>>,
-    /// What each set gives.
+    /// The information of each set about the components.
     gives: Vec<Information>,
 }
 
 impl Orbits {
-    /// Of all small tables of several attributes. Binary attributes alone have none: there all sets are sets of
-    /// patterns.
+    /// Lists the sets of all small tables of several attributes.
+    ///
+    /// Tables of binary attributes only are left out: all of their sets are sets of patterns.
     pub fn new(costs: &Costs, epsilon: f64) -> Orbits {
         let excess = epsilon.exp_m1();
         let mut known: HashMap<Vec<usize>, Rc<Vec<Told>>> = HashMap::new();
@@ -63,8 +64,9 @@ impl Orbits {
         Orbits { tables }
     }
 
-    /// The set of each table that is worth most at these prices of information, with its price, if it is worth more
-    /// than a limit.
+    /// Returns the set of each table with the largest value at these prices of information, with its value.
+    ///
+    /// Tables without a set above `limit` are omitted.
     pub fn best(&self, prices: &[f64], limit: f64) -> Vec<(f64, SubsetCandidate)> {
         let best = |table: &Table| {
             let priced = table.gives.iter().enumerate().map(|(at, gives)| (worth(gives, prices), at));
@@ -76,7 +78,7 @@ impl Orbits {
     }
 }
 
-/// Lists of two attributes or more with few cells, not all of them binary; none if these are too many.
+/// Returns lists of two or more attributes with few cells, not all binary; empty if there are too many.
 fn small_tables(sizes: &[usize]) -> Vec<Vec<usize>> {
     let cells = |table: &[usize]| table.iter().map(|&i| sizes[i]).product::<usize>();
     let mut lists: Vec<Vec<usize>> = vec![Vec::new()];
@@ -95,8 +97,9 @@ fn small_tables(sizes: &[usize]) -> Vec<Vec<usize>> {
     if lists.len() > MAX_TABLES { Vec::new() } else { lists }
 }
 
-/// Of all sets of at most half of the cells one for each thing that can be told, with the informations by set of axes:
-/// `I_V = F^2 q_V / (d_V (1 + F p)^2)`.
+/// Returns one set of at most half the cells for each possible information, which is given by set of axes.
+///
+/// The information is `I_V = F^2 q_V / (d_V (1 + F p)^2)`.
 fn sets(sizes: &[usize], excess: f64) -> Vec<Told> {
     let shape = Shape::new(sizes.to_vec());
     let cells = shape.cells();
@@ -125,7 +128,7 @@ fn sets(sizes: &[usize], excess: f64) -> Vec<Told> {
     found.into_values().collect()
 }
 
-/// Where each cell goes if two neighboring categories of an attribute are exchanged: these make up all relabellings.
+/// Returns, for each swap of neighboring categories, the new place of each cell; the swaps generate all relabelings.
 fn swaps(shape: &Shape) -> Vec<Vec<usize>> {
     let of_axis = |(axis, &size): (usize, &usize)| {
         (1..size).map(move |code| {
@@ -160,7 +163,7 @@ fn told(sizes: &[usize], listed: &[usize], excess: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Counted by Burnside's lemma in another program; sets that tell the same count once.
+    /// Counted by Burnside's lemma in another program; sets with the same information count once.
     #[test]
     fn sets_of_small_tables() {
         let shape = Shape::new(vec![2, 4]);

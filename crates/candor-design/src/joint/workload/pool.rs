@@ -1,4 +1,4 @@
-//! Tickets of a lottery, what each gives, and their best weights.
+//! Candidate channels of a lottery, with their information and optimal weights.
 
 use std::collections::HashSet;
 
@@ -9,41 +9,41 @@ use super::space::{Space, Support};
 use super::strips::SubsetCandidate;
 use crate::bound::Costs;
 
-/// By how much, relatively, the error may rise for a shorter lottery.
+/// Largest relative increase of the error that is accepted for a shorter lottery.
 const SHORTER: f64 = 5e-4;
 
-/// How often a lottery is shortened and balanced again at most.
+/// Maximum number of times a lottery is shortened and rebalanced.
 const PASSES: usize = 12;
 
-/// A channel of a lottery.
+/// A candidate channel of a lottery.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum CandidateChannel {
-    /// Every answer with a pattern in a set is `exp(epsilon)` times as likely as the others.
+    /// A pattern channel: answers with a pattern in the set are `exp(epsilon)` times as likely as the others.
     Pattern(Support),
     /// A strip or a box of the table over these attributes.
     Strip {
-        /// By number among the randomized ones, increasing.
+        /// Attributes by number among the randomized ones, increasing.
         table: Vec<usize>,
-        /// Which cells answers are relabellings of.
+        /// The set of cells that answers relabel.
         cells: Cells,
     },
 }
 
-/// Tickets with what each gives for every component.
+/// Candidate channels with their information about every component.
 pub struct CandidatePool<'a> {
     space: &'a Space,
     costs: &'a Costs,
     pub tickets: Vec<CandidateChannel>,
-    /// What each gives.
+    /// The information of each channel.
     pub gives: Vec<Information>,
     known: HashSet<CandidateChannel>,
-    /// The weights found last; `None` for tickets that came in since.
+    /// The latest weights; `None` for channels that were added since.
     weights: Vec<Option<f64>>,
     give: fn(f64) -> f64,
 }
 
 impl<'a> CandidatePool<'a> {
-    /// An empty pool; `give` says what an eigenvalue of a pattern channel is worth.
+    /// Creates an empty pool; `give` returns the information of an eigenvalue of a pattern channel.
     pub fn new(space: &'a Space, costs: &'a Costs, give: fn(f64) -> f64) -> CandidatePool<'a> {
         CandidatePool {
             space,
@@ -56,7 +56,7 @@ impl<'a> CandidatePool<'a> {
         }
     }
 
-    /// The sets of its pattern channels.
+    /// Returns the sets of its pattern channels.
     pub fn patterns(self) -> impl Iterator<Item = Support> {
         self.tickets.into_iter().filter_map(|ticket| match ticket {
             CandidateChannel::Pattern(support) => Some(support),
@@ -87,12 +87,12 @@ impl<'a> CandidatePool<'a> {
         }
     }
 
-    /// What one unit of the channel is worth.
+    /// Returns the price of one unit of the channel.
     pub fn price(&self, support: &Support, slopes: &[f64]) -> f64 {
         worth(&self.given(support), slopes)
     }
 
-    /// Finds the best weights, from those found last; new tickets begin with little.
+    /// Finds the best weights, starting from the latest ones; new channels start with little weight.
     pub fn balance(&mut self, power: f64, gap: f64) -> WeightSolution {
         let costs = &self.costs.costs;
         let old = self.weights.iter().any(Option::is_some);
@@ -110,7 +110,7 @@ impl<'a> CandidatePool<'a> {
         balanced
     }
 
-    /// The lottery without the tickets that can best be spared, as long as that costs next to nothing.
+    /// Removes the least useful channels of a lottery, as long as the error hardly grows.
     pub fn shortened(&mut self, mut balanced: WeightSolution, gap: f64) -> WeightSolution {
         let limit = balanced.value * (1.0 + SHORTER);
         for _ in 0..PASSES {
@@ -125,9 +125,9 @@ impl<'a> CandidatePool<'a> {
         balanced
     }
 
-    /// Which tickets can be left out together, those whose loss costs least first, before the error exceeds a limit.
+    /// Returns the channels that can be left out together before the error exceeds a limit, least useful first.
     fn spared(&self, balanced: &WeightSolution, limit: f64) -> Vec<bool> {
-        // Without a ticket the others get its weight in proportion, which divides the error by their sum.
+        // Without a channel, the others get its weight in proportion, which divides the error by their sum.
         let without = |totals: &mut [f64], ticket: usize| {
             for &(u, give) in &self.gives[ticket] {
                 let left = totals[u] - balanced.weights[ticket] * give;
@@ -160,25 +160,25 @@ impl<'a> CandidatePool<'a> {
         spared
     }
 
-    /// The tickets of the largest weights.
+    /// Iterates over the channels by decreasing weight.
     pub fn heaviest(&self) -> impl Iterator<Item = &CandidateChannel> {
         let mut order: Vec<usize> = (0..self.tickets.len()).collect();
         order.sort_by(|&a, &b| self.weights[b].unwrap_or(0.0).total_cmp(&self.weights[a].unwrap_or(0.0)));
         order.into_iter().map(|at| &self.tickets[at])
     }
 
-    /// How much of the lottery are patterns, by the weights found last.
+    /// Returns the total weight of patterns in the lottery, by the latest weights.
     pub fn weight_of_patterns(&self) -> f64 {
         let is_pattern = |(ticket, _): &(&CandidateChannel, _)| matches!(ticket, CandidateChannel::Pattern(_));
         self.tickets.iter().zip(&self.weights).filter(is_pattern).filter_map(|(_, weight)| *weight).sum()
     }
 
-    /// Forgets tickets of hardly any weight.
+    /// Removes channels of negligible weight.
     pub fn forget_useless(&mut self, negligible: f64) {
         self.retain(|_, weight| weight.is_none_or(|weight| weight > negligible));
     }
 
-    /// Of the strips of each table only the heaviest one.
+    /// Removes all strips of each table except the one with the largest weight.
     pub fn keep_one_strip_of_each_table(&mut self) {
         let heaviest: Vec<CandidateChannel> = self.heaviest().cloned().collect();
         let mut seen = HashSet::new();

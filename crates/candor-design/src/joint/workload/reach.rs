@@ -1,13 +1,15 @@
-//! How many respondents tell about each component: a table that hardly anybody is asked about gets nothing.
+//! Minimum numbers of respondents: each component needs enough respondents whose answers are informative about it.
 
 use super::balance::Information;
 
-/// So many respondents must tell about each component.
+/// Required number of informative respondents for each component.
 const ENOUGH: f64 = 30.0;
 
-/// For each component the share of respondents who tell about it, as if all of these told the same: `(sum w I)^2 / sum
-/// w I^2`, one over the relative variance of the information, by the draw of the channels, times the number of
-/// respondents.
+/// Returns, for each component, the effective fraction of respondents who are informative about it.
+///
+/// It is `(sum w I)^2 / sum w I^2`: the fraction of equally informative respondents that would give the same variation.
+/// That is, one over the number of respondents times the relative variance of the information due to the assignment of
+/// channels.
 fn shares(gives: &[Information], weights: &[f64], components: usize) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); components];
     for (gives, weight) in gives.iter().zip(weights) {
@@ -19,8 +21,10 @@ fn shares(gives: &[Information], weights: &[f64], components: usize) -> Vec<f64>
     sums.into_iter().map(|(once, twice)| if twice > 0.0 { once * once / twice } else { 0.0 }).collect()
 }
 
-/// The weights as they are if enough of so many respondents tell about each component; else with the tickets raised
-/// that tell most of those that lack. `None` if there are too few respondents for that.
+/// Raises weights until each component has enough informative respondents.
+///
+/// Weights that suffice are returned unchanged. Otherwise the most informative channel of each deficient component is
+/// raised. Returns `None` if there are too few respondents.
 pub fn raised(gives: &[Information], weights: &[f64], components: usize, respondents: f64) -> Option<Vec<f64>> {
     let share = ENOUGH / respondents;
     let mut floors = vec![0.0; weights.len()];
@@ -30,7 +34,7 @@ pub fn raised(gives: &[Information], weights: &[f64], components: usize, respond
         if shares.iter().all(|told| *told >= share) {
             return Some(raised);
         }
-        // The ticket that tells most of each component that lacks.
+        // The most informative channel of each deficient component.
         let mut main: Vec<Option<(f64, usize)>> = vec![None; components];
         for (ticket, gives) in gives.iter().enumerate() {
             for &(u, give) in gives.iter().filter(|(u, _)| shares[*u] < share) {
@@ -56,7 +60,7 @@ pub fn raised(gives: &[Information], weights: &[f64], components: usize, respond
     }
 }
 
-/// About how many respondents would do, to two digits.
+/// Returns about how many respondents are needed, to two digits.
 pub fn needed(gives: &[Information], weights: &[f64], components: usize) -> f64 {
     let would_do = |respondents: &f64| raised(gives, weights, components, *respondents).is_some();
     let candidates = (2..16).flat_map(|power| (10..100).map(move |digits| f64::from(digits) * 10f64.powi(power - 1)));
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn who_tells_little_counts_little() {
-        // Everybody tells a trace of it, one in a thousand nearly all there is.
+        // All respondents are slightly informative about it, and one in a thousand nearly completely.
         let gives = [vec![(0, 1.0), (1, 1e-9)], vec![(1, 1.0)]];
         let told = shares(&gives, &[0.999, 0.001], 2);
         assert!((told[0] - 0.999).abs() < 1e-12 && (told[1] - 0.001).abs() < 1e-6, "{told:?}");

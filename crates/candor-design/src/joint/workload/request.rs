@@ -1,4 +1,4 @@
-//! Plans for tables, as requests.
+//! Requests for plans that are optimized for tables.
 
 use candor_analysis::structural_zeros::possible;
 use candor_analysis::table_list::TableList;
@@ -16,16 +16,16 @@ use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::{Choice, DesignOutcome, OtherMethod};
 use crate::{DEFAULT_RESPONDENTS, DesignError, budget, randomized_attributes};
 
-/// What a workload-optimal plan takes.
+/// Parameters of a workload-optimal plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadRequest {
-    /// The epsilon of the record.
+    /// Record-level epsilon.
     pub epsilon: f64,
-    /// The tables whose error is made small, with weights such as `a,b:2;c`; all pairs by default.
+    /// The tables whose error is minimized, with weights such as `a,b:2;c`; all pairs by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<String>,
-    /// One channel for everybody instead of a lottery.
+    /// Whether all respondents use one channel, instead of a lottery.
     #[serde(
         rename(serialize = "single", deserialize = "one_channel"),
         alias = "single",
@@ -33,52 +33,52 @@ pub struct WorkloadRequest {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub single: bool,
-    /// Stop searching after so many seconds;
-    /// [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) if nothing is said.
+    /// Search time limit in seconds; [`DEFAULT_TIME_LIMIT_SECS`](candor_runtime::progress::DEFAULT_TIME_LIMIT_SECS) by
+    /// default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
-    /// The number of respondents, if it is known: then about 30 of them at least tell about each table.
+    /// Number of respondents, if known; each table then gets at least about 30 of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub respondents: Option<f64>,
 }
 
-/// What sampling one of the tables takes.
+/// Parameters of sampling one of the tables.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SamplingRequest {
-    /// The epsilon of the record.
+    /// Record-level epsilon.
     pub epsilon: f64,
-    /// The tables to draw from, with weights such as `a,b:2;c`; all pairs by default.
+    /// The tables to assign, with weights such as `a,b:2;c`; all pairs by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<String>,
 }
 
-/// The tables asked for, with their weights: all pairs by default, or the one attribute there is.
+/// Returns the requested tables with their weights; by default all pairs, or the only attribute.
 ///
 /// # Errors
-/// If the text names no tables of the schema.
+/// Returns [`DesignError::Tables`] if the text does not name tables of the schema.
 pub fn asked_tables(schema: &Schema, tables: Option<&str>) -> Result<(TableList, Vec<f64>), DesignError> {
     let default = if randomized_attributes(schema)?.len() > 1 { "pairs" } else { "marginals" };
     Ok(TableList::parse_weighted(tables.unwrap_or(default), schema)?)
 }
 
 impl WorkloadRequest {
-    /// The least error of all pairs at this epsilon of the record.
+    /// Creates a request for the least error of all pairs at this record-level epsilon.
     pub fn new(epsilon: f64) -> Self {
         WorkloadRequest { epsilon, tables: None, single: false, time_limit: None, respondents: None }
     }
 
     parameters! {
-        /// Of these tables instead, such as `marginals` or `a,b;c`, with weights such as `a,b:2;c`.
+        /// Sets the tables, such as `marginals` or `a,b;c`, with weights such as `a,b:2;c`; all pairs by default.
         tables(tables: impl Into<String>): tables = Some(tables.into());
-        /// Stop searching after so many seconds.
+        /// Sets the search time limit in seconds.
         time_limit(seconds: f64): time_limit = Some(seconds);
-        /// So many respondents: then about 30 of them at least tell about each table.
+        /// Sets the number of respondents, of whom each table gets at least about 30.
         respondents(respondents: f64): respondents = Some(respondents);
     }
 
     parameters! {
-        /// One channel for everybody instead of a lottery.
+        /// Uses one channel for all respondents, instead of a lottery.
         one_channel: single;
     }
 }
@@ -106,13 +106,13 @@ impl Design for WorkloadRequest {
 }
 
 impl SamplingRequest {
-    /// Each respondent answers one of all pairs, at this epsilon of the record.
+    /// Creates a request in which each respondent answers one of all pairs, at this record-level epsilon.
     pub fn new(epsilon: f64) -> Self {
         SamplingRequest { epsilon, tables: None }
     }
 
     parameters! {
-        /// One of these tables instead, such as `marginals` or `a,b;c`, with weights such as `a,b:2;c`.
+        /// Sets the tables, such as `marginals` or `a,b;c`, with weights such as `a,b:2;c`; all pairs by default.
         tables(tables: impl Into<String>): tables = Some(tables.into());
     }
 }
@@ -133,14 +133,14 @@ impl Design for SamplingRequest {
     }
 }
 
-/// What kind of plans a single channel is of.
+/// The kind of plans with a single channel.
 const ONE_CHANNEL: &str = "one channel for everybody";
 
-/// What kind of plans a lottery is of.
+/// The kind of plans with a lottery.
 const LOTTERY: &str = "a lottery of strips and boxes of about these sizes and of channels that answer with one \
                        category of each attribute";
 
-/// Which tables a lottery with strips answers, in a sentence; `None` if it has no strips.
+/// Describes the tables that a lottery with strips answers; `None` if it has no strips.
 fn what_it_answers(plan: &Plan) -> Option<String> {
     let block = plan.blocks().iter().find(|block| block.strips().next().is_some())?;
     let weight = |strips: bool| -> f64 {
@@ -165,7 +165,7 @@ fn what_it_answers(plan: &Plan) -> Option<String> {
     })
 }
 
-/// A plan beside what else the total could buy.
+/// Returns the errors of other methods for the same record-level epsilon.
 fn choice(
     found: &Workload,
     kind: &'static str,
@@ -180,7 +180,7 @@ fn choice(
         weight * possible(schema, table).map_or_else(|| table.iter().map(size).product(), of_those)
     });
     let scale = cells.sum::<f64>() * DEFAULT_RESPONDENTS;
-    // What was minimised is what the plan has, but for the rounding to integers.
+    // The minimized error is that of the plan, except for the rounding to integers.
     let minimised = |error: f64| (error / scale).sqrt();
     let error = |plan: &Plan| Some(minimised(squared_error(plan, tables, weights).ok()?));
     let shares = budget::share(total, &vec![1.0; schema.randomized().len()]);

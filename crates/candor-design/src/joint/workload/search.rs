@@ -1,4 +1,4 @@
-//! Which channels a lottery may need: sets of patterns, found by their price.
+//! The search for channels of a lottery: sets of patterns, found by their price.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -11,20 +11,22 @@ use super::{COARSE, GAP, ROUNDS, Setting};
 use crate::bound::Costs;
 use crate::joint::optimal::search::SearchLimits;
 
-/// Channels lighter than this in the lottery are left out.
+/// Weight below which channels are removed from the lottery.
 const NEGLIGIBLE: f64 = 1e-7;
 
-/// How many rounds without a better channel there are before the search ends.
+/// Number of rounds without a better channel after which the search ends.
 const PATIENCE: usize = 8;
 
-/// The work of one round, the cube of the number of components, for which there are as many rounds as there may be.
+/// Work of one round, the cube of the number of components, up to which the number of rounds is not reduced.
 const ONE_ROUND: usize = 1_000_000;
 
-/// How many channels come in at a time.
+/// Number of channels added at a time.
 const AT_ONCE: usize = 12;
 
-/// Adds pattern channels, and boxes and sets of cells if there are any, as long as better ones are found; gives the
-/// weights, and the value that the best price found does not exclude.
+/// Adds channels to a pool as long as better ones are found.
+///
+/// They are pattern channels, and boxes and sets of cells if given. Returns the weights, and a lower bound from the
+/// best price found.
 pub fn grow(
     setting: &Setting,
     pool: &mut CandidatePool,
@@ -58,7 +60,7 @@ pub fn grow(
         }
         if in_vain == 0 {
             pool.forget_useless(NEGLIGIBLE);
-            // The best ones are enough: most of the others are the same set but for a pattern or two.
+            // The best ones are enough: most others are the same set except for one or two patterns.
             let at_once = if setting.is_listed() { AT_ONCE } else { grown_at_once(setting) / 2 };
             priced.into_iter().take(at_once).for_each(|(_, support)| pool.add_pattern(support));
             better.into_iter().take(at_once).for_each(|(_, ticket)| pool.add_strip(ticket));
@@ -68,17 +70,18 @@ pub fn grow(
     (balanced, lower)
 }
 
-/// `h_U = cost_U / I_U^2`: what a unit of information is worth.
+/// Returns the value of a unit of information, `h_U = cost_U / I_U^2`.
 pub fn slopes(costs: &Costs, information: &[f64]) -> Vec<f64> {
     costs.costs.iter().zip(information).map(|(cost, information)| cost / (information * information)).collect()
 }
 
-/// The most cells of four attributes that the search begins with.
+/// Maximum number of cells of four attributes with which the search begins.
 const MAX_CELLS_OF_FOUR: usize = 256;
 
-/// The sets the search begins with: the whole record, every table, every attribute; with few attributes also up to
-/// three of them, and four of few categories, whatever the tables are. Of four binary attributes also the sets of two
-/// opposite cells.
+/// Returns the sets with which the search begins.
+///
+/// These are the complete record, every table and every attribute. With few attributes, all sets of up to three of them
+/// are included, and of four with few categories. For four binary attributes, also the sets of two opposite cells.
 pub fn starts(setting: &Setting) -> Vec<Support> {
     let k = setting.space.attributes();
     let mut hits = setting.tables.clone();
@@ -102,28 +105,29 @@ pub fn starts(setting: &Setting) -> Vec<Support> {
     hits.into_iter().map(|hits| setting.support(hits)).chain(opposite).collect()
 }
 
-/// The patterns in which all of these attributes hit or all of them miss.
+/// Returns the patterns in which all of these attributes hit or all of them miss.
 fn antipodal(k: usize, attributes: &[usize]) -> Support {
     let all = attributes.iter().fold(0usize, |all, i| all | 1 << i);
     Support::Listed((0..1usize << k).map(|pattern| pattern & all == 0 || pattern & all == all).collect())
 }
 
-/// Every set of patterns that holds the empty one (a set and its complement are worth the same up to what the total
-/// allows; both are listed).
+/// Returns every set of patterns that contains the empty one.
+///
+/// A set and its complement have the same value, except for the effect of epsilon; both are listed.
 fn all_sets(space: &Space) -> Vec<Support> {
     let patterns = 1usize << space.attributes();
     (1..(1u64 << patterns) - 1).map(|set| Support::Listed((0..patterns).map(|p| set >> p & 1 == 1).collect())).collect()
 }
 
-/// How many sets are grown in each round, with many attributes.
+/// Returns the number of sets that are grown in each round with many attributes.
 fn grown_at_once(setting: &Setting) -> usize {
     (2 * setting.space.attributes()).max(24)
 }
 
-/// How many new directions are tried in each round.
+/// Number of new directions tried in each round.
 const DIRECTIONS: usize = 96;
 
-/// Sets that are worth most nearby, from many starts.
+/// Returns local optima of the price, from many starts.
 fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round: usize) -> Vec<Support> {
     let Setting { space, costs, .. } = setting;
     if !setting.is_listed() {
@@ -135,7 +139,7 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
         return found.into_iter().map(Support::Hits).collect();
     }
     let climb = |start: &[(usize, f64)]| {
-        // The price is convex in the eigenvalues, so the set that is best for its linearisation gains.
+        // The price is convex in the eigenvalues, so the best set of its linearization is an improvement.
         let slopes = |eigenvalues: &[(usize, f64)]| -> Vec<f64> {
             let mut slopes = vec![0.0; worth.len()];
             eigenvalues.iter().for_each(|&(u, eigenvalue)| slopes[u] = eigenvalue * worth[u]);
@@ -152,7 +156,7 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
             (support, value) = (next, higher);
         }
     };
-    // What one start costs doubles with every attribute.
+    // The cost of one start doubles with every attribute.
     let most = (DIRECTIONS << 8 >> space.attributes()).clamp(4, DIRECTIONS);
     let patterns = pool.heaviest().filter_map(|ticket| match ticket {
         CandidateChannel::Pattern(support) => Some(support),
@@ -160,8 +164,8 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
     });
     let mut starts: Vec<Vec<(usize, f64)>> =
         patterns.take(2 * most).map(|support| space.eigenvalues(support, &costs.components)).collect();
-    // Directions of either sign for every component (only squares count), other ones in every round, the same on every
-    // run.
+    // Directions of either sign for every component (only squares count): different in every round, but the same in
+    // every run.
     for trial in round * most..(round + 1) * most {
         let place = |u: usize| (trial as f64 * 0.754_877_666_246_693 + (u * u) as f64 * 0.569_840_290_998_053).fract();
         let direction = |u: usize| match trial % 3 {
@@ -182,17 +186,17 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
     listed
 }
 
-/// "None of these misses" with attributes added or taken away as long as that pays. Cost: one look at all components
-/// per step.
+/// Adds attributes to, and removes them from, "none of these misses" as long as the price rises.
 ///
-/// The price of hits `H` with probability `p` is `(p / (1/F + p))^2` times what all components inside `H` are worth.
+/// The price of hits `H` with probability `p` is `(p / (1/F + p))^2` times the value of all components within `H`.
+/// Cost: one pass over all components per step.
 fn grown(setting: &Setting, start: &[usize], worth: &[f64]) -> Vec<usize> {
     let Setting { space, costs, .. } = setting;
     let mut inside = vec![false; space.attributes()];
     start.iter().for_each(|&i| inside[i] = true);
     let mut best = 0.0;
     loop {
-        // What is inside, and for each attribute by how much that changes if it comes in or goes.
+        // The value inside, and for each attribute its change if the attribute is added or removed.
         let (mut held, mut changes) = (0.0, vec![0.0; inside.len()]);
         for (component, worth) in costs.components.iter().zip(worth) {
             let mut outside = component.iter().filter(|&&i| !inside[i]);

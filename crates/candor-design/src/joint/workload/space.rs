@@ -1,17 +1,17 @@
-//! Two-level channels: every answer with a pattern in a set is `exp(epsilon)` times as likely as the others.
+//! Two-level channels: answers with a pattern in a set are `exp(epsilon)` times as likely as the others.
 
 use candor_base::channel::{Bitmap, MAX_ENUMERATED, PatternSet};
 
 /// A set of patterns: listed for few attributes, "none of these misses" for any number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Support {
-    /// By number of the pattern.
+    /// Membership by pattern number.
     Listed(Vec<bool>),
     /// The attributes that must hit, in increasing order.
     Hits(Vec<usize>),
 }
 
-/// The attributes, and what a total epsilon allows.
+/// The attributes and the record-level epsilon of a design.
 pub struct Space {
     sizes: Vec<usize>,
     /// `exp(epsilon) - 1`.
@@ -21,7 +21,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Attributes of the given sizes at a total epsilon.
+    /// Creates the space of attributes of the given sizes at a record-level epsilon.
     pub fn new(sizes: &[usize], epsilon: f64) -> Space {
         let mut probabilities = vec![1.0];
         for &size in sizes.iter().take_while(|_| sizes.len() <= MAX_ENUMERATED) {
@@ -33,17 +33,17 @@ impl Space {
         Space { sizes: sizes.to_vec(), excess: epsilon.exp_m1(), probabilities }
     }
 
-    /// Whether patterns are listed.
+    /// Returns whether patterns are listed.
     pub fn is_listed(&self) -> bool {
         self.sizes.len() <= MAX_ENUMERATED
     }
 
-    /// The number of attributes.
+    /// Returns the number of attributes.
     pub fn attributes(&self) -> usize {
         self.sizes.len()
     }
 
-    /// The probability of a set under a uniform answer.
+    /// Returns the probability of a set under a uniform answer.
     fn probability(&self, support: &Support) -> f64 {
         match support {
             Support::Listed(members) => {
@@ -53,14 +53,16 @@ impl Space {
         }
     }
 
-    /// The probability that the answer is drawn from the set, not from all answers.
+    /// Returns the probability that the answer is drawn from the set instead of all answers.
     pub fn share(&self, support: &Support) -> f64 {
         let probability = self.probability(support);
         probability / (1.0 / self.excess + probability)
     }
 
-    /// The eigenvalue of the two-level channel for each component, but for those that are zero: `lambda_U = exc * sum
-    /// over S in D of P_S chi_U(S) / (1 + exc P(D))`, `chi_U(S) = prod over i in both of -1/(a_i - 1)`.
+    /// Returns the non-zero eigenvalues of the two-level channel, by component.
+    ///
+    /// They are `lambda_U = exc * sum over S in D of P_S chi_U(S) / (1 + exc P(D))`, with
+    /// `chi_U(S) = prod over i in both of -1/(a_i - 1)`.
     pub fn eigenvalues(&self, support: &Support, components: &[Vec<usize>]) -> Vec<(usize, f64)> {
         let scale = 1.0 / (1.0 / self.excess + self.probability(support));
         match support {
@@ -76,7 +78,7 @@ impl Space {
                     let miss = -1.0 / (size as f64 - 1.0);
                     pairs(&mut sums, i, |without, with| (without + with, without + miss * with));
                 }
-                // What is zero but for rounding would look like information.
+                // Values that are zero except for rounding would look like information.
                 let negligible = 1e-12 * sums[0];
                 let eigenvalue = |(u, component): (usize, &Vec<usize>)| (u, sums[mask(component)]);
                 let all = components.iter().enumerate().map(eigenvalue);
@@ -85,10 +87,10 @@ impl Space {
         }
     }
 
-    /// The set that maximises `sum over U of slopes_U lambda_U`: all patterns where
-    /// `phi(S) = sum of slopes_U chi_U(S)` exceeds the maximum itself (Dinkelbach's method on a ratio).
+    /// Returns the set that maximizes `sum over U of slopes_U lambda_U`, for listed patterns only.
     ///
-    /// For listed patterns only. Cost: `k 2^k`.
+    /// It has all patterns for which `phi(S) = sum of slopes_U chi_U(S)` exceeds the maximum itself (Dinkelbach's
+    /// method for ratios). Cost: `k 2^k`.
     pub fn best(&self, components: &[Vec<usize>], slopes: &[f64]) -> Support {
         let mut phi = vec![0.0; self.probabilities.len()];
         for (component, slope) in components.iter().zip(slopes) {
@@ -113,12 +115,12 @@ impl Space {
         }
     }
 
-    /// The set in the form that plans hold.
+    /// Returns the set in the form that plans contain.
     pub fn set(&self, support: &Support) -> PatternSet {
         match support {
             Support::Hits(hits) => PatternSet::Hits(hits.clone()),
             Support::Listed(members) => {
-                // "None of these misses" is shorter, where that is what it is.
+                // "None of these misses" is a shorter form, if it applies.
                 let hits: Vec<usize> = (0..self.attributes()).filter(|&i| !members[1 << i]).collect();
                 let outside = mask(&hits);
                 if members.iter().enumerate().all(|(pattern, &member)| member == (pattern & outside == 0)) {
@@ -129,7 +131,7 @@ impl Space {
         }
     }
 
-    /// The same set by its list of patterns.
+    /// Returns "none of these misses" as a list of patterns.
     pub fn listed(&self, hits: &[usize]) -> Support {
         let outside = mask(hits);
         Support::Listed((0..self.probabilities.len()).map(|pattern| pattern & outside == 0).collect())
@@ -181,7 +183,7 @@ mod tests {
             }
         }
 
-        /// Against all sets of patterns over three attributes.
+        /// Compares with all sets of patterns over three attributes.
         #[test]
         fn the_best_set_is_the_best(
             sizes in prop::collection::vec(2usize..6, 3),

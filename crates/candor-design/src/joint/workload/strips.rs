@@ -1,4 +1,4 @@
-//! Strips of tables: balanced sets of cells, which need no search.
+//! Strips of tables: balanced subsets of cells, which need no search.
 
 use std::collections::HashMap;
 
@@ -8,30 +8,31 @@ use candor_base::shape::Shape;
 use super::balance::Information;
 use crate::bound::Costs;
 
-/// A strip or a box of a table: the ticket, and what it tells.
+/// A strip or a box of a table, with its information.
 pub struct SubsetCandidate {
     /// The attributes of its table, by number among the randomized ones.
     pub table: Vec<usize>,
-    /// Which cells answers are relabellings of.
+    /// The set of cells that answers relabel.
     pub cells: Cells,
     /// The information about each component.
     pub gives: Information,
 }
 
-/// How many margins of how many cells are counted at most, for all strips together: about a second.
+/// Limit on margins times cells that are counted for all strips together: about a second.
 const MAX_WORK: f64 = 2e8;
 
-/// The strips that a lottery for these tables may need: of every component as a table, in the sizes next to `1/(1 +
-/// e^epsilon)` of its cells.
+/// Lists the strips that a lottery for these tables may need.
 ///
-/// A strip tells, for every `V` inside its table, with `q_V` the mean square of the component `V` of its indicator and
-/// `p` the share of the cells that it names,
+/// There are strips of every component as a table, of the sizes closest to `1/(1 + e^epsilon)` of its cells. Let `q_V`
+/// be the mean square of the component `V` of a strip's indicator and `p` the fraction of cells that it names. Its
+/// information about every `V` within its table is
 ///
 /// ```text
 /// I_V = F^2 q_V / ( d_V (1 + F p)^2 ),    F = e^epsilon - 1
 /// ```
 ///
-/// and nothing of anything else. Small tables come first; those that are too large, or would take too long, have none.
+/// It carries no information about anything else. Small tables come first; tables that are too large, or take too long,
+/// have no strips.
 pub fn strips(costs: &Costs, epsilon: f64) -> Vec<SubsetCandidate> {
     let mut order = costs.components.clone();
     let sizes = |table: &Vec<usize>| table.iter().map(|&i| costs.sizes[i]).collect::<Vec<usize>>();
@@ -53,10 +54,10 @@ pub fn strips(costs: &Costs, epsilon: f64) -> Vec<SubsetCandidate> {
     tickets
 }
 
-/// A strip of a table, by what it tells of each set of its axes.
+/// Returns a strip of a table, given its information for each set of its axes.
 fn ticket(costs: &Costs, table: Vec<usize>, cells: usize, told: &[f64]) -> SubsetCandidate {
     let inside = |set: usize| (0..table.len()).filter(|axis| set >> axis & 1 == 1).map(|axis| table[axis]).collect();
-    // Whatever is inside a component of tables is a component of them.
+    // Every subset of a component is a component, too.
     let number = |set: usize| costs.components.binary_search(&inside(set)).ok();
     let mut gives: Information =
         (1..told.len()).filter(|&set| told[set] > 0.0).filter_map(|set| Some((number(set)?, told[set]))).collect();
@@ -64,15 +65,16 @@ fn ticket(costs: &Costs, table: Vec<usize>, cells: usize, told: &[f64]) -> Subse
     SubsetCandidate { table, cells: Cells::Strip(cells), gives }
 }
 
-/// The numbers of cells next to the share `1/(1 + e^epsilon)` of all, at most half of them.
+/// Returns the sizes closest to `1/(1 + e^epsilon)` of all cells, at most half of them.
 fn sizes_near(cells: usize, epsilon: f64) -> std::ops::RangeInclusive<usize> {
     let ideal = cells as f64 / (1.0 + epsilon.exp());
     let clipped = |size: f64| (size.max(1.0) as usize).clamp(1, (cells / 2).max(1));
     clipped(ideal.floor() - 1.0)..=clipped(ideal.ceil() + 1.0)
 }
 
-/// For each of the [sizes](sizes_near) what a strip of a table tells, by set of axes. Cost: `2^axes` times the largest
-/// size.
+/// Returns, for each of the [sizes](sizes_near), the information of a strip of a table, by set of axes.
+///
+/// Cost: `2^axes` times the largest size.
 fn informations(sizes: &[usize], epsilon: f64) -> Vec<(usize, Vec<f64>)> {
     let shape = Shape::new(sizes.to_vec());
     let near = sizes_near(shape.cells(), epsilon);
@@ -121,7 +123,7 @@ impl<'a> Margins<'a> {
         }
     }
 
-    /// The mean squares of the components of the set's indicator, as [`Strip::mean_squares`].
+    /// Returns the mean squares of the components of the set's indicator, as [`Strip::mean_squares`] does.
     fn mean_squares(&self) -> Vec<f64> {
         let cells = |counts: &Vec<u32>| counts.len() as i128;
         let mut squares: Vec<i128> =
@@ -151,7 +153,7 @@ mod tests {
         (costs, strips)
     }
 
-    /// Figures of the theory: 16 x 15 cells, sets of 5, epsilon 4.
+    /// Values from the theory: 16 x 15 cells, sets of 5, epsilon 4.
     #[test]
     fn what_a_strip_tells() {
         let (costs, strips) = of_tables(&[16, 15], "joint", 4.0);
@@ -175,7 +177,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// The same as the channel says of itself.
+        /// The informations agree with those that the channel itself implies.
         #[test]
         fn informations_are_those_of_the_channel(
             sizes in prop::collection::vec(2usize..7, 1..4), epsilon in 0.2f64..6.0,

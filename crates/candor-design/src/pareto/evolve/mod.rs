@@ -1,7 +1,8 @@
 //! The search of Huang and Du 2008, section V: SPEA2 over square matrices, with the large optimal set Omega.
 //!
-//! Several islands run the paper's loop side by side and meet in Omega every [`EPOCH`] generations; one island is the
-//! paper's own algorithm. The result depends on the seed and the parameters, never on the number of threads.
+//! Several islands run the paper's loop in parallel and exchange results in Omega every [`EPOCH`] generations. One
+//! island is the paper's own algorithm. The result depends on the seed and the parameters, never on the number of
+//! threads.
 
 mod omega;
 mod random;
@@ -19,7 +20,7 @@ use super::measure::{Measures, measure_square};
 use super::{FrontError, FrontProblem};
 use omega::Omega;
 
-/// How many generations islands live on their own.
+/// Number of generations between exchanges of the islands.
 pub const EPOCH: usize = 50;
 
 /// The parameters, with the paper's meaning.
@@ -31,21 +32,21 @@ pub struct Parameters {
     pub archive: usize,
     /// `N_Omega`, the size of the optimal set.
     pub omega: usize,
-    /// `L`, the largest number of generations.
+    /// `L`, the maximum number of generations.
     pub generations: usize,
-    /// Stop when so many generations in a row have not changed Omega.
+    /// Number of consecutive generations without a change of Omega after which the search stops.
     pub patience: Option<usize>,
-    /// The probability that a child is mutated.
+    /// Probability that a child is mutated.
     pub mutation: f64,
-    /// The probability that a pair of parents exchanges columns.
+    /// Probability that a pair of parents exchanges columns.
     pub crossover: f64,
-    /// The largest value that a mutation adds or subtracts.
+    /// Largest value that a mutation adds or subtracts.
     pub step: f64,
-    /// Which nearest neighbour measures density; the paper's is 1.
+    /// Rank of the nearest neighbor that measures density; the paper's is 1.
     pub neighbour: usize,
-    /// How many populations search side by side; 1 is the paper's algorithm.
+    /// Number of populations that search in parallel; 1 is the paper's algorithm.
     pub islands: usize,
-    /// Where randomness comes from.
+    /// Seed of the random generator.
     pub seed: u64,
 }
 
@@ -68,10 +69,11 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Whether a search for the goal can be made, before it is.
+    /// Checks that a search for the goal is feasible, before it starts.
     ///
     /// # Errors
-    /// If a parameter is out of its range, or the search would run for hours.
+    /// Returns [`FrontError::Parameter`] if a parameter is out of range, and [`FrontError::TooLong`] if the search
+    /// would run for hours.
     pub fn check(&self, goal: &FrontProblem) -> Result<(), FrontError> {
         let wrong = |name, value, range| Err(FrontError::Parameter { name, value, range });
         for (name, value, least, range) in [
@@ -97,7 +99,7 @@ impl Parameters {
         self.check_cost(goal.prior().len())
     }
 
-    /// Refuses what would run for hours: every child of every generation takes about `n^3` steps.
+    /// Rejects searches that would run for hours: every child of every generation takes about `n^3` steps.
     fn check_cost(&self, categories: usize) -> Result<(), FrontError> {
         let (generations, children) = (self.generations, self.population.saturating_mul(self.islands));
         let steps = generations as f64 * children as f64 * (categories as f64).powi(3);
@@ -108,15 +110,15 @@ impl Parameters {
     }
 }
 
-/// The most steps of a search.
+/// Maximum number of steps of a search.
 const MAX_STEPS: f64 = (1u64 << 40) as f64;
 
-/// A square matrix, column by column, and what it gives.
+/// A square matrix, column by column, with its measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// `matrix[j n + z] = P(answer z | truth j)`.
+    /// `matrix[j n + z] = P(answer z | category j)`.
     pub matrix: Vec<f64>,
-    /// What it gives.
+    /// Its privacy and error.
     pub measures: Measures,
 }
 
@@ -127,7 +129,7 @@ impl Candidate {
         Candidate { matrix, measures }
     }
 
-    /// The matrix as a channel.
+    /// Returns the matrix as a channel.
     pub fn channel(&self, goal: &FrontProblem) -> FrontChannel {
         let (n, shares) = (goal.prior().len(), goal.prior().shares());
         let cell = |i: usize| self.matrix[i % n * n + i / n] * shares[i % n];
@@ -135,25 +137,26 @@ impl Candidate {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Evolved {
     /// The undominated members of Omega, by increasing privacy.
     pub front: Vec<Candidate>,
-    /// How many generations it took.
+    /// Number of generations.
     pub generations: usize,
-    /// How many matrices were evaluated.
+    /// Number of matrices evaluated.
     pub evaluations: usize,
 }
 
-/// Searches; `progress` is told the generation and the front so far after every epoch, and may end the search, which
-/// gives the best so far.
+/// Runs a search, which may be canceled by `progress` and then returns the best so far.
 ///
-/// Each generation costs `O((N_Q + N_V)^2)` for fitness and selection (the paper's is cubic) and an `O(n^3)` evaluation
-/// per child. Every matrix returned is a channel within the bound.
+/// After every epoch, `progress` receives the generation and the current front. Each generation takes
+/// `O((N_Q + N_V)^2)` for fitness and selection (the paper's is cubic) and an `O(n^3)` evaluation per child. Every
+/// returned matrix is a channel within the bound.
 ///
 /// # Errors
-/// If a parameter is out of its range.
+/// Returns [`FrontError::Parameter`] if a parameter is out of range, and [`FrontError::TooLong`] if the search would
+/// run for hours.
 pub fn evolve(
     goal: &FrontProblem,
     parameters: &Parameters,
@@ -162,10 +165,10 @@ pub fn evolve(
     evolve_while(goal, parameters, &|| true, progress)
 }
 
-/// The same, where `goes_on` is asked before every generation, on any thread.
+/// Runs a search as [`evolve`] does, and calls `goes_on` before every generation, from any thread.
 ///
 /// # Errors
-/// As [`evolve`].
+/// Returns the errors of [`evolve`].
 pub fn evolve_while(
     goal: &FrontProblem,
     parameters: &Parameters,
@@ -199,7 +202,7 @@ pub fn evolve_while(
     Ok(Evolved { front, generations: generation, evaluations })
 }
 
-/// Every island gets the best of all, in the same order always.
+/// Gives every island the best matrices of all, always in the same order.
 fn meet(islands: &mut [Island]) {
     if let [first, others @ ..] = islands {
         others.iter().for_each(|island| first.omega.absorb(&island.omega));
@@ -225,7 +228,7 @@ impl Island {
         Island { rng, population, archive, omega, unchanged: 0, evaluations: parameters.population }
     }
 
-    /// Steps 1 to 6 of the paper's algorithm.
+    /// Runs steps 1 to 6 of the paper's algorithm.
     fn generation(&mut self, goal: &FrontProblem, parameters: &Parameters) {
         let n = goal.prior().len();
         let rng = &mut self.rng;
@@ -237,7 +240,7 @@ impl Island {
         let archive_fitness: Vec<f64> = kept.iter().map(|&i| fitness[i]).collect();
         let mut all: Vec<Option<Candidate>> = all.into_iter().map(Some).collect();
         self.archive = kept.iter().filter_map(|&i| all[i].take()).collect();
-        // Tournament winners come in random order, so neighbours in the pool are a random pairing.
+        // Tournament winners come in random order, so neighbors in the pool are a random pairing.
         let mut pool: Vec<Vec<f64>> = (0..parameters.population)
             .map(|_| self.archive[selection::tournament(&archive_fitness, rng)].matrix.clone())
             .collect();

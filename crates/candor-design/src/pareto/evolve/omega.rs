@@ -2,20 +2,21 @@
 
 use super::Candidate;
 
-/// Holds, for each of so many intervals of privacy, the most useful matrix seen in it. A lookup, whatever its size.
+/// The matrix with the smallest variance seen in each interval of privacy, found by a lookup.
 #[derive(Clone, Debug)]
 pub struct Omega {
     places: Vec<Option<Candidate>>,
 }
 
 impl Omega {
-    /// An empty set of this size.
+    /// Creates an empty set of this size.
     pub fn new(size: usize) -> Omega {
         Omega { places: vec![None; size] }
     }
 
-    /// Compares a candidate with the one in its place: the more useful of the two is then in both. Says whether the set
-    /// changed.
+    /// Compares a candidate with the one in its place, and stores the one with the smaller variance in both.
+    ///
+    /// Returns whether the set changed.
     pub fn exchange(&mut self, candidate: &mut Candidate) -> bool {
         let size = self.places.len();
         let number = ((candidate.measures.privacy.max(0.0) * size as f64) as usize).min(size - 1);
@@ -33,14 +34,14 @@ impl Omega {
         }
     }
 
-    /// Takes over what another set has better.
+    /// Adopts every better member of another set.
     pub fn absorb(&mut self, other: &Omega) {
         for candidate in other.places.iter().flatten() {
             self.exchange(&mut candidate.clone());
         }
     }
 
-    /// The members that no other dominates, by increasing privacy; their variances increase too.
+    /// Returns the members that no other dominates, by increasing privacy and variance.
     pub fn front(&self) -> Vec<&Candidate> {
         let mut best = f64::INFINITY;
         let mut front: Vec<&Candidate> = Vec::new();
@@ -72,7 +73,7 @@ mod tests {
         let mut omega = Omega::new(1000);
         assert!(omega.exchange(&mut candidate(0.1523, 2.0)));
         assert!(omega.places[152].is_some() && omega.places.iter().flatten().count() == 1);
-        // A worse one in the same interval is replaced by what is held; a better one replaces it.
+        // A worse one in the same interval is replaced by the stored one; a better one replaces it.
         let mut worse = candidate(0.1529, 3.0);
         assert!(!omega.exchange(&mut worse) && worse.measures.variance == 2.0);
         assert!(omega.exchange(&mut candidate(0.1521, 1.0)));
@@ -95,7 +96,7 @@ mod tests {
             for (i, a) in front.iter().enumerate() {
                 prop_assert!(front.iter().enumerate().all(|(j, b)| i == j || !b.measures.dominates(&a.measures)));
             }
-            // The most useful of all is never lost.
+            // The smallest variance of all is never lost.
             let best = points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
             prop_assert_eq!(front[0].measures.variance, best);
         }

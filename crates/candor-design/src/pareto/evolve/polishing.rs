@@ -1,8 +1,8 @@
-//! The last step of a search: local optimisation of every kept matrix, again and again from new places.
+//! The last step of a search: repeated local optimization of every kept matrix, from different starts.
 //!
-//! A local optimum is rarely the best one. Each round, every privacy tries what its neighbours found if they found
-//! something new, and a shaken copy of its own best: either most of it replaced by noise, or a few entries exchanged
-//! within their columns.
+//! A local optimum is rarely the global one. In each round, every privacy level tries the new findings of its
+//! neighbors. It also tries a perturbed copy of its own best matrix, in which noise replaces most values or a few
+//! entries are exchanged within their columns.
 
 use candor_base::randomness::Source;
 use candor_runtime::parallel;
@@ -15,15 +15,16 @@ use crate::pareto::FrontProblem;
 use crate::pareto::channel::FrontChannel;
 use crate::pareto::polish::{FAR, NEAR, Polished, polish, polish_from};
 
-/// How much of a shaken matrix is noise.
+/// Fraction of noise in a perturbed matrix.
 const NOISE: f64 = 0.6;
-/// How many pairs of entries a shaken matrix exchanges.
+/// Number of pairs of entries that a perturbed matrix exchanges.
 const EXCHANGES: usize = 6;
 
-/// For each privacy the best square matrix found, beginning at the members of the front; `None` where a privacy leaves
-/// no room. `progress` is told what was found after each round, and may end it; `goes_on` is asked before each matrix.
-/// What was found until then is valid. Unless it is ended, the result depends on the seed, not on the number of
-/// threads.
+/// Returns the best square matrix found for each privacy, starting from the members of the front.
+///
+/// An entry is `None` if no matrix with this privacy was found. `progress` receives the findings after each round and
+/// may stop the search; `goes_on` is called before each matrix. The findings so far are then valid. Otherwise the
+/// result depends on the seed, not on the number of threads.
 pub fn polish_front(
     goal: &FrontProblem,
     evolved: &Evolved,
@@ -75,8 +76,10 @@ pub fn polish_front(
     best
 }
 
-/// Polished matrices for `between` further privacies in each gap of those given, and beyond the last: a front is then
-/// no staircase of a few steps. Each begins at the nearest more private one, or at the last.
+/// Polishes matrices for `between` further privacies in each gap of the given ones, and beyond the last.
+///
+/// The front then has many points instead of a few steps. Each search starts at the nearest more private matrix, or at
+/// the last one.
 pub fn fill_in(
     goal: &FrontProblem,
     privacies: &[f64],
@@ -95,7 +98,7 @@ pub fn fill_in(
     filled.into_iter().flatten().collect()
 }
 
-/// Another matrix in the neighbourhood, or beyond it.
+/// Returns a perturbed matrix, in the neighborhood or beyond it.
 pub(crate) fn shaken(goal: &FrontProblem, channel: &FrontChannel, noisy: bool, rng: &mut impl Rng) -> FrontChannel {
     let (n, shares) = (goal.prior().len(), goal.prior().shares());
     let outputs = channel.outputs();

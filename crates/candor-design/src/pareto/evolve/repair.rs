@@ -1,15 +1,16 @@
-//! Meeting the posterior bound (Huang and Du 2008, section V-G).
+//! Repair of matrices that violate the posterior bound (Huang and Du 2008, section V-G).
 //!
-//! The paper repairs column by column: what makes a posterior too large is taken away, and given to the other elements
-//! of the column in proportion to what each could take. But changing a column moves the posteriors of all others in the
-//! same rows, so this may go on for ever, or find no element that can take anything. As `M_zj pi_j <= delta sum_l M_zl
-//! pi_l` is *linear* in the matrix, any mixture with the channel that tells nothing (every column equal to the law of
-//! the answers) goes straight towards the bound: after a few sweeps of the paper's repair, what is still too large is
-//! brought within by exactly the mixture that it takes.
+//! The paper repairs column by column: it reduces elements with a posterior above the bound, and increases the other
+//! elements of the column in proportion to their capacity. But changing a column changes the posteriors of all others
+//! in the same rows. So this may never end, or find no element with capacity.
+//!
+//! The bound `M_zj pi_j <= delta sum_l M_zl pi_l` is *linear* in the matrix. So mixing with the uninformative channel
+//! (every column equal to the distribution of the answers) leads straight to the bound. After a few sweeps of the
+//! paper's repair, the smallest sufficient mixture removes the remaining excess.
 
 const SWEEPS: usize = 3;
 
-/// Brings all posteriors to at most `bound`, which must not be below the largest share. Columns keep summing to one.
+/// Reduces all posteriors to at most `bound`, which must be at least the largest share; columns still sum to one.
 pub fn repair(matrix: &mut [f64], shares: &[f64], bound: f64) {
     let n = shares.len();
     let mut law = law_of(matrix, shares);
@@ -25,7 +26,7 @@ pub fn repair(matrix: &mut [f64], shares: &[f64], bound: f64) {
     mix(matrix, shares, &law, bound);
 }
 
-/// How often each answer comes.
+/// Returns the probability of each answer.
 fn law_of(matrix: &[f64], shares: &[f64]) -> Vec<f64> {
     let mut law = vec![0.0; shares.len()];
     for (column, share) in matrix.chunks_exact(shares.len()).zip(shares) {
@@ -39,9 +40,9 @@ fn within(matrix: &[f64], shares: &[f64], law: &[f64], bound: f64) -> bool {
     matrix.chunks_exact(shares.len()).zip(shares).all(column)
 }
 
-/// One column of the paper's repair, as far as it goes.
+/// Repairs one column by the paper's method, as far as possible.
 fn repair_column(column: &mut [f64], share: f64, law: &mut [f64], bound: f64) {
-    // The value at which the posterior is the bound, all other columns as they are.
+    // The value at which the posterior equals the bound, with all other columns fixed.
     let limit = |p: f64, law: f64| bound * (law - p * share).max(0.0) / (share * (1.0 - bound));
     let (mut excess, mut room) = (0.0, 0.0);
     for (p, law) in column.iter().zip(&*law) {
@@ -61,7 +62,7 @@ fn repair_column(column: &mut [f64], share: f64, law: &mut [f64], bound: f64) {
     }
 }
 
-/// The smallest mixture with the channel that tells nothing that meets the bound.
+/// Applies the smallest mixture with the uninformative channel that meets the bound.
 fn mix(matrix: &mut [f64], shares: &[f64], law: &[f64], bound: f64) {
     let n = shares.len();
     let mut part = 0.0f64;
@@ -74,7 +75,7 @@ fn mix(matrix: &mut [f64], shares: &[f64], law: &[f64], bound: f64) {
         }
     }
     if part > 0.0 {
-        // A hair more, for rounding.
+        // Slightly more, for rounding.
         let part = (part * (1.0 + 1e-12) + 1e-15).min(1.0);
         for column in matrix.chunks_exact_mut(n) {
             column.iter_mut().zip(law).for_each(|(p, law)| *p += part * (law - *p));
@@ -110,7 +111,7 @@ mod tests {
         }
     }
 
-    /// The identity under a tight bound is where the paper's repair alone cannot end: no element can take anything.
+    /// The paper's repair alone never ends for the identity under a tight bound: no element has capacity.
     #[test]
     fn the_identity_is_repaired() {
         let prior = Prior::normal(10).unwrap();

@@ -1,15 +1,15 @@
-//! SPEA2: fitness, environmental selection, binary tournaments (Huang and Du 2008, sections V-B to V-D).
+//! SPEA2: fitness, environmental selection and binary tournaments (Huang and Du 2008, sections V-B to V-D).
 //!
-//! Distances are between points (privacy, decimal logarithm of variance / 6): the paper does not say how it makes the
+//! Distances are between points (privacy, decimal logarithm of variance / 6). The paper does not state how it makes the
 //! two objectives comparable, and variances span orders of magnitude. (Section V-B says that a dominated matrix has
-//! "worse fitness (higher quality)"; fitness is minimised, so lower quality is meant.)
+//! "worse fitness (higher quality)". Fitness is minimized, so lower quality is meant.)
 
 use rand_core::Rng;
 
 use super::random::below;
 use crate::pareto::measure::Measures;
 
-/// Where a matrix stands for distances.
+/// Returns the position of a matrix for distances.
 fn place(measures: &Measures) -> (f64, f64) {
     (measures.privacy, measures.variance.clamp(1e-12, 1e12).log10() / 6.0)
 }
@@ -18,9 +18,10 @@ fn squared(a: (f64, f64), b: (f64, f64)) -> f64 {
     (a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)
 }
 
-/// The fitness of every member of a set (eq. 11): the strengths of those that dominate it, plus its density `1/(sigma +
-/// 2)` with `sigma` the distance to its `neighbour`-th nearest. Below 1 exactly for those that nothing dominates.
-/// `O(m^2)`.
+/// Returns the fitness of every member of a set (eq. 11), in time `O(m^2)`.
+///
+/// It is the sum of the strengths of the members that dominate it, plus its density `1/(sigma + 2)`, where `sigma` is
+/// the distance to its `neighbour`-th nearest. It is below 1 exactly for undominated members.
 pub fn fitness(members: &[Measures], neighbour: usize) -> Vec<f64> {
     let m = members.len();
     let mut strength = vec![0u32; m];
@@ -49,8 +50,10 @@ pub fn fitness(members: &[Measures], neighbour: usize) -> Vec<f64> {
     (0..m).map(&mut of).collect()
 }
 
-/// The places of the members that survive into the archive (eq. 12): all that nothing dominates, filled up with the
-/// fittest of the others, or thinned by repeatedly removing the one nearest to its neighbours.
+/// Returns the places of the members that survive into the archive (eq. 12).
+///
+/// All undominated members survive. If they are too few, the fittest others are added; if too many, the one closest to
+/// its neighbors is removed repeatedly.
 pub fn survivors(members: &[Measures], fitness: &[f64], size: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..members.len()).collect();
     order.sort_by(|&a, &b| fitness[a].total_cmp(&fitness[b]).then(a.cmp(&b)));
@@ -63,12 +66,11 @@ pub fn survivors(members: &[Measures], fitness: &[f64], size: usize) -> Vec<usiz
     thin(members, order, size)
 }
 
-/// Removes, one by one, the member with the smallest distance to its nearest neighbour, ties by the second nearest and
-/// so on.
+/// Removes, one by one, the member with the smallest distance to its nearest neighbor.
 ///
-/// Undominated points form a chain: sorted by privacy their variances are sorted too, so that neighbours in the chain
-/// are the nearest. Comparing distances outwards along the chain costs `O(1)` but for ties, and the whole `O(m^2)`
-/// instead of the paper's `O(m^3)`.
+/// Ties are decided by the second nearest neighbor, and so on. Undominated points form a chain: sorted by privacy they
+/// are also sorted by variance, so neighbors in the chain are the nearest. Comparing distances outward along the chain
+/// costs `O(1)` except for ties. The total is `O(m^2)` instead of the paper's `O(m^3)`.
 fn thin(members: &[Measures], mut chain: Vec<usize>, size: usize) -> Vec<usize> {
     chain.sort_by(|&a, &b| members[a].privacy.total_cmp(&members[b].privacy).then(a.cmp(&b)));
     let mut places: Vec<(f64, f64)> = chain.iter().map(|&i| place(&members[i])).collect();
@@ -85,7 +87,7 @@ fn thin(members: &[Measures], mut chain: Vec<usize>, size: usize) -> Vec<usize> 
     chain
 }
 
-/// Whether the sorted distances of `a` to the others come before those of `b`.
+/// Returns whether the sorted distances of `a` to the others are smaller than those of `b`, in lexicographic order.
 fn nearer(places: &[(f64, f64)], a: usize, b: usize) -> bool {
     let (mut of_a, mut of_b) = (Outward::from(places, a), Outward::from(places, b));
     loop {
@@ -128,7 +130,7 @@ impl Iterator for Outward<'_> {
     }
 }
 
-/// A binary tournament: two at random, the fitter wins.
+/// Runs a binary tournament: of two random members, the fitter one wins.
 pub fn tournament(fitness: &[f64], rng: &mut impl Rng) -> usize {
     let (a, b) = (below(rng, fitness.len()), below(rng, fitness.len()));
     if fitness[b] < fitness[a] { b } else { a }
@@ -143,7 +145,7 @@ mod tests {
         Measures { privacy, variance, worst_posterior: 0.5 }
     }
 
-    /// Strengths by hand: A dominates B and C, B dominates C, D stands apart.
+    /// Strengths by hand: A dominates B and C, B dominates C, and D is not comparable.
     #[test]
     fn strength_and_raw_fitness() {
         let members = [member(0.5, 1.0), member(0.4, 2.0), member(0.3, 3.0), member(0.2, 0.5)];
@@ -153,7 +155,7 @@ mod tests {
         assert!(fitness.iter().all(|f| f.fract() > 0.0 && f.fract() <= 0.5));
     }
 
-    /// The chain's distances against all distances sorted.
+    /// Thins by comparing all sorted distances instead of the chain's.
     fn thin_by_definition(members: &[Measures], mut kept: Vec<usize>, size: usize) -> Vec<usize> {
         kept.sort_by(|&a, &b| members[a].privacy.total_cmp(&members[b].privacy).then(a.cmp(&b)));
         while kept.len() > size {

@@ -1,14 +1,15 @@
-//! New matrices from old ones: random beginnings, column crossover, proportional column mutation (Huang and Du 2008,
-//! sections V-A, V-E, V-F).
+//! Variation operators: random matrices, column crossover and proportional column mutation.
 //!
-//! Matrices are held column by column: `columns[j n + z] = P(answer z | truth j)`.
+//! See Huang and Du 2008, sections V-A, V-E, V-F. Matrices are stored column by column:
+//! `columns[j n + z] = P(answer z | category j)`.
 
 use rand_core::Rng;
 
 use super::random::{below, unit};
 
-/// A random matrix: `a I + (1 - a) R` with `a` uniform and each column of `R` uniform on the simplex, so that the first
-/// population spreads from telling everything to telling nothing.
+/// Returns a random matrix `a I + (1 - a) R`, with `a` uniform and each column of `R` uniform on the simplex.
+///
+/// So the first population ranges from fully informative to uninformative matrices.
 pub fn random(n: usize, rng: &mut impl Rng) -> Vec<f64> {
     let kept = unit(rng);
     let mut matrix = Vec::with_capacity(n * n);
@@ -20,22 +21,23 @@ pub fn random(n: usize, rng: &mut impl Rng) -> Vec<f64> {
     matrix
 }
 
-/// Swaps all columns to the right of a random line between two neighbouring columns.
+/// Swaps all columns to the right of a random line between two neighboring columns.
 pub fn crossover(a: &mut [f64], b: &mut [f64], n: usize, rng: &mut impl Rng) {
     let line = (1 + below(rng, n - 1)) * n;
     a[line..].swap_with_slice(&mut b[line..]);
 }
 
-/// Adds or subtracts a random value at a random element of a random column. The others of the column make up for it: in
-/// proportion to themselves after an addition, in proportion to one minus themselves after a subtraction. `step` bounds
-/// the value.
+/// Adds or subtracts a random value, at most `step`, at a random element of a random column.
+///
+/// The others of the column compensate: in proportion to themselves after an addition, in proportion to one minus
+/// themselves after a subtraction.
 pub fn mutate(matrix: &mut [f64], n: usize, step: f64, rng: &mut impl Rng) {
     let column = &mut matrix[below(rng, n) * n..][..n];
     let place = below(rng, n);
     let value = column[place];
     let addition = rng.next_u64() & 1 == 1;
     let room = if addition { 1.0 - value } else { value };
-    // Small changes are likelier than large ones.
+    // Small changes are more likely than large ones.
     let change = room.min(step * unit(rng) * unit(rng));
     if addition {
         let others = 1.0 - value;
@@ -46,7 +48,7 @@ pub fn mutate(matrix: &mut [f64], n: usize, step: f64, rng: &mut impl Rng) {
         column.iter_mut().for_each(|p| *p *= shrink);
         column[place] = value + change;
     } else {
-        // One minus each of the others: n - 1 ones less their sum.
+        // The sum of one minus each of the others: n - 1 minus their sum.
         let capacity = (n - 1) as f64 - (1.0 - value);
         let capacity = if capacity > 0.0 { capacity } else { return };
         column.iter_mut().for_each(|p| *p += change * (1.0 - *p) / capacity);
@@ -86,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Ends of the range: a column that is certain, and two categories.
+    /// Extreme cases: columns with a certain answer, and two categories.
     #[test]
     fn certain_columns_can_mutate() {
         let mut rng = Source::from_seed(1).stream(0);

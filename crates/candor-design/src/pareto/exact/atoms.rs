@@ -1,19 +1,19 @@
-//! The posteriors that best channels are made of.
+//! The posteriors of which optimal channels consist.
 //!
-//! On `T_i`, the posteriors whose largest entry is the `i`-th and at most delta, the accuracy of the best
-//! guess is linear and `psi psi'` convex: splitting a posterior into vertices of its `T_i` keeps privacy, bound
-//! and prior and can only add information. So some best channel answers with vertices only: uniform on a
-//! set of at least `1/delta` categories, or `floor(1/delta)` entries equal to delta and one entry with the rest.
+//! Let `T_i` be the posteriors whose largest entry is the `i`-th and at most delta. On it the guess accuracy is linear
+//! and `psi psi'` convex. Splitting a posterior into vertices of its `T_i` keeps privacy, bound and prior, and can only
+//! add information. So some optimal channel has vertices only as posteriors: uniform on a set of at least `1/delta`
+//! categories, or `floor(1/delta)` entries equal to delta and one entry with the rest.
 
 use nalgebra::DMatrix;
 
-/// Beyond this many categories, sets are no longer looked at one by one.
+/// Largest number of categories for which sets are enumerated.
 pub(crate) const MAX_ENUMERATED: usize = 22;
 
-/// How many sets of each size a beam search keeps.
+/// Number of sets of each size that a beam search keeps.
 const BEAM: usize = 120;
 
-/// A posterior that is a vertex: `members` share the same probability, `rest`, if any, has what is left.
+/// A posterior that is a vertex: `members` have equal probabilities, and `rest`, if any, has the remainder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Atom {
     pub members: Vec<usize>,
@@ -21,12 +21,12 @@ pub(crate) struct Atom {
 }
 
 impl Atom {
-    /// The largest probability: of each member.
+    /// Returns the largest probability, which every member has.
     pub fn largest(&self, bound: f64) -> f64 {
         if self.rest.is_some() { bound } else { 1.0 / self.members.len() as f64 }
     }
 
-    /// The probabilities of all categories.
+    /// Returns the probabilities of all categories.
     pub fn posterior(&self, bound: f64, n: usize) -> Vec<f64> {
         let largest = self.largest(bound);
         let mut psi = vec![0.0; n];
@@ -38,7 +38,7 @@ impl Atom {
     }
 }
 
-/// Which atoms there are: by number of categories and bound.
+/// The family of atoms for a number of categories and a bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Atoms {
     pub n: usize,
@@ -52,7 +52,7 @@ pub(crate) struct Prices<'a> {
     pub mu: f64,
 }
 
-/// The cheapest few seen so far.
+/// The cheapest few atoms seen so far.
 struct Shortlist {
     most: usize,
     found: Vec<(f64, Atom)>,
@@ -97,19 +97,19 @@ impl Grown {
 }
 
 impl Atoms {
-    /// How many categories a set needs at least.
+    /// Returns the smallest number of categories of a set.
     pub fn smallest(&self) -> usize {
         (1.0 / self.bound - 1e-9).ceil().max(1.0) as usize
     }
 
-    /// `(floor(1/delta), what they leave)` of the second kind of atom, if there is one.
+    /// Returns `floor(1/delta)` and the remaining probability of the second kind of atom, if it exists.
     pub fn uneven(&self) -> Option<(usize, f64)> {
         let members = (1.0 / self.bound + 1e-9).floor() as usize;
         let rest = 1.0 - members as f64 * self.bound;
         (rest > 1e-9 && members < self.n).then_some((members, rest))
     }
 
-    /// All of them; for few categories.
+    /// Returns all atoms; only for few categories.
     pub fn all(&self) -> Vec<Atom> {
         let mut atoms = Vec::new();
         for set in 1usize..1 << self.n {
@@ -127,10 +127,10 @@ impl Atoms {
         atoms
     }
 
-    /// The cheapest `most` atoms, cheapest first.
+    /// Returns the cheapest `most` atoms, cheapest first.
     ///
-    /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`, and the first is
-    /// the cheapest of all. Beyond, they come from a beam search.
+    /// For up to 22 categories every set is evaluated, each from its predecessor in a Gray code in `O(n)`, and the
+    /// first is the cheapest of all. Beyond, they come from a beam search.
     pub fn price(&self, prices: &Prices<'_>, most: usize) -> Vec<(f64, Atom)> {
         let mut shortlist = Shortlist { most, found: Vec::new(), limit: f64::INFINITY };
         if self.n <= MAX_ENUMERATED {
@@ -144,7 +144,8 @@ impl Atoms {
 
     fn enumerate(&self, prices: &Prices<'_>, shortlist: &mut Shortlist) {
         let (n, slope) = (self.n, prices.slope);
-        // The lowest categories run through a Gray code; each block starts afresh, so that rounding does not pile up.
+        // The lowest categories run through a Gray code. Each block starts anew, so that rounding errors do not
+        // accumulate.
         let low = n.min(10);
         let members = |set: usize| (0..n).filter(|j| set >> j & 1 == 1).collect::<Vec<usize>>();
         for high in 0usize..1 << (n - low) {
@@ -170,7 +171,7 @@ impl Atoms {
         }
     }
 
-    /// Offers the atoms of one set, of which `1' B 1`, `nu . 1` and `B 1` are known.
+    /// Offers the atoms of one set, given `1' B 1`, `nu . 1` and `B 1`.
     fn offer(
         &self,
         prices: &Prices<'_>,
@@ -252,7 +253,7 @@ mod tests {
     use proptest::prelude::*;
 
     impl Prices<'_> {
-        /// The price of any posterior, as it is defined.
+        /// Returns the price of any posterior, by definition.
         fn of(&self, psi: &[f64]) -> f64 {
             let n = psi.len();
             let mut quadratic = 0.0;
@@ -287,7 +288,7 @@ mod tests {
     }
 
     proptest! {
-        /// The Gray code against every atom on its own; the beam finds the cheapest of few.
+        /// The Gray code against every atom separately; the beam finds the cheapest of few.
         #[test]
         fn prices(
             n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0,

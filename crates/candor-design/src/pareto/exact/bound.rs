@@ -1,40 +1,42 @@
-//! Lower bounds that hold for every channel, for any number of categories.
+//! Lower bounds on the variance that hold for every channel, for any number of categories.
 //!
 //! As `K 1 = pi`, the variance is `tr(G L^+)` with `L = K - pi pi'` and `G = (I - pi 1') diag(pi^2) (I - 1 pi')`, and
-//! `G` is the square of `H = diag(pi) - pi pi'`. For every symmetric `B` with `H B H >= 0`, `tr(G L^+) + tr(B L) >= 2
-//! tr((H B H)^(1/2))`; and with `psi' B psi <= nu . psi + mu max psi` for every atom, `tr(B L) <= nu . pi + mu A - pi'
-//! B pi`. Taken at the best multiple of `B`:
+//! `G` is the square of `H = diag(pi) - pi pi'`. For every symmetric `B` with `H B H >= 0`,
+//! `tr(G L^+) + tr(B L) >= 2 tr((H B H)^(1/2))`. If `psi' B psi <= nu . psi + mu max psi` for every atom, then
+//! `tr(B L) <= nu . pi + mu A - pi' B pi`. At the best multiple of `B` this gives
 //!
 //! `variance >= tr((H B H)^(1/2))^2 / (nu . pi + mu A - pi' B pi)`.
 //!
-//! `B = I` gives a closed form. Others are taken from a [`Class`] in which the cheapest of all atoms is found by
-//! sorting: any diagonal, and rows that the commonest categories share in groups. A linear part `a_i + a_j` would add
-//! nothing: `sum psi = 1` and `H 1 = 0`.
+//! `B = I` gives a closed form. Other `B` are taken from a [`Class`] in which the cheapest of all atoms is found by
+//! sorting: any diagonal, and rows that groups of the most common categories share. A linear part `a_i + a_j` would add
+//! nothing, because `sum psi = 1` and `H 1 = 0`.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::super::FrontProblem;
 use super::atoms::{Atom, Atoms};
 
-/// How many groups of the commonest categories have a row. Close to the largest privacy most answers contain them.
+/// Number of groups of the most common categories that have a row. Near the largest privacy most answers contain them.
 const GROUPS: usize = 2;
 
-/// The most categories of a group.
+/// Maximum number of categories in a group.
 const ALIKE: usize = 2;
 
-/// How common the categories of a group are at least, relative to the first.
+/// Minimum share of a category in a group, relative to the first.
 const NEARLY: f64 = 0.98;
 
-/// How large `sum w |psi|^2` can be at an accuracy.
+/// The largest possible `sum w |psi|^2` at a guess accuracy.
 pub(super) struct Reach {
     pub squares: f64,
-    /// Whether more than the smallest sets can give is asked for.
+    /// Whether the accuracy exceeds the largest that the smallest sets can give.
     pub uneven: bool,
 }
 
 impl Reach {
-    /// Sets have `|psi|^2 = max psi`, uneven atoms less: between the smallest sets and those the largest sum is on a
-    /// line.
+    /// Computes the largest sum at a guess accuracy.
+    ///
+    /// Sets have `|psi|^2 = max psi`, uneven atoms less. Between the smallest sets and uneven atoms the largest sum is
+    /// linear.
     pub fn new(family: &Atoms, accuracy: f64) -> Reach {
         let smallest = 1.0 / family.smallest() as f64;
         match family.uneven() {
@@ -49,29 +51,30 @@ impl Reach {
     }
 }
 
-/// `(1 - q)^2 / (S - q)`, with `q = sum pi^2` and `S` the largest `sum w |psi|^2` at this accuracy: `A` itself, if sets
-/// can give it.
+/// Returns the closed bound `(1 - q)^2 / (S - q)`.
 ///
-/// It is the bound of `B = I`, as `tr H = 1 - q`.
+/// Here `q = sum pi^2`, and `S` is the largest `sum w |psi|^2` at this accuracy, which is `A` itself if sets can give
+/// it. It is the bound for `B = I`, as `tr H = 1 - q`.
 pub(super) fn closed_bound(goal: &FrontProblem, accuracy: f64) -> f64 {
     let n = goal.prior().len();
     let squares = goal.prior().squares();
     let reach = Reach::new(&Atoms { n, bound: goal.bound() }, accuracy);
-    // Rounding must not lift the bound.
+    // Rounding must not raise the bound.
     let left = reach.squares - squares + 4.0 * f64::EPSILON * n as f64;
     if left > 0.0 { (1.0 - squares).powi(2) / left * (1.0 - 1e-12) } else { 0.0 }
 }
 
-/// The matrices `B = D + sum over groups of (1_g r_g' + r_g 1_g')`, with a diagonal `D` and one row `r_g` for each
-/// group of categories, with the multipliers that go with them: `n` numbers for the diagonal, `n` for each row, `n` for
-/// `nu`, and `mu` at the end.
+/// The matrices `B = D + sum over groups of (1_g r_g' + r_g 1_g')`, with their multipliers.
+///
+/// `D` is diagonal, and there is one row `r_g` for each group of categories. Together they are `n` numbers for the
+/// diagonal, `n` for each row, `n` for `nu`, and `mu` at the end.
 pub(super) struct Class<'a> {
     goal: &'a FrontProblem,
     pub family: Atoms,
-    /// Groups of the commonest categories, those of a group almost equally common; the others come last, and have no
-    /// row.
+    /// Groups of the most common categories, almost equally common within a group. The other categories come last, and
+    /// have no row.
     groups: Vec<Vec<usize>>,
-    /// The group of each category, if it is in one with a row.
+    /// The group of each category, if that group has a row.
     group: Vec<Option<usize>>,
 }
 
@@ -97,29 +100,29 @@ impl<'a> Class<'a> {
         Class { goal, family: Atoms { n, bound: goal.bound() }, groups, group }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.groups.len() - 1
     }
 
-    /// How many numbers describe a matrix and its multipliers.
+    /// Returns the number of parameters of a matrix and its multipliers.
     pub fn len(&self) -> usize {
         self.family.n * (2 + self.rows()) + 1
     }
 
-    /// Which categories are in a group: 1, the others 0.
+    /// Returns the indicator of a group: 1 for its categories, 0 for the others.
     pub fn indicator(&self, group: usize) -> DVector<f64> {
         DVector::from_fn(self.family.n, |i, _| if self.group[i] == Some(group) { 1.0 } else { 0.0 })
     }
 
-    /// How much of a posterior is in each group with a row.
+    /// Returns the probability of a posterior in each group with a row.
     fn among(&self, psi: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows()];
         self.group.iter().zip(psi).for_each(|(group, p)| group.iter().for_each(|&g| sums[g] += p));
         sums
     }
 
-    /// The price `-psi' B psi + nu . psi + mu max psi` by its numbers, in which it is linear.
+    /// Returns the coefficients of the price `-psi' B psi + nu . psi + mu max psi`, which is linear in the parameters.
     pub fn price(&self, psi: &[f64], largest: f64) -> DVector<f64> {
         let squares = psi.iter().map(|p| -p * p);
         let sums = self.among(psi);
@@ -128,14 +131,14 @@ impl<'a> Class<'a> {
         DVector::from_iterator(self.len(), numbers)
     }
 
-    /// The matrix of these numbers.
+    /// Returns the matrix with these parameters.
     pub fn matrix(&self, x: &DVector<f64>) -> DMatrix<f64> {
         let n = self.family.n;
         let row = |i: usize, j: usize| self.group[i].map_or(0.0, |g| x[n * (1 + g) + j]);
         DMatrix::from_fn(n, n, |i, j| row(i, j) + row(j, i) + if i == j { x[i] } else { 0.0 })
     }
 
-    /// The lower bound of these numbers at this accuracy; 0 if they give none.
+    /// Returns the lower bound of these parameters at this accuracy; 0 if they give none.
     pub fn bound(&self, x: &DVector<f64>, accuracy: f64) -> f64 {
         let n = self.family.n;
         let (half, matrix) = (half(self.goal.prior().shares()), self.matrix(x));
@@ -148,14 +151,15 @@ impl<'a> Class<'a> {
         let roots: f64 = values.iter().map(|value| (value - rounding).max(0.0).sqrt()).sum();
         let spent = self.price(self.goal.prior().shares(), accuracy).dot(x);
         let least = self.cheapest(x).into_iter().map(|(price, _)| price).fold(f64::INFINITY, f64::min);
-        // What rounding in these sums can come to.
+        // Upper bound on the rounding error of these sums.
         let slack = 1e-12 * x.amax();
         let left = spent - least + slack;
         if left > 0.0 { roots * roots / left * (1.0 - 1e-12) } else { 0.0 }
     }
 
-    /// The cheapest atom of each kind: by how many members each group has, and by size or by the category with the
-    /// rest. One of them is the cheapest of all.
+    /// Returns the cheapest atom of each kind, one of which is the cheapest of all.
+    ///
+    /// A kind is the number of members in each group, with the size, or with the category of the rest.
     pub fn cheapest(&self, x: &DVector<f64>) -> Vec<(f64, Atom)> {
         let n = self.family.n;
         let mut found = Vec::new();
@@ -179,9 +183,11 @@ impl<'a> Class<'a> {
         found
     }
 
-    /// The cheapest atom with `p` on `size` categories, `counts` of them in the groups, and the rest on another; none,
-    /// if there are too few. How much of the posterior is in each group is known then, so that the price is a sum over
-    /// its members: the cheapest of each group are taken.
+    /// Returns the cheapest atom with `p` on `size` categories, `counts` of them in the groups, and the rest on
+    /// another.
+    ///
+    /// Returns `None` if there are too few categories. The probability in each group is then known, so the price is a
+    /// sum over members, and the cheapest of each group are chosen.
     fn cheapest_of(
         &self,
         x: &DVector<f64>,
@@ -217,7 +223,7 @@ impl<'a> Class<'a> {
     }
 }
 
-/// `H = diag(pi) - pi pi'`.
+/// Returns `H = diag(pi) - pi pi'`.
 pub(super) fn half(shares: &[f64]) -> DMatrix<f64> {
     let n = shares.len();
     DMatrix::from_fn(n, n, |i, j| if i == j { shares[i] * (1.0 - shares[i]) } else { -shares[i] * shares[j] })
@@ -232,7 +238,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// By sorting or one by one: the smallest price is the same.
+        /// Sorting and enumeration give the same smallest price.
         #[test]
         fn the_smallest_price_is_that_of_an_atom(
             n in 2usize..9,
@@ -266,7 +272,7 @@ mod tests {
             }
         }
 
-        /// No bound is above the optimum, whatever the prior and the matrix.
+        /// No bound exceeds the optimum, for any prior and matrix.
         #[test]
         fn bounds_hold(
             counts in prop::collection::vec(0.05f64..1.0, 3..8),

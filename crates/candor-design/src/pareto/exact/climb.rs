@@ -1,9 +1,9 @@
 //! The best lower bound of a class of matrices.
 //!
-//! `2 tr((H B H)^(1/2)) + pi' B pi - nu . pi - mu A` is concave, and that no atom has a negative price is linear: a
-//! convex program with one condition for each atom. It is solved over few atoms by a primal-dual interior-point method;
-//! then those that it prices below nothing join, and so on. The cheapest of all atoms is found by sorting, so that
-//! every step gives a bound that holds ([`Class::bound`]), however well the program was solved.
+//! `2 tr((H B H)^(1/2)) + pi' B pi - nu . pi - mu A` is concave, and the condition that no atom has a negative price is
+//! linear. So this is a convex program with one condition for each atom. A primal-dual interior-point method solves it
+//! over few atoms; then atoms with negative prices are added, and so on. The cheapest of all atoms is found by sorting.
+//! So every step gives a valid bound ([`Class::bound`]), even if the program was not solved accurately.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -11,41 +11,41 @@ use super::super::FrontProblem;
 use super::atoms::Atom;
 use super::bound::{Class, Reach, closed_bound, half};
 
-/// How often atoms may join.
+/// Maximum number of times that atoms are added.
 const ROUNDS: usize = 25;
 
-/// Newton's steps between, at most.
+/// Maximum number of Newton steps in between.
 const STEPS: usize = 30;
 
-/// What the gap of the first program is brought below, relative to the bound; each further one to half of it, down to
-/// [`FINEST`].
+/// Relative gap of the first program. It is halved for each further one, down to [`FINEST`].
 const FIRST: f64 = 0.03;
 const FINEST: f64 = 5e-4;
 
-/// How many atoms of each size may join at a time.
+/// Maximum number of atoms of each size that are added at a time.
 const JOINING: usize = 3;
 
-/// Atoms with less weight than this, relative to the heaviest, leave.
+/// Weight, relative to the largest, below which atoms are removed.
 const IDLE: f64 = 1e-6;
 
 struct Climb<'a> {
     class: Class<'a>,
     half: DMatrix<f64>,
-    /// What the numbers of the class cost: the price of the prior at the accuracy.
+    /// The cost of the parameters: the price of the prior at the accuracy.
     cost: DVector<f64>,
-    /// Matrices are taken relative to this, squared and turned round: the best ones are about as large as `I` then.
+    /// Scale of the matrices, by its inverse square, at which the best ones are about as large as `I`.
     told: f64,
     x: DVector<f64>,
     atoms: Vec<Atom>,
-    /// Prices of the atoms by the numbers of the class, as columns.
+    /// Prices of the atoms by parameter, as columns.
     prices: DMatrix<f64>,
-    /// What each atom costs, and how much it takes part: its weight in the channel that all this is about.
+    /// The slack of each atom, and its weight in the corresponding channel.
     slack: DVector<f64>,
     weights: DVector<f64>,
 }
 
-/// `2 tr((H B H)^(1/2))` with its slope by the numbers of the class, and the eigenvalues' roots and `H` in the
-/// eigenvectors' coordinates, for its curvature.
+/// `2 tr((H B H)^(1/2))` with its gradient, and the data for its second derivative.
+///
+/// These are the roots of the eigenvalues, and `H` in the coordinates of the eigenvectors.
 struct Value {
     value: f64,
     slope: DVector<f64>,
@@ -54,7 +54,7 @@ struct Value {
     images: DMatrix<f64>,
 }
 
-/// The best lower bound of the class at this accuracy, about; beginning with these atoms and weights.
+/// Returns approximately the best lower bound of the class at this accuracy, starting from these atoms and weights.
 pub(super) fn climb(goal: &FrontProblem, accuracy: f64, atoms: &[(Atom, f64)]) -> f64 {
     let closed = closed_bound(goal, accuracy);
     let Some(mut climb) = Climb::new(goal, accuracy, atoms, closed) else { return closed };
@@ -74,7 +74,7 @@ pub(super) fn climb(goal: &FrontProblem, accuracy: f64, atoms: &[(Atom, f64)]) -
 }
 
 impl<'a> Climb<'a> {
-    /// From `B = I`, at which sets cost nothing. `None` if nothing can be told.
+    /// Starts from `B = I`, at which sets have slack zero; `None` if the accuracy allows no information.
     fn new(goal: &'a FrontProblem, accuracy: f64, atoms: &[(Atom, f64)], closed: f64) -> Option<Climb<'a>> {
         let class = Class::new(goal);
         let (n, squares) = (class.family.n, goal.prior().squares());
@@ -110,7 +110,7 @@ impl<'a> Climb<'a> {
         self.atoms.extend(atoms);
     }
 
-    /// Idle atoms leave, those with negative prices join; then all cost at least `margin`, as `nu` is raised for all.
+    /// Removes idle atoms, adds those with negative prices, and raises `nu` so that all cost at least `margin`.
     fn exchange(&mut self, margin: f64) {
         let heaviest = self.weights.max();
         let idle: Vec<usize> = (0..self.atoms.len()).filter(|&a| self.weights[a] < IDLE * heaviest).collect();
@@ -124,7 +124,7 @@ impl<'a> Climb<'a> {
         let mut joined = vec![0; self.class.family.n + 1];
         let mut fresh: Vec<Atom> = Vec::new();
         for (_, atom) in cheapest.into_iter().take_while(|(price, _)| *price <= 1e-12) {
-            // Uneven atoms are counted apart from sets.
+            // Uneven atoms are counted separately from sets.
             let kind = if atom.rest.is_some() { 0 } else { atom.members.len() };
             if joined[kind] < JOINING && !self.atoms.contains(&atom) && !fresh.contains(&atom) {
                 joined[kind] += 1;
@@ -146,8 +146,9 @@ impl<'a> Climb<'a> {
         self.weights /= self.weights.sum();
     }
 
-    /// Brings gap and residuals below `tolerance`, if it can; what the program comes to, about. `None` if there is
-    /// nothing to go by.
+    /// Reduces gap and residuals below `tolerance`, if possible; returns the approximate value of the program.
+    ///
+    /// Returns `None` if the start has no value.
     fn solve(&mut self, tolerance: f64) -> Option<f64> {
         let mut here = self.value(&self.x)?;
         for _ in 0..STEPS {
@@ -155,7 +156,7 @@ impl<'a> Climb<'a> {
             if gap.max(primal.amax()).max(dual.amax()) < tolerance {
                 break;
             }
-            // Complementarity must not run ahead of feasibility.
+            // Complementarity must not be reduced faster than infeasibility.
             let centring = if primal.amax() < gap { 0.2 } else { 0.5 };
             let aim = centring * gap / self.atoms.len() as f64;
             let Some((dx, ds, dw)) = self.step(&here, &primal, aim) else { break };
@@ -196,7 +197,7 @@ impl<'a> Climb<'a> {
         (dual, self.prices.tr_mul(x) - slack, slack.dot(weights))
     }
 
-    /// Newton's direction for numbers, slacks and weights with complementarity `aim`.
+    /// Returns Newton's direction for parameters, slacks and weights with complementarity `aim`.
     fn step(
         &self,
         here: &Value,
@@ -204,7 +205,7 @@ impl<'a> Climb<'a> {
         aim: f64,
     ) -> Option<(DVector<f64>, DVector<f64>, DVector<f64>)> {
         let mut matrix = self.curvature(here) * self.told;
-        // Some directions change neither matrix nor prices.
+        // Some directions change neither the matrix nor the prices.
         (0..matrix.nrows()).for_each(|i| matrix[(i, i)] *= 1.0 + 1e-7);
         let mut scaled = self.prices.clone();
         for (a, mut column) in scaled.column_iter_mut().enumerate() {
@@ -224,7 +225,7 @@ impl<'a> Climb<'a> {
         dx.iter().chain(dw.iter()).all(|x| x.is_finite()).then_some((dx, ds, dw))
     }
 
-    /// `None` where `H B H` is not positive outside the constants.
+    /// Returns `None` if `H B H` is not positive definite outside the constants.
     fn value(&self, x: &DVector<f64>) -> Option<Value> {
         let n = self.class.family.n;
         let inner = &self.half * self.class.matrix(x) * &self.half;
@@ -250,8 +251,10 @@ impl<'a> Climb<'a> {
         Some(Value { value: 2.0 * roots.iter().sum::<f64>(), slope, roots, images })
     }
 
-    /// The second derivative of `-2 tr((H B H)^(1/2))`: `E, F -> sum_ab E_ab F_ab / (s_a s_b (s_a + s_b))` in the
-    /// eigenvectors' coordinates, `s` the roots.
+    /// Returns the second derivative of `-2 tr((H B H)^(1/2))`.
+    ///
+    /// In the coordinates of the eigenvectors it is `E, F -> sum_ab E_ab F_ab / (s_a s_b (s_a + s_b))`, where `s` are
+    /// the roots.
     fn curvature(&self, here: &Value) -> DMatrix<f64> {
         let (n, r) = (self.class.family.n, &here.roots);
         let weight = DMatrix::from_fn(r.len(), r.len(), |a, b| 1.0 / (r[a] * r[b] * (r[a] + r[b])));

@@ -1,11 +1,12 @@
-//! Atoms for many categories, without a program.
+//! Atoms for many categories, without solving a program.
 //!
 //! The closed bound ([`closed_bound`](super::bound::closed_bound)) is attained by every mixture of atoms with
-//! `sum w psi psi' = K = k diag(pi) + (1 - k) pi pi'`: what "tell the truth with probability `k`, else say nothing"
-//! tells, at less accuracy. Close to it the variance exceeds the bound by `sum E_ij^2 / (k^3 pi_j)`, `E` being what is
-//! missing of `K`, as long as `E 1 = 0`: a sum of squares, which atoms found one at a time bring down quickly. Each is
-//! the set that takes most of it, grown from one category and improved by exchanges; then all weights are adjusted in
-//! turn, as in matching pursuit. Nothing here is trusted: the channel that comes of it is measured.
+//! `sum w psi psi' = K = k diag(pi) + (1 - k) pi pi'`. This is the information of "report the true category with
+//! probability `k`, otherwise nothing", at less accuracy. Near it the variance exceeds the bound by
+//! `sum E_ij^2 / (k^3 pi_j)`, where `E` is the deviation from `K`, as long as `E 1 = 0`. Atoms found one at a time
+//! quickly reduce this sum of squares. Each is the set that reduces it most, grown from one category and improved by
+//! exchanges. Then all weights are adjusted in turn, as in matching pursuit. Nothing here is trusted: the resulting
+//! channel is measured.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +16,19 @@ use super::super::FrontProblem;
 use super::atoms::{Atom, Atoms};
 use super::bound::Reach;
 
-/// How much the prior, `E 1 = 0`, counts beside the sum of squares, relative to the squared accuracy: less, where sets
-/// are large.
+/// Weight of the prior, `E 1 = 0`, relative to the sum of squares and the squared accuracy; smaller sets need less.
 const PRIOR: f64 = 1.5;
 
-/// Exchanges of one category for another, at most, for each set.
+/// Maximum number of exchanges of one category for another, for each set.
 const EXCHANGES: usize = 10;
 
-/// How often each category may begin a set for each atom that may be found.
+/// Number of times that each category may start a set, for each atom allowed.
 const TURNS: usize = 6;
 
-/// How often all weights are adjusted at the end.
+/// Number of times that all weights are adjusted at the end.
 const LAST_SWEEPS: usize = 30;
 
-/// Steps by which weights are made to meet prior and accuracy.
+/// Maximum number of steps that adjust the weights to prior and accuracy.
 const RAKING: usize = 60;
 
 /// An atom with its nonzero entries and its weight.
@@ -41,17 +41,17 @@ struct Part {
 struct Fit<'a> {
     shares: &'a [f64],
     family: Atoms,
-    /// How much the prior counts.
+    /// The weight of the prior.
     strict: f64,
-    /// What is missing of `K`.
+    /// The remaining deviation from `K`.
     left: DMatrix<f64>,
-    /// What is missing of the prior.
+    /// The remaining deviation from the prior.
     rows: Vec<f64>,
     parts: Vec<Part>,
     places: BTreeMap<Atom, usize>,
 }
 
-/// A set being grown: what it would take off, `1' Q 1`, what each category would add to that, and `sum 1/pi`.
+/// A set being grown: its reduction `1' Q 1`, the contribution of each category to it, and `sum 1/pi`.
 struct Candidate {
     inside: Vec<bool>,
     size: f64,
@@ -66,8 +66,9 @@ impl Candidate {
     }
 }
 
-/// At most `most` atoms, and no more than a best channel needs, with weights that come close to the closed bound at
-/// this accuracy.
+/// Returns atoms with weights whose channel comes close to the closed bound at this accuracy.
+///
+/// There are at most `most` atoms, and no more than an optimal channel needs.
 pub(super) fn fit(goal: &FrontProblem, accuracy: f64, most: usize) -> Vec<(Atom, f64)> {
     let shares = goal.prior().shares();
     let (n, squares) = (shares.len(), goal.prior().squares());
@@ -96,18 +97,18 @@ pub(super) fn fit(goal: &FrontProblem, accuracy: f64, most: usize) -> Vec<(Atom,
 }
 
 impl Fit<'_> {
-    /// By how much the sum of squares falls with the best weight of a set; negative if with none.
+    /// Returns the decrease of the sum of squares with the best weight of a set; negative if no weight decreases it.
     fn gain(&self, total: f64, spread: f64, size: f64) -> f64 {
         if total > 0.0 { total * total / (spread * size * (1.0 + self.strict * size)) } else { -1.0 }
     }
 
-    /// The slope of the sum of squares by `psi_i psi_j`, halved and turned round: what an atom should have.
+    /// Returns minus half the derivative of the sum of squares by `psi_i psi_j`.
     fn need(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (1.0 / self.shares[i], 1.0 / self.shares[j]);
         0.5 * ((a + b) * self.left[(i, j)] + self.strict * (self.rows[i] * a + self.rows[j] * b))
     }
 
-    /// The atom with category `i` that takes most off.
+    /// Returns the atom with category `i` that decreases the sum of squares most.
     fn best_from(&self, i: usize, uneven: bool) -> Atom {
         let n = self.shares.len();
         let smallest = self.family.smallest();
@@ -120,7 +121,7 @@ impl Fit<'_> {
         };
         self.add(&mut set, i);
         let mut tipped = None;
-        // Where some atoms are uneven, sets are of the smallest size.
+        // If some atoms are uneven, sets have the smallest size.
         let largest = if uneven { smallest } else { n };
         while (set.size as usize) < largest {
             if uneven && Some(set.size as usize) == self.family.uneven().map(|(members, _)| members) {
@@ -150,12 +151,12 @@ impl Fit<'_> {
         (0..self.shares.len()).for_each(|k| set.pull[k] += 2.0 * self.need(j, k));
     }
 
-    /// Exchanges the category for another that helps most; whether one does.
+    /// Makes the best exchange of one category for another; returns whether there was one.
     fn exchange(&self, set: &mut Candidate) -> bool {
         let n = self.shares.len();
         let mut best = (self.gain(set.total, set.spread, set.size) * (1.0 + 1e-9), None);
         for x in set.members() {
-            // `pull` of a member counts it twice with itself.
+            // `pull` of a member counts its own term twice.
             let without = set.total - (set.pull[x] - 2.0 * self.need(x, x));
             for y in (0..n).filter(|&y| !set.inside[y]) {
                 let total = without + set.pull[y] - 2.0 * self.need(x, y);
@@ -175,7 +176,7 @@ impl Fit<'_> {
         true
     }
 
-    /// The best uneven atom with these members, and by how much the sum of squares falls with it.
+    /// Returns the best uneven atom with these members, and the decrease of the sum of squares.
     fn tipped(&self, set: &Candidate) -> Option<(f64, Atom)> {
         let (members, rest) = self.family.uneven()?;
         let delta = self.family.bound;
@@ -191,7 +192,7 @@ impl Fit<'_> {
         Some((value, Atom { members: set.members(), rest: Some(j) }))
     }
 
-    /// Gives the atom the weight that is best for it.
+    /// Gives the atom its best weight.
     fn put(&mut self, atom: Atom) {
         let place = match self.places.get(&atom) {
             Some(&place) => place,
@@ -226,7 +227,7 @@ impl Fit<'_> {
         self.parts[place].weight += step;
     }
 
-    /// Makes the weights meet prior and accuracy, all by factors close to one.
+    /// Adjusts the weights to prior and accuracy, all by factors close to one.
     fn rake(&mut self, accuracy: f64) {
         let n = self.shares.len();
         let roots: Vec<f64> = self.shares.iter().map(|p| p.sqrt()).collect();

@@ -1,9 +1,9 @@
-//! The best channels there are, for a prior and a posterior bound, each with a proof.
+//! Optimal channels for a prior and a posterior bound, each with a proof.
 //!
-//! Among all channels with privacy at least `1 - A` and posteriors at most delta, with any number of outputs, the one
-//! with the smallest variance solves a convex program over posterior atoms. Huang and Du 2008 search
-//! square matrices and say that they cannot claim optimality; here every point comes with a lower bound that holds for
-//! every channel whatever.
+//! Consider all channels with privacy at least `1 - A` and posteriors at most delta, with any number of outputs. The
+//! one with the smallest variance solves a convex program over posterior atoms. Huang and Du 2008 search square
+//! matrices and state that they cannot claim optimality. Here every point has a lower bound that holds for all
+//! channels.
 
 pub(super) mod atoms;
 mod bound;
@@ -25,51 +25,52 @@ use super::{FrontError, FrontProblem};
 use atoms::Atoms;
 use rounds::{Ask, column};
 
-/// Up to this many categories all atoms take part from the beginning.
+/// Largest number of categories for which all atoms take part from the beginning.
 const ALL_AT_ONCE: usize = 10;
 
-/// By how much more private than asked a channel is aimed at, relative to what accuracy is left to give.
+/// Margin by which the target is more private than requested, relative to the remaining accuracy.
 const MARGIN: f64 = 1e-8;
 
 /// A channel on the front, with its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactPoint {
-    /// The privacy that was asked for.
+    /// The requested privacy.
     pub asked: f64,
     /// The channel.
     pub channel: FrontChannel,
-    /// What it gives.
+    /// Its privacy and error.
     pub measures: Measures,
-    /// No channel with the privacy asked for and within the bound has a smaller variance.
+    /// Lower bound on the variance of all channels with the requested privacy within the posterior bound.
     pub lower_bound: f64,
 }
 
 impl ExactPoint {
-    /// How far the channel may be from the best one, relative to its variance.
+    /// Returns an upper bound on the distance of the channel's variance from the optimum, relative to its variance.
     pub fn gap(&self) -> f64 {
         (self.measures.variance - self.lower_bound) / self.measures.variance
     }
 }
 
-/// The best channel with at least this privacy.
+/// Returns the best channel with at least this privacy.
 ///
-/// Less privacy than `1 - delta` is not useful: there the bound alone decides. Time is polynomial up to the pricing of
-/// atoms, which looks at all `2^n` sets up to 22 categories and beyond uses a beam search. The lower bound holds in
-/// either case; beyond 22 categories it is that of `bound`, and the search ends when it is close enough.
+/// A privacy below `1 - delta` has no effect, because the bound alone decides there. Time is polynomial except for the
+/// pricing of atoms, which evaluates all `2^n` sets for up to 22 categories and uses a beam search beyond. The lower
+/// bound holds in both cases. Beyond 22 categories it comes from the module `bound`, and the search ends when it is
+/// close enough.
 ///
 /// # Errors
-/// If no channel has this privacy, or the program could not be solved.
+/// Returns a [`FrontError`] if no channel has this privacy, or if the program could not be solved.
 pub fn exact(goal: &FrontProblem, privacy: f64) -> Result<ExactPoint, FrontError> {
     goal.check_privacy(privacy)?;
     let accuracy = (1.0 - privacy).min(goal.bound());
-    // A hair more private than asked, so that what rounding takes is not missed.
+    // Slightly more private than requested, so that rounding does not violate the request.
     let margin = if accuracy < goal.bound() { MARGIN } else { 0.0 };
     let aim = accuracy - margin * (accuracy - goal.prior().largest());
     let family = Atoms { n: goal.prior().len(), bound: goal.bound() };
     let ask = Ask { goal, privacy, accuracy, aim, family };
     if family.n <= ALL_AT_ONCE {
         let all = family.all().into_iter().map(|atom| column(&family, atom)).collect();
-        // Where the program stalls from nowhere, it is begun with fitted atoms instead.
+        // If the program stalls from this start, fitted atoms are used instead.
         if let Ok(point) = ask.rounds(all, None) {
             return Ok(point);
         }
@@ -77,8 +78,9 @@ pub fn exact(goal: &FrontProblem, privacy: f64) -> Result<ExactPoint, FrontError
     ask.many()
 }
 
-/// The best channels at several privacies, on all cores. Each is [`exact`]; the order is that of `privacies`.
-/// `progress` is told how many are begun.
+/// Returns the best channels at several privacies, computed on all cores.
+///
+/// Each is the result of [`exact`], in the order of `privacies`. `progress` receives the number of points started.
 pub fn front(
     goal: &FrontProblem,
     privacies: &[f64],
@@ -100,8 +102,8 @@ mod tests {
     use super::weights::assemble;
     use super::*;
 
-    /// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, `A = 1 -
-    /// privacy`.
+    /// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, with
+    /// `A = 1 - privacy`.
     fn uniform_variance(n: usize, privacy: f64) -> f64 {
         let (n, accuracy) = (n as f64, 1.0 - privacy);
         (n - 1.0).powi(2) / (n * (n * accuracy - 1.0))
@@ -189,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Sixteen categories, from half of all down to one in six hundred (education in the Adult data): atoms on rare
+    /// Sixteen categories, from half of all down to one in six hundred (education in the Adult data). Atoms on rare
     /// categories are far from the prior.
     #[test]
     fn rare_categories() {
@@ -204,7 +206,7 @@ mod tests {
         }
     }
 
-    /// More categories than sets can be looked at one by one: near the closed form, and within the bound that is shown.
+    /// Too many categories to enumerate sets: near the closed form, and within the stated bound.
     #[test]
     fn twenty_five_categories() {
         let point = exact(&goal(&[0.04; 25], 0.75), 0.8).unwrap();
@@ -213,7 +215,7 @@ mod tests {
         assert!(point.lower_bound <= best * (1.0 + 1e-12) && point.lower_bound > 0.999 * best, "{}", point.lower_bound);
     }
 
-    /// Thirty and a hundred categories: too many sets to look at, and yet the best channel is known closely.
+    /// Thirty and a hundred categories: too many sets to enumerate, but the optimum is closely bounded.
     #[test]
     fn many_categories() {
         let zipf: Vec<f64> = (1..=30).map(|i| 1.0 / f64::from(i)).collect();
@@ -223,9 +225,9 @@ mod tests {
             (Prior::gamma(30, 2.0, 1.0).unwrap(), 1.0, 0.5, 0.01),
             (Prior::from_counts(&zipf).unwrap(), 1.0, 0.5, 0.01),
             (Prior::normal(100).unwrap(), 1.0, 0.5, 0.05),
-            // Twelve atoms for each category leave a fifth here; twice as many do not.
+            // Twelve atoms for each category leave a gap of a fifth here; twice as many do not.
             (Prior::uniform(100).unwrap(), 0.6, 0.1, 0.05),
-            // The closed bound is 5 % too low here.
+            // The closed bound is 5% too low here.
             (Prior::normal(24).unwrap(), 0.6, 0.97, 0.01),
         ] {
             let goal = FrontProblem::new(prior, bound).unwrap();
@@ -238,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Fitted atoms meet prior and accuracy, and are close to the best there is where the closed bound is attained.
+    /// Fitted atoms meet prior and accuracy, and are nearly optimal where the closed bound is attained.
     #[test]
     fn fitted_atoms() {
         let goal = FrontProblem::new(Prior::normal(12).unwrap(), 1.0).unwrap();
@@ -258,7 +260,7 @@ mod tests {
         assert!(point.measures.variance < 1.01 * best.measures.variance, "{}", point.gap());
     }
 
-    /// Close to the largest privacy the closed bound is not attained; rows for the commonest categories make up for it.
+    /// Near the largest privacy the closed bound is not attained; rows for the most common categories correct this.
     #[test]
     fn rows_for_the_commonest_categories() {
         let skew = goal(&[0.34, 0.17, 0.12, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03, 0.03], 0.75);
@@ -274,7 +276,7 @@ mod tests {
         }
     }
 
-    /// More categories than are all taken at once: atoms are added where they pay, and it comes to the same.
+    /// Too many categories to use all atoms at once: adding atoms gives the same result.
     #[test]
     fn adding_atoms_comes_to_the_same() {
         let prior = Prior::normal(12).unwrap();
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_range() {
-        // The identity: everything told.
+        // The identity: fully informative.
         let open = goal(&[0.5, 0.3, 0.2], 1.0);
         check(&open, 0.0, 1.0 - (0.25 + 0.09 + 0.04));
         let skew = goal(&[0.4, 0.3, 0.2, 0.1], 0.75);
@@ -303,7 +305,7 @@ mod tests {
         let bounded = goal(&[0.5, 0.3, 0.2], 0.8);
         let least = exact(&bounded, 0.2).unwrap().measures.variance;
         assert!((exact(&bounded, 0.0).unwrap().measures.variance - least).abs() < 1e-6);
-        // Beyond 1 - max pi there is nothing (Theorem 5), and the error says why.
+        // Beyond 1 - max pi there is no channel (Theorem 5), and the error gives the reason.
         let error = exact(&bounded, 0.51).unwrap_err().to_string();
         assert!(error.contains("0.500000") && error.contains("Theorem 5"), "{error}");
         assert!(exact(&bounded, -0.1).is_err() && exact(&bounded, f64::NAN).is_err());

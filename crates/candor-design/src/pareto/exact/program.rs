@@ -1,26 +1,27 @@
-//! The convex program over atoms, by a primal-dual interior-point method.
+//! The convex program over atoms, solved by a primal-dual interior-point method.
 //!
-//! Minimise `tr(diag(pi^2) K^-1)`, `K = sum w_i psi_i psi_i'`, subject to `sum w_i psi_i = pi`, `sum w_i max psi_i <=
-//! A`, `w >= 0`: an A-optimal design. Everything is scaled by the roots of the shares (`phi = psi/sqrt(pi)`), so that
-//! rare categories weigh like common ones. The Hessian by the weights is `V' F V` with `F` of order `n(n+1)/2`,
-//! whatever the number of atoms: with more atoms than that, Newton's equations are solved through it (Woodbury).
+//! Minimize `tr(diag(pi^2) K^-1)`, `K = sum w_i psi_i psi_i'`, subject to `sum w_i psi_i = pi`,
+//! `sum w_i max psi_i <= A`, `w >= 0`: an A-optimal design. Everything is scaled by the square roots of the shares
+//! (`phi = psi/sqrt(pi)`), so that rare categories count like common ones. The Hessian by the weights is `V' F V`,
+//! where `F` has order `n(n+1)/2` for any number of atoms. With more atoms than that, Newton's equations are solved
+//! through it (Woodbury).
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-/// Atoms as columns, scaled, with the constraint each takes part in.
+/// Atoms as columns, scaled, with their coefficients in the constraints.
 pub(super) struct Program {
     n: usize,
     /// `phi_i` as columns; the last column is the slack of the accuracy, zero.
     phi: DMatrix<f64>,
-    /// The constraints: `phi` and below it the largest probabilities.
+    /// The constraints: `phi`, and below it the largest probabilities.
     constraints: DMatrix<f64>,
     right: DVector<f64>,
     shares: Vec<f64>,
-    /// `svec(phi_i phi_i')` as columns, where that is the smaller way.
+    /// `svec(phi_i phi_i')` as columns, if that is the smaller system.
     features: Option<DMatrix<f64>>,
 }
 
-/// Where the iteration ended: nothing here is trusted, the certificate is computed anew.
+/// The end of the iteration. It is not trusted: the certificate is computed anew.
 pub(super) struct Solved {
     /// The weights of the atoms.
     pub weights: Vec<f64>,
@@ -31,9 +32,9 @@ pub(super) struct Solved {
 }
 
 const MAX_ITERATIONS: usize = 120;
-/// How much of the way to complementarity each step aims at.
+/// Factor by which each step aims to reduce complementarity.
 const CENTRING: f64 = 0.1;
-/// How close to the boundary a step may go.
+/// Fraction of the distance to the boundary that a step may cover.
 const BOUNDARY: f64 = 0.99;
 
 struct State {
@@ -42,7 +43,7 @@ struct State {
     y: DVector<f64>,
 }
 
-/// What Newton's equations need of the objective.
+/// The derivatives of the objective for Newton's equations.
 struct Curvature {
     inverse: DMatrix<f64>,
     slope: DMatrix<f64>,
@@ -57,7 +58,7 @@ struct Residual {
 }
 
 impl Program {
-    /// `posteriors` with the largest entry of each.
+    /// Creates the program from posteriors, each with its largest entry.
     pub fn new(shares: &[f64], posteriors: &[(Vec<f64>, f64)], accuracy: f64) -> Program {
         let (n, m) = (shares.len(), posteriors.len());
         let roots: Vec<f64> = shares.iter().map(|p| p.sqrt()).collect();
@@ -73,8 +74,9 @@ impl Program {
         Program { n, phi, constraints, right, shares: shares.to_vec(), features }
     }
 
-    /// Iterates until the gap is below `tolerance` times the value, from weights that are about right, if there are
-    /// any; `None` if it gets nowhere.
+    /// Iterates until the gap is below `tolerance` times the value.
+    ///
+    /// Approximate weights may be given as a start. Returns `None` if there is no progress.
     pub fn solve(&self, tolerance: f64, weights: Option<&[f64]>) -> Option<Solved> {
         let m = self.phi.ncols();
         let mut state = match weights {
@@ -90,7 +92,7 @@ impl Program {
         for _ in 0..MAX_ITERATIONS {
             let here = self.curvature(&state.w)?;
             let residual = self.residual(&state, &here);
-            // Relative to what each is made of.
+            // Relative to the size of the terms.
             let off = (residual.primal.amax() / 1e-4)
                 .max(residual.dual.amax() / here.gradient.amax().max(1.0))
                 .max(residual.gap / here.value);
@@ -100,7 +102,7 @@ impl Program {
             if off < tolerance {
                 break;
             }
-            // Complementarity must not run ahead of feasibility, or steps get stuck at the boundary.
+            // Complementarity must not be reduced faster than infeasibility, or steps get stuck at the boundary.
             let ahead = residual.gap / gap < residual.primal.norm() / primal;
             let centring = if ahead && residual.primal.amax() > 1e-9 { 1.0 } else { CENTRING };
             let Some(step) = self.step(&state, &here, centring) else { break };
@@ -108,7 +110,7 @@ impl Program {
                 break;
             }
         }
-        // The last iterations can lose digits again: the best one counts, if it is any good.
+        // The last iterations can lose digits again, so the best one counts if it is accurate enough.
         let (_, state) = best.filter(|(off, _)| *off < 1e-2)?;
         let roots = self.shares.iter().map(|p| p.sqrt());
         Some(Solved {
@@ -118,17 +120,18 @@ impl Program {
         })
     }
 
-    /// A start for weights of which nothing is known.
+    /// Returns a start without any known weights.
     fn far(&self) -> Option<State> {
-        // Posteriors on rare categories begin light, so that the prior is not missed by much.
+        // Posteriors on rare categories start with little weight, so that the sum is close to the prior.
         let mut w = DVector::from_fn(self.phi.ncols(), |a, _| 1.0 / self.phi.column(a).norm_squared().max(1.0));
         w /= w.sum();
         let z = self.curvature(&w)?.gradient.map(|g| g.abs().max(1.0));
         Some(State { w, z, y: DVector::zeros(self.n + 1) })
     }
 
-    /// A start from weights that are about right: multipliers that make heavy atoms cost nothing, and the same
-    /// complementarity for all.
+    /// Returns a start from approximate weights.
+    ///
+    /// Multipliers give heavy atoms a reduced cost of zero, and complementarity is equal for all.
     fn near(&self, weights: &[f64]) -> Option<State> {
         let m = self.phi.ncols();
         let heaviest = weights.iter().copied().fold(0.0, f64::max);
@@ -170,7 +173,7 @@ impl Program {
         }
     }
 
-    /// Newton's direction for the conditions of optimality with complementarity `centring` times the present one.
+    /// Returns Newton's direction for the optimality conditions, with complementarity `centring` times the present one.
     fn step(&self, state: &State, here: &Curvature, centring: f64) -> Option<State> {
         let m = state.w.len();
         let aim = centring * state.w.dot(&state.z) / m as f64;
@@ -191,7 +194,7 @@ impl Program {
         (dw.iter().chain(dz.iter()).all(|x| x.is_finite())).then_some(State { w: dw, z: dz, y: dy })
     }
 
-    /// Goes along the direction as far as the boundary and falling residuals allow.
+    /// Moves along the direction as far as the boundary and decreasing residuals allow.
     fn advance(&self, state: &mut State, step: State, here: &Curvature, residual: &Residual) -> bool {
         let room = |x: &DVector<f64>, d: &DVector<f64>| {
             x.iter().zip(d.iter()).filter(|(_, d)| **d < 0.0).map(|(x, d)| -x / d).fold(f64::INFINITY, f64::min)
@@ -217,7 +220,7 @@ impl Program {
     }
 }
 
-/// `svec`: the upper triangle, off-diagonal entries times the root of two, so that inner products agree.
+/// Returns `svec`: the upper triangle, with off-diagonal entries times the square root of two to keep inner products.
 fn svec_columns(phi: &DMatrix<f64>) -> DMatrix<f64> {
     let n = phi.nrows();
     let mut features = DMatrix::zeros(n * (n + 1) / 2, phi.ncols());
@@ -234,9 +237,9 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (i..n).map(move |j| (i, j)))
 }
 
-/// `(Hessian + diagonal)^-1`.
+/// The operator `(Hessian + diagonal)^-1`.
 enum Newton<'a> {
-    /// Factorised as it is.
+    /// The factored matrix.
     Dense(Cholesky<f64, Dyn>),
     /// Through the features: `F = L L'` and `I + L' V D^-1 V' L`.
     Features { features: &'a DMatrix<f64>, diagonal: DVector<f64>, root: DMatrix<f64>, inner: Cholesky<f64, Dyn> },
@@ -284,7 +287,7 @@ impl Newton<'_> {
     }
 }
 
-/// The second derivative of `tr(C K^-1)` by `svec K`: `E -> 2 tr(B E K^-1 E)`.
+/// Returns the second derivative of `tr(C K^-1)` by `svec K`: `E -> 2 tr(B E K^-1 E)`.
 fn hessian_by_k(p: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let n = p.nrows();
     let places: Vec<(usize, usize)> = pairs(n).collect();

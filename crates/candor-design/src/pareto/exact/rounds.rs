@@ -1,4 +1,4 @@
-//! Channels by rounds: the program over some atoms, then others where they pay.
+//! Channels by rounds: solves the program over some atoms, then adds others that improve it.
 
 use super::super::channel::FrontChannel;
 use super::super::measure::{Information, measure};
@@ -9,56 +9,55 @@ use super::program::{Program, Solved};
 use super::weights::assemble;
 use super::{ALL_AT_ONCE, ExactPoint, climb, fit};
 
-/// What the duality gap of the program is brought below, relative to the variance.
+/// Largest duality gap of the program, relative to the variance.
 const TOLERANCE: f64 = 1e-9;
 
-/// Relative gap at which no further atoms are looked for.
+/// Relative gap at which no further atoms are added.
 const CLOSED: f64 = 3e-8;
 
-/// How often atoms may be added, where they can be looked at one by one.
+/// Maximum number of rounds if sets can be enumerated.
 const MAX_ROUNDS: usize = 40;
 
-/// Up to this many categories fitted atoms go through the program if their channel is not good enough; beyond, only if
-/// they have none.
+/// Largest number of categories for which fitted atoms go through the program if their channel is not good enough.
+///
+/// Beyond, they do so only if they yield no channel.
 const BY_PROGRAM: usize = 40;
 
-/// Relative gap that is good enough beyond the categories whose sets can be looked at one by one.
+/// Sufficient relative gap beyond the categories whose sets can be enumerated.
 const FINE: f64 = 2e-3;
 
-/// Relative gap that is good enough beyond the categories whose atoms go through the program: no more atoms are fitted
-/// then.
+/// Sufficient relative gap beyond the categories whose atoms go through the program; then no more atoms are fitted.
 const ENOUGH: f64 = 0.03;
 
-/// How many atoms are fitted for many categories at first, and at most.
+/// Number of atoms fitted for many categories at first, and at most.
 const FITTED: usize = 1200;
 const MAX_FITTED: usize = 4800;
 
-/// The weight that atoms begin with when they come to others; and that posteriors of Warner's schemes have beside
-/// fitted atoms.
+/// Initial weight of atoms that are added to others, and of posteriors of Warner's methods next to fitted atoms.
 const NEWCOMERS: f64 = 0.1;
 
-/// What is asked for.
+/// The request for a channel.
 pub(super) struct Ask<'a> {
     pub goal: &'a FrontProblem,
     pub privacy: f64,
     pub accuracy: f64,
-    /// The accuracy that is aimed at.
+    /// The accuracy to aim at.
     pub aim: f64,
     pub family: Atoms,
 }
 
 impl Ask<'_> {
-    /// The best channel where not all atoms take part from the beginning.
+    /// Returns the best channel if not all atoms take part from the beginning.
     pub fn many(&self) -> Result<ExactPoint, FrontError> {
         let (fitted, direct) = self.fitted();
         let enough = Effort::for_categories(self.family.n).closed;
-        // The program over so many atoms would take minutes and gain little.
+        // Solving the program over so many atoms would take minutes and gain little.
         if let Some(point) = direct.as_ref().filter(|point| self.family.n > BY_PROGRAM || point.gap() < enough) {
             return Ok(point.clone());
         }
         let (active, start) = first(self.goal, &self.family, fitted);
         let others = || self.rounds(first(self.goal, &self.family, Vec::new()).0, None);
-        // Where the fitted atoms lead nowhere, the others still may.
+        // If the fitted atoms lead nowhere, the others may still succeed.
         let programmed = self.rounds(active, Some(start)).or_else(|_| others());
         match (direct, programmed) {
             (Some(direct), Ok(point)) if direct.measures.variance < point.measures.variance => {
@@ -69,8 +68,9 @@ impl Ask<'_> {
         }
     }
 
-    /// Atoms to begin with, and the best channel of fitted atoms alone where they are too many to be looked at one by
-    /// one: more are fitted until it is good enough.
+    /// Returns initial atoms, and the best channel of fitted atoms alone if their sets cannot be enumerated.
+    ///
+    /// More atoms are fitted until the channel is good enough.
     fn fitted(&self) -> (Vec<(Atom, f64)>, Option<ExactPoint>) {
         let n = self.family.n;
         let few = FITTED.min(12 * n).max(3 * n);
@@ -92,7 +92,7 @@ impl Ask<'_> {
         (fitted, direct)
     }
 
-    /// The channel of fitted atoms, if it has the privacy.
+    /// Returns the channel of fitted atoms, if it has the privacy.
     pub fn direct(&self, fitted: &[(Atom, f64)]) -> Option<ExactPoint> {
         let posteriors: Vec<(Vec<f64>, f64)> =
             fitted.iter().map(|(atom, _)| column(&self.family, atom.clone()).0).collect();
@@ -104,7 +104,7 @@ impl Ask<'_> {
         private.then_some(ExactPoint { asked: self.privacy, channel, measures, lower_bound })
     }
 
-    /// The best channel of the program over atoms, beginning with `active` and the weights `start`, if they are known.
+    /// Returns the best channel of the program over atoms, from `active` and their weights `start`, if known.
     pub fn rounds(&self, active: Vec<Column>, start: Option<Vec<f64>>) -> Result<ExactPoint, FrontError> {
         let all = start.is_none() && self.family.n <= ALL_AT_ONCE;
         let effort = Effort::for_categories(self.family.n);
@@ -113,7 +113,7 @@ impl Ask<'_> {
         if (MAX_ENUMERATED + 1..=BY_PROGRAM).contains(&self.family.n) && !rounds.closed() {
             rounds.climb();
             rounds.go(rounds.effort.rounds);
-            // From a better channel it may come further.
+            // From a better channel the bound may rise further.
             if !rounds.closed() {
                 rounds.climb();
             }
@@ -122,13 +122,13 @@ impl Ask<'_> {
     }
 }
 
-/// How far the rounds go.
+/// The limits of the rounds.
 struct Effort {
-    /// What the duality gap of the last programs is brought below, relative to the variance.
+    /// Duality gap of the last programs, relative to the variance.
     finest: f64,
-    /// The gap at which no further atoms are looked for.
+    /// Gap at which no further atoms are added.
     closed: f64,
-    /// So many rounds are made before the best bound is looked for, and so many in all.
+    /// Number of rounds before the best bound is computed, and in total.
     before: usize,
     rounds: usize,
 }
@@ -143,7 +143,7 @@ impl Effort {
     }
 }
 
-/// The program over atoms, to which those that would pay are added.
+/// The program over atoms, to which improving ones are added.
 struct Rounds<'a> {
     ask: &'a Ask<'a>,
     /// Whether all atoms take part from the beginning.
@@ -160,7 +160,7 @@ impl Rounds<'_> {
         self.best.as_ref().is_some_and(|best| best.gap() < self.effort.closed)
     }
 
-    /// Rounds until so many are done, the gap is closed or nothing is left to add.
+    /// Runs rounds until `until` are done, the gap is closed, or no atom is left to add.
     fn go(&mut self, until: usize) {
         while self.done < until && !self.closed() && self.next().is_some() {
             self.done += 1;
@@ -176,7 +176,7 @@ impl Rounds<'_> {
         best.lower_bound = best.lower_bound.max(bound);
     }
 
-    /// Solves the program and adds atoms; `None` if it cannot be solved or no atom would pay.
+    /// Solves the program and adds atoms; `None` if it cannot be solved or no atom would improve it.
     fn next(&mut self) -> Option<()> {
         let Ask { goal, privacy, accuracy, aim, family } = *self.ask;
         let finest = self.effort.finest;
@@ -194,7 +194,7 @@ impl Rounds<'_> {
             Some(best) if best.measures.variance < measures.variance => best.lower_bound = lower_bound,
             best => *best = Some(ExactPoint { asked: privacy, channel, measures, lower_bound }),
         }
-        // What the cheapest atom promises is all that can be gained, if it is the cheapest of all.
+        // The possible gain is the price of the cheapest atom, if it is the cheapest of all.
         let value = self.best.as_ref().map_or(f64::INFINITY, |best| best.measures.variance);
         let promised = cheapest.first().map_or(0.0, |(price, _)| -price) / value;
         let known = |new: &Atom| self.active.iter().any(|(_, old)| old.as_ref() == Some(new));
@@ -207,7 +207,7 @@ impl Rounds<'_> {
         Some(())
     }
 
-    /// Atoms that carry nothing make room for those that would.
+    /// Replaces atoms of negligible weight by fresh ones.
     fn exchange(&mut self, weights: &[f64], fresh: Vec<Atom>) {
         let heaviest = weights.iter().copied().fold(0.0, f64::max);
         let carries = |w: f64| w > 1e-7 * heaviest;
@@ -220,16 +220,18 @@ impl Rounds<'_> {
     }
 }
 
-/// A posterior with its largest entry that takes part in the program, and the atom that it is, if it is one.
+/// A posterior of the program with its largest entry, and the corresponding atom, if it is one.
 pub(super) type Column = ((Vec<f64>, f64), Option<Atom>);
 
 pub(super) fn column(family: &Atoms, atom: Atom) -> Column {
     ((atom.posterior(family.bound, family.n), atom.largest(family.bound)), Some(atom))
 }
 
-/// Posteriors to begin with, and their weights, when all atoms would be too many: fitted atoms, those of Warner's
-/// schemes within the bound, and the prior itself. The latter are mixtures of atoms, so they change nothing, and fade
-/// as atoms come; but with them there is always a channel.
+/// Returns initial posteriors with weights if all atoms would be too many.
+///
+/// They are fitted atoms, the posteriors of Warner's methods within the bound, and the prior itself. The latter two are
+/// mixtures of atoms, so they do not change the optimum, and lose their weight as atoms are added. But they guarantee
+/// that there is a channel.
 fn first(goal: &FrontProblem, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>, Vec<f64>) {
     let shares = goal.prior().shares();
     let n = shares.len();
@@ -258,13 +260,13 @@ fn first(goal: &FrontProblem, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<
     (columns, weights)
 }
 
-/// A lower bound for every channel with this accuracy and bound, from the channel and the multipliers alone; and the
-/// atoms that would lower the value most.
+/// Returns a lower bound for every channel with this accuracy and bound, and the most promising atoms.
 ///
-/// The variance is convex in `K`: `f(K') >= f(K) - tr(B (K' - K))` with `tr(B K) = f(K)`. For every channel `K' = sum w
-/// psi psi'` with weights that sum to one, so with any `nu` and `mu >= 0`: `f(K') >= 2 f(K) - nu . pi - mu A + min over
-/// atoms of (-psi' B psi + nu . psi + mu max psi)`. Where atoms are too many for that minimum, the bound is another:
-/// see [`bound`].
+/// It is computed from the channel and the multipliers alone. The variance is convex in `K`:
+/// `f(K') >= f(K) - tr(B (K' - K))` with `tr(B K) = f(K)`. This holds for every channel `K' = sum w psi psi'` with
+/// weights that sum to one. So for any `nu` and `mu >= 0`:
+/// `f(K') >= 2 f(K) - nu . pi - mu A + min over atoms of (-psi' B psi + nu . psi + mu max psi)`. If there are too many
+/// atoms for that minimum, a different bound is used: see [`bound`].
 fn certify(
     goal: &FrontProblem,
     accuracy: f64,
@@ -280,7 +282,7 @@ fn certify(
     let bound = if family.n <= MAX_ENUMERATED {
         let value = information.variance + prior.squares();
         let multiplied = solved.nu.iter().zip(prior.shares()).map(|(nu, p)| nu * p).sum::<f64>() + solved.mu * accuracy;
-        // What rounding in these sums can come to.
+        // Upper bound on the rounding error of these sums.
         let slack = 1e-12 * (2.0 * value + multiplied.abs());
         let least = cheapest.first().map_or(0.0, |first| first.0);
         2.0 * value - multiplied + least - prior.squares() - slack

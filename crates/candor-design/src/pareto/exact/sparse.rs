@@ -1,16 +1,18 @@
-//! Fewer answers for the same information.
+//! Fewer answers with the same information.
 //!
-//! Weights that keep `K = sum w psi psi'` and the accuracy keep everything that counts. They are the solutions of a
+//! Weights that keep `K = sum w psi psi'` and the accuracy keep everything that matters. They are the solutions of a
 //! linear program with `n(n+1)/2 + 1` equations, so some basic solution has at most that many answers. It is reached by
-//! pivoting from the interior solution: each further atom is driven out against the basis.
+//! pivoting from the interior solution: each further atom is eliminated using the basis.
 
 use nalgebra::DMatrix;
 
-/// Entries below this, relative to the largest of their column, do not count as pivots.
+/// Size, relative to the largest entry of a column, below which entries are not used as pivots.
 const PIVOT: f64 = 1e-9;
 
-/// Nonnegative weights of the same `sum w psi psi'` and `sum w max psi`, at most `n(n+1)/2 + 1` of them positive.
-/// `posteriors` are scaled to entries of about one, each with its largest probability.
+/// Returns nonnegative weights of the same `sum w psi psi'` and `sum w max psi`.
+///
+/// At most `n(n+1)/2 + 1` of them are positive. `posteriors` are scaled to entries of about one, each with its largest
+/// probability.
 pub(super) fn sparse(posteriors: &[(Vec<f64>, f64)], weights: &[f64]) -> Vec<f64> {
     let n = posteriors.first().map_or(0, |(psi, _)| psi.len());
     let mut order: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] > 0.0).collect();
@@ -41,7 +43,7 @@ pub(super) fn sparse(posteriors: &[(Vec<f64>, f64)], weights: &[f64]) -> Vec<f64
     }
     let basic: Vec<usize> = basis.iter().map(|&(_, column)| column).collect();
     for entering in (0..order.len()).filter(|column| !basic.contains(column)) {
-        // The entering atom is a combination of the basis: taking it out puts its weight there.
+        // The entering atom is a combination of the basis: removing it moves its weight there.
         let blocking = basis
             .iter()
             .enumerate()

@@ -1,4 +1,4 @@
-//! From weights of posteriors to a channel that has the prior and the privacy to the last digit.
+//! Converts weights of posteriors to a channel with the exact prior and privacy, up to the last digit.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -6,13 +6,13 @@ use super::super::FrontProblem;
 use super::super::channel::FrontChannel;
 use super::sparse;
 
-/// Answers that would come less often are dropped, where answers may tell much; less often where they may tell little.
+/// Probability below which answers are dropped; smaller if answers may carry only little information.
 const RARE: f64 = 1e-8;
 
-/// Weights below this, relative to the heaviest, are left to rounding.
+/// Weight, relative to the largest, below which weights count as rounding errors.
 const NEGLIGIBLE: f64 = 1e-10;
 
-/// The channel of the weights, with as few outputs as its information needs.
+/// Returns the channel of the weights, with as few outputs as its information needs.
 pub(super) fn assemble(goal: &FrontProblem, posteriors: &[(Vec<f64>, f64)], weights: &[f64], aim: f64) -> FrontChannel {
     let heaviest = weights.iter().copied().fold(0.0, f64::max);
     let kept: Vec<usize> = (0..posteriors.len()).filter(|&a| weights[a] > NEGLIGIBLE * heaviest.max(1e-3)).collect();
@@ -23,7 +23,7 @@ pub(super) fn assemble(goal: &FrontProblem, posteriors: &[(Vec<f64>, f64)], weig
         .collect();
     let kept_weights: Vec<f64> = kept.iter().map(|&a| weights[a]).collect();
     let few = sparse::sparse(&scaled, &kept_weights);
-    // Close to the largest privacy all that tells anything is rare.
+    // Near the largest privacy, all informative answers are rare.
     let largest = goal.prior().largest();
     let rare = RARE * ((aim - largest) / (goal.bound() - largest).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     let pruned: Vec<f64> = few.iter().map(|&w| if w > rare { w } else { 0.0 }).collect();
@@ -33,8 +33,9 @@ pub(super) fn assemble(goal: &FrontProblem, posteriors: &[(Vec<f64>, f64)], weig
     FrontChannel::new(goal.prior(), cells).within(goal, aim)
 }
 
-/// Weights that make up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max <= A`, the heavy ones
-/// moved most; `None` if these atoms cannot.
+/// Corrects the residuals of `sum w phi = sqrt(pi)` and `sum w max <= A`, mostly through heavy weights.
+///
+/// Returns `None` if these atoms cannot satisfy the conditions.
 fn settled(scaled: &[(Vec<f64>, f64)], weights: &[f64], roots: &[f64], accuracy: f64) -> Option<Vec<f64>> {
     let (n, m) = (roots.len(), weights.len());
     let constraints = DMatrix::from_fn(n + 1, m, |i, a| if i < n { scaled[a].0[i] } else { scaled[a].1 });
@@ -42,7 +43,7 @@ fn settled(scaled: &[(Vec<f64>, f64)], weights: &[f64], roots: &[f64], accuracy:
     let mut w = DVector::from_column_slice(weights);
     for _ in 0..4 {
         let mut missing = &right - &constraints * &w;
-        // More privacy than aimed at is no harm.
+        // More privacy than requested does no harm.
         missing[n] = missing[n].min(0.0);
         if missing.amax() < 1e-14 {
             break;
