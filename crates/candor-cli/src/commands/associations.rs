@@ -41,15 +41,8 @@ pub struct ClusterArgs {
     /// Source of the associations
     #[arg(long, value_parser = choice::<Protocol>(), default_value = Protocol::Truth.name())]
     protocol: Protocol,
-    /// Measure of association
-    #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
-    measure: MeasureArg,
-    /// Maximum number of cells in a cluster (T_v in the paper)
-    #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
-    max_cells: u64,
-    /// Minimum association within a cluster (T_d in the paper), from 0 to 1; with covariances, 0 or more
-    #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
-    min_dependence: f64,
+    #[command(flatten)]
+    grouping: GroupingArgs,
     /// Number of parties that collect secret shares; only all of them together could learn more than totals
     /// [secure-sum, randomized-pairs]
     #[arg(long, default_value_t = 3, value_name = "M")]
@@ -79,8 +72,34 @@ pub struct ClusterArgs {
     json: bool,
 }
 
+/// How associations are measured, and attributes grouped by them.
+#[derive(Args)]
+pub struct GroupingArgs {
+    /// Measure of association
+    #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
+    measure: MeasureArg,
+    /// Maximum number of cells in a cluster (T_v in the paper)
+    #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
+    max_cells: u64,
+    /// Minimum association within a cluster (T_d in the paper), from 0 to 1; with covariances, 0 or more
+    #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
+    min_dependence: f64,
+}
+
+impl GroupingArgs {
+    /// Returns the measure; `None` selects one for each pair.
+    pub fn measure(&self) -> Option<Measure> {
+        self.measure.measure()
+    }
+
+    /// Returns the limits of a cluster.
+    pub fn limits(&self) -> Limits {
+        Limits::default().cells(self.max_cells).dependence(self.min_dependence)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MeasureArg {
+enum MeasureArg {
     /// Pearson for two ordinal attributes, else Cramér's V
     Auto,
     /// Absolute value of Pearson's correlation
@@ -94,8 +113,7 @@ pub enum MeasureArg {
 }
 
 impl MeasureArg {
-    /// Returns the measure; `None` selects one for each pair.
-    pub fn measure(self) -> Option<Measure> {
+    fn measure(self) -> Option<Measure> {
         match self {
             MeasureArg::Auto => None,
             MeasureArg::Pearson => Some(Measure::Pearson),
@@ -106,7 +124,7 @@ impl MeasureArg {
     }
 }
 
-pub fn parse_dependence(text: &str) -> Result<f64, String> {
+fn parse_dependence(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
         _ => Err("expected a number from 0 to 1; with --measure covariance, 0 or more".to_owned()),
@@ -156,8 +174,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         }
     };
     learned.notes.iter().for_each(|note| remark(note));
-    let limits = Limits::default().cells(args.max_cells).dependence(args.min_dependence);
-    let mut clusters = associations(&schema, &learned, limits)?;
+    let mut clusters = associations(&schema, &learned, args.grouping.limits())?;
     clusters.simulation = args.seed;
     if let Some(path) = &args.output {
         write_document(&Target::new(path), format!("{:#}\n", json_value(&clusters)).as_bytes())?;
@@ -181,7 +198,7 @@ fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fail
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
     let records = Records { schema, inputs };
     let counts = watched(|progress| records.count(&tables, progress)).map_err(responses_are_no_records)?;
-    Ok(from_truth(schema, &counts, args.measure.measure())?)
+    Ok(from_truth(schema, &counts, args.grouping.measure())?)
 }
 
 pub fn responses_are_no_records(error: TableError) -> Failure {
@@ -201,27 +218,28 @@ fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fa
     let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
     let source = randomness(args.seed)?;
-    Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, args.measure.measure(), &source))?)
+    Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, args.grouping.measure(), &source))?)
 }
 
 fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let tables = response_tables(plan.schema()).map_err(|error| about_description(args, error))?;
     let counts = read_responses(plan, &args.tables, args.delimiter, &tables)?;
-    Ok(working("estimating pairs", || from_responses(plan, &counts, args.measure.measure(), args.attenuated))?)
+    Ok(working("estimating pairs", || from_responses(plan, &counts, args.grouping.measure(), args.attenuated))?)
 }
 
 fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> String {
     let text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
-    text + &cluster_table(clusters, args.max_cells, args.min_dependence)
+    text + &cluster_table(clusters, &args.grouping)
         + &what_it_took(args, learned, clusters)
         + &what_is_next(args)
 }
 
 /// Formats the clusters and the reasons for them.
-pub fn cluster_table(clusters: &Associations, max_cells: u64, min_dependence: f64) -> String {
+pub fn cluster_table(clusters: &Associations, grouping: &GroupingArgs) -> String {
     let mut text = format!(
-        "\nClusters: attributes with an association of at least {min_dependence} are merged, up to {} combinations\n",
-        count(max_cells)
+        "\nClusters: attributes with an association of at least {} are merged, up to {} combinations\n",
+        grouping.min_dependence,
+        count(grouping.max_cells)
     );
     let row = |(cluster, &cells): (&Vec<String>, &u64)| vec![cluster.join(", "), count(cells)];
     let rows: Vec<Vec<String>> = clusters.clusters.iter().zip(&clusters.combinations).map(row).collect();

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 
 use candor::party::{PartyMessage, PartySession, PartyTotals, check, finish, share, sum};
-use candor_analysis::association::Limits;
 use candor_tables::existing::write_document;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
@@ -13,7 +12,7 @@ use candor_tables::true_records::Records;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::associations::{MeasureArg, cluster_table, dependence_table, parse_dependence, responses_are_no_records};
+use super::associations::{GroupingArgs, cluster_table, dependence_table, responses_are_no_records};
 use super::randomize::randomness;
 use super::{MissingArgs, parse_delimiter, read_schema, read_text, refuse_overwriting};
 use crate::failure::Failure;
@@ -135,15 +134,8 @@ struct FinishArgs {
     /// The announcements of all parties and the sums of all collectors (JSON)
     #[arg(required = true)]
     messages: Vec<String>,
-    /// Measure of association
-    #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
-    measure: MeasureArg,
-    /// Maximum number of cells in a cluster (T_v in the paper)
-    #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
-    max_cells: u64,
-    /// Minimum association within a cluster (T_d in the paper), from 0 to 1; with covariances, 0 or more
-    #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
-    min_dependence: f64,
+    #[command(flatten)]
+    grouping: GroupingArgs,
     /// Output file for the clusters (JSON), for candor design --from-clusters
     #[arg(short, long, value_name = "clusters.json")]
     output: Option<String>,
@@ -328,8 +320,7 @@ fn run_finish(args: &FinishArgs) -> Result<(), Failure> {
         let inputs: Vec<&str> = args.messages.iter().chain([&args.session]).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
     }
-    let limits = Limits::default().cells(args.max_cells).dependence(args.min_dependence);
-    let totals = finish(&session, &messages, args.measure.measure(), limits)?;
+    let totals = finish(&session, &messages, args.grouping.measure(), args.grouping.limits())?;
     if let Some(path) = &args.output {
         write_document(&Target::new(path), format!("{:#}\n", json_value(&totals.clusters)).as_bytes())?;
     }
@@ -347,7 +338,7 @@ fn described(args: &FinishArgs, totals: &PartyTotals) -> String {
         totals.parties.len()
     ));
     text += &dependence_table(&totals.clusters);
-    text += &cluster_table(&totals.clusters, args.max_cells, args.min_dependence);
+    text += &cluster_table(&totals.clusters, &args.grouping);
     for said in totals.disclosure.map(str::to_owned).iter().chain(&totals.cost) {
         text += "\n";
         text += &paragraph(&with_flags(said));
