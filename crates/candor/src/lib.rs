@@ -183,20 +183,22 @@ pub mod prelude {
 
     pub use crate::StudyError;
     pub use crate::associations::{Associations, associations};
-    pub use crate::audit::{Audit, AuditOptions, audit, audit_composition, compare_plans};
+    pub use crate::audit::{Audit, AuditOptions, audit, audit_composition, audit_with_progress, compare_plans};
     pub use crate::choose::{ChooseOptions, EpsilonChoice, choose};
     pub use crate::combine::{Combination, CombineOptions, combine};
     pub use crate::compare::{CompareOptions, MethodComparison, compare, compare_at_variance};
     pub use crate::compliance::{Compliance, ComplianceOptions, compliance};
     pub use crate::counts::{CountOptions, Counts};
-    pub use crate::design::{Design, DesignOptions, design};
+    pub use crate::design::{Design, DesignOptions, design, design_with_progress};
     pub use crate::device::{DeviceOptions, Devices, devices};
     pub use crate::differences::{
         Difference, DifferenceQuery, DifferenceQueryText, Differences, WaveInput, differences, wave_differences,
     };
     #[cfg(feature = "tables")]
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
-    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_query};
+    pub use crate::estimate::{
+        EstimateOptions, Estimates, estimate, estimate_query, estimate_query_with_progress, estimate_with_progress,
+    };
     #[cfg(feature = "pages")]
     pub use crate::evidence::{Evidence, evidence};
     #[cfg(feature = "pages")]
@@ -215,25 +217,27 @@ pub mod prelude {
     #[cfg(feature = "plot")]
     pub use crate::plot::Plot;
     pub use crate::power::{PowerOptions, Powers, powers};
-    pub use crate::query::{Answers, QueryOptions, ShareQuery, query, query_groups};
+    pub use crate::query::{
+        Answers, QueryOptions, ShareQuery, query, query_groups, query_groups_with_progress, query_with_progress,
+    };
     pub use crate::query_spec::TableQuery;
     pub use crate::rake::{Adjustment, DistinctRecords, RakeOptions, margins, rake};
     #[cfg(feature = "tables")]
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize, randomize_reader};
     pub use crate::refine::{RefineOptions, Refinement, refine};
     #[cfg(feature = "tables")]
-    pub use crate::regress::{RegressOptions, Regression, regress};
+    pub use crate::regress::{RegressOptions, Regression, regress, regress_with_progress};
     #[cfg(feature = "pages")]
     pub use crate::report::{Report, ReportOptions, report};
     pub use crate::sample_size::{SampleSizeOptions, SampleSizes, sample_size};
     #[cfg(feature = "tables")]
     pub use crate::sampling::{SamplingDesign, SamplingOptions};
-    pub use crate::scan::{Adjust, Scan, scan};
+    pub use crate::scan::{Adjust, Scan, scan, scan_with_progress};
     #[cfg(feature = "tables")]
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::shares::Shares;
     #[cfg(feature = "tables")]
     pub use crate::sql::{Dialect, sql};
     pub use crate::synthesize::{Synthesis, synthesize};
-    pub use crate::test::{Independence, test, test_groups};
+    pub use crate::test::{Independence, test, test_groups, test_groups_with_progress, test_with_progress};
 }
