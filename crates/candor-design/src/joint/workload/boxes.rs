@@ -180,9 +180,9 @@ mod tests {
         Costs::of_tables(&schema, &tables, &weights).unwrap()
     }
 
-    /// The informations agree with those that the channel itself implies.
+    /// The information per component agrees with the information that the channel itself implies.
     #[test]
-    fn informations_are_those_of_the_channel() {
+    fn information_agrees_with_the_channel() {
         let (costs, epsilon) = (costs(&[3, 4, 5, 2], "joint"), 1.5);
         let boxes = Boxes::new(&costs, epsilon);
         let candidates =

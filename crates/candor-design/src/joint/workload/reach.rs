@@ -31,7 +31,7 @@ pub fn raised(gives: &[Information], weights: &[f64], components: usize, respond
     let mut raised = weights.to_vec();
     loop {
         let shares = shares(gives, &raised, components);
-        if shares.iter().all(|information| *information >= share) {
+        if shares.iter().all(|own| *own >= share) {
             return Some(raised);
         }
         // The most informative channel of each deficient component.
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn who_tells_little_counts_little() {
+    fn little_information_counts_little() {
         // All respondents are slightly informative about it, and one in a thousand nearly completely.
         let gives = [vec![(0, 1.0), (1, 1e-9)], vec![(1, 1.0)]];
-        let information = shares(&gives, &[0.999, 0.001], 2);
-        assert!((information[0] - 0.999).abs() < 1e-12 && (information[1] - 0.001).abs() < 1e-6, "{information:?}");
+        let found = shares(&gives, &[0.999, 0.001], 2);
+        assert!((found[0] - 0.999).abs() < 1e-12 && (found[1] - 0.001).abs() < 1e-6, "{found:?}");
     }
 }

@@ -48,7 +48,7 @@ pub fn strips(costs: &Costs, epsilon: f64) -> Vec<SubsetCandidate> {
         if cells > MAX_CELLS || work > MAX_WORK {
             break;
         }
-        let information = known.entry(sizes).or_insert_with_key(|sizes| informations(sizes, epsilon));
+        let information = known.entry(sizes).or_insert_with_key(|sizes| information_by_cells(sizes, epsilon));
         candidates.extend(
             information.iter().map(|(cells, information)| candidate(costs, table.clone(), *cells, information)),
         );
@@ -79,7 +79,7 @@ fn sizes_near(cells: usize, epsilon: f64) -> std::ops::RangeInclusive<usize> {
 /// Returns, for each of the [sizes](sizes_near), the information of a strip of a table, by set of axes.
 ///
 /// Cost: `2^axes` times the largest size.
-fn informations(sizes: &[usize], epsilon: f64) -> Vec<(usize, Vec<f64>)> {
+fn information_by_cells(sizes: &[usize], epsilon: f64) -> Vec<(usize, Vec<f64>)> {
     let shape = Shape::new(sizes.to_vec());
     let near = sizes_near(shape.cells(), epsilon);
     let places = (0..sizes.len()).collect();
@@ -181,12 +181,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// The informations agree with those that the channel itself implies.
+        /// The information per component agrees with the information that the channel itself implies.
         #[test]
-        fn informations_are_those_of_the_channel(
+        fn information_agrees_with_the_channel(
             sizes in prop::collection::vec(2usize..7, 1..4), epsilon in 0.2f64..6.0,
         ) {
-            for (cells, information) in informations(&sizes, epsilon) {
+            for (cells, information) in information_by_cells(&sizes, epsilon) {
                 let strip = Strip::within((0..sizes.len()).collect(), sizes.clone(), cells, epsilon).unwrap();
                 let (excess, density) = (strip.excess_ratio(), strip.subset_fraction());
                 for (set, square) in strip.mean_squares().into_iter().enumerate() {
