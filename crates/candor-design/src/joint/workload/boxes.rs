@@ -77,21 +77,30 @@ impl<'a> Boxes<'a> {
         let mut found = Vec::new();
         for table in &self.tables {
             let price = |sides: &Vec<usize>| -> f64 {
-                let told = self.told(table, sides);
-                table.components.iter().zip(told).filter_map(|(u, told)| Some(worth[(*u)?] * told)).sum()
+                let information = self.information(table, sides);
+                table
+                    .components
+                    .iter()
+                    .zip(information)
+                    .filter_map(|(u, information)| Some(worth[(*u)?] * information))
+                    .sum()
             };
             let best = table.sides.iter().map(|sides| (price(sides), sides)).max_by(|a, b| a.0.total_cmp(&b.0));
             if let Some((price, sides)) = best.filter(|(price, _)| *price > limit) {
-                found.push((price, self.ticket(table, sides)));
+                found.push((price, self.candidate(table, sides)));
             }
         }
         found
     }
 
-    fn ticket(&self, table: &Table, sides: &[usize]) -> SubsetCandidate {
-        let told = self.told(table, sides);
-        let mut gives: Vec<(usize, f64)> =
-            table.components.iter().zip(told).filter_map(|(u, told)| Some(((*u)?, told))).collect();
+    fn candidate(&self, table: &Table, sides: &[usize]) -> SubsetCandidate {
+        let information = self.information(table, sides);
+        let mut gives: Vec<(usize, f64)> = table
+            .components
+            .iter()
+            .zip(information)
+            .filter_map(|(u, information)| Some(((*u)?, information)))
+            .collect();
         gives.sort_unstable_by_key(|&(component, _)| component);
         SubsetCandidate { table: table.attributes.clone(), cells: Cells::Box(sides.to_vec()), gives }
     }
@@ -100,21 +109,21 @@ impl<'a> Boxes<'a> {
     ///
     /// This holds for every set of cells. For a box, `q_V` is the product of `r (1 - r)` over the attributes in `V` and
     /// of `r^2` over the others, where `r` is the fraction of an attribute's categories.
-    fn told(&self, table: &Table, sides: &[usize]) -> impl Iterator<Item = f64> {
-        let mut told = [0.0; 16];
-        told[0] = 1.0;
+    fn information(&self, table: &Table, sides: &[usize]) -> impl Iterator<Item = f64> {
+        let mut information = [0.0; 16];
+        information[0] = 1.0;
         let mut density = 1.0;
         for (axis, (&attribute, &side)) in table.attributes.iter().zip(sides).enumerate() {
             let size = self.costs.sizes[attribute] as f64;
             let share = side as f64 / size;
             density *= share;
             for set in 0..1 << axis {
-                told[set | 1 << axis] = told[set] * share * (1.0 - share) / (size - 1.0);
-                told[set] *= share * share;
+                information[set | 1 << axis] = information[set] * share * (1.0 - share) / (size - 1.0);
+                information[set] *= share * share;
             }
         }
         let scale = (self.spread + density).powi(-2);
-        told.into_iter().map(move |square| square * scale)
+        information.into_iter().map(move |square| square * scale)
     }
 }
 
@@ -171,24 +180,25 @@ mod tests {
         Costs::of_tables(&schema, &tables, &weights).unwrap()
     }
 
-    /// The informations agree with those that the channel itself implies.
+    /// The information per component agrees with the information that the channel itself implies.
     #[test]
-    fn informations_are_those_of_the_channel() {
+    fn information_agrees_with_the_channel() {
         let (costs, epsilon) = (costs(&[3, 4, 5, 2], "joint"), 1.5);
         let boxes = Boxes::new(&costs, epsilon);
-        let tickets = boxes.tables.iter().flat_map(|table| table.sides.iter().map(|sides| boxes.ticket(table, sides)));
+        let candidates =
+            boxes.tables.iter().flat_map(|table| table.sides.iter().map(|sides| boxes.candidate(table, sides)));
         let mut seen = 0;
-        for ticket in tickets {
-            let sizes: Vec<usize> = ticket.table.iter().map(|&attribute| costs.sizes[attribute]).collect();
-            let strip = Strip::within(ticket.table.clone(), sizes, ticket.cells.clone(), epsilon).unwrap();
+        for candidate in candidates {
+            let sizes: Vec<usize> = candidate.table.iter().map(|&attribute| costs.sizes[attribute]).collect();
+            let strip = Strip::within(candidate.table.clone(), sizes, candidate.cells.clone(), epsilon).unwrap();
             let squares = strip.mean_squares();
             let scale = (strip.excess_ratio() / (1.0 + strip.excess_ratio() * strip.subset_fraction())).powi(2);
-            for (component, found) in ticket.gives {
+            for (component, found) in candidate.gives {
                 let axes = costs.components[component].iter().map(|&attribute| strip.axis_of(attribute).unwrap());
                 let set: usize = axes.clone().map(|axis| 1 << axis).sum();
                 let dimension: f64 = axes.map(|axis| strip.table().sizes()[axis] as f64 - 1.0).product();
                 let expected = scale * squares[set] / dimension;
-                assert!((found - expected).abs() < 1e-9, "{:?} {set}: {found} for {expected}", ticket.cells);
+                assert!((found - expected).abs() < 1e-9, "{:?} {set}: {found} for {expected}", candidate.cells);
                 seen += 1;
             }
         }

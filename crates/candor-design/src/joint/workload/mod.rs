@@ -156,7 +156,7 @@ pub fn lottery_for(
 /// A lottery found by the search.
 #[derive(Clone)]
 struct Found {
-    tickets: Vec<CandidateChannel>,
+    candidates: Vec<CandidateChannel>,
     gives: Vec<Information>,
     balance: WeightSolution,
     /// Lower bound on the error of all lotteries of such channels, if all were tried.
@@ -178,7 +178,7 @@ impl Found {
         let boxes = (with_strips && !setting.is_large()).then(|| Boxes::new(costs, epsilon));
         let (balanced, least) = searched(setting, &mut pool, boxes.as_ref(), effort);
         let balance = pool.shortened(balanced, GAP);
-        let mut best = Found { balance, gives: pool.gives.clone(), tickets: pool.tickets.clone(), least };
+        let mut best = Found { balance, gives: pool.gives.clone(), candidates: pool.candidates.clone(), least };
         let orbits = boxes.as_ref().map(|_| Orbits::new(costs, epsilon));
         // The possible saving is at most the difference between the best price and the error.
         let promising = |orbits: &&Orbits| {
@@ -190,7 +190,7 @@ impl Found {
             let (balanced, least) = grow(setting, &mut pool, sets, (RUNS + 2) * ROUNDS, effort);
             let balance = pool.shortened(balanced, GAP);
             if balance.value < (1.0 - WORTH_A_LIST) * best.balance.value {
-                best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
+                best = Found { balance, gives: pool.gives, candidates: pool.candidates, least };
             }
         }
         // A simpler lottery that is equally good is preferred: the search and the shortening are not exact.
@@ -200,7 +200,7 @@ impl Found {
             simple.iter().for_each(|hits| pool.add_pattern(Support::Hits(hits.clone())));
             let balance = pool.balance(balance::LOTTERY, GAP / 100.0);
             if balance.value <= best.balance.value {
-                best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
+                best = Found { balance, gives: pool.gives, candidates: pool.candidates, least };
             }
         }
         best
@@ -251,7 +251,7 @@ fn square(eigenvalue: f64) -> f64 {
 }
 
 /// Sum of the integer weights of a lottery.
-const TICKETS: f64 = (1u64 << 32) as f64;
+const TOTAL_WEIGHT: f64 = (1u64 << 32) as f64;
 
 /// Designs a single channel, a hidden mixture of two-level channels, with the least expected error of the tables.
 ///
@@ -296,8 +296,8 @@ pub fn single(
     }
     let mut sets: Vec<(PatternSet, f64)> = Vec::new();
     let mut uniform = 0.0;
-    for (ticket, weight) in pool.tickets.iter().zip(&balanced.weights) {
-        let CandidateChannel::Pattern(support) = ticket else { continue };
+    for (candidate, weight) in pool.candidates.iter().zip(&balanced.weights) {
+        let CandidateChannel::Pattern(support) = candidate else { continue };
         let share = space.share(support);
         sets.push((space.set(support), weight * share));
         uniform += weight * (1.0 - share);
@@ -326,7 +326,7 @@ pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f6
     let mut pool = CandidatePool::new(space, costs, square);
     setting.tables.iter().for_each(|table| pool.add_pattern(Support::Hits(table.clone())));
     let balanced = pool.balance(balance::LOTTERY, GAP / 100.0);
-    let block = setting.lottery_of(&pool.tickets, &balanced.weights, epsilon)?;
+    let block = setting.lottery_of(&pool.candidates, &balanced.weights, epsilon)?;
     let plan = setting.plan(schema, "sampling", block)?;
     Ok(Workload { plan, error: balanced.value + costs.fixed, of_its_kind: None })
 }
@@ -404,17 +404,17 @@ impl Setting {
     }
 
     /// Makes a lottery, with the likeliest channel first.
-    fn lottery_of(&self, tickets: &[CandidateChannel], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
+    fn lottery_of(&self, candidates: &[CandidateChannel], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
         let mut channels: Vec<(u64, Channel)> = Vec::new();
-        for (ticket, weight) in tickets.iter().zip(weights) {
-            channels.push((((weight * TICKETS).round() as u64).max(1), self.channel(ticket, epsilon)?));
+        for (candidate, weight) in candidates.iter().zip(weights) {
+            channels.push((((weight * TOTAL_WEIGHT).round() as u64).max(1), self.channel(candidate, epsilon)?));
         }
         channels.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         Ok(Block::lottery(self.attributes.clone(), channels))
     }
 
-    fn channel(&self, ticket: &CandidateChannel, epsilon: f64) -> Result<Channel, DesignError> {
-        Ok(match ticket {
+    fn channel(&self, candidate: &CandidateChannel, epsilon: f64) -> Result<Channel, DesignError> {
+        Ok(match candidate {
             CandidateChannel::Pattern(support) => {
                 Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?.into()
             }
@@ -430,7 +430,7 @@ impl Setting {
     }
 
     fn workload(&self, schema: &Schema, found: &Found, epsilon: f64) -> Result<Workload, DesignError> {
-        let block = self.lottery_of(&found.tickets, &found.balance.weights, epsilon)?;
+        let block = self.lottery_of(&found.candidates, &found.balance.weights, epsilon)?;
         let error = found.balance.value + self.costs.fixed;
         let of_its_kind = self.is_small().then(|| error.min(found.least + self.costs.fixed));
         Ok(Workload { plan: self.plan(schema, "workload", block)?, error, of_its_kind })

@@ -26,12 +26,12 @@ pub struct Orbits {
 }
 
 /// A set of cells, with its information for each set of axes.
-type Told = (Vec<usize>, Vec<f64>);
+type InformedSet = (Vec<usize>, Vec<f64>);
 
 /// A small table.
 struct Table {
     attributes: Vec<usize>,
-    sets: Rc<Vec<Told>>,
+    sets: Rc<Vec<InformedSet>>,
     /// The information of each set about the components.
     gives: Vec<Information>,
 }
@@ -42,7 +42,7 @@ impl Orbits {
     /// Tables of binary attributes only are left out: all of their sets are sets of patterns.
     pub fn new(costs: &Costs, epsilon: f64) -> Orbits {
         let excess = epsilon.exp_m1();
-        let mut known: HashMap<Vec<usize>, Rc<Vec<Told>>> = HashMap::new();
+        let mut known: HashMap<Vec<usize>, Rc<Vec<InformedSet>>> = HashMap::new();
         let mut tables = Vec::new();
         for attributes in small_tables(&costs.sizes) {
             let sizes: Vec<usize> = attributes.iter().map(|&i| costs.sizes[i]).collect();
@@ -52,9 +52,11 @@ impl Orbits {
             };
             let number: Vec<Option<usize>> =
                 (0..1 << attributes.len()).map(|set| costs.components.binary_search(&inside(set)).ok()).collect();
-            let gives = |(_, told): &Told| -> Information {
-                let known = |(set, told): (usize, &f64)| number[set].filter(|_| *told > 0.0).map(|u| (u, *told));
-                let mut gives: Information = told.iter().enumerate().filter_map(known).collect();
+            let gives = |(_, information): &InformedSet| -> Information {
+                let known = |(set, information): (usize, &f64)| {
+                    number[set].filter(|_| *information > 0.0).map(|u| (u, *information))
+                };
+                let mut gives: Information = information.iter().enumerate().filter_map(known).collect();
                 gives.sort_unstable_by_key(|&(component, _)| component);
                 gives
             };
@@ -100,12 +102,12 @@ fn small_tables(sizes: &[usize]) -> Vec<Vec<usize>> {
 /// Returns one set of at most half the cells for each possible information, which is given by set of axes.
 ///
 /// The information is `I_V = F^2 q_V / (d_V (1 + F p)^2)`.
-fn sets(sizes: &[usize], excess: f64) -> Vec<Told> {
+fn sets(sizes: &[usize], excess: f64) -> Vec<InformedSet> {
     let shape = Shape::new(sizes.to_vec());
     let cells = shape.cells();
     let swaps = swaps(&shape);
     let mut seen = vec![false; 1 << cells];
-    let mut found: BTreeMap<Vec<u64>, Told> = BTreeMap::new();
+    let mut found: BTreeMap<Vec<u64>, InformedSet> = BTreeMap::new();
     for set in 1usize..1 << cells {
         if seen[set] || 2 * set.count_ones() as usize > cells {
             continue;
@@ -122,8 +124,10 @@ fn sets(sizes: &[usize], excess: f64) -> Vec<Told> {
             }
         }
         let listed: Vec<usize> = (0..cells).filter(|cell| set >> cell & 1 == 1).collect();
-        let told = told(sizes, &listed, excess);
-        found.entry(told.iter().map(|told| told.to_bits()).collect()).or_insert((listed, told));
+        let information = information(sizes, &listed, excess);
+        found
+            .entry(information.iter().map(|information| information.to_bits()).collect())
+            .or_insert((listed, information));
     }
     found.into_values().collect()
 }
@@ -147,7 +151,7 @@ fn swaps(shape: &Shape) -> Vec<Vec<usize>> {
     shape.sizes().iter().enumerate().flat_map(of_axis).collect()
 }
 
-fn told(sizes: &[usize], listed: &[usize], excess: f64) -> Vec<f64> {
+fn information(sizes: &[usize], listed: &[usize], excess: f64) -> Vec<f64> {
     let cells = Cells::Listed { listed: listed.to_vec() };
     let places = (0..sizes.len()).collect();
     let Ok(strip) = Strip::new(places, sizes.to_vec(), cells, [1, 1]) else { return vec![0.0; 1 << sizes.len()] };

@@ -33,7 +33,7 @@ pub enum CandidateChannel {
 pub struct CandidatePool<'a> {
     space: &'a Space,
     costs: &'a Costs,
-    pub tickets: Vec<CandidateChannel>,
+    pub candidates: Vec<CandidateChannel>,
     /// The information of each channel.
     pub gives: Vec<Information>,
     known: HashSet<CandidateChannel>,
@@ -48,7 +48,7 @@ impl<'a> CandidatePool<'a> {
         CandidatePool {
             space,
             costs,
-            tickets: Vec::new(),
+            candidates: Vec::new(),
             known: HashSet::new(),
             gives: Vec::new(),
             weights: Vec::new(),
@@ -58,7 +58,7 @@ impl<'a> CandidatePool<'a> {
 
     /// Returns the sets of its pattern channels.
     pub fn patterns(self) -> impl Iterator<Item = Support> {
-        self.tickets.into_iter().filter_map(|ticket| match ticket {
+        self.candidates.into_iter().filter_map(|candidate| match candidate {
             CandidateChannel::Pattern(support) => Some(support),
             CandidateChannel::Strip { .. } => None,
         })
@@ -79,11 +79,11 @@ impl<'a> CandidatePool<'a> {
         self.add(CandidateChannel::Strip { table, cells }, gives);
     }
 
-    fn add(&mut self, ticket: CandidateChannel, gives: Information) {
-        if self.known.insert(ticket.clone()) {
+    fn add(&mut self, candidate: CandidateChannel, gives: Information) {
+        if self.known.insert(candidate.clone()) {
             self.gives.push(gives);
             self.weights.push(None);
-            self.tickets.push(ticket);
+            self.candidates.push(candidate);
         }
     }
 
@@ -128,49 +128,49 @@ impl<'a> CandidatePool<'a> {
     /// Returns the channels that can be left out together before the error exceeds a limit, least useful first.
     fn spared(&self, balanced: &WeightSolution, limit: f64) -> Vec<bool> {
         // Without a channel, the others get its weight in proportion, which divides the error by their sum.
-        let without = |totals: &mut [f64], ticket: usize| {
-            for &(u, give) in &self.gives[ticket] {
-                let left = totals[u] - balanced.weights[ticket] * give;
+        let without = |totals: &mut [f64], candidate: usize| {
+            for &(u, give) in &self.gives[candidate] {
+                let left = totals[u] - balanced.weights[candidate] * give;
                 totals[u] = if left > 1e-9 * totals[u] { left } else { 0.0 };
             }
         };
         let slopes: Vec<f64> = self.costs.costs.iter().zip(&balanced.totals).map(|(cost, t)| cost / (t * t)).collect();
-        let loss = |ticket: usize| -> f64 {
-            let weight = balanced.weights[ticket];
+        let loss = |candidate: usize| -> f64 {
+            let weight = balanced.weights[candidate];
             let one = |&(u, give): &(usize, f64)| {
                 let rest = 1.0 - weight * give / balanced.totals[u];
                 if rest > 1e-9 { weight * give * slopes[u] / rest } else { f64::INFINITY }
             };
-            self.gives[ticket].iter().map(one).sum::<f64>() - weight * balanced.value
+            self.gives[candidate].iter().map(one).sum::<f64>() - weight * balanced.value
         };
-        let losses: Vec<f64> = (0..self.tickets.len()).map(loss).collect();
-        let mut order: Vec<usize> = (0..self.tickets.len()).collect();
+        let losses: Vec<f64> = (0..self.candidates.len()).map(loss).collect();
+        let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         order.sort_by(|&a, &b| losses[a].total_cmp(&losses[b]));
-        let mut spared = vec![false; self.tickets.len()];
+        let mut spared = vec![false; self.candidates.len()];
         let (mut totals, mut rest) = (balanced.totals.clone(), 1.0);
-        for ticket in order.into_iter().take_while(|&ticket| losses[ticket] < limit) {
+        for candidate in order.into_iter().take_while(|&candidate| losses[candidate] < limit) {
             let mut fewer = totals.clone();
-            without(&mut fewer, ticket);
-            let left = rest - balanced.weights[ticket];
+            without(&mut fewer, candidate);
+            let left = rest - balanced.weights[candidate];
             if left <= 0.0 || error(&self.costs.costs, &fewer, balance::LOTTERY) * left > limit {
                 break;
             }
-            (totals, rest, spared[ticket]) = (fewer, left, true);
+            (totals, rest, spared[candidate]) = (fewer, left, true);
         }
         spared
     }
 
     /// Iterates over the channels by decreasing weight.
     pub fn heaviest(&self) -> impl Iterator<Item = &CandidateChannel> {
-        let mut order: Vec<usize> = (0..self.tickets.len()).collect();
+        let mut order: Vec<usize> = (0..self.candidates.len()).collect();
         order.sort_by(|&a, &b| self.weights[b].unwrap_or(0.0).total_cmp(&self.weights[a].unwrap_or(0.0)));
-        order.into_iter().map(|at| &self.tickets[at])
+        order.into_iter().map(|at| &self.candidates[at])
     }
 
     /// Returns the total weight of patterns in the lottery, by the latest weights.
     pub fn weight_of_patterns(&self) -> f64 {
-        let is_pattern = |(ticket, _): &(&CandidateChannel, _)| matches!(ticket, CandidateChannel::Pattern(_));
-        self.tickets.iter().zip(&self.weights).filter(is_pattern).filter_map(|(_, weight)| *weight).sum()
+        let is_pattern = |(candidate, _): &(&CandidateChannel, _)| matches!(candidate, CandidateChannel::Pattern(_));
+        self.candidates.iter().zip(&self.weights).filter(is_pattern).filter_map(|(_, weight)| *weight).sum()
     }
 
     /// Removes channels of negligible weight.
@@ -182,24 +182,24 @@ impl<'a> CandidatePool<'a> {
     pub fn keep_one_strip_of_each_table(&mut self) {
         let heaviest: Vec<CandidateChannel> = self.heaviest().cloned().collect();
         let mut seen = HashSet::new();
-        let is_first = |ticket: &&CandidateChannel| {
-            matches!(ticket, CandidateChannel::Strip { table, .. } if seen
+        let is_first = |candidate: &&CandidateChannel| {
+            matches!(candidate, CandidateChannel::Strip { table, .. } if seen
             .insert(table.clone()))
         };
         let kept: HashSet<&CandidateChannel> = heaviest.iter().filter(is_first).collect();
-        self.retain(|ticket, _| matches!(ticket, CandidateChannel::Pattern(_)) || kept.contains(ticket));
+        self.retain(|candidate, _| matches!(candidate, CandidateChannel::Pattern(_)) || kept.contains(candidate));
     }
 
     fn retain(&mut self, mut keep: impl FnMut(&CandidateChannel, Option<f64>) -> bool) {
         let keep: Vec<bool> =
-            self.tickets.iter().zip(&self.weights).map(|(ticket, weight)| keep(ticket, *weight)).collect();
+            self.candidates.iter().zip(&self.weights).map(|(candidate, weight)| keep(candidate, *weight)).collect();
         let mut at = keep.iter();
-        self.tickets.retain(|_| at.next() == Some(&true));
+        self.candidates.retain(|_| at.next() == Some(&true));
         let mut at = keep.iter();
         self.gives.retain(|_| at.next() == Some(&true));
         let mut at = keep.iter();
         self.weights.retain(|_| at.next() == Some(&true));
-        self.known = self.tickets.iter().cloned().collect();
+        self.known = self.candidates.iter().cloned().collect();
     }
 }
 

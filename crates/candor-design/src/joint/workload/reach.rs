@@ -31,24 +31,24 @@ pub fn raised(gives: &[Information], weights: &[f64], components: usize, respond
     let mut raised = weights.to_vec();
     loop {
         let shares = shares(gives, &raised, components);
-        if shares.iter().all(|told| *told >= share) {
+        if shares.iter().all(|own| *own >= share) {
             return Some(raised);
         }
         // The most informative channel of each deficient component.
         let mut main: Vec<Option<(f64, usize)>> = vec![None; components];
-        for (ticket, gives) in gives.iter().enumerate() {
+        for (candidate, gives) in gives.iter().enumerate() {
             for &(u, give) in gives.iter().filter(|(u, _)| shares[*u] < share) {
-                let tells = raised[ticket] * give;
+                let tells = raised[candidate] * give;
                 if main[u].is_none_or(|(most, _)| tells > most) {
-                    main[u] = Some((tells, ticket));
+                    main[u] = Some((tells, candidate));
                 }
             }
         }
         if (0..components).any(|u| shares[u] < share && main[u].is_none()) {
             return None;
         }
-        for (_, ticket) in main.into_iter().flatten() {
-            floors[ticket] = (1.1 * raised[ticket]).max(share);
+        for (_, candidate) in main.into_iter().flatten() {
+            floors[candidate] = (1.1 * raised[candidate]).max(share);
         }
         let held: f64 = floors.iter().sum();
         let free: f64 = weights.iter().zip(&floors).filter(|(_, floor)| **floor == 0.0).map(|(weight, _)| weight).sum();
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn who_tells_little_counts_little() {
+    fn little_information_counts_little() {
         // All respondents are slightly informative about it, and one in a thousand nearly completely.
         let gives = [vec![(0, 1.0), (1, 1e-9)], vec![(1, 1.0)]];
-        let told = shares(&gives, &[0.999, 0.001], 2);
-        assert!((told[0] - 0.999).abs() < 1e-12 && (told[1] - 0.001).abs() < 1e-6, "{told:?}");
+        let found = shares(&gives, &[0.999, 0.001], 2);
+        assert!((found[0] - 0.999).abs() < 1e-12 && (found[1] - 0.001).abs() < 1e-6, "{found:?}");
     }
 }

@@ -63,7 +63,7 @@ pub fn grow(
             // The best ones are enough: most others are the same set except for one or two patterns.
             let at_once = if setting.is_listed() { AT_ONCE } else { grown_at_once(setting) / 2 };
             priced.into_iter().take(at_once).for_each(|(_, support)| pool.add_pattern(support));
-            better.into_iter().take(at_once).for_each(|(_, ticket)| pool.add_strip(ticket));
+            better.into_iter().take(at_once).for_each(|(_, candidate)| pool.add_strip(candidate));
             balanced = pool.balance(balance::LOTTERY, if best <= 1.01 * balanced.value { GAP / 2.0 } else { COARSE });
         }
     }
@@ -131,7 +131,7 @@ const DIRECTIONS: usize = 96;
 fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round: usize) -> Vec<Support> {
     let Setting { space, costs, .. } = setting;
     if !setting.is_listed() {
-        let starts = pool.heaviest().take(grown_at_once(setting)).filter_map(|ticket| match ticket {
+        let starts = pool.heaviest().take(grown_at_once(setting)).filter_map(|candidate| match candidate {
             CandidateChannel::Strip { table: hits, .. } | CandidateChannel::Pattern(Support::Hits(hits)) => Some(hits),
             CandidateChannel::Pattern(Support::Listed(_)) => None,
         });
@@ -158,7 +158,7 @@ fn local_searches(setting: &Setting, pool: &CandidatePool, worth: &[f64], round:
     };
     // The cost of one start doubles with every attribute.
     let most = (DIRECTIONS << 8 >> space.attributes()).clamp(4, DIRECTIONS);
-    let patterns = pool.heaviest().filter_map(|ticket| match ticket {
+    let patterns = pool.heaviest().filter_map(|candidate| match candidate {
         CandidateChannel::Pattern(support) => Some(support),
         CandidateChannel::Strip { .. } => None,
     });

@@ -38,7 +38,7 @@ pub fn strips(costs: &Costs, epsilon: f64) -> Vec<SubsetCandidate> {
     let sizes = |table: &Vec<usize>| table.iter().map(|&i| costs.sizes[i]).collect::<Vec<usize>>();
     order.sort_by_key(|table| Shape::new(sizes(table)).cells());
     let mut known: HashMap<Vec<usize>, Vec<(usize, Vec<f64>)>> = HashMap::new();
-    let (mut tickets, mut work) = (Vec::new(), 0.0);
+    let (mut candidates, mut work) = (Vec::new(), 0.0);
     for table in order {
         let sizes = sizes(&table);
         let cells = Shape::new(sizes.clone()).cells();
@@ -48,19 +48,23 @@ pub fn strips(costs: &Costs, epsilon: f64) -> Vec<SubsetCandidate> {
         if cells > MAX_CELLS || work > MAX_WORK {
             break;
         }
-        let told = known.entry(sizes).or_insert_with_key(|sizes| informations(sizes, epsilon));
-        tickets.extend(told.iter().map(|(cells, told)| ticket(costs, table.clone(), *cells, told)));
+        let information = known.entry(sizes).or_insert_with_key(|sizes| information_by_cells(sizes, epsilon));
+        candidates.extend(
+            information.iter().map(|(cells, information)| candidate(costs, table.clone(), *cells, information)),
+        );
     }
-    tickets
+    candidates
 }
 
 /// Returns a strip of a table, given its information for each set of its axes.
-fn ticket(costs: &Costs, table: Vec<usize>, cells: usize, told: &[f64]) -> SubsetCandidate {
+fn candidate(costs: &Costs, table: Vec<usize>, cells: usize, information: &[f64]) -> SubsetCandidate {
     let inside = |set: usize| (0..table.len()).filter(|axis| set >> axis & 1 == 1).map(|axis| table[axis]).collect();
     // Every subset of a component is a component, too.
     let number = |set: usize| costs.components.binary_search(&inside(set)).ok();
-    let mut gives: Information =
-        (1..told.len()).filter(|&set| told[set] > 0.0).filter_map(|set| Some((number(set)?, told[set]))).collect();
+    let mut gives: Information = (1..information.len())
+        .filter(|&set| information[set] > 0.0)
+        .filter_map(|set| Some((number(set)?, information[set])))
+        .collect();
     gives.sort_unstable_by_key(|&(component, _)| component);
     SubsetCandidate { table, cells: Cells::Strip(cells), gives }
 }
@@ -75,7 +79,7 @@ fn sizes_near(cells: usize, epsilon: f64) -> std::ops::RangeInclusive<usize> {
 /// Returns, for each of the [sizes](sizes_near), the information of a strip of a table, by set of axes.
 ///
 /// Cost: `2^axes` times the largest size.
-fn informations(sizes: &[usize], epsilon: f64) -> Vec<(usize, Vec<f64>)> {
+fn information_by_cells(sizes: &[usize], epsilon: f64) -> Vec<(usize, Vec<f64>)> {
     let shape = Shape::new(sizes.to_vec());
     let near = sizes_near(shape.cells(), epsilon);
     let places = (0..sizes.len()).collect();
@@ -177,19 +181,19 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// The informations agree with those that the channel itself implies.
+        /// The information per component agrees with the information that the channel itself implies.
         #[test]
-        fn informations_are_those_of_the_channel(
+        fn information_agrees_with_the_channel(
             sizes in prop::collection::vec(2usize..7, 1..4), epsilon in 0.2f64..6.0,
         ) {
-            for (cells, told) in informations(&sizes, epsilon) {
+            for (cells, information) in information_by_cells(&sizes, epsilon) {
                 let strip = Strip::within((0..sizes.len()).collect(), sizes.clone(), cells, epsilon).unwrap();
                 let (excess, density) = (strip.excess_ratio(), strip.subset_fraction());
                 for (set, square) in strip.mean_squares().into_iter().enumerate() {
                     let axes = (0..sizes.len()).filter(|axis| set >> axis & 1 == 1);
                     let dimension: f64 = axes.map(|axis| sizes[axis] as f64 - 1.0).product();
                     let expected = (excess / (1.0 + excess * density)).powi(2) * square / dimension;
-                    prop_assert!((told[set] - expected).abs() < 1e-9, "{set}: {} for {expected}", told[set]);
+                    prop_assert!((information[set] - expected).abs() < 1e-9, "{set}: {} for {expected}", information[set]);
                 }
             }
         }

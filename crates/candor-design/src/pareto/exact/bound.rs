@@ -265,9 +265,9 @@ mod tests {
             let cheapest = class.cheapest(&x);
             let found = cheapest.iter().map(|(price, _)| *price).fold(f64::INFINITY, f64::min);
             prop_assert!((found - least).abs() < 1e-12, "{found} {least}");
-            for (told, atom) in &cheapest {
+            for (claimed, atom) in &cheapest {
                 let (known, psi) = price(atom);
-                prop_assert!((told - known).abs() < 1e-12 && (class.price(&psi, atom.largest(goal.bound()))
+                prop_assert!((claimed - known).abs() < 1e-12 && (class.price(&psi, atom.largest(goal.bound()))
                     .dot(&x) - known).abs() < 1e-12);
             }
         }

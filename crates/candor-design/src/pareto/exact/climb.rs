@@ -33,7 +33,7 @@ struct Climb<'a> {
     /// The cost of the parameters: the price of the prior at the accuracy.
     cost: DVector<f64>,
     /// Scale of the matrices, by its inverse square, at which the best ones are about as large as `I`.
-    told: f64,
+    information: f64,
     x: DVector<f64>,
     atoms: Vec<Atom>,
     /// Prices of the atoms by parameter, as columns.
@@ -60,10 +60,10 @@ pub(super) fn climb(goal: &FrontProblem, accuracy: f64, atoms: &[(Atom, f64)]) -
     let Some(mut climb) = Climb::new(goal, accuracy, atoms, closed) else { return closed };
     let (mut best, mut tolerance) = (closed, FIRST);
     for _ in 0..ROUNDS {
-        let scale = best * climb.told * climb.told;
+        let scale = best * climb.information * climb.information;
         let Some(reached) = climb.solve(tolerance * scale) else { break };
         best = best.max(climb.class.bound(&climb.x, accuracy));
-        let most = reached / (climb.told * climb.told);
+        let most = reached / (climb.information * climb.information);
         if tolerance <= FINEST && best >= most * (1.0 - 4.0 * FINEST) {
             break;
         }
@@ -78,8 +78,8 @@ impl<'a> Climb<'a> {
     fn new(goal: &'a FrontProblem, accuracy: f64, atoms: &[(Atom, f64)], closed: f64) -> Option<Climb<'a>> {
         let class = Class::new(goal);
         let (n, squares) = (class.family.n, goal.prior().squares());
-        let told = (Reach::new(&class.family, accuracy).squares - squares) / (1.0 - squares);
-        if !(told > 0.0 && closed > 0.0) {
+        let information = (Reach::new(&class.family, accuracy).squares - squares) / (1.0 - squares);
+        if !(information > 0.0 && closed > 0.0) {
             return None;
         }
         let mut x = DVector::zeros(class.len());
@@ -89,12 +89,12 @@ impl<'a> Climb<'a> {
         let half = half(goal.prior().shares());
         let (prices, none) = (DMatrix::zeros(class.len(), 0), DVector::zeros(0));
         let mut climb =
-            Climb { class, half, cost, told, x, atoms: Vec::new(), prices, slack: none.clone(), weights: none };
+            Climb { class, half, cost, information, x, atoms: Vec::new(), prices, slack: none.clone(), weights: none };
         climb.join(atoms.iter().map(|(atom, _)| atom.clone()).collect());
         let total: f64 = atoms.iter().map(|(_, weight)| weight).sum();
         let even = 1.0 / atoms.len().max(1) as f64;
         climb.weights = DVector::from_fn(atoms.len(), |a, _| 0.9 * atoms[a].1 / total.max(1e-300) + 0.1 * even);
-        climb.exchange(0.1 * closed * told * told);
+        climb.exchange(0.1 * closed * information * information);
         Some(climb)
     }
 
@@ -183,7 +183,7 @@ impl<'a> Climb<'a> {
                 break;
             }
         }
-        Some(self.told * here.value - self.cost.dot(&self.x) + self.slack.dot(&self.weights))
+        Some(self.information * here.value - self.cost.dot(&self.x) + self.slack.dot(&self.weights))
     }
 
     fn residual(
@@ -193,7 +193,7 @@ impl<'a> Climb<'a> {
         slack: &DVector<f64>,
         weights: &DVector<f64>,
     ) -> (DVector<f64>, DVector<f64>, f64) {
-        let dual = &here.slope * self.told - &self.cost + &self.prices * weights;
+        let dual = &here.slope * self.information - &self.cost + &self.prices * weights;
         (dual, self.prices.tr_mul(x) - slack, slack.dot(weights))
     }
 
@@ -204,7 +204,7 @@ impl<'a> Climb<'a> {
         primal: &DVector<f64>,
         aim: f64,
     ) -> Option<(DVector<f64>, DVector<f64>, DVector<f64>)> {
-        let mut matrix = self.curvature(here) * self.told;
+        let mut matrix = self.curvature(here) * self.information;
         // Some directions change neither the matrix nor the prices.
         (0..matrix.nrows()).for_each(|i| matrix[(i, i)] *= 1.0 + 1e-7);
         let mut scaled = self.prices.clone();
@@ -217,7 +217,7 @@ impl<'a> Climb<'a> {
             matrix[(i, j)] * scale[i] * scale[j] + if i == j { 1e-14 } else { 0.0 }
         });
         let missing = self.weights.component_mul(primal).map(|x| aim - x).component_div(&self.slack);
-        let side = &here.slope * self.told - &self.cost + &self.prices * missing;
+        let side = &here.slope * self.information - &self.cost + &self.prices * missing;
         let dx = scaled.lu().solve(&side.component_mul(&scale))?.component_mul(&scale);
         let ds = self.prices.tr_mul(&dx) + primal;
         let product = self.weights.component_mul(&(&self.slack + &ds));

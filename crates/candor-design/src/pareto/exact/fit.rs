@@ -74,9 +74,9 @@ pub(super) fn fit(goal: &FrontProblem, accuracy: f64, most: usize) -> Vec<(Atom,
     let (n, squares) = (shares.len(), goal.prior().squares());
     let family = Atoms { n, bound: goal.bound() };
     let reach = Reach::new(&family, accuracy);
-    let told = ((reach.squares - squares) / (1.0 - squares)).clamp(0.0, 1.0);
+    let information = ((reach.squares - squares) / (1.0 - squares)).clamp(0.0, 1.0);
     let left = DMatrix::from_fn(n, n, |i, j| {
-        (1.0 - told) * shares[i] * shares[j] + if i == j { told * shares[i] } else { 0.0 }
+        (1.0 - information) * shares[i] * shares[j] + if i == j { information * shares[i] } else { 0.0 }
     });
     let strict = PRIOR * accuracy * accuracy;
     let mut fit =
