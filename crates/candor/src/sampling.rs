@@ -124,8 +124,8 @@ impl Choice for DegreesOfFreedom {
     ];
 }
 
-/// A sampling design: options validated against a schema.
-#[derive(Clone, Debug)]
+/// A sampling design: options validated against a schema; by default, a simple random sample.
+#[derive(Clone, Debug, Default)]
 pub struct SamplingDesign {
     by: Vec<usize>,
     condition: Option<(String, Condition)>,

@@ -7,8 +7,8 @@
 //! proportional fitting. It uses only the answers, so no further privacy is lost.
 //!
 //! All functions work on [`DistinctRecords`]: equal records have the same weight. [`rake`] is the algorithm for any
-//! records and margins; [`adjust`] also estimates the margins from answers under a plan, unless they are known. For its uses see
-//! docs/explanation/raking-and-synthesis.md.
+//! records and margins; [`adjust`] also estimates the margins from answers under a plan, unless they are known. For
+//! its uses see docs/explanation/raking-and-synthesis.md.
 
 mod raking;
 mod records;

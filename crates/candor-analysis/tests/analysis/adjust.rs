@@ -143,8 +143,11 @@ proptest! {
     ) {
         let distinct = distinct(&records);
         let margins = margins_of(&distinct, &shares);
-        let raked = rake(distinct.counts(), &margins, &Options::default().tolerance(1e-3).max_iterations(10_000)).unwrap();
-        let limit = rake(distinct.counts(), &margins, &Options::default().tolerance(1e-11).max_iterations(100_000)).unwrap();
+        let until = |tolerance: f64, sweeps| {
+            let options = Options::default().tolerance(tolerance).max_iterations(sweeps);
+            rake(distinct.counts(), &margins, &options).unwrap()
+        };
+        let (raked, limit) = (until(1e-3, 10_000), until(1e-11, 100_000));
         if raked.converged && limit.converged {
             let distance: f64 = raked.weights.iter().zip(&limit.weights).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0;
             prop_assert!(distance <= 1e-3, "{distance}, told {:?}", raked.distance);

@@ -30,8 +30,8 @@ pub struct AttributeGuarantee {
     pub conditional: Epsilon,
     /// Retention probability: that the answer is, or contains, the true category.
     ///
-    /// For a matrix it is the smallest over all categories. It is `None` if answers are not about the attribute alone, or
-    /// if some channel of the block does not ask about it.
+    /// For a matrix it is the smallest over all categories. It is `None` if answers are not about the attribute alone,
+    /// or if some channel of the block does not ask about it.
     pub keep_probability: Option<f64>,
 }
 
