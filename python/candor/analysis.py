@@ -141,8 +141,9 @@ class Analysis:
     def scan(
         self,
         responses: Tables | Counts | None = None,
-        with_: str = "",
+        with_: str | None = None,
         *,
+        crossed: bool | None = None,
         counts: Tables | Counts | None = None,
         adjust: str | None = None,
         top: int | None = None,
@@ -152,12 +153,13 @@ class Analysis:
         unmarked: bool | None = None,
     ) -> Scan:
         """Whether an attribute is independent of each of the others: p-values adjusted for their number (`adjust`: ``"holm"`` or ``"bh"``),
-        the most surprising first, and of the `top` ones how often each would be selected again.
+        the most surprising first, and of the `top` ones how often each would be selected again. With `crossed` instead, whether the two
+        parts of each crossed attribute, such as ``SNP*Disease``, are independent.
         """
         given, counted = self._source(responses, counts)
         options = written(
             adjust=adjust, top=top, where=where, weights=weights, counted=counted, delimiter=delimiter, unmarked=unmarked,
-            **{"with": with_},
+            crossed=crossed, **{"with": with_},
         )  # fmt: skip
         with Bar() as bar:
             text, notes = _candor.scan_attributes(self._native, given, options, bar)

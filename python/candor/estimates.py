@@ -253,7 +253,8 @@ class Scan(Result):
     """One outcome against every other attribute, the most surprising first."""
 
     respondents: int
-    outcome: str
+    #: None if the parts of crossed attributes were tested.
+    outcome: str | None
     #: ``holm`` or ``bh``.
     adjust: str
     tested: int

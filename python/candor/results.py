@@ -27,6 +27,7 @@ __all__ = [
     "EffectPowers",
     "EpsilonChoice",
     "Evidence",
+    "Experiment",
     "Front",
     "Guarantee",
     "MechanismAudit",
@@ -338,7 +339,37 @@ class Refinement(Result):
 
     before: Any
     after: Any
+    #: The largest loss, if guesses are measured by one: privacy times this is the expected loss of the best guess.
+    largest_loss: float | None = None
     fingerprint: str
+
+
+class Experiment(Result):
+    """A paper's experiment on one's own data."""
+
+    records: int
+    #: Each with ``name``, ``columns`` and ``rows``, whose cells are text.
+    tables: list[Any]
+    #: Each with ``name``, ``title``, the axes ``x`` and ``y``, and ``series`` of points.
+    plots: list[Any]
+    #: What came out, in words.
+    verdict: str
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per plotted point: ``plot``, ``series``, ``x``, ``y``."""
+        return [
+            {"plot": plot["name"], "series": series["name"], "x": x, "y": y}
+            for plot in self._fields["plots"]
+            for series in plot["series"]
+            for x, y in series["points"]
+        ]
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        for table in self._fields["tables"]:
+            yield Line(table["name"], heading=True)
+            yield Grid(table["columns"], table["rows"])
+        for sentence in self.verdict.splitlines():
+            yield Line(sentence)
 
 
 class Clusters(Result):
@@ -470,6 +501,8 @@ class Front(Result):
     prior: list[float]
     posterior_bound: float
     respondents: float
+    #: The largest loss, if guesses are measured by one: privacy times this is the expected loss of the best guess.
+    largest_loss: float | None = None
     out_of_time: bool
     interrupted: bool
     #: All methods at each privacy, as CSV.

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from . import _candor, frames, shown
-from .parameters import checked, names, written
+from .parameters import checked, names, several, text, written
 from .progress import Bar
-from .results import Attribute, Checked, Clusters
+from .results import Attribute, Checked, Clusters, Experiment
 from .shown import Grid
 from .warned import tell
 
@@ -83,10 +83,10 @@ class Schema:
             bins=[asked] if isinstance(asked, str) else asked, public=names("public", public), drop=names("drop", drop),
             max_categories=max_categories, missing=names("missing", missing), delimiter=delimiter, known=frames.known_categories(table),
         )  # fmt: skip
-        native, text, notes = _candor.infer_schema(frames.given(table), options)
+        native, described, notes = _candor.infer_schema(frames.given(table), options)
         tell(notes)
         schema = Schema(native)
-        schema.records = json.loads(text)["records"]
+        schema.records = json.loads(described)["records"]
         return schema
 
     @checked
@@ -125,11 +125,57 @@ class Schema:
             epsilon=epsilon, seed=seed, simulation=simulation, missing=names("missing", missing), delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
-            text, summary, notes = _candor.cluster_records(self._native, frames.given(tables), options, bar)
+            found, summary, notes = _candor.cluster_records(self._native, frames.given(tables), options, bar)
         tell(notes)
-        clusters = Clusters.loads(text)
+        clusters = Clusters.loads(found)
         clusters.summary = summary
         return clusters
+
+    @checked
+    def experiment(
+        self,
+        name: str,
+        tables: Any,
+        *,
+        p: float | Iterable[float] | None = None,
+        max_cells: int | Iterable[int] | None = None,
+        min_dependence: float | Iterable[float] | None = None,
+        coverage: float | Iterable[float] | None = None,
+        epsilon_i: Iterable[float] | None = None,
+        with_: str | None = None,
+        snps: int | Iterable[int] | None = None,
+        attributes: str | Iterable[str] | None = None,
+        delta: float | None = None,
+        generations: int | None = None,
+        gamma: float | Iterable[float] | None = None,
+        l: int | Iterable[int] | None = None,  # noqa: E741
+        repeats: int | None = None,
+        seed: int | None = None,
+        missing: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> Experiment:
+        """A paper's experiment on true records, with its parameters under the paper's symbols. It is a simulation and protects nobody.
+
+        `name` is ``"multidimensional"`` (`p`, `max_cells`, `min_dependence`, `coverage`, `repeats`), ``"optimized-rr"`` (`epsilon_i`,
+        `with_`, `snps`, `repeats`), ``"optrr"`` (`attributes`, `delta`, `generations`) or ``"l-diversity"`` (`attributes`, `gamma`, `l`).
+
+        >>> import polars
+        >>> people = polars.DataFrame({"a": ["x", "y", "z", "x"], "b": ["u", "v", "v", "u"]})
+        >>> made = Schema.infer(people).experiment("l-diversity", people, attributes="a", gamma=20, l=2)
+        >>> made.records, made.tables[0].name
+        (4, 'variance')
+        """
+        number = (int, float)
+        options = written(
+            p=several("p", p, number), max_cells=several("max_cells", max_cells, number),
+            min_dependence=several("min_dependence", min_dependence, number), coverage=several("coverage", coverage, number),
+            epsilon_i=several("epsilon_i", epsilon_i, number), snps=several("snps", snps, number),
+            attributes=names("attributes", attributes), delta=delta, generations=generations, gamma=several("gamma", gamma, number),
+            l=several("l", l, number), repeats=repeats, seed=seed, missing=names("missing", missing), delimiter=delimiter,
+            **{"with": text("with_", with_)},
+        )  # fmt: skip
+        records, made = _candor.run_experiment(self._native, text("name", name) or "", frames.given(tables), options)
+        return Experiment({"records": records, **json.loads(made)})
 
     #: The old name, which stays.
     cluster = associations

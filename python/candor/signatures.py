@@ -57,6 +57,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
     one_channel: bool | None = None,
     time_limit: float | None = None,
@@ -80,6 +81,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -99,6 +101,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -117,6 +120,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -141,6 +145,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -162,6 +167,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -182,6 +188,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -199,6 +206,7 @@ def design(
     max_epsilon: float | None = None,
     respondents: float | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -218,6 +226,7 @@ def design(
     allow_unbounded: bool | None = None,
     max_epsilon: float | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -233,6 +242,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -248,6 +258,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -263,6 +274,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -278,6 +290,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -293,6 +306,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -309,6 +323,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -325,6 +340,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -351,6 +367,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -366,6 +383,7 @@ def design(
     respondents: float | None = None,
     posterior_bound: float | None = None,
     outputs: int | None = None,
+    loss: str | os.PathLike[str] | Iterable[Iterable[str | float]] | None = None,
     cross: Iterable[str] | None = None,
     attribute: str | None = None,
     bins: str | None = None,
@@ -380,6 +398,7 @@ def design(
     max_epsilon: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
 ) -> Plan: ...
 
@@ -401,6 +420,7 @@ def design(
     respondents: float | None = None,
     tables: TableNames | None = None,
     only: str | Iterable[str] | None = None,
+    cross_with: str | None = None,
     expected_shares: Tables | None = None,
     likelihood_ratio: Iterable[float] | None = None,
     cross: Iterable[str] | None = None,
@@ -432,6 +452,7 @@ def design(
     max_mse: float | None = None,
     posterior_bound: float | None = None,
     outputs: int | None = None,
+    loss: str | os.PathLike[str] | Iterable[Iterable[str | float]] | None = None,
 ) -> Plan:
     """Makes a plan by a method. Without one: by `workload` if a total `epsilon` is given, else by `independent`.
 
@@ -470,6 +491,7 @@ def design(
             as "a,b:2;c". Adds the optimality gap for these tables [default: marginals; for workload and sampling:
             pairs].
         only: Design for these attributes only; `combine` joins plans.
+        cross_with: Cross every attribute with this one: one attribute SNP*Disease for each SNP; `Plan.scan` tests them.
         expected_shares: A table of expected shares (attribute, category, share), or pilot records: errors are told for
             them, too.
         likelihood_ratio: Largest likelihood ratio, at least 1: one per attribute, or one for all [minimax].
@@ -504,6 +526,9 @@ def design(
         max_mse: Largest mean squared error of a share with `respondents`; the plan is the most private one [front].
         posterior_bound: Largest posterior of any category given any answer, for the stated prior [front].
         outputs: Maximum number of distinct answers; a heuristic [front].
+        loss: Loss of a wrong guess: "ordinal" (the number of categories between guess and truth), or a matrix: a CSV
+            file, or rows; rows are guesses, columns are true categories. Privacy is then the expected loss of the best
+            guess as a share of the largest loss.
     """
     from .verbs import designed
 
@@ -521,6 +546,7 @@ def design(
             "respondents": respondents,
             "tables": tables,
             "only": only,
+            "cross_with": cross_with,
             "expected_shares": expected_shares,
             "likelihood_ratio": likelihood_ratio,
             "cross": cross,
@@ -552,6 +578,7 @@ def design(
             "max_mse": max_mse,
             "posterior_bound": posterior_bound,
             "outputs": outputs,
+            "loss": loss,
         }
     )
 
@@ -568,6 +595,7 @@ def pareto(
     gamma_prior: int | None = None,
     generations: int | None = None,
     islands: int | None = None,
+    loss: str | os.PathLike[str] | Iterable[Iterable[str | float]] | None = None,
     map_privacy: Iterable[float] | None = None,
     method: Literal["all", "exact", "evolve"] | None = None,
     mutation: float | None = None,
@@ -605,6 +633,9 @@ def pareto(
         gamma_prior: Gamma distribution in N bins of equal width, from 0 to its mean plus three standard deviations.
         generations: Maximum number of generations (L) [default: 3000].
         islands: Number of populations; 1 is the algorithm of the paper [default: 2].
+        loss: Loss of a wrong guess: "ordinal" (the number of categories between guess and truth), or a matrix: a CSV
+            file, or rows; rows are guesses, columns are true categories. Privacy is then the expected loss of the best
+            guess as a share of the largest loss.
         map_privacy: Privacy levels instead: probabilities that the best guess is wrong.
         method: Fronts to compute besides those of Warner, UP and FRAPP.
         mutation: Mutation probability [default: 0.8].
@@ -638,6 +669,7 @@ def pareto(
             "gamma_prior": gamma_prior,
             "generations": generations,
             "islands": islands,
+            "loss": loss,
             "map_privacy": map_privacy,
             "method": method,
             "mutation": mutation,
@@ -676,6 +708,7 @@ class Refining:
         bins: str | None = None,
         exact_prior: bool | None = None,
         gamma_prior: int | None = None,
+        loss: str | os.PathLike[str] | Iterable[Iterable[str | float]] | None = None,
         normal_prior: int | None = None,
         posterior_bound: float | None = None,
         respondents: float | None = None,
@@ -696,6 +729,9 @@ class Refining:
             exact_prior: Store the shares counted by `from_` exactly in the plan; the plan is public, so by default they are
                 rounded to two digits.
             gamma_prior: Gamma distribution in N bins of equal width, from 0 to its mean plus three standard deviations.
+            loss: Loss of a wrong guess: "ordinal" (the number of categories between guess and truth), or a matrix: a CSV
+                file, or rows; rows are guesses, columns are true categories. Privacy is then the expected loss of the best
+                guess as a share of the largest loss.
             normal_prior: Standard normal distribution in N bins of equal width on [-3, 3].
             posterior_bound: Largest posterior of any category given any answer [default: that of the plan].
             respondents: Sample size for the mean squared error [default: 10000].
@@ -713,6 +749,7 @@ class Refining:
                 "bins": bins,
                 "exact_prior": exact_prior,
                 "gamma_prior": gamma_prior,
+                "loss": loss,
                 "normal_prior": normal_prior,
                 "posterior_bound": posterior_bound,
                 "respondents": respondents,

@@ -45,7 +45,8 @@ def designed(schema: Schema | Iterable[int], method: str | None, given: dict[str
         if isinstance(clusters, Clusters) and clusters.epsilon is not None:
             parameters.setdefault("spent", clusters.epsilon)
     if matrix is not None:
-        parameters["matrix"] = _matrix(matrix)
+        parameters["matrix"] = _cells("matrix", matrix)
+    parameters |= _loss(parameters.pop("loss", None))
     if "only" in parameters:
         parameters["only"] = several("only", parameters["only"])
     if method is not None and not isinstance(method, str):
@@ -64,14 +65,21 @@ def designed(schema: Schema | Iterable[int], method: str | None, given: dict[str
     return plan
 
 
-def _matrix(matrix: Any) -> list[list[str]]:
+def _loss(loss: Any) -> dict[str, Any]:
+    """The loss of a wrong guess: ordinal, or a matrix."""
+    if loss is None:
+        return {}
+    return {"loss": loss if isinstance(loss, str) and loss == "ordinal" else _cells("loss", loss)}
+
+
+def _cells(name: str, matrix: Any) -> list[list[str]]:
     """The cells of a matrix."""
     if isinstance(matrix, (str, os.PathLike)):
         return _candor.matrix_cells(os.fsdecode(matrix))
     try:
         return [[cell if isinstance(cell, str) else repr(float(cell)) for cell in row] for row in matrix]
     except (TypeError, ValueError):
-        raise ParameterError("`matrix` is no matrix; it must be a CSV file, or rows of numbers or of texts such as \"1/3\"") from None
+        raise ParameterError(f"`{name}` is no matrix; it must be a CSV file, or rows of numbers or of texts such as \"1/3\"") from None
 
 
 @checked
@@ -205,7 +213,7 @@ def compare(
 def fronts(prior: Iterable[float] | None, given: dict[str, Any]) -> Front:
     """What `pareto` does with what it was given."""
     counted_in = given.pop("from")
-    options = written(prior=prior, **given)
+    options = written(prior=prior, **given | _loss(given.pop("loss", None)))
     with Bar() as bar:
         text, csv, matrices, notes = _candor.front_of(None if counted_in is None else frames.given(counted_in), options, bar)
     tell(notes)
@@ -218,7 +226,7 @@ def fronts(prior: Iterable[float] | None, given: dict[str, Any]) -> Front:
 def refined(plan: Any, prior: Iterable[float] | None, given: dict[str, Any]) -> Plan:
     """What `Plan.refine` does with what it was given."""
     counted_in = given.pop("from")
-    options = written(prior=prior, **given)
+    options = written(prior=prior, **given | _loss(given.pop("loss", None)))
     native, text, caution = _candor.refine_plan(plan._native, None if counted_in is None else frames.given(counted_in), options)
     tell([caution] if caution else [])
     better = Plan(native)

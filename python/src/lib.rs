@@ -79,6 +79,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::records::synthesize_records, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::sql::sql_query, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::matrix::matrix_of, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::experiment::run_experiment, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::front::front_of, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::front::refine_plan, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::field::device_plan, module)?)?;

@@ -49,10 +49,11 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "matrix": [candor.Plan.matrix],
     "refine": [candor.Plan.refine],
     "report": [candor.Plan.report],
+    **{f"experiment-{name}": [candor.Schema.experiment] for name in ("multidimensional", "optimized-rr", "optrr", "l-diversity")},
 }
 
 #: What belongs to a shell, is a tour of the command itself, or starts a program of its own.
-OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "experiment", "help", "studio", "collect"}
+OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "help", "studio", "collect"}
 
 #: Flags that are no parameters: how results are shown, and what is said otherwise in Python.
 OTHERWISE = {
@@ -77,6 +78,7 @@ OTHERWISE = {
     "matrix": {"format", "output"},
     "refine": {"output", "force"},
     "sign": {"key", "new-key", "output"},
+    **{f"experiment-{name}": {"schema", "drop", "bins", "output"} for name in ("multidimensional", "optimized-rr", "optrr", "l-diversity")},
 }
 
 #: Names that Python has for itself.
@@ -91,7 +93,7 @@ def verbs() -> list[str]:
 
 def test_verbs() -> None:
     """A verb that is new in the command needs a function here: CONTRIBUTING.md says how."""
-    known = {verb.split("-")[0] if verb.startswith(("schema-", "party-")) else verb for verb in VERBS}
+    known = {verb.split("-")[0] if verb.startswith(("schema-", "party-", "experiment-")) else verb for verb in VERBS}
     assert known >= set(verbs())
 
 

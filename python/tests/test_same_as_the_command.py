@@ -341,6 +341,45 @@ def test_matrices_of_a_front() -> None:
     assert abs(plan.design.for_prior.map_privacy - found.points[1].privacy) < 1e-9
 
 
+def test_crossed_attributes(command, known) -> None:
+    plan = candor.design(known.schema, "independent", epsilon=8, cross_with="Income")
+    command("design", "schema.toml", "--cross-with", "Income", "--method", "independent", "--epsilon", "8", "-o", "crossed.json")
+    assert plan == candor.Plan.load(known.folder / "crossed.json")
+    command("randomize", "crossed.json", "people.csv", "--seed", "1", "-o", "crossed.parquet")
+    found = plan.scan(known.folder / "crossed.parquet", crossed=True, top=1)
+    assert found.to_dict() == command("test", "crossed.json", "crossed.parquet", "--crossed", "--top", "1")
+    assert found.outcome is None and found.tests[0].attribute == "Education*Income"
+
+
+def test_experiments(command, known) -> None:
+    for name, given, flags in [
+        ("multidimensional", {"p": 0.7, "coverage": [0.1, 0.3], "repeats": 2}, "--p 0.7 --coverage 0.1,0.3 --repeats 2"),
+        ("optimized-rr", {"epsilon_i": [1, 3], "repeats": 2, "seed": 4}, "--epsilon-i 1,3 --repeats 2 --seed 4"),
+        ("optimized-rr", {"with_": "Income", "snps": 1, "repeats": 2}, "--with Income --snps 1 --repeats 2"),
+        ("optrr", {"attributes": "Income", "delta": 0.9, "generations": 50}, "--attributes Income --delta 0.9 --generations 50"),
+        ("l-diversity", {"attributes": ["Education"], "gamma": [10, 20], "l": 2}, "--attributes Education --gamma 10,20 --l 2"),
+    ]:
+        found = known.schema.experiment(name, known.people, **given)
+        told = command("experiment", name, "people.csv", "--schema", "schema.toml", *flags.split())
+        assert found.to_dict() == told, name
+        assert set(found.rows()[0]) == {"plot", "series", "x", "y"}
+
+
+def test_losses(command, known) -> None:
+    losses = [[0, 1, 4], [1, 0, 1], [4, 1, 0]]
+    (known.folder / "loss.csv").write_text("\n".join(",".join(map(str, row)) for row in losses))
+    asked = ["pareto", "--prior", "0.5,0.3,0.2", "--method", "exact", "--points", "3", "--loss"]
+    by_file = candor.pareto([0.5, 0.3, 0.2], method="exact", points=3, loss=known.folder / "loss.csv")
+    by_rows = candor.pareto([0.5, 0.3, 0.2], method="exact", points=3, loss=losses)
+    assert by_file == by_rows and by_rows.to_dict() == command(*asked, "loss.csv")
+    ordinal = candor.pareto([0.5, 0.3, 0.2], method="exact", points=3, loss="ordinal")
+    assert ordinal.to_dict() == command(*asked, "ordinal") and ordinal.largest_loss == 2
+    plan = candor.design([3], "front", prior=[0.5, 0.3, 0.2], map_privacy=0.1, loss=losses)
+    assert "largest loss, 4" in plan.design.notes[0]
+    better = candor.design([3], "warner", p=0.6).refine([0.5, 0.3, 0.2], loss="ordinal", allow_unbounded=True)
+    assert better.refinement.largest_loss == 2 and better.refinement.after.utility < better.refinement.before.utility
+
+
 def test_scan(command, known) -> None:
     found = known.plan.scan(known.responses, "Income", adjust="bh", top=2)
     assert found.to_dict() == command("test", "plan.json", "responses.parquet", "--with", "Income", "--adjust", "bh", "--top", "2")

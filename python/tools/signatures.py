@@ -29,20 +29,25 @@ RICHER = {
     "clusters": "ClusterNames",
     "expected_shares": "Tables",
     "from_": "Tables",
+    "loss": "str | os.PathLike[str] | Iterable[Iterable[str | float]]",
     "matrix": "str | os.PathLike[str] | Iterable[Iterable[str | float]]",
+    "cross_with": "str",
     "only": "str | Iterable[str]",
     "prior": "Iterable[float]",
     "tables": "TableNames",
 }
 
 #: What goes with every method, and is no parameter of a request.
-OF_ALL = ("only", "expected_shares")
+OF_ALL = ("only", "cross_with", "expected_shares")
 
 #: What the command has no option for.
 DESCRIBED = {
     "only": "Design for these attributes only; `combine` joins plans",
+    "cross_with": "Cross every attribute with this one: one attribute SNP*Disease for each SNP; `Plan.scan` tests them",
     "expected_shares": "A table of expected shares (attribute, category, share), or pilot records: errors are told for them, too",
     "from_": "A table in which shares are counted",
+    "loss": "Loss of a wrong guess: \"ordinal\" (the number of categories between guess and truth), or a matrix: a CSV file, or rows; "
+    "rows are guesses, columns are true categories. Privacy is then the expected loss of the best guess as a share of the largest loss",
     "matrix": "Transition matrix: a CSV file, or rows; columns are inputs and sum to 1, rows are outputs",
     "clusters": 'Attribute clusters to randomize together: the result of `associations`, "a,b;c", or lists of names',
     "spent": "Epsilon that finding the clusters has spent",

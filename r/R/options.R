@@ -20,6 +20,9 @@ flag <- function(name, value) {
     if (length(value) == 0 || identical(value, FALSE)) {
         return(NULL)
     }
+    if (is.matrix(value)) {
+        value <- matrix_file(value)
+    }
     if (identical(value, TRUE)) {
         return(paste0("--", name))
     }
@@ -34,6 +37,13 @@ flag <- function(name, value) {
         return(paste0("--", name, "=", value))
     }
     paste0("--", name, "=", listed(value))
+}
+
+# A matrix as a file of this session, without labels.
+matrix_file <- function(entries) {
+    file <- tempfile("candor-matrix-", fileext = ".csv")
+    writeLines(apply(entries, 1, function(row) paste(value_text(row), collapse = ",")), file)
+    file
 }
 
 listed <- function(values) {

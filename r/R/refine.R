@@ -3,7 +3,7 @@
 #' Runs `candor refine`: a plan for the same attribute with a smaller error at the same privacy for its prior.
 #'
 #' @param plan A plan of one attribute.
-#' @param ... Further options of the command, such as `prior = c(0.7, 0.2, 0.1)` or `respondents = 10000`.
+#' @param ... Further options of the command, such as `prior = c(0.7, 0.2, 0.1)` `respondents = 10000`, or `loss` as in [candor_pareto()].
 #' @return The better plan, as [candor_design()] gives it; `candor_details` of it has what was gained.
 #' @examples
 #' people <- data.frame(smokes = factor(c("no", "yes", "no", "no")))

@@ -15,7 +15,9 @@
 #' @return A data frame of class `candor_test`. Of a test of independence one row, or one per group: `a`, `b`, `respondents`,
 #'   `statistic`, `degrees`, `p_value`, `cramers_v` with its limits, of two by two categories `odds_ratio_estimate` with its limits, and
 #'   `naive_statistic` and so on: the same test as if the answers were the truth. Its `summary` puts the two beside each other. Of
-#'   differences one row for each: `of`, a factor for each attribute, `compared`, `first`, `second`, `first_number`, `second_number`,
+#'   a scan (`with = "Income"`, or `crossed = TRUE` for the parts of attributes such as `SNP*Disease`) one row per attribute: `attribute`,
+#'   `statistic`, `degrees`, `p_value`, `adjusted_p_value`, `selected_again`, `naive_statistic` and so on. Of differences one row for
+#'   each: `of`, a factor for each attribute, `compared`, `first`, `second`, `first_number`, `second_number`,
 #'   `difference_estimate` with its limits, `p_value`.
 #' @examples
 #' people <- as.data.frame(UCBAdmissions)
@@ -36,13 +38,21 @@ candor_test <- function(plan, responses, a = NULL, b = NULL, tables = NULL, comp
     sampled <- with_design(responses, design, options)
     files <- response_files(sampled$responses, folder)
     test <- run_json(c("test", plan_file(plan, folder), files, do.call(flags, sampled$options)))
-    if (is.null(a)) difference_tests(test, plan$schema) else independence_tests(test, a, b)
+    if (!is.null(a)) {
+        return(independence_tests(test, a, b))
+    }
+    if (is.null(test$tests)) difference_tests(test, plan$schema) else scan_tests(test)
 }
 
 independence_tests <- function(test, a, b) {
     frame <- cbind(a = a, b = b, rows(if (is.null(test$groups)) list(test) else test$groups))
     about <- paste0("Are ", a, " and ", b, " independent? A test corrected for the randomization")
     result(frame, "candor_test", about, test)
+}
+
+scan_tests <- function(test) {
+    about <- if (is.null(test$outcome)) "Crossed attributes whose parts depend on each other" else paste("Attributes that depend on", test$outcome)
+    result(rows(test$tests), "candor_test", paste0(about, ", smallest p-value first"), test)
 }
 
 difference_tests <- function(test, schema) {

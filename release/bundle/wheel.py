@@ -16,7 +16,9 @@ def check(wheel: str, sdist: str, version: str) -> None:
     name = wheel.rsplit("/", 1)[-1]
     assert name.startswith(f"candor_privacy-{version}-cp310-abi3-"), name
     if sys.platform == "linux":
-        assert re.search(r"manylinux_2_17_\w+\.manylinux2014_\w+\.whl$", name), name
+        # Two names of one platform, in either order.
+        platforms = sorted(name.removesuffix(".whl").rsplit("-", 1)[-1].split("."))
+        assert re.fullmatch(r"manylinux2014_\w+ manylinux_2_17_\w+", " ".join(platforms)), name
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         info = f"candor_privacy-{version}.dist-info/"

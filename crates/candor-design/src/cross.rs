@@ -70,6 +70,36 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
     Ok(Schema::new(attributes)?)
 }
 
+/// Crosses every randomized attribute with one outcome, which then has no attribute of its own: `SNP*disease` for each
+/// SNP (Yamamoto and Shibuya 2024, section V-B). Public attributes stay.
+///
+/// # Errors
+/// Returns an error if the outcome is unknown or public, if there is no other attribute, or as [`crossed`].
+pub fn crossed_with(schema: &Schema, outcome: &str) -> Result<Schema, DesignError> {
+    let with = &schema.attributes()[schema.position(outcome)?];
+    let mut attributes = Vec::new();
+    for attribute in schema.attributes().iter().filter(|attribute| attribute.name() != outcome) {
+        if attribute.is_public() {
+            attributes.push(attribute.clone());
+            continue;
+        }
+        if let Some(condition) = attribute.asked_if().or(with.asked_if()) {
+            let why = format!("\"{condition}\" decides who is asked; cross attributes that everybody is asked");
+            return Err(DesignError::CrossWith(why));
+        }
+        let pair = Schema::new(vec![attribute.clone(), with.clone()])?;
+        let both = crossed(&pair, &[attribute.name().to_owned(), outcome.to_owned()]).map_err(|error| match error {
+            DesignError::Cross(why) => DesignError::CrossWith(why),
+            other => other,
+        })?;
+        attributes.push(both.attributes()[0].clone());
+    }
+    if attributes.iter().all(Attribute::is_public) {
+        return Err(DesignError::CrossWith(format!("there is no attribute to cross with \"{outcome}\"")));
+    }
+    Ok(Schema::new(attributes)?)
+}
+
 /// Applies the cross-classification of a request, if it has one.
 pub(crate) fn crossed_if_asked(schema: &Schema, names: Option<&[String]>) -> Result<Schema, DesignError> {
     names.map_or_else(|| Ok(schema.clone()), |names| crossed(schema, names))
@@ -78,6 +108,19 @@ pub(crate) fn crossed_if_asked(schema: &Schema, names: Option<&[String]>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_attribute_is_crossed_with_the_outcome() {
+        let schema = Schema::with_sizes(&[2, 3, 2]).unwrap();
+        let found = crossed_with(&schema, "a3").unwrap();
+        let attributes: Vec<&str> = found.attributes().iter().map(Attribute::name).collect();
+        assert_eq!(attributes, ["a1*a3", "a2*a3"]);
+        assert_eq!(found.attributes()[1].categories(), ["0*0", "0*1", "1*0", "1*1", "2*0", "2*1"]);
+        let message = |outcome: &str| crossed_with(&schema, outcome).unwrap_err().to_string();
+        assert!(message("a4").contains("no attribute \"a4\""));
+        let alone = crossed_with(&Schema::with_sizes(&[2]).unwrap(), "a1").unwrap_err().to_string();
+        assert!(alone.contains("no attribute to cross with"), "{alone}");
+    }
 
     #[test]
     fn combinations_take_the_place_of_the_first() {

@@ -147,7 +147,9 @@ pub enum DesignError {
     )]
     Infeasible,
     /// The heuristic changes the requested epsilons so much that it cannot stay within a total.
-    #[error("the heuristic finds no attribute epsilons with a record-level epsilon of {0}; use optimal")]
+    #[error(
+        "the heuristic finds no attribute epsilons of 0.001 or more with a record-level epsilon of {0}; use `method optimal`"
+    )]
     NoHeuristic(f64),
     /// There are too many attributes for a method that lists all patterns.
     #[error(
@@ -190,6 +192,9 @@ pub enum DesignError {
     /// Attributes cannot be cross-classified.
     #[error("`cross`: {0}")]
     Cross(String),
+    /// An outcome that attributes cannot be crossed with.
+    #[error("`cross_with`: {0}")]
+    CrossWith(String),
     /// The clusters are invalid.
     #[error("clusters: {0}")]
     Cluster(String),

@@ -128,14 +128,14 @@ fn input_labels(schema: &Schema, private: &[(usize, usize)]) -> Vec<String> {
     })
 }
 
-struct Labelled {
-    rows: Vec<Vec<f64>>,
-    row_labels: Option<Vec<String>>,
-    column_labels: Option<Vec<String>>,
+pub(crate) struct Labelled {
+    pub rows: Vec<Vec<f64>>,
+    pub row_labels: Option<Vec<String>>,
+    pub column_labels: Option<Vec<String>>,
 }
 
 impl Labelled {
-    fn parse(cells: &[Vec<String>]) -> Result<Labelled, DesignError> {
+    pub fn parse(cells: &[Vec<String>]) -> Result<Labelled, DesignError> {
         let width = cells.first().map_or(0, Vec::len);
         if width == 0 {
             return Err(DesignError::Matrix("the file is empty".to_owned()));

@@ -27,6 +27,11 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// The number of records.
+    pub fn records(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
     /// Returns the Adult data, with categories in alphabetical order.
     ///
     /// # Panics

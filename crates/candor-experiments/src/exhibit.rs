@@ -1,6 +1,7 @@
 //! Results of experiments: tables and plots as plain data, and sentences about their agreement with the paper.
 
 use candor::plot::Plot;
+use serde::Serialize;
 
 /// A paper whose results can be reproduced.
 pub struct Paper {
@@ -47,8 +48,14 @@ pub struct Settings {
     pub repeats: Option<usize>,
 }
 
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { seed: 1, repeats: None }
+    }
+}
+
 /// Result of an experiment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
     /// Tables of our numbers, next to printed ones where the paper has them.
     pub tables: Vec<Table>,
@@ -59,7 +66,7 @@ pub struct Outcome {
 }
 
 /// A table of numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Table {
     /// Name of the table within its exhibit; part of a file name.
     pub name: String,

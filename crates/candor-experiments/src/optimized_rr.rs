@@ -1,7 +1,7 @@
 //! Yamamoto and Shibuya 2024, "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data": the experiments
 //! of its authors' notebooks, and the optimum beyond ten attributes, which they could not compute.
 
-mod genome;
+pub(crate) mod genome;
 pub(crate) mod ratios;
 
 use std::time::Instant;

@@ -8,7 +8,7 @@
 /** @typedef {{text: string, help?: string, answers?: Record<string, string>}} Question */
 /** @typedef {{kind: string, labels: string[], edges: number[], grid: number[], asked_if: string | null}} Attribute */
 /** @typedef {{name: string, kind: string, distinct: number, more: boolean, missing: number, range: [number, number] | null, suggested_edges: string | null}} Summary */
-/** @typedef {{name: string, role: 'protect' | 'public' | 'out', counts?: number[] | null, summary?: Summary | null, attribute?: Attribute, usable?: boolean, aside?: boolean}} Column */
+/** @typedef {{name: string, role: 'protect' | 'public' | 'out', counts?: number[] | null, every?: number, summary?: Summary | null, attribute?: Attribute, usable?: boolean, aside?: boolean}} Column */
 /** @typedef {{revision: number, title: string | null, data: string | null, missing: string[] | null, respondents: number | null, epsilon: number | null, tables: Wanted[], means: string[], models: Model[], sample: Sample, only: [string, string] | null, languages: string[], publish_responses: boolean}} Study */
 /** @typedef {{time: number, epsilon: number | null, records: number, way: string, plan: string, kept?: string[]}} Draw */
 /**
@@ -20,7 +20,7 @@
  * @property {{rows: number, columns: string[], first: string[][]} | null} data
  * @property {Column[]} columns
  * @property {string[]} means
- * @property {Record<string, {questions?: Record<string, Question>, sheet?: Record<string, string>, about?: Record<string, string>}>} texts
+ * @property {Record<string, {questions?: Record<string, Question>, points?: string[], sheet?: Record<string, string>, about?: Record<string, string>}>} texts
  * @property {string[]} known_languages
  * @property {{problem?: string, fingerprint?: string, epsilon?: number | null, method?: string, current?: boolean} | null} plan
  * @property {boolean} locked
@@ -84,6 +84,17 @@ export const create = (name) => request('POST', '/api/studies', JSON.stringify({
  * @returns {Promise<{name: string}>}
  */
 export const upload = (file, signal) => request('PUT', `/api/upload/${encodeURIComponent(file.name)}`, file, signal);
+
+/** @typedef {{what: string, done: number, total: number | null} | null} Progress */
+
+/**
+ * How far the table that arrives is.
+ * @returns {Promise<Progress>}
+ */
+export const arriving = () => request('GET', '/api/arriving');
+
+/** Ends reading the table that arrives. */
+export const stopArriving = () => request('DELETE', '/api/arriving');
 
 /**
  * @param {string} study

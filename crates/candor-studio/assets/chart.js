@@ -175,9 +175,9 @@ export function dots(margins, [good, rough], text) {
  * @param {import('./api.js').Cell} cell
  * @param {number} end
  */
-export function interval({ low, high, shown_estimate: shown }, end) {
+export function interval({ low, high, shown_estimate: shown, reliability }, end) {
   const lines = axisTicks(end).map((at) => h('span', { class: 'grid', style: { left: `${(100 * at) / end}%` } }));
-  if (low === null || high === null || (shown === null && low > 0)) return h('span', { class: 'interval' }, lines);
+  if (low === null || high === null || (shown === null && reliability !== 'under')) return h('span', { class: 'interval' }, lines);
   const left = (/** @type {number} */ share) => `${(100 * Math.min(share, end)) / end}%`;
   return h('span', { class: 'interval', 'aria-hidden': 'true' }, lines,
     h('span', { class: 'reach', style: { left: left(low), width: `calc(${left(high)} - ${left(low)})` } }),

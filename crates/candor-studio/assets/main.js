@@ -2,7 +2,7 @@
 
 import { act, Problem, use } from './api.js';
 import { byId, fill, h, isText } from './dom.js';
-import { button, icon, notice, ORDER } from './parts.js';
+import { button, icon, notice, ORDER, progress } from './parts.js';
 import { load, several, t } from './words.js';
 import * as open from './steps/open.js';
 import * as columns from './steps/columns.js';
@@ -170,14 +170,27 @@ function show(next) {
 
 async function refresh() {
   const { study } = place();
+  // A large table that is read again takes a while.
+  const working = h('div', {});
+  let end = () => {};
+  const late = setTimeout(() => {
+    byId('main').replaceChildren(working);
+    end = progress(working, t('open.reading_study', { study }), () => act(study, 'task'), () => void act(study, 'stop'));
+  }, 500);
   try {
     state = study ? await act(study, 'state') : null;
   } catch (error) {
     state = null;
+    shown = '';
     await draw();
     fail(error);
+    if (study && error instanceof Problem) problem.append(h('p', { class: 'groups' }, error.kind === 'input' && button(t('problem.undo'), () => undoOf(study), { id: 'undo-damaged' }), button(t('problem.studies'), () => { location.hash = token; }, { id: 'all-studies' })));
     return;
+  } finally {
+    clearTimeout(late);
+    end();
   }
+  if (working.isConnected) shown = '';
   await draw();
 }
 
@@ -204,11 +217,13 @@ function inTurn(work) {
   return turn;
 }
 
-const undoLast = () => inTurn(async () => {
-  const answer = await act(page.state.name, 'undo');
+const undoOf = (/** @type {string} */ study) => inTurn(async () => {
+  const answer = await act(study, 'undo');
   say(t('top.undone'));
   return answer;
 });
+
+const undoLast = () => undoOf(page.state.name);
 
 /** @type {Page} */
 const page = {

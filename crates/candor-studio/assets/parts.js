@@ -1,7 +1,8 @@
 // Parts that several steps are made of.
 
 import { fresh, h, s } from './dom.js';
-import { t } from './words.js';
+import { megabytes } from './numbers.js';
+import { count, t } from './words.js';
 
 /**
  * @typedef {object} ButtonOptions
@@ -143,7 +144,7 @@ export const check = (kind, text, way = false) => h('li', {}, icon(kind), h('spa
  * What is done, with how far it is and a way to stop it.
  * @param {HTMLElement} place
  * @param {string} text
- * @param {() => Promise<{what: string, done: number, total: number | null} | null>} look
+ * @param {() => Promise<import('./api.js').Progress>} look
  * @param {() => void} stop
  * @returns {() => void} takes it away
  */
@@ -158,7 +159,7 @@ export function progress(place, text, look, stop) {
       bar.max = now.total;
       bar.value = now.done;
     }
-    said.textContent = `${text} ${now.done.toLocaleString()} ${now.what}`;
+    said.textContent = `${text} ${now.what === 'bytes' ? megabytes(now.done) : `${count(now.done)} ${t(`progress.${now.what}`)}`}`;
   }, 300);
   return () => {
     clearInterval(timer);

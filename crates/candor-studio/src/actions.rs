@@ -42,7 +42,7 @@ pub fn act(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Val
             changed(open)
         }
         "state" | "trade" | "promise" | "page" | "bins" | "estimates" | "compare" | "regression" | "checks"
-        | "preview" | "ticket" | "responses" => look(shelf, open, action, body),
+        | "preview" | "points" | "ticket" | "responses" => look(shelf, open, action, body),
         _ => change(shelf, open, action, body),
     }
 }
@@ -84,6 +84,7 @@ fn look(shelf: &Shelf, open: &Open, action: &str, body: &Value) -> Result<Value,
             folder::write(&path, publish::preview(open, &project)?.page.html().as_bytes())?;
             Ok(json!({"address": address(shelf, path)}))
         }
+        "points" => publish::points(open, &project),
         "responses" => survey::count(&project),
         "ticket" => {
             let file: String = field(body, "file")?;
@@ -101,9 +102,12 @@ fn published(open: &Open, file: &str) -> Result<std::path::PathBuf, Problem> {
         Some(name) => (open.folder.join(publish::PUBLICATION), name),
         None => (open.folder.clone(), file),
     };
-    crate::shelf::check_name(name).map_err(|_| missing())?;
+    crate::project::folder::check_name(name).map_err(|_| missing())?;
     let path = place.join(name);
-    if path.is_file() { Ok(path) } else { Err(missing()) }
+    if !path.is_file() {
+        return Err(missing());
+    }
+    folder::check_inside(&open.folder, &path).map(|()| path)
 }
 
 /// Returns the address at which the browser finds a file.

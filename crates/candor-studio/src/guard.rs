@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -38,9 +38,11 @@ pub const FILES: &str = "/files/";
 impl Guard {
     /// Checks the host and the origin of a request.
     ///
+    /// A link may lead to the page itself, `at_page`, which holds nothing of anybody.
+    ///
     /// # Errors
     /// Returns an error if it was sent to another name, or by another page.
-    pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub fn check_origin(&self, headers: &HeaderMap, at_page: bool) -> Result<(), Problem> {
         let hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
         let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let mut all_hosts = headers.get_all(header::HOST).iter();
@@ -58,6 +60,9 @@ impl Guard {
             return foreign("Another page must not use candor studio.".to_owned());
         }
         let site = text(HeaderName::from_static("sec-fetch-site"));
+        if at_page {
+            return Ok(());
+        }
         if site.is_some_and(|site| site != "same-origin" && site != "none") {
             return foreign("Another page must not use candor studio. Open the address that it printed.".to_owned());
         }
@@ -86,7 +91,9 @@ impl Guard {
 pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (of_file, of_api) = (path.starts_with(FILES), path.starts_with("/api/"));
-    let checked = guard.check_origin(request.headers());
+    let is_document = request.headers().get("sec-fetch-dest").is_some_and(|to| to == "document");
+    let at_page = path == "/" && request.method() == Method::GET && is_document;
+    let checked = guard.check_origin(request.headers(), at_page);
     let checked = checked.and_then(|()| if of_api { guard.check_token(request.headers()) } else { Ok(()) });
     let mut response = match checked {
         Ok(()) => next.run(request).await,

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
+use candor_runtime::progress::Progress;
 use hyper::body::Body as _;
 use serde_json::{Value, json};
 
@@ -26,6 +27,7 @@ use crate::project::{Project, RESPONSES};
 use crate::shelf::Shelf;
 use crate::steps::collect;
 use crate::steps::data::{self, is_table, stem};
+use crate::task::Task;
 
 /// The answers that interviewers wrote down.
 const ANSWERS: &str = "answers.csv";
@@ -46,6 +48,7 @@ pub fn router(shelf: Arc<Shelf>, guard: Guard) -> Router {
         .route("/files/{ticket}/{name}", get(file))
         .route("/api/studies", get(studies).post(create))
         .route("/api/upload/{name}", put(upload))
+        .route("/api/arriving", get(arriving).delete(stop_arriving))
         .route("/api/study/{name}/answers", put(answers))
         .route("/api/study/{name}/{action}", post(action))
         .fallback(async || Problem::missing("There is no such page.").into_response())
@@ -59,12 +62,7 @@ fn as_json(value: &Value) -> Response {
 
 /// Does work that takes a while on a thread of its own.
 async fn working<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
-    let bug = |_| {
-        let text = "Something went wrong in candor studio itself; the study's files are as they were. \
-                    Please report what you did.";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", text)
-    };
-    tokio::task::spawn_blocking(work).await.map_err(bug)?
+    tokio::task::spawn_blocking(work).await.map_err(|_| Problem::bug())?
 }
 
 async fn words(headers: HeaderMap) -> Response {
@@ -83,6 +81,7 @@ async fn file(State(shelf): State<Arc<Shelf>>, UrlPath((ticket, _)): UrlPath<(St
             "html" => "text/html; charset=utf-8",
             "csv" | "md" | "sh" | "toml" => "text/plain; charset=utf-8",
             "json" => "application/json",
+            "zip" => "application/zip",
             _ => "application/octet-stream",
         };
         Ok(([(header::CONTENT_TYPE, kind)], content).into_response())
@@ -120,31 +119,50 @@ async fn create(State(shelf): State<Arc<Shelf>>, body: Body) -> Answer {
 /// Begins a study of a table, which is copied into the study's folder as it comes.
 async fn upload(State(shelf): State<Arc<Shelf>>, UrlPath(name): UrlPath<String>, body: Body) -> Answer {
     let file = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if !is_table(&file) || crate::shelf::check_name(&file).is_err() {
+    if !is_table(&file) || crate::project::folder::check_name(&file).is_err() {
         return Err(Problem::input(format!(
             "\"{file}\" is not a table that candor reads. Choose a CSV file (.csv, .csv.gz, .tsv) or a Parquet file \
              (.parquet); Excel and other programs can save one."
         )));
     }
-    let file = free_name(file);
+    // A task of its own, which ends in order even if the browser is closed.
+    tokio::spawn(arrive(shelf, free_name(file), body)).await.map_err(|_| Problem::bug())?
+}
+
+/// A study of a table that arrives. Nothing of a study that could not begin stays.
+async fn arrive(shelf: Arc<Shelf>, file: String, body: Body) -> Answer {
     let open = {
         let (shelf, name) = (Arc::clone(&shelf), stem(&file).to_owned());
         working(move || shelf.create(&name)).await?
     };
-    let begun = receive(body, &open.folder.join(&file)).await;
+    shelf.set_arriving(Some(&open));
     let study = Arc::clone(&open);
-    let done = match begun {
+    let path = open.folder.join(&file);
+    let done = match receive(body, &path, &open.task).await {
         Ok(()) => working(move || begin(&study, file)).await,
         Err(problem) => Err(problem),
     };
-    // Nothing of a study that could not begin stays.
-    if let Err(problem) = done {
-        let folder = open.folder.clone();
-        drop(open);
-        let _ = working(move || std::fs::remove_dir_all(&folder).map_err(|error| Problem::file(&folder, error))).await;
-        return Err(problem);
+    shelf.set_arriving(None);
+    match done {
+        Ok(()) => Ok(as_json(&json!({"name": open.name}))),
+        Err(problem) => {
+            let _ = working(move || shelf.remove(&open)).await;
+            Err(problem.of_upload(&path))
+        }
     }
-    Ok(as_json(&json!({"name": open.name})))
+}
+
+/// How far the table that arrives is.
+async fn arriving(State(shelf): State<Arc<Shelf>>) -> Response {
+    as_json(&shelf.arriving().map_or(Value::Null, |open| open.task.json()))
+}
+
+/// Ends reading the table that arrives.
+async fn stop_arriving(State(shelf): State<Arc<Shelf>>) -> Response {
+    if let Some(open) = shelf.arriving() {
+        open.task.stop();
+    }
+    as_json(&Value::Null)
 }
 
 /// The name of a table in a study's folder, where files of the study have names of their own.
@@ -161,14 +179,19 @@ fn begin(open: &Open, file: String) -> Result<(), Problem> {
     crate::project::folder::forget(&open.folder)
 }
 
-/// Writes what comes into a file.
-async fn receive(mut body: Body, path: &Path) -> Result<(), Problem> {
+/// Writes what comes into a file, and tells how much came.
+async fn receive(mut body: Body, path: &Path, task: &Task) -> Result<(), Problem> {
     let failed = |error: std::io::Error| Problem::file(path, error);
     let mut file = File::create(path).map_err(failed)?;
+    let (total, mut came) = (body.size_hint().exact(), 0);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(|error| Problem::input(format!("The file did not arrive completely: {error}.")))?;
         if let Ok(bytes) = frame.into_data() {
             tokio::task::block_in_place(|| file.write_all(&bytes)).map_err(failed)?;
+            came += bytes.len() as u64;
+            if !task.tell(Progress::new("bytes", came, total)) {
+                return Err(Problem::stopped());
+            }
         }
     }
     file.sync_all().map_err(failed)
@@ -181,7 +204,7 @@ async fn answers(State(shelf): State<Arc<Shelf>>, UrlPath(name): UrlPath<String>
         working(move || shelf.open(&name)).await?
     };
     let path = open.folder.join(ANSWERS);
-    receive(body, &path).await?;
+    receive(body, &path, &Task::default()).await?;
     working(move || {
         let _entered = open.enter();
         collect::import(&Project::load(&open.folder)?, &path)?;

@@ -7,6 +7,7 @@ mod task;
 mod curve;
 mod project;
 mod commands;
+mod archive;
 mod running;
 mod open;
 mod survey;

@@ -38,6 +38,26 @@ impl Problem {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "file", text)
     }
 
+    /// The problem of a file that was not kept: the file as the user knows it, and what to do.
+    pub fn of_upload(mut self, path: &Path) -> Problem {
+        if self.kind == "input" {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let text = self.text.replace(&path.display().to_string(), &name);
+            self.text =
+                format!("{}. Nothing was kept: correct the file, and choose it again.", text.trim_end_matches('.'));
+        }
+        self
+    }
+
+    /// Responses that cannot be counted.
+    pub fn of_responses(error: impl Into<Problem>) -> Problem {
+        let mut problem: Problem = error.into();
+        if problem.kind == "input" {
+            problem.text = format!("{}. Put back the responses of this study.", problem.text.trim_end_matches('.'));
+        }
+        problem
+    }
+
     /// A step that must be done first.
     pub fn first(text: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, "first", text)
@@ -46,6 +66,18 @@ impl Problem {
     /// A change that is no longer possible.
     pub fn locked(text: impl Into<String>) -> Problem {
         Problem::new(StatusCode::CONFLICT, "locked", text)
+    }
+
+    /// The user stopped it.
+    pub fn stopped() -> Problem {
+        Problem::new(StatusCode::CONFLICT, "stopped", "Stopped; nothing was changed.")
+    }
+
+    /// Something went wrong in the program itself.
+    pub fn bug() -> Problem {
+        let text = "Something went wrong in candor studio itself; the study's files are as they were. \
+                    Please report what you did.";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", text)
     }
 
     /// Something that does not exist.
@@ -63,7 +95,7 @@ impl From<StudyError> for Problem {
 impl From<TableError> for Problem {
     fn from(error: TableError) -> Problem {
         match error {
-            TableError::Cancelled(_) => Problem::new(StatusCode::CONFLICT, "stopped", "Stopped; nothing was changed."),
+            TableError::Cancelled(_) => Problem::stopped(),
             TableError::Fingerprint { .. } => Problem::new(
                 StatusCode::CONFLICT,
                 "other-plan",

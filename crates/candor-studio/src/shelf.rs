@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 
 use crate::open::Open;
 use crate::problem::Problem;
-use crate::project::{STUDY, folder};
+use crate::project::STUDY;
+use crate::project::folder::{self, MAX_NAME, check_name};
 use crate::secret::secret;
-
-/// Maximum length of a study's name.
-const MAX_NAME: usize = 80;
 
 /// State of the program.
 pub struct Shelf {
@@ -21,6 +19,7 @@ pub struct Shelf {
     pub folder: PathBuf,
     opened: Mutex<BTreeMap<String, Arc<Open>>>,
     tickets: Mutex<HashMap<String, PathBuf>>,
+    arriving: Mutex<Option<Arc<Open>>>,
 }
 
 impl Shelf {
@@ -31,7 +30,7 @@ impl Shelf {
     pub fn new(path: &Path) -> Result<Shelf, Problem> {
         folder::make(path)?;
         let path = path.canonicalize().map_err(|error| Problem::file(path, error))?;
-        Ok(Shelf { folder: path, opened: Mutex::default(), tickets: Mutex::default() })
+        Ok(Shelf { folder: path, opened: Mutex::default(), tickets: Mutex::default(), arriving: Mutex::default() })
     }
 
     /// Opens a study, or returns it if it is open.
@@ -72,6 +71,15 @@ impl Shelf {
         unreachable!("some number is free")
     }
 
+    /// Removes a study that could not begin.
+    ///
+    /// # Errors
+    /// If its folder cannot be removed.
+    pub fn remove(&self, open: &Open) -> Result<(), Problem> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).remove(&open.name);
+        std::fs::remove_dir_all(&open.folder).map_err(|error| Problem::file(&open.folder, error))
+    }
+
     /// Returns the studies, the most recently changed one first.
     ///
     /// # Errors
@@ -93,6 +101,16 @@ impl Shelf {
         Ok(json!({"folder": self.folder.display().to_string(), "studies": studies}))
     }
 
+    /// Notes whose table is arriving; nobody's when it is read.
+    pub fn set_arriving(&self, open: Option<&Arc<Open>>) {
+        *self.arriving.lock().unwrap_or_else(PoisonError::into_inner) = open.map(Arc::clone);
+    }
+
+    /// The study whose table is arriving.
+    pub fn arriving(&self) -> Option<Arc<Open>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Arc::clone)
+    }
+
     /// Returns a ticket that lets the browser show one file.
     pub fn ticket(&self, file: PathBuf) -> String {
         let ticket = secret();
@@ -104,19 +122,6 @@ impl Shelf {
     pub fn file_of(&self, ticket: &str) -> Option<PathBuf> {
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner).get(ticket).cloned()
     }
-}
-
-/// Rejects a name that is not a folder directly below the shelf.
-///
-/// # Errors
-/// Returns an error for such a name.
-pub fn check_name(name: &str) -> Result<(), Problem> {
-    let fine = !name.is_empty()
-        && name.len() <= 2 * MAX_NAME
-        && !name.starts_with('.')
-        && !name.contains(['/', '\\', ':'])
-        && !name.chars().any(char::is_control);
-    if fine { Ok(()) } else { Err(Problem::missing(format!("There is no study \"{name}\"."))) }
 }
 
 /// Returns a folder name that every system accepts.

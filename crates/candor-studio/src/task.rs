@@ -17,13 +17,16 @@ impl Task {
     /// Runs work that reports its progress and can be [stopped](Task::stop).
     pub fn run<T>(&self, work: impl FnOnce(ProgressSink<'_>) -> T) -> T {
         self.stop.store(false, Ordering::Relaxed);
-        let goes_on = |step: &Progress| {
-            self.set(Some(step.clone()));
-            !self.stop.load(Ordering::Relaxed)
-        };
+        let goes_on = |step: &Progress| self.tell(step.clone());
         let done = work(ProgressSink::new(&goes_on));
         self.set(None);
         done
+    }
+
+    /// Tells how far it is; whether it goes on.
+    pub fn tell(&self, step: Progress) -> bool {
+        self.set(Some(step));
+        !self.stop.load(Ordering::Relaxed)
     }
 
     /// Stops the current work.

@@ -120,7 +120,12 @@ impl Studio {
 
     /// A study of a table whose plan is kept, and whose answers were drawn if so wished.
     fn study(&self, drawn: bool) {
-        self.send("PUT", "/api/upload/people.csv", people(400).as_bytes()).fine();
+        self.study_of(400, drawn);
+    }
+
+    /// The same with so many people.
+    fn study_of(&self, rows: usize, drawn: bool) {
+        self.send("PUT", "/api/upload/people.csv", people(rows).as_bytes()).fine();
         let tables = json!({"do": "publish", "tables": [{"of": "smokes", "by": ["sex"]}], "means": [], "models": []});
         self.edit("people", json!({"do": "role", "names": ["sex"], "role": "public"})).fine();
         self.edit("people", tables).fine();
@@ -178,6 +183,19 @@ fn only_the_own_page_may_call() {
         let headers = [("Host", &*host), ("Authorization", &token), ("Sec-Fetch-Site", site)];
         ask(&headers).refused(403, "origin", "Another page");
     }
+    // A link may lead to the page, as from the file that opens it; nothing else of it may be fetched from elsewhere.
+    let link = |path: &str, to: &str, site: &str| {
+        let headers = [("Host", &*host), ("Sec-Fetch-Site", site), ("Sec-Fetch-Dest", to), ("Authorization", &token)];
+        studio.raw("GET", path, &headers, b"").status
+    };
+    assert_eq!(link("/", "document", "cross-site"), 200);
+    for (path, to) in
+        [("/", "iframe"), ("/", "script"), ("/", "empty"), ("/main.js", "document"), ("/api/studies", "document")]
+    {
+        assert_eq!(link(path, to, "cross-site"), 403, "{path} as {to}");
+    }
+    let form = [("Host", &*host), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", "document")];
+    assert_eq!(studio.raw("POST", "/", &form, b"").status, 403);
     let preflight = studio.raw("OPTIONS", "/api/studies", &[("Host", &host), ("Origin", "http://evil.example")], b"");
     assert_eq!(preflight.status, 403);
     assert!(!preflight.head.contains("access-control-allow"), "{}", preflight.head);
@@ -198,6 +216,7 @@ fn every_endpoint_is_guarded() {
     let before = studio.state("people");
     let host = studio.host();
     let mut paths = vec![("GET", "/api/studies".to_owned()), ("POST", "/api/studies".to_owned())];
+    paths.extend([("GET", "/api/arriving".to_owned()), ("DELETE", "/api/arriving".to_owned())]);
     paths.push(("PUT", "/api/upload/x.csv".to_owned()));
     paths.push(("PUT", "/api/study/people/answers".to_owned()));
     let actions = [
@@ -221,6 +240,7 @@ fn every_endpoint_is_guarded() {
         "regression",
         "checks",
         "preview",
+        "points",
         "publish",
         "ticket",
         "task",
@@ -527,6 +547,11 @@ fn published_folder_is_whole() {
     assert_eq!(files, ["report.html", "tables.csv", "plan.json", "methods.md", "promise-en.html", "commands.sh"]);
     let at = |name: &str| studio.folder("people").join("publication").join(name);
     assert!(!at("responses.parquet").exists() && !at("people.csv").exists());
+    let archive = fs::read(studio.folder("people").join("publication.zip")).unwrap();
+    assert_eq!((done["done"]["bytes"].as_u64().unwrap(), &archive[..4]), (archive.len() as u64, &b"PK\x03\x04"[..]));
+    let address = studio.act("people", "ticket", json!({"file": "publication.zip"})).fine()["address"].clone();
+    let shown = studio.raw("GET", address.as_str().unwrap(), &[("Host", &studio.host())], b"");
+    assert!(shown.status == 200 && shown.head.contains("application/zip"), "{}", shown.head);
     let plan = |path: PathBuf| fs::read_to_string(path).unwrap();
     assert_eq!(plan(at("plan.json")), plan(studio.folder("people").join("plan.json")));
     let script = fs::read_to_string(at("commands.sh")).unwrap();
@@ -580,6 +605,165 @@ fn hostile_requests_reach_nothing() {
     let responses = fs::read(studio.folder("people").join("responses.parquet")).unwrap();
     studio.send("PUT", "/api/upload/responses.parquet", &responses).fine();
     assert_eq!(studio.state("table-responses")["study"]["data"], "table-responses.parquet");
+}
+
+/// A table that arrives tells how far it is, and can be stopped; nothing of it stays.
+#[test]
+fn tables_that_arrive_can_be_stopped() {
+    let studio = Studio::start();
+    assert_eq!(studio.send("GET", "/api/arriving", b"").fine(), Value::Null);
+    let mut stream = TcpStream::connect(("127.0.0.1", studio.port)).unwrap();
+    let (body, half) = (people(2000), people(2000).len() / 2);
+    let head = format!(
+        "PUT /api/upload/people.csv HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+         Content-Length: {}\r\n\r\n",
+        studio.host(),
+        studio.token,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&body.as_bytes()[..half]).unwrap();
+    let began = Instant::now();
+    loop {
+        let now = studio.send("GET", "/api/arriving", b"").fine();
+        if now["done"] == half {
+            assert_eq!((&now["what"], &now["total"]), (&json!("bytes"), &json!(body.len())));
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "{now}");
+    }
+    studio.send("DELETE", "/api/arriving", b"").fine();
+    // What comes after it may find the connection closed.
+    let _ = stream.write_all(&body.as_bytes()[half..]);
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.is_empty() || answer.contains("409") && answer.contains("stopped"), "{answer}");
+    while fs::read_dir(studio.shelf.path()).unwrap().count() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "nothing stays");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(studio.send("GET", "/api/arriving", b"").fine(), Value::Null);
+}
+
+/// A table of numbers alone has no question yet, but can have: once there are groups.
+#[test]
+fn tables_of_numbers_can_be_grouped() {
+    let studio = Studio::start();
+    let rows: String = (0..300).map(|i| format!("{}.5,{}\n", i, i * 7 % 301)).collect();
+    studio.send("PUT", "/api/upload/people.csv", format!("height,weight\n{rows}").as_bytes()).fine();
+    let state = studio.state("people");
+    assert_eq!((&state["columns"][0]["role"], &state["columns"][0]["usable"]), (&json!("out"), &json!(true)));
+    studio.edit("people", json!({"do": "bins", "name": "height", "edges": [100, 200]})).fine();
+    assert_eq!(studio.state("people")["columns"][0]["attribute"]["labels"].as_array().unwrap().len(), 3);
+    studio.act("people", "undo", json!({})).fine();
+    assert_eq!(studio.state("people")["columns"][0]["role"], "out");
+    assert_eq!(state["columns"][0]["every"], Value::Null, "no picture yet");
+    // A picture that was not made of every row says so.
+    let many: String = (0..70_000).map(|i| format!("{i}.5\n")).collect();
+    studio.send("PUT", "/api/upload/many.csv", format!("height\n{many}").as_bytes()).fine();
+    studio.edit("many", json!({"do": "bins", "name": "height", "edges": [35_000]})).fine();
+    let column = studio.state("many")["columns"][0].clone();
+    assert_eq!((&column["every"], &column["counts"]), (&json!(2), &json!([35_000, 35_000])));
+    let none = studio.send("PUT", "/api/upload/x.csv", b"a\nsame\nsame\n");
+    none.refused(422, "input", "No column of this table can be used");
+}
+
+/// The browser is led to the page by a file of its owner; the secret is among nobody's arguments.
+#[cfg(target_os = "linux")]
+#[test]
+fn browsers_are_opened_without_telling_the_secret() {
+    use std::io::BufRead;
+    use std::os::unix::fs::PermissionsExt;
+    let (shelf, path) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let opener = path.path().join("xdg-open");
+    let told = path.path().join("told");
+    fs::write(&opener, format!("#!/bin/sh\necho \"$@\" > '{0}.part'\n/bin/mv '{0}.part' '{0}'\n", told.display()))
+        .unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut studio = std::process::Command::new(env!("CARGO_BIN_EXE_candor-studio"));
+    let mut studio =
+        studio.arg(shelf.path()).env("PATH", path.path()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufReader::new(studio.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("candor studio: ").unwrap();
+    let began = Instant::now();
+    while !told.exists() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the browser is opened");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let door = shelf.path().join("open-studio.html");
+    assert_eq!(fs::read_to_string(&told).unwrap().trim(), door.display().to_string());
+    assert!(fs::read_to_string(&door).unwrap().contains(address), "{address}");
+    assert_eq!(fs::metadata(&door).unwrap().permissions().mode() & 0o777, 0o600);
+    studio.kill().unwrap();
+    studio.wait().unwrap();
+}
+
+/// A study of somebody else names files elsewhere, or links to them: none is read or written.
+#[cfg(unix)]
+#[test]
+fn hostile_studies_reach_nothing() {
+    let studio = Studio::start();
+    studio.study(true);
+    let secret = studio.shelf.path().join("secret.csv");
+    fs::write(&secret, people(400)).unwrap();
+    let at = |name: &str| studio.folder("people").join(name);
+    let study: Value = serde_json::from_str(&fs::read_to_string(at("study.json")).unwrap()).unwrap();
+    let write = |field: &str, value: Value| {
+        let mut changed = study.clone();
+        changed[field] = value;
+        fs::write(at("study.json"), changed.to_string()).unwrap();
+    };
+    for name in ["../secret.csv", secret.to_str().unwrap(), "", "..", "x/../../secret.csv"] {
+        write("data", json!(name));
+        studio.act("people", "state", json!({})).refused(422, "input", "study's folder");
+    }
+    for code in ["../x", "en/../../x", "", "e n"] {
+        write("languages", json!(["en", code]));
+        studio.act("people", "state", json!({})).refused(422, "input", "language");
+    }
+    std::os::unix::fs::symlink(&secret, at("link.csv")).unwrap();
+    write("data", json!("link.csv"));
+    studio.act("people", "state", json!({})).refused(422, "input", "leads out");
+    fs::write(at("study.json"), study.to_string()).unwrap();
+    studio.act("people", "ticket", json!({"file": "link.csv"})).refused(422, "input", "leads out");
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), at("publication")).unwrap();
+    studio.change("people", "publish", json!({})).refused(422, "input", "leads out");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    fs::remove_file(at("publication")).unwrap();
+    studio.change("people", "publish", json!({})).fine();
+}
+
+/// Main points hold the numbers of the tables, and say what is wrong with them.
+#[test]
+fn main_points_follow_the_tables() {
+    let studio = Studio::start();
+    studio.study_of(20_000, true);
+    let points = || studio.act("people", "points", json!({})).fine();
+    let page = || fs::read_to_string(studio.folder("people").join("report.html")).unwrap();
+    assert_eq!(points()["own"], false);
+    let shares = points()["shares"].as_array().unwrap().clone();
+    let (share, read) = (shares[0]["share"].as_str().unwrap(), shares[0]["read"].as_str().unwrap());
+    let set = |list: Value| studio.edit("people", json!({"do": "points", "language": "en", "points": list})).fine();
+    set(json!([format!("As we saw, {share} of them."), " "]));
+    assert_eq!(
+        points()["points"],
+        json!([{"text": format!("As we saw, {share} of them."), "read": format!("As we saw, {read} of them.")}])
+    );
+    studio.edit("people", json!({"do": "about", "language": "en", "name": "notes", "text": "One.\n\nTwo <b>."})).fine();
+    studio.act("people", "preview", json!({})).fine();
+    assert!(page().contains(&format!("As we saw, {read} of them.")) && page().contains("<p>Two &lt;b&gt;.</p>"));
+    for (wrong, words) in [("{smokes: never}", "no share"), ("{smokes}", "in braces"), ("{", "in braces")] {
+        set(json!([wrong]));
+        assert!(points()["points"][0]["problem"].as_str().unwrap().contains(words), "{}", points());
+        studio.act("people", "preview", json!({})).refused(422, "input", words);
+        studio.change("people", "publish", json!({})).refused(422, "input", words);
+    }
+    set(Value::Null);
+    studio.change("people", "publish", json!({})).fine();
+    let published = studio.folder("people").join("publication").join("report.html");
+    assert!(!fs::read_to_string(published).unwrap().contains("As we saw"));
 }
 
 /// The browser is closed while a file is read: nothing of it stays, and the next study can have its name.

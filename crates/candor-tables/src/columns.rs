@@ -1,14 +1,17 @@
 //! Summarizes the content of every column of a file.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use ahash::RandomState;
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 use candor_base::schema::Attribute;
+use candor_runtime::parallel;
 use candor_runtime::progress::{Progress, ProgressSink};
 
 use crate::TableError;
 use crate::bins::suggested;
-use crate::infer::is_unnamed;
 use crate::input::Input;
 use crate::missing::Missing;
 use crate::types::{for_each_text, is_categorical};
@@ -32,6 +35,10 @@ pub struct Columns {
     pub columns: Vec<Column>,
     /// First rows as text.
     pub first_rows: Vec<Vec<String>>,
+    /// Name of the file.
+    pub(crate) file: String,
+    /// Words that stand for a missing value.
+    pub(crate) missing_words: Missing,
 }
 
 /// Content of a column.
@@ -52,6 +59,14 @@ pub struct Column {
     pub missing: u64,
     /// Its numbers, if it contains nothing else.
     pub numbers: Option<Numbers>,
+    /// Whether no value is something other than a number; also if there are no values.
+    pub(crate) numeric: bool,
+    /// Whether its type is boolean.
+    pub(crate) boolean: bool,
+    /// Number of empty values.
+    pub(crate) empty: u64,
+    /// Words that may stand for a missing value, with how often each occurs.
+    pub(crate) words: Vec<(String, u64)>,
 }
 
 /// Numbers of a column.
@@ -90,6 +105,11 @@ impl Numbers {
             }
         }
         self.count += 1;
+    }
+
+    /// Returns n if the sample has every n-th value.
+    pub fn every(&self) -> u64 {
+        self.every.max(1)
     }
 
     /// Returns suggested round bin edges, such as `18,65`; `None` if all numbers are equal.
@@ -132,9 +152,9 @@ impl Column {
 /// A column while it is read.
 struct Reading {
     column: Column,
-    places: HashMap<String, usize, RandomState>,
+    /// Where each distinct value stands, and the number that it is.
+    places: HashMap<String, (usize, Option<f64>), RandomState>,
     numbers: Option<Numbers>,
-    by_word: Vec<(String, u64)>,
 }
 
 impl Reading {
@@ -147,48 +167,63 @@ impl Reading {
             more: false,
             missing: 0,
             numbers: None,
+            numeric: false,
+            boolean: false,
+            empty: 0,
+            words: Vec::new(),
         };
-        Reading { column, places: HashMap::default(), numbers: Some(Numbers::default()), by_word: Vec::new() }
+        Reading { column, places: HashMap::default(), numbers: Some(Numbers::default()) }
     }
 
     fn see(&mut self, value: &str, is_word: impl Fn(&str) -> bool) {
         if value.is_empty() {
-            self.column.missing += 1;
+            self.column.empty += 1;
+            return;
+        }
+        // Most values were seen before: one lookup counts them.
+        if let Some(&(place, number)) = self.places.get(value) {
+            self.column.values[place].1 += 1;
+            if let (Some(numbers), Some(number)) = (&mut self.numbers, number) {
+                numbers.add(number);
+            }
             return;
         }
         if is_word(value) {
-            match self.by_word.iter_mut().find(|(word, _)| word == value) {
+            match self.column.words.iter_mut().find(|(word, _)| word == value) {
                 Some((_, count)) => *count += 1,
-                None => self.by_word.push((value.to_owned(), 1)),
+                None => self.column.words.push((value.to_owned(), 1)),
             }
             return;
         }
-        if let Some(numbers) = &mut self.numbers {
-            match value.trim().parse::<f64>().ok().filter(|number| number.is_finite()) {
-                Some(number) => numbers.add(number),
-                None => self.numbers = None,
-            }
+        let number = self.numbers.as_mut().and_then(|numbers| {
+            let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
+            numbers.add(number);
+            Some(number)
+        });
+        if number.is_none() {
+            self.numbers = None;
         }
-        match self.places.get(value) {
-            Some(&place) => self.column.values[place].1 += 1,
-            None if self.column.values.len() < MAX_COUNTED => {
-                self.places.insert(value.to_owned(), self.column.values.len());
+        match self.column.values.len() < MAX_COUNTED {
+            true => {
+                self.places.insert(value.to_owned(), (self.column.values.len(), number));
                 self.column.values.push((value.to_owned(), 1));
             }
-            None => self.column.more = true,
+            false => self.column.more = true,
         }
     }
 
     /// Decides, as schema inference does, whether codes such as `NA` are missing values.
     fn finish(mut self, named: bool) -> Column {
+        self.column.numeric = self.numbers.is_some();
+        self.column.missing = self.column.empty;
         let numeric = self.numbers.as_ref().is_some_and(|numbers| numbers.count > 0);
         let code = |(value, _): &(String, u64)| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
         let codes = self.column.values.iter().all(code);
-        for (word, count) in std::mem::take(&mut self.by_word) {
+        for (word, count) in &self.column.words {
             if named || numeric || (word == "NA" && !codes) {
                 self.column.missing += count;
             } else {
-                self.column.values.push((word, count));
+                self.column.values.push((word.clone(), *count));
             }
         }
         self.column.numbers = self.numbers.filter(|_| numeric);
@@ -196,32 +231,32 @@ impl Reading {
     }
 }
 
-/// Reads a file once and summarizes its columns. `progress` receives the number of records.
+/// Returns whether a column has no name, as pandas and R write row numbers.
+pub(crate) fn is_unnamed(name: &str) -> bool {
+    name.trim().is_empty() || name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// Reads a file once and summarizes its columns in parallel. `progress` receives the number of records.
 ///
 /// # Errors
 /// Returns [`TableError`] if the file cannot be read or has no records, or if `progress` cancels.
 pub fn columns(input: Input, progress: ProgressSink<'_>) -> Result<Columns, TableError> {
     let (file, header, words) = (input.name().to_owned(), input.header().to_vec(), input.missing().clone());
     let (mut records, total, mut first_rows) = (0, input.rows(), Vec::new());
-    let mut reading: Vec<Reading> = header.iter().map(|name| Reading::new(name)).collect();
+    let reading: Vec<Mutex<Reading>> = header.iter().map(|name| Mutex::new(Reading::new(name))).collect();
     for batch in input.batches(&header)? {
         let batch = batch?;
         let rows = batch.columns.num_rows();
-        if first_rows.is_empty() {
-            first_rows = vec![vec![String::new(); header.len()]; rows.min(FIRST_ROWS)];
-        }
-        for (at, reading) in reading.iter_mut().enumerate() {
-            let array = batch.columns.column(at);
-            let see = |row: usize, value: Option<&str>| {
-                let value = value.unwrap_or("");
-                if records == 0 && row < FIRST_ROWS {
-                    value.clone_into(&mut first_rows[row][at]);
-                }
-                reading.see(value, |value| words.is(value));
-            };
+        parallel::map(header.len(), parallel::threads(), |at| {
+            let (array, mut reading) = (batch.columns.column(at), lock(&reading[at]));
+            reading.column.boolean |= array.data_type() == &DataType::Boolean;
+            let see = |_: usize, value: Option<&str>| reading.see(value.unwrap_or(""), |value| words.is(value));
             if !is_categorical(array.data_type()) || for_each_text(array, see).is_none() {
                 (reading.column.readable, reading.numbers) = (false, None);
             }
+        });
+        if first_rows.is_empty() {
+            first_rows = first(&batch.columns);
         }
         records += rows as u64;
         progress.report(Progress::new("records", records, total))?;
@@ -230,7 +265,24 @@ pub fn columns(input: Input, progress: ProgressSink<'_>) -> Result<Columns, Tabl
         return Err(TableError::NoRecords { file });
     }
     let named = matches!(words, Missing::Named(_));
-    Ok(Columns { records, columns: reading.into_iter().map(|one| one.finish(named)).collect(), first_rows })
+    let finish = |one: Mutex<Reading>| one.into_inner().unwrap_or_else(PoisonError::into_inner).finish(named);
+    let columns = reading.into_iter().map(finish).collect();
+    Ok(Columns { records, columns, first_rows, file, missing_words: words })
+}
+
+/// A column that one thread at a time reads.
+fn lock(reading: &Mutex<Reading>) -> std::sync::MutexGuard<'_, Reading> {
+    reading.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The first rows of the first batch, as text.
+fn first(batch: &RecordBatch) -> Vec<Vec<String>> {
+    let batch = batch.slice(0, batch.num_rows().min(FIRST_ROWS));
+    let mut rows = vec![vec![String::new(); batch.num_columns()]; batch.num_rows()];
+    for (at, array) in batch.columns().iter().enumerate().filter(|(_, array)| is_categorical(array.data_type())) {
+        for_each_text(array, |row, value| value.unwrap_or("").clone_into(&mut rows[row][at]));
+    }
+    rows
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use candor_base::schema::Attribute;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
-use candor_tables::columns::{Column, Columns, columns};
+use candor_tables::columns::{Column, Columns, Numbers, columns};
 use candor_tables::infer::{InferOptions, MAX_NUMERIC_CATEGORIES};
 use candor_tables::input::Input;
 use serde::Serialize;
 
-use crate::schema::{InferredSchema, infer};
+use crate::schema::{InferredSchema, infer_columns};
 
 /// Content of a column, as it matters for a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -86,12 +86,19 @@ impl Overview {
         self.0.columns.iter().find(|column| column.name == attribute.name()).map(|column| column.counts(attribute))
     }
 
-    /// Infers a schema from the columns that can be used as they are.
+    /// Infers a schema from the columns that can be used as they are, without reading the file again.
     ///
     /// # Errors
-    /// Returns the errors of [`infer`], or [`TableError`] if no column can be used.
-    pub fn infer(&self, input: Input) -> Result<InferredSchema, TableError> {
-        infer(input, &InferOptions::default().drop(self.left_out()), ProgressSink::none())
+    /// Returns the errors of [`infer`](crate::schema::infer), or an error if no column can be used.
+    pub fn infer(&self) -> Result<InferredSchema, TableError> {
+        infer_columns(&self.0, self.left_out())
+    }
+
+    /// Returns n if [`counts`](Overview::counts) of a numeric column looks at every n-th value only; 1 if at all.
+    pub fn every(&self, name: &str) -> u64 {
+        let numbers =
+            self.0.columns.iter().find(|column| column.name == name).and_then(|column| column.numbers.as_ref());
+        numbers.map_or(1, Numbers::every)
     }
 
     /// Returns the columns that cannot be used as they are.
@@ -126,6 +133,7 @@ fn summary(at: usize, column: &Column) -> ColumnSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::infer;
 
     fn open(text: &str) -> Input {
         Input::from_reader("people.csv", std::io::Cursor::new(text.to_owned()), None).unwrap()
@@ -140,11 +148,11 @@ mod tests {
         let kinds: Vec<ColumnKind> = overview.summaries().iter().map(|one| one.kind).collect();
         use ColumnKind::{Categories, Constant, Numbers, RowNumbers, Texts};
         assert_eq!(kinds, [RowNumbers, Categories, Numbers, Texts, Constant, Categories]);
-        assert!(
-            infer(open(&text), &InferOptions::default(), ProgressSink::none()).is_err(),
-            "not all columns can be used"
-        );
-        let inferred = overview.infer(open(&text)).unwrap();
+        let all = InferOptions::default();
+        assert!(infer(open(&text), &all, ProgressSink::none()).is_err(), "not all columns can be used");
+        let inferred = overview.infer().unwrap();
+        let again = InferOptions::default().drop(overview.left_out());
+        assert_eq!(infer(open(&text), &again, ProgressSink::none()).unwrap(), inferred);
         let names: Vec<&str> = inferred.schema.attributes().iter().map(Attribute::name).collect();
         assert_eq!(names, ["two", "week"]);
         let counts: Vec<Vec<u64>> =
@@ -158,6 +166,7 @@ mod tests {
             assert!(infer(open(&text), &only, ProgressSink::none()).is_err(), "{left_out}");
         }
         let number = &overview.summaries()[2];
+        assert_eq!(overview.every("number"), 1);
         assert_eq!((number.range, number.suggested_edges.as_deref()), (Some([0.5, 149.5]), Some("50,100")));
     }
 }

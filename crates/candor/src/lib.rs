@@ -232,7 +232,7 @@ pub mod prelude {
     pub use crate::sample_size::{SampleSizeOptions, SampleSizes, sample_size};
     #[cfg(feature = "tables")]
     pub use crate::sampling::{SamplingDesign, SamplingOptions};
-    pub use crate::scan::{Adjust, Scan, scan, scan_with_progress};
+    pub use crate::scan::{Adjust, Scan, ScanTarget, scan, scan_with_progress};
     #[cfg(feature = "tables")]
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::shares::Shares;

@@ -3,6 +3,7 @@
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_design::DEFAULT_RESPONDENTS;
+use candor_design::pareto::loss::Loss;
 use candor_design::pareto::measure::Measures;
 use candor_design::pareto::plan::refine_plan;
 use candor_design::pareto::prior::Prior;
@@ -20,6 +21,8 @@ pub struct RefineOptions {
     pub allow_unbounded: bool,
     /// Number of respondents for the mean squared errors.
     pub respondents: f64,
+    /// Loss of a wrong guess; `None` if every wrong guess costs the same.
+    pub loss: Option<Loss>,
 }
 
 impl RefineOptions {
@@ -27,12 +30,13 @@ impl RefineOptions {
         posterior_bound: impl Into<Option<f64>>,
         allow_unbounded: bool,
         respondents: f64,
+        loss: impl Into<Option<Loss>>,
     }
 }
 
 impl Default for RefineOptions {
     fn default() -> RefineOptions {
-        RefineOptions { posterior_bound: None, allow_unbounded: false, respondents: DEFAULT_RESPONDENTS }
+        RefineOptions { posterior_bound: None, allow_unbounded: false, respondents: DEFAULT_RESPONDENTS, loss: None }
     }
 }
 
@@ -44,6 +48,9 @@ pub struct Refinement {
     pub before: ChannelMeasures,
     /// Certified measures of the refined plan.
     pub after: ChannelMeasures,
+    /// Largest loss of a guess, if there is a loss: privacy times this is the expected loss of the best guess.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_loss: Option<f64>,
     /// Fingerprint of the refined plan.
     pub fingerprint: String,
     /// Epsilons of both plans. Not in JSON directly; see `before` and `after`.
@@ -58,7 +65,7 @@ pub struct Refinement {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ChannelMeasures {
-    /// Probability that the best guess of the true value is wrong.
+    /// Probability that the best guess of the true value is wrong, or its expected loss as a share of the largest.
     pub privacy: f64,
     /// Mean squared error of the estimated shares, averaged over the categories; `None` if they are not identifiable.
     pub utility: Option<f64>,
@@ -78,7 +85,7 @@ pub struct ChannelMeasures {
 pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refinement, StudyError> {
     check_respondents(options.respondents)?;
     let n = prior.len() as f64;
-    let refined = refine_plan(plan, prior, options.posterior_bound)?;
+    let refined = refine_plan(plan, prior, options.posterior_bound, options.loss.as_ref())?;
     let (was, is) = (plan.guarantee().epsilon(), refined.plan.guarantee().epsilon());
     if let (Some(epsilon), None, false) = (was.finite(), is.finite(), options.allow_unbounded) {
         return Err(StudyError::LosesEpsilon { epsilon });
@@ -94,6 +101,7 @@ pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refi
     Ok(Refinement {
         before: side(&refined.before, refined.outputs.0, was.finite()),
         after: side(&refined.after, refined.outputs.1, is.finite()),
+        largest_loss: refined.largest_loss,
         fingerprint: refined.plan.fingerprint().as_str().to_owned(),
         epsilons: (was, is),
         plan: refined.plan,

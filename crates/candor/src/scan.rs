@@ -1,11 +1,12 @@
-//! Tests one outcome against many attributes, corrected for the randomization and for multiple testing.
+//! Tests one outcome against many attributes, or the two parts of crossed attributes, corrected for the randomization
+//! and for multiple testing.
 
-use candor_analysis::estimate::{ChiSquareTest, test_independence};
+use candor_analysis::estimate::{ChiSquareTest, test_crossed, test_independence};
 pub use candor_analysis::selection::Adjustment;
 use candor_analysis::selection::{adjusted, selected_again};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
-use candor_base::schema::Schema;
+use candor_base::schema::{Attribute, CROSS, Schema};
 use candor_runtime::progress::{Progress, ProgressSink};
 use serde::Serialize;
 
@@ -32,14 +33,31 @@ impl Choice for Adjust {
     ];
 }
 
+/// What a scan tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScanTarget<'a> {
+    /// This outcome with every other attribute.
+    With(&'a str),
+    /// The two parts of every crossed attribute, whose categories are all combinations such as `A*case`: a SNP and a
+    /// disease as one attribute of four categories (Yamamoto and Shibuya 2024, section V-B).
+    Crossed,
+}
+
+impl<'a> From<&'a str> for ScanTarget<'a> {
+    fn from(outcome: &'a str) -> ScanTarget<'a> {
+        ScanTarget::With(outcome)
+    }
+}
+
 /// Result of a scan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Scan {
     /// Number of responses.
     pub respondents: u64,
-    /// The outcome.
-    pub outcome: String,
+    /// The outcome; `None` if the parts of crossed attributes were tested.
+    pub outcome: Option<String>,
     /// Adjustment of the p-values: `holm` or `bh`.
     pub adjust: &'static str,
     /// Number of tested attributes.
@@ -82,11 +100,27 @@ pub struct Untested {
     pub reason: String,
 }
 
-/// Returns the tables that [`scan`] needs: the outcome with every other attribute.
+/// Returns the tables that [`scan`] needs: the outcome with every other attribute, or every crossed attribute.
 ///
 /// # Errors
-/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, or a table is too large.
-pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
+/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, no attribute is crossed, or a table is
+/// too large.
+pub fn tables<'a>(schema: &Schema, target: impl Into<ScanTarget<'a>>) -> Result<TableList, StudyError> {
+    let outcome = match target.into() {
+        ScanTarget::With(outcome) => outcome,
+        ScanTarget::Crossed => {
+            let crossed = |&attribute: &usize| parts(&schema.attributes()[attribute]).is_some();
+            let found: Vec<Vec<usize>> =
+                (0..schema.attributes().len()).filter(crossed).map(|attribute| vec![attribute]).collect();
+            if found.is_empty() {
+                return Err(StudyError::Needs(
+                    "`crossed` requires attributes whose categories are all combinations of two parts, such as A*case; \
+                     design the plan with `cross_with`",
+                ));
+            }
+            return TableList::new(found, schema).map_err(|error| StudyError::Tables { parameter: "crossed", error });
+        }
+    };
     let of = schema.position(outcome).map_err(|error| StudyError::Refused(format!("`with`: {error}")))?;
     let others: Vec<Vec<usize>> = (0..schema.attributes().len()).filter(|&a| a != of).map(|a| vec![of, a]).collect();
     if others.is_empty() {
@@ -95,7 +129,27 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
 
-/// Tests the outcome against every other attribute, from the counts of [`tables`].
+/// Returns the numbers of categories of the two parts of a crossed attribute.
+///
+/// `None` unless its categories are all combinations `x*y` of two parts, the first part slowest.
+fn parts(attribute: &Attribute) -> Option<[usize; 2]> {
+    let labels = attribute.categories();
+    let split = |label: &str, at: usize| (label[..at].to_owned(), label[at + CROSS.len_utf8()..].to_owned());
+    let first = &labels[0];
+    first.match_indices(CROSS).find_map(|(at, _)| {
+        let (prefix, _) = split(first, at);
+        let ahead = format!("{prefix}{CROSS}");
+        let columns: Vec<&str> = labels.iter().map_while(|label| label.strip_prefix(&ahead)).collect();
+        let (c, r) = (columns.len(), labels.len() / columns.len());
+        let row = |i: usize| labels[i * c].strip_suffix(columns[0])?.strip_suffix(CROSS);
+        let all = |i: usize| {
+            row(i).is_some_and(|row| (0..c).all(|j| labels[i * c + j] == format!("{row}{CROSS}{}", columns[j])))
+        };
+        (r > 1 && c > 1 && r * c == labels.len() && (0..r).all(all)).then_some([r, c])
+    })
+}
+
+/// Tests the outcome against every other attribute, or the parts of crossed attributes, from the counts of [`tables`].
 ///
 /// It selects the `top` attributes with the smallest p-values.
 ///
@@ -114,34 +168,45 @@ pub fn tables(schema: &Schema, outcome: &str) -> Result<TableList, StudyError> {
 /// assert_eq!(found.tests[0].attribute, "a2");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn scan(plan: &Plan, counts: &Counts, outcome: &str, adjust: Adjust, top: usize) -> Result<Scan, StudyError> {
-    scan_with_progress(plan, counts, outcome, adjust, top, ProgressSink::none())
+pub fn scan<'a>(
+    plan: &Plan,
+    counts: &Counts,
+    target: impl Into<ScanTarget<'a>>,
+    adjust: Adjust,
+    top: usize,
+) -> Result<Scan, StudyError> {
+    scan_with_progress(plan, counts, target, adjust, top, ProgressSink::none())
 }
 
 /// Tests the outcome against every other attribute. `progress` receives the finished tests.
 ///
 /// # Errors
 /// Returns the errors of [`scan`], or [`StudyError::Cancelled`] if `progress` cancels.
-pub fn scan_with_progress(
+pub fn scan_with_progress<'a>(
     plan: &Plan,
     counts: &Counts,
-    outcome: &str,
+    target: impl Into<ScanTarget<'a>>,
     adjust: Adjust,
     top: usize,
     progress: ProgressSink<'_>,
 ) -> Result<Scan, StudyError> {
-    let asked = tables(plan.schema(), outcome)?;
+    let target = target.into();
+    let asked = tables(plan.schema(), target)?;
     if top == 0 {
         return Err(StudyError::Needs("`top` must be a number, 1 or more"));
     }
     let (mut found, mut untested) = (Vec::new(), Vec::new());
     for (table, done) in asked.lists().iter().zip(0..) {
         progress.report(Progress::new("tests", done, Some(asked.lists().len() as u64)))?;
-        let attribute = plan.schema().name(table[1]).to_owned();
+        let attribute = plan.schema().name(table[table.len() - 1]).to_owned();
         let tally = counts
             .table(table)
-            .ok_or(StudyError::Counts("a scan requires the tables of the outcome with every other attribute"))?;
-        match test_independence(plan, tally, 0.95) {
+            .ok_or(StudyError::Counts("a scan requires its tables: of the outcome, or of crossed attributes"))?;
+        let test = match (target, parts(&plan.schema().attributes()[table[0]])) {
+            (ScanTarget::Crossed, Some(parts)) => test_crossed(plan, tally, parts, 0.95),
+            _ => test_independence(plan, tally, 0.95),
+        };
+        match test {
             Ok(test) => found.push((attribute, test.corrected, test.naive)),
             Err(error) => untested.push(Untested { attribute, reason: error.to_string() }),
         }
@@ -167,7 +232,10 @@ pub fn scan_with_progress(
     };
     Ok(Scan {
         respondents: counts.responses(),
-        outcome: outcome.to_owned(),
+        outcome: match target {
+            ScanTarget::With(outcome) => Some(outcome.to_owned()),
+            ScanTarget::Crossed => None,
+        },
         adjust: adjust.name(),
         tested: found.len(),
         top,

@@ -6,6 +6,7 @@ use candor_base::schema::{Attribute, Kind, Schema};
 use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::check;
+use candor_tables::columns::Columns;
 use candor_tables::error::{InvalidValue, shown};
 use candor_tables::infer::{self};
 pub use candor_tables::infer::{Bins, InferOptions};
@@ -129,13 +130,25 @@ pub struct InferredSchema {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn infer(input: Input, options: &InferOptions, progress: ProgressSink<'_>) -> Result<InferredSchema, TableError> {
-    let infer::Inferred { schema, records, notes } = infer::infer(input, options, progress)?;
+    Ok(inferred(infer::infer(input, options, progress)?, options))
+}
+
+/// Infers a schema from columns that were read before, without those in `drop`.
+///
+/// # Errors
+/// Returns an error that lists all unusable columns with remedies.
+pub(crate) fn infer_columns(read: &Columns, drop: Vec<String>) -> Result<InferredSchema, TableError> {
+    Ok(inferred(infer::infer_columns(read, drop)?, &InferOptions::default()))
+}
+
+fn inferred(found: infer::Inferred, options: &InferOptions) -> InferredSchema {
+    let infer::Inferred { schema, records, notes } = found;
     let cut = |a: &&Attribute| {
         let named = options.bins.iter().find(|(name, _)| name == a.name()).map(|(_, bins)| bins);
         a.edges().next().is_some() && matches!(named.or(options.bins_elsewhere.as_ref()), Some(Bins::Quantile(_)))
     };
     let cut: Vec<String> = schema.attributes().iter().filter(cut).map(|a| a.name().to_owned()).collect();
-    Ok(InferredSchema { verdict: verdict::leaks(&cut), attributes: described(&schema), records, schema, notes })
+    InferredSchema { verdict: verdict::leaks(&cut), attributes: described(&schema), records, schema, notes }
 }
 
 /// Result of checking files against a schema.

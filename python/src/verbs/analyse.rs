@@ -14,7 +14,7 @@ use candor::query::{QueryOptions, ShareQuery, query_groups_with_progress, query_
 use candor::regress::{self, RegressOptions, Rows};
 use candor::report::{self, ReportOptions};
 use candor::sample_size::{SampleSizeOptions, sample_size};
-use candor::scan::{self, Adjust};
+use candor::scan::{self, Adjust, ScanTarget};
 use candor::shares::Shares;
 use candor::test;
 use candor_analysis::association::{Limits, Measure, Parties};
@@ -77,15 +77,20 @@ pub fn scan_attributes(
 ) -> PyResult<Told> {
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
-    let outcome: String = options.or("with", String::new())?;
+    let (outcome, crossed): (Option<String>, bool) = (options.take("with")?, options.or("crossed", false)?);
+    let target = match (&outcome, crossed) {
+        (Some(outcome), false) => ScanTarget::With(outcome),
+        (None, true) => ScanTarget::Crossed,
+        _ => return Err(parameter("a scan needs either `with_`, the outcome, or `crossed`").into()),
+    };
     let adjust = options.choice(Adjust::default())?;
     let top = options.or("top", 10)?;
     let survey = SurveyWords::take(&mut options, Some("where"))?;
     options.finish()?;
     run(py, progress, |progress| {
-        let tables = scan::tables(plan.0.schema(), &outcome)?;
+        let tables = scan::tables(plan.0.schema(), target)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, progress)?;
-        Ok((json(&scan::scan_with_progress(&plan.0, &counts, &outcome, adjust, top, progress)?), notes(&counts)))
+        Ok((json(&scan::scan_with_progress(&plan.0, &counts, target, adjust, top, progress)?), notes(&counts)))
     })
 }
 

@@ -7,7 +7,7 @@ use candor::combine::{CombineOptions, combine};
 use candor::design::{DesignOptions, design_with_progress};
 use candor::information::LearningLimit;
 use candor_design::combine::part;
-use candor_design::cross::crossed;
+use candor_design::cross::{crossed, crossed_with};
 use candor_design::request::Field;
 use candor_design::{Method, Request};
 use pyo3::prelude::*;
@@ -34,15 +34,20 @@ pub fn design(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Plan, String)> {
     let mut options = Options::read(options)?;
+    let (only, cross_with): (Option<Vec<String>>, Option<String>) =
+        (options.take("only")?, options.take("cross_with")?);
     let method = match method {
         Some(name) => name.parse::<Method>().map_err(Failure::from)?,
         None => Method::by_default(&options.names().filter(|name| !NOT_OF_METHODS.contains(name)).collect::<Vec<_>>()),
     };
     let mut note = None;
-    let only: Option<Vec<String>> = options.take("only")?;
     let schema = match &only {
         Some(names) => part(&schema.0, names).map_err(|error| parameter(format!("`only`: {error}")))?,
         None => (*schema.0).clone(),
+    };
+    let schema = match cross_with {
+        Some(outcome) => crossed_with(&schema, &outcome).map_err(|error| Failure::from(StudyError::from(error)))?,
+        None => schema,
     };
     if method == Method::Front || (method == Method::Matrix && (counted_in.is_some() || options.names_a_prior())) {
         let cross: Option<Vec<String>> = options.peek("cross")?;

@@ -4,6 +4,7 @@ use candor::StudyError;
 use candor::pareto::{FrontOptions, pareto};
 use candor::refine::{RefineOptions, refine};
 use candor_base::schema::Attribute;
+use candor_design::pareto::loss::Loss;
 use candor_design::pareto::plan::unrefined;
 use candor_design::pareto::prior::Prior;
 use pyo3::prelude::*;
@@ -52,6 +53,7 @@ fn asked(options: &mut Options) -> Result<FrontOptions, Failure> {
     asked.points = options.or("points", asked.points)?;
     asked.privacy = options.take("map_privacy")?;
     asked.method = options.choice(asked.method)?;
+    asked.loss = options.take("loss")?;
     asked.outputs = options.take("outputs")?;
     asked.time_limit = options.take("time_limit")?;
     asked.search.polish = options.or("polish", asked.search.polish)?;
@@ -110,6 +112,7 @@ pub(super) fn of_refining(
     let asked = RefineOptions::default()
         .posterior_bound(options.take("posterior_bound")?)
         .allow_unbounded(options.or("allow_unbounded", default.allow_unbounded)?)
-        .respondents(options.or("respondents", default.respondents)?);
+        .respondents(options.or("respondents", default.respondents)?)
+        .loss(options.take::<Loss>("loss")?);
     Ok((known, asked))
 }

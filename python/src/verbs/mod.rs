@@ -8,6 +8,7 @@ pub mod estimate;
 pub mod differences;
 pub mod prior;
 pub mod design;
+pub mod experiment;
 pub mod field;
 pub mod front;
 pub mod matrix;

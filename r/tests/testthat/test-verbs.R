@@ -50,6 +50,33 @@ test_that("pages, fronts, associations, records and queries are the command's", 
     expect_lte(candor_details(better)$after$privacy - candor_details(better)$before$privacy, 1)
 })
 
+test_that("scans are data frames, with an outcome or of crossed attributes", {
+    scan <- quietly(candor_test(plan, responses, with = "Survived"))
+    expect_equal(sort(scan$attribute), c("Class", "Sex"))
+    expect_true(all(c("statistic", "p_value", "adjusted_p_value", "naive_statistic") %in% names(scan)))
+    crossed <- candor_design(candor_schema(people), "independent", epsilon = 8, cross_with = "Survived")
+    scan <- quietly(candor_test(crossed, simulated(crossed, people), crossed = TRUE, top = 1))
+    expect_equal(scan$attribute[1], "Sex*Survived")
+    expect_error(candor_test(plan, responses, crossed = TRUE), "cross_with", class = "candor_error")
+})
+
+test_that("experiments are the command's", {
+    points <- candor_experiment("l-diversity", people, attributes = "Class", gamma = 20, l = 2)
+    expect_equal(names(points), c("plot", "series", "x", "y"))
+    expect_equal(candor_details(points)$records, nrow(people))
+    fig5 <- candor_experiment("optimized-rr", people, with = "Survived", snps = c(1, 2), epsilon_i = c(2, 3), repeats = 2)
+    expect_equal(sort(unique(fig5$x)), c(1, 2))
+    expect_error(candor_experiment("optrr", people, delta = 2), "delta", class = "candor_error")
+})
+
+test_that("losses are a name or a matrix", {
+    ordinal <- candor_pareto(c(0.5, 0.3, 0.2), points = 3, method = "exact", loss = "ordinal")
+    same <- candor_pareto(c(0.5, 0.3, 0.2), points = 3, method = "exact", loss = abs(outer(1:3, 1:3, "-")))
+    expect_equal(as.data.frame(ordinal), as.data.frame(same))
+    expect_equal(candor_details(ordinal)$largest_loss, 2)
+    expect_error(candor_pareto(c(0.5, 0.5), loss = matrix(1, 2, 3)), "loss matrix", class = "candor_error")
+})
+
 test_that("counts of a database are estimated as the responses are", {
     counts <- as.data.frame(table(Sex = responses$Sex), responseName = "count")
     shares <- quietly(candor_estimate(plan, counts = cbind(candor_table = "Sex", counts), tables = "Sex", unmarked = TRUE))

@@ -152,13 +152,18 @@ impl<'a> Pair<'a> {
         shares
     }
 
+    /// The numbers of categories.
+    fn dims(&self) -> [usize; 2] {
+        [&self.margins[0], &self.margins[1]].map(|margin| margin.group_of.len())
+    }
+
     /// Returns the distribution of the deviations from independence under noise.
     fn noise(&self, plan: &Plan) -> Result<Noise, EstimateError> {
         let [a, b] = self.attributes;
         let block = |attribute| plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
         Ok(match (block(a), block(b)) {
             (first, second) if (first.is_some() && first == second) || self.tally.drawn().is_some() => {
-                let covariance = Deviations::new(&self.estimator, self.tally, &self.estimate)?.noise();
+                let covariance = Deviations::new(&self.estimator, self.tally, &self.estimate, self.dims())?.noise();
                 let (cells, groups) = (self.estimate.shares.len(), self.margins[0].groups() * self.margins[1].groups());
                 let mut law = DMatrix::zeros(groups, groups);
                 for (i, j) in (0..cells).flat_map(|i| (0..cells).map(move |j| (i, j))) {

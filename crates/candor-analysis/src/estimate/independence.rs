@@ -58,11 +58,41 @@ pub struct OddsRatio {
 /// # Panics
 /// Panics if the counts are not those of a two-way table.
 pub fn test_independence(plan: &Plan, tally: &TableCounts, confidence: f64) -> Result<Independence, EstimateError> {
+    let &[a, b] = &tally.layout().attributes[..] else { panic!("a table of two attributes") };
+    test_cells(plan, tally, [plan.schema().size(a), plan.schema().size(b)], confidence)
+}
+
+/// Tests the independence of the two parts of one attribute, whose categories are all combinations of `parts[0]` by
+/// `parts[1]` categories, the first part slowest: a SNP and a disease as one attribute of four categories (Yamamoto and
+/// Shibuya 2024, section V-B).
+///
+/// # Errors
+/// As [`test_independence`].
+///
+/// # Panics
+/// If the tally is not of one attribute with as many categories.
+pub fn test_crossed(
+    plan: &Plan,
+    tally: &TableCounts,
+    parts: [usize; 2],
+    confidence: f64,
+) -> Result<Independence, EstimateError> {
+    let &[attribute] = &tally.layout().attributes[..] else { panic!("a table of one attribute") };
+    assert_eq!(plan.schema().size(attribute), parts[0] * parts[1], "all combinations");
+    test_cells(plan, tally, parts, confidence)
+}
+
+fn test_cells(
+    plan: &Plan,
+    tally: &TableCounts,
+    [r, c]: [usize; 2],
+    confidence: f64,
+) -> Result<Independence, EstimateError> {
     let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
     let estimate = estimator.estimate(tally, Target::Population)?;
-    let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
     let groups = estimator.group_laws(tally);
-    let Deviations { deviations: d, covariance: spread, design } = Deviations::new(&estimator, tally, &estimate)?;
+    let found = Deviations::new(&estimator, tally, &estimate, [r, c])?;
+    let Deviations { deviations: d, covariance: spread, design } = found;
 
     // Rows and columns of d sum to zero, so the last of each is redundant.
     let kept: Vec<usize> = (0..r * c).filter(|cell| cell / c < r - 1 && cell % c < c - 1).collect();
@@ -102,8 +132,8 @@ impl Deviations {
         estimator: &TableEstimator<'_>,
         tally: &TableCounts,
         estimate: &Estimate,
+        [r, c]: [usize; 2],
     ) -> Result<Deviations, EstimateError> {
-        let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
         let groups = estimator.group_laws(tally);
         estimator.check_matrices()?;
         if r * c > MAX_DENSE {

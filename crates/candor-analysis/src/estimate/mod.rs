@@ -39,7 +39,7 @@ pub use constrained::constrained;
 pub use constrained_errors::{ConstrainedErrors, SimulationError};
 pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
-pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
+pub use independence::{ChiSquareTest, Independence, OddsRatio, test_crossed, test_independence};
 pub use interval::Interval;
 pub use invented::channel_law;
 pub use iterative::Iterated;

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use candor::schema::infer;
 use candor_experiments::adult::Dataset;
 use candor_experiments::exhibit::{Outcome, Settings};
-use candor_experiments::own::{Multidimensional, Unfit, l_diversity, multidimensional, optimized_rr, optrr};
-use candor_tables::infer::InferOptions;
+use candor_experiments::own::{
+    LDiversity, Multidimensional, OptimizedRr, Optrr, Unfit, l_diversity, multidimensional, optimized_rr, optrr,
+};
+use candor_tables::infer::{Bins, InferOptions};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::true_records::Records;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use super::associations::responses_are_no_records;
 use super::reproduce::{Kept, shown};
@@ -17,7 +20,7 @@ use super::{MissingArgs, parse_delimiter, read_schema};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::{watched, working};
-use crate::show::emit;
+use crate::show::{emit, emit_json};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -57,6 +60,10 @@ struct DataArgs {
     /// Columns to drop, without a schema
     #[arg(long, value_delimiter = ',', value_name = "NAME,..", conflicts_with = "schema")]
     drop: Vec<String>,
+    /// Bins of a numeric column, without a schema: NAME=width:10, NAME=edges:18,65 or NAME=quantile:5; without NAME, of
+    /// all numeric columns with many values
+    #[arg(long, value_name = "[NAME=]BINS", conflicts_with = "schema")]
+    bins: Vec<String>,
     #[command(flatten)]
     missing: MissingArgs,
     /// Delimiter of CSV files: one character, or tab [default: auto-detected]
@@ -65,13 +72,16 @@ struct DataArgs {
     /// Output folder for tables, all plotted points (CSV) and figures (SVG)
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Print tables and all plotted points as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Options of experiments with random draws.
 #[derive(Args)]
 struct DrawArgs {
     /// Seed of the random instances
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Number of repetitions [default: as in the paper]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -106,14 +116,22 @@ struct MultidimensionalArgs {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  candor experiment optimized-rr people.csv --drop weight --epsilon-i 1,8 --repeats 50 -o figures")]
+Examples:
+  candor experiment optimized-rr people.csv --drop weight --epsilon-i 1,8 --repeats 50 -o figures
+  candor experiment optimized-rr people.csv --drop weight --with Income --snps 2,3 --epsilon-i 3,5")]
 struct OptimizedRrArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Range from which each attribute's privacy level epsilon_i is drawn
-    #[arg(long, value_delimiter = ',', num_args = 1, value_name = "LOW,HIGH", default_values_t = [1.0, 8.0])]
+    #[arg(long, value_delimiter = ',', num_args = 1, value_name = "LOW,HIGH",
+          default_values_t = OptimizedRr::default().epsilon_i)]
     epsilon_i: Vec<f64>,
+    /// Outcome, such as a disease: cross every other attribute with it and compare chi-square statistics (section V-B)
+    #[arg(long, value_name = "NAME")]
+    with: Option<String>,
+    /// k: numbers of attributes (SNPs) to cross with the outcome [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "K,..", requires = "with")]
+    snps: Vec<usize>,
     #[command(flatten)]
     draw: DrawArgs,
 }
@@ -129,13 +147,13 @@ struct OptrrArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     attributes: Vec<String>,
     /// delta: bound on the posterior probability of any category
-    #[arg(long, value_name = "D", default_value_t = 0.75)]
+    #[arg(long, value_name = "D", default_value_t = Optrr::default().delta)]
     delta: f64,
     /// L: number of generations of the search [default: as in the paper]
     #[arg(long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     generations: Option<u32>,
     /// Seed of the search
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
 }
 
@@ -150,10 +168,11 @@ struct LDiversityArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     attributes: Vec<String>,
     /// gamma: bounds on the parity, for the minimax method
-    #[arg(long, value_delimiter = ',', value_name = "G,..", default_values_t = [1.5, 3.0, 5.0, 10.0, 20.0, 50.0])]
+    #[arg(long, value_delimiter = ',', value_name = "G,..",
+          default_values_t = LDiversity::default().gamma)]
     gamma: Vec<f64>,
     /// l: numbers of categories in an answer of the l-diversity mechanism
-    #[arg(long, value_delimiter = ',', value_name = "L,..", default_values_t = [2, 3, 5, 10])]
+    #[arg(long, value_delimiter = ',', value_name = "L,..", default_values_t = LDiversity::default().l)]
     l: Vec<usize>,
 }
 
@@ -163,25 +182,29 @@ pub fn run(args: ExperimentArgs) -> Result<(), Failure> {
             let MultidimensionalArgs { data, p, max_cells, min_dependence, coverage, draw } = args;
             let asked = Multidimensional { p, max_cells, min_dependence, coverage };
             let own = read(&data)?;
-            print("multidimensional", &data, multidimensional(own, &asked, &settings(&draw)))
+            let records = own.records();
+            print("multidimensional", &data, records, multidimensional(own, &asked, &settings(&draw)))
         }
         ExperimentVerb::OptimizedRr(args) => {
-            let &[low, high] = &args.epsilon_i[..] else {
-                return Err(Failure::Usage("--epsilon-i takes two numbers, such as 1,8".to_owned()));
-            };
-            let own = read(&args.data)?;
-            print("optimized-rr", &args.data, optimized_rr(&own, (low, high), &settings(&args.draw)))
+            let OptimizedRrArgs { data, epsilon_i, with: outcome, snps, draw } = args;
+            let own = read(&data)?;
+            let records = own.records();
+            let asked = OptimizedRr { epsilon_i, outcome, snps };
+            print("optimized-rr", &data, records, optimized_rr(&own, &asked, &settings(&draw)))
         }
         ExperimentVerb::Optrr(args) => {
-            let own = read(&args.data)?;
-            let settings = Settings { seed: args.seed, repeats: args.generations.map(|n| n as usize) };
-            let places = places(&own, &args.attributes)?;
-            print("optrr", &args.data, working("searching", || optrr(&own, &places, args.delta, &settings)))
+            let OptrrArgs { data, attributes, delta, generations, seed } = args;
+            let own = read(&data)?;
+            let records = own.records();
+            let settings = Settings { seed, repeats: generations.map(|n| n as usize) };
+            let asked = Optrr { attributes, delta };
+            print("optrr", &data, records, working("searching", || optrr(&own, &asked, &settings)))
         }
         ExperimentVerb::LDiversity(args) => {
-            let own = read(&args.data)?;
-            let places = places(&own, &args.attributes)?;
-            print("l-diversity", &args.data, l_diversity(&own, &places, &args.gamma, &args.l))
+            let LDiversityArgs { data, attributes, gamma, l } = args;
+            let own = read(&data)?;
+            let records = own.records();
+            print("l-diversity", &data, records, l_diversity(&own, &LDiversity { attributes, gamma, l }))
         }
     }
 }
@@ -198,7 +221,14 @@ fn read(args: &DataArgs) -> Result<Dataset, Failure> {
             if args.tables[0] == "-" {
                 return Err(Failure::Usage("standard input needs --schema".to_owned()));
             }
-            let wishes = InferOptions::default().drop(args.drop.clone());
+            let mut wishes = InferOptions::default().drop(args.drop.clone());
+            for text in &args.bins {
+                let parse = |bins: &str| Bins::parse(bins).map_err(|error| Failure::about("--bins", error));
+                match text.rsplit_once('=') {
+                    Some((name, bins)) => wishes.bins.push((name.to_owned(), parse(bins)?)),
+                    None => wishes.bins_elsewhere = Some(parse(text)?),
+                }
+            }
             let input = Input::open(&Location::new(&args.tables[0]), args.delimiter)?;
             watched(|progress| infer(input.with_missing(args.missing.words()), &wishes, progress))?.schema
         }
@@ -209,25 +239,20 @@ fn read(args: &DataArgs) -> Result<Dataset, Failure> {
     Ok(Dataset { schema, columns })
 }
 
-/// Returns the positions of attributes; all randomized ones by default.
-fn places(data: &Dataset, names: &[String]) -> Result<Vec<usize>, Failure> {
-    let known = || data.schema.attributes().iter().map(|attribute| attribute.name()).collect::<Vec<_>>().join(", ");
-    let place = |name: &String| {
-        data.schema.position(name).map_err(|_| {
-            Failure::Input(format!("--attributes: there is no attribute \"{name}\"; expected some of {}", known()))
-        })
-    };
-    match names.is_empty() {
-        true => Ok(data.schema.randomized()),
-        false => names.iter().map(place).collect(),
-    }
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Made<'a> {
+    records: usize,
+    #[serde(flatten)]
+    outcome: &'a Outcome,
 }
 
-fn print(name: &str, args: &DataArgs, made: Result<Outcome, Unfit>) -> Result<(), Failure> {
+fn print(name: &str, args: &DataArgs, records: usize, made: Result<Outcome, Unfit>) -> Result<(), Failure> {
     let outcome = made.map_err(|unfit| Failure::Input(with_flags(&unfit.to_string())))?;
-    emit(&shown(&outcome))?;
-    match &args.output {
-        Some(folder) => emit(&Kept::in_folder(folder)?.keep(name, &outcome)?),
-        None => Ok(()),
+    let kept = args.output.as_deref().map(|folder| Kept::in_folder(folder)?.keep(name, &outcome)).transpose()?;
+    if args.json {
+        return emit_json(&Made { records, outcome: &outcome });
     }
+    emit(&shown(&outcome))?;
+    kept.map_or(Ok(()), |kept| emit(&kept))
 }

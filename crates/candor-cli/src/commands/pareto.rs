@@ -12,7 +12,7 @@ use candor_tables::existing::write_document;
 use candor_tables::output::Target;
 use clap::Args;
 
-use super::prior::PriorArgs;
+use super::prior::{PriorArgs, read_loss};
 use super::{parse_limit, parse_respondents, plots, refuse_both};
 use crate::failure::Failure;
 use crate::flags::choice;
@@ -21,14 +21,15 @@ use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
-Privacy is the probability that the best guess of the true category is wrong (Huang and Du 2008, eq. 8). The
-error is the mean squared error of the estimated shares, averaged over categories (eq. 10). Both hold for the
-stated prior only.
+Privacy is the probability that the best guess of the true category is wrong (Huang and Du 2008, eq. 8); with
+--loss, its expected loss as a share of the largest (eqs. 4 and 5). The error is the mean squared error of the
+estimated shares, averaged over categories (eq. 10). Both hold for the stated prior only.
 
 Examples:
   candor pareto --normal-prior 10 --posterior-bound 0.75 --plot front.svg
   candor pareto --prior 0.4,0.3,0.2,0.1 --map-privacy 0.4,0.5 --method exact
   candor pareto --prior 0.4,0.3,0.2,0.1 --points 5 --generations 200 --matrices matrices
+  candor pareto --prior 0.4,0.3,0.2,0.1 --loss ordinal --method exact --points 5
   candor pareto --from people.csv --attribute Education --respondents 30000
   candor pareto --uniform-prior 10 --method evolve --generations 20000 --islands 1 --polish false")]
 pub struct FrontArgs {
@@ -66,6 +67,11 @@ pub struct FrontArgs {
     /// Fronts to compute besides those of Warner, UP and FRAPP
     #[arg(long, value_parser = choice::<FrontMethod>(), default_value = FrontOptions::default().method.name())]
     method: FrontMethod,
+    /// Loss of a wrong guess: ordinal (the number of categories between guess and truth), or a CSV file with a row for
+    /// each guess and a column for each true category; privacy is then the expected loss of the best guess as a share of
+    /// the largest loss [default: every wrong guess costs the same]
+    #[arg(long, value_name = "L.csv")]
+    loss: Option<String>,
     /// Maximum number of outputs of a channel; a heuristic, shown with the bound for any number [exact]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
@@ -158,17 +164,19 @@ impl SearchArgs {
 }
 
 impl FrontArgs {
-    fn options(&self) -> FrontOptions {
+    fn options(&self) -> Result<FrontOptions, Failure> {
         let SearchArgs { polish, rounds, .. } = self.search;
-        FrontOptions::default()
+        let loss = self.loss.as_deref().map(read_loss).transpose()?;
+        Ok(FrontOptions::default()
             .respondents(self.respondents)
             .posterior_bound(self.posterior_bound)
             .points(usize::from(self.points))
             .privacy(self.privacy.clone())
             .method(self.method)
+            .loss(loss)
             .outputs(self.outputs)
             .search(Search { parameters: self.search.parameters(), polish, rounds })
-            .time_limit(Some(self.time_limit))
+            .time_limit(Some(self.time_limit)))
     }
 }
 
@@ -179,7 +187,8 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
     if prior.left_out() > 0 {
         remark(&format!("note: categories with share 0, which never occur, are left out: {}", prior.left_out()));
     }
-    let fronts = watched(|progress| pareto(prior, &args.options(), progress))?;
+    let options = args.options()?;
+    let fronts = watched(|progress| pareto(prior, &options, progress))?;
     plots::write(&args.plot, || fronts.plot().svg(), || fronts.plot().png())?;
     if let Some(path) = &args.output {
         write_document(&Target::new(path), fronts.csv().as_bytes())?;
@@ -264,12 +273,20 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
 
 /// Explains the numbers, what is missing, and the plots.
 fn remarks(fronts: &Fronts, plots: &[PathBuf]) -> String {
+    let privacy = match fronts.largest_loss {
+        Some(largest) => format!(
+            "Privacy is the expected loss of the best guess of a person's true category, as a share of the largest loss, \
+             {largest}."
+        ),
+        None => "Privacy is the probability that the best guess of a person's true category is wrong.".to_owned(),
+    };
     let mut text = paragraph(
-        "Privacy is the probability that the best guess of a person's true category is wrong. Errors are mean squared \
+        &(privacy
+            + " Errors are mean squared \
          errors of the shares, averaged over categories. The hypervolume is the area that the points of a front \
          dominate, with the error in powers of ten; larger is better. All of it holds for this prior only. No channel \
          is better than the exact one by more than the gap. Next: candor design --method front --map-privacy with one \
-         of these values.",
+         of these values."),
     );
     if fronts.out_of_time {
         text += &paragraph("Time limit reached: points may be missing or not optimal.");

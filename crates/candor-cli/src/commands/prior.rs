@@ -2,14 +2,24 @@
 
 use candor::prior::{Stated, column, counted, shares};
 use candor_base::schema::Attribute;
+use candor_design::pareto::loss::Loss;
 use candor_design::pareto::prior::Prior;
 use candor_tables::TableError;
 use candor_tables::infer::Bins;
-use candor_tables::input::{Input, Location};
+use candor_tables::input::{Input, Location, cells};
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::flags::with_flags;
+
+/// Reads the loss of a wrong guess: `ordinal`, or a matrix in a file.
+pub fn read_loss(given: &str) -> Result<Loss, Failure> {
+    match given {
+        Loss::ORDINAL => Ok(Loss::Named(given.to_owned())),
+        path if std::path::Path::new(path).exists() => Ok(Loss::Matrix(cells(std::path::Path::new(path))?)),
+        path => Err(Failure::about("--loss", format!("there is no file {path}; expected \"ordinal\" or a CSV file"))),
+    }
+}
 
 #[derive(Args)]
 pub struct PriorArgs {

@@ -6,7 +6,7 @@ use candor_design::pareto::plan::unrefined;
 use candor_design::pareto::prior::Prior;
 use clap::Args;
 
-use super::prior::PriorArgs;
+use super::prior::{PriorArgs, read_loss};
 use super::{PlanOutputArgs, parse_respondents, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
@@ -17,7 +17,8 @@ use crate::show::{count, emit, emit_json, paragraph, remark, table};
 #[command(after_help = "\
 Examples:
   candor refine warner.json --prior 0.4,0.3,0.2,0.1 -o better.json --allow-unbounded
-  candor refine warner.json --uniform-prior 4 --posterior-bound 1 --allow-unbounded")]
+  candor refine warner.json --uniform-prior 4 --posterior-bound 1 --allow-unbounded
+  candor refine warner.json --uniform-prior 4 --loss ordinal --allow-unbounded")]
 pub struct RefineArgs {
     /// Plan (JSON) of one attribute; - for standard input
     plan: String,
@@ -30,6 +31,10 @@ pub struct RefineArgs {
     /// Largest posterior of any category given any answer [default: that of the plan]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     posterior_bound: Option<f64>,
+    /// Loss of a wrong guess: ordinal (the number of categories between guess and truth), or a CSV file with a row for
+    /// each guess and a column for each true category [default: every wrong guess costs the same]
+    #[arg(long, value_name = "L.csv")]
+    loss: Option<String>,
     /// Accept an unbounded plan in place of one with a finite epsilon
     #[arg(long)]
     allow_unbounded: bool,
@@ -63,6 +68,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     let options = RefineOptions::default()
         .posterior_bound(args.posterior_bound)
         .allow_unbounded(args.allow_unbounded)
+        .loss(args.loss.as_deref().map(read_loss).transpose()?)
         .respondents(args.respondents);
     let refined = working("splitting answers", || refine(&plan, prior, &options)).map_err(wrong)?;
     caution.iter().for_each(|caution| remark(caution));
@@ -102,6 +108,11 @@ fn describe(refined: &Refinement, respondents: f64) -> String {
         count(respondents as u64)
     );
     text += &table(&["", "privacy", "squared error", "worst posterior", "outputs", "epsilon"], &rows);
+    if let Some(largest) = refined.largest_loss {
+        text += &paragraph(&format!(
+            "Privacy is the expected loss of the best guess, as a share of the largest loss, {largest}."
+        ));
+    }
     let better = refined.after.utility.unwrap_or(f64::INFINITY) < refined.before.utility.unwrap_or(f64::INFINITY);
     text + &paragraph(match better {
         true => {

@@ -4,7 +4,7 @@ use candor::choice::Choice;
 use candor::estimate::EstimateOptions;
 use candor::format::{p_is, p_value};
 use candor::sampling::SamplingDesign;
-use candor::scan::{self, Adjust, Scan, ScanTest};
+use candor::scan::{self, Adjust, Scan, ScanTarget, ScanTest};
 use candor::test::{GroupTest, Independence, one_pair, tables, test_groups_with_progress, test_with_progress};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -26,6 +26,7 @@ Examples:
   candor test plan.json responses.parquet --independence Education,Income
   candor test plan.json responses.csv --independence Education,Income --by Region --weights weight
   candor test plan.json responses.csv --with Income --adjust bh --top 3
+  candor test crossed.json crossed.csv --crossed --top 3
   candor test plan.json responses.csv --tables Income --compare-groups Sex
   candor test plan.json responses.csv --mean Income --scores Income:30,70 --compare-groups Sex
   candor test plan.json responses.csv --tables Income --baseline earlier.parquet --baseline-plan first.json")]
@@ -45,14 +46,23 @@ pub struct TestArgs {
     #[arg(
         long,
         value_name = "NAME",
+        group = "scan",
         conflicts_with_all = ["independence", "by", "tables", "mean", "compare", "against"]
     )]
     with: Option<String>,
+    /// Test the two parts of every crossed attribute for independence (a scan): attributes such as SNP*Disease, whose
+    /// categories are all combinations; see candor design --cross-with
+    #[arg(
+        long,
+        group = "scan",
+        conflicts_with_all = ["independence", "by", "tables", "mean", "compare", "against"]
+    )]
+    crossed: bool,
     /// Adjustment of the p-values of a scan for multiple testing
-    #[arg(long, value_parser = choice::<Adjust>(), default_value = Adjust::default().name(), requires = "with")]
+    #[arg(long, value_parser = choice::<Adjust>(), default_value = Adjust::default().name(), requires = "scan")]
     adjust: Adjust,
     /// Number of attributes that a scan selects; reports how often each would be selected again
-    #[arg(long, value_name = "K", default_value_t = 10, requires = "with")]
+    #[arg(long, value_name = "K", default_value_t = 10, requires = "scan")]
     top: usize,
     #[command(flatten)]
     differences: DifferenceArgs,
@@ -79,8 +89,9 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let survey = |plan: &Plan| args.survey.survey(plan, args.condition.as_deref());
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
-    if let Some(outcome) = &args.with {
-        return run_scan(&args, &plan, outcome, &survey(&plan)?, sources);
+    let target = args.with.as_deref().map(ScanTarget::With).or(args.crossed.then_some(ScanTarget::Crossed));
+    if let Some(target) = target {
+        return run_scan(&args, &plan, target, &survey(&plan)?, sources);
     }
     let Some(independence) = &args.independence else {
         let read = Read { plan: &plan, sources, survey: &survey, confidence: args.confidence };
@@ -110,12 +121,12 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
 fn run_scan(
     args: &TestArgs,
     plan: &Plan,
-    outcome: &str,
+    target: ScanTarget<'_>,
     survey: &SamplingDesign,
     sources: Sources<'_>,
 ) -> Result<(), Failure> {
-    let counts = count_responses(plan, survey, sources, &scan::tables(plan.schema(), outcome)?, false)?;
-    let found = watched(|progress| scan::scan_with_progress(plan, &counts, outcome, args.adjust, args.top, progress))?;
+    let counts = count_responses(plan, survey, sources, &scan::tables(plan.schema(), target)?, false)?;
+    let found = watched(|progress| scan::scan_with_progress(plan, &counts, target, args.adjust, args.top, progress))?;
     match args.json {
         true => emit_json(&found),
         false => emit(&describe_scan(&found)),
@@ -124,12 +135,11 @@ fn run_scan(
 
 /// Formats the selected attributes of a scan, naive and corrected statistics side by side.
 fn describe_scan(found: &Scan) -> String {
-    let mut text = format!(
-        "Which of {} depend on {}? {} responses\n\n",
-        plural(found.tested, "attribute"),
-        found.outcome,
-        count(found.respondents)
-    );
+    let tested = match &found.outcome {
+        Some(outcome) => format!("Which of {} depend on {outcome}?", plural(found.tested, "attribute")),
+        None => format!("Which of {} have parts that depend on each other?", plural(found.tested, "crossed attribute")),
+    };
+    let mut text = format!("{tested} {} responses\n\n", count(found.respondents));
     let row = |test: &ScanTest| {
         let naive = test.naive.as_ref().map_or(["-".to_owned(), "-".to_owned()], |naive| {
             [format!("{:.2}", naive.statistic), p_value(naive.p_value)]

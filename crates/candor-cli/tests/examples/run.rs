@@ -82,6 +82,8 @@ pub fn with_files() -> Sandbox {
         "cluster schema.toml people.csv --max-cells 10 --min-dependence 0.1 -o clusters.json",
         "design --categories 4 --method warner --p 0.7 -o warner.json",
         "design --categories 4,4 --method heuristic --attribute-epsilon 3,3 -o heuristic.json",
+        "design schema.toml --cross-with Income --method independent --epsilon 8 -o crossed.json",
+        "randomize crossed.json people.csv --seed 1 -o crossed.csv",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.csv",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.parquet",
         "randomize first.json people.csv --keep weight --seed 2 -o earlier.parquet",

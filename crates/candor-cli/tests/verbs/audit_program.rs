@@ -52,7 +52,7 @@ fn programs_that_cannot_be_audited_are_told() {
         ("sleep 30", "--time-limit 0.5", &["0 of 4000 answers in 0.5 seconds", "--time-limit"]),
         // It always answers soon, and would take minutes.
         ("awk '{ system(\"sleep 0.02\"); print; fflush() }'", "--time-limit 0.5", &["of 4000 answers in 0.5 seconds"]),
-        ("sed -u s/no/\\xff/", "", &["is not valid UTF-8", "hexadecimal"]),
+        ("sh -c 'printf \"\\377\\n\"; cat'", "", &["answer 1 is not valid UTF-8", "hexadecimal"]),
         ("sh -c 'tr -d \"\\n\" < /dev/zero'", "--time-limit 9", &["more than 65536", "short summary"]),
         ("cat", "--confidence 1", &["invalid --confidence: 1"]),
         ("cat", "--claimed -1", &["--claimed is -1"]),

@@ -73,9 +73,58 @@ fn experiments_refuse_what_cannot_be() {
     refused("multidimensional people.csv --drop id,b,c", "fewer than two");
     refused("multidimensional people.csv", "id");
     refused("optimized-rr people.csv --drop id --epsilon-i 5,2", "smaller number comes first");
-    refused("optrr people.csv --drop id --attributes z", "there is no attribute \"z\"; expected some of a, b, c");
+    refused("optrr people.csv --drop id --attributes z", "--attributes: no attribute \"z\"; expected some of a, b, c");
     refused("optrr people.csv --drop id --delta 2", "--delta is 2");
     refused("l-diversity people.csv --drop id --gamma 1", "--gamma is 1");
     refused("l-diversity nobody.csv", "nobody.csv");
-    sandbox.run("experiment optimized-rr people.csv --drop id --epsilon-i 1").refused(2, &["two numbers"]);
+    refused("optimized-rr people.csv --drop id --epsilon-i 1", "--epsilon-i takes two numbers");
+    refused("optimized-rr people.csv --drop id --with z", "--with: no attribute \"z\"; expected some of a, b, c");
+    refused("optimized-rr people.csv --drop id --with c --snps 3", "--snps is 3; expected a number from 1 to 2");
+    refused("optimized-rr people.csv --drop id,b,c --with a", "no randomized attribute besides \"a\"");
+    refused(
+        "optimized-rr people.csv --drop id --with c --repeats 100000 --snps 2,2,2,2,2,2,2",
+        "2,000,000,000 answers",
+    );
+    sandbox.run("experiment optimized-rr people.csv --drop id --snps 2").refused(2, &["--with"]);
+    refused("optrr people.csv --bins id=quantle:3", "--bins");
+}
+
+/// A file with columns as in the Adult data set; age is the paper's first attribute (Fig. 5c).
+#[test]
+fn age_of_ones_own_copy_of_adult() {
+    let sandbox = Sandbox::new();
+    let mut text = String::from("age,workclass,education,sex\n");
+    for i in 0..600 {
+        let age = 17 + i * 7 % 61;
+        let (work, school) = (["Private", "State-gov", "?"][i % 3], ["HS-grad", "Bachelors"][i / 5 % 2]);
+        text += &format!("{age},{work},{school},{}\n", ["Male", "Female"][i / 3 % 2]);
+    }
+    sandbox.write("adult.csv", text);
+    let words = "experiment optrr adult.csv --bins age=width:10 --missing ? --generations 30 --delta 0.8";
+    let said = sandbox.run(&format!("{words} -o out")).fine().out;
+    for attribute in ["age: ", "workclass: ", "education: ", "sex: "] {
+        assert!(said.contains(attribute), "{attribute} {said}");
+    }
+    // The smallest privacy of the exact front is one minus the bound.
+    let points = rows(&sandbox.read("out/optrr-age-front-points.csv"));
+    let exact: Vec<f64> =
+        points.iter().filter(|row| row[0].contains("exact")).map(|row| row[1].parse().unwrap()).collect();
+    assert!((exact.iter().copied().fold(f64::INFINITY, f64::min) - 0.2).abs() < 1e-6, "{points:?}");
+    sandbox.run("experiment optrr adult.csv --generations 30 --max-categories 5").refused(2, &["--max-categories"]);
+}
+
+/// Section V-B on one's own data: the heuristic and the Kronecker product at the same total, for several k.
+#[test]
+fn statistics_with_an_outcome() {
+    let sandbox = people();
+    let words = "experiment optimized-rr people.csv --drop id --with c --snps 1,2 --epsilon-i 2,3 --repeats 3";
+    sandbox.run(&format!("{words} -o out")).fine();
+    let table = rows(&sandbox.read("out/optimized-rr-difference.csv"));
+    assert_eq!(table.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    // One attribute: both methods are k-ary randomized response at the same epsilon, from 2 to 3.
+    let total: f64 = table[0][1].parse().unwrap();
+    assert!((2.0..=3.1).contains(&total), "{total}");
+    let made: serde_json::Value = serde_json::from_str(&sandbox.run(&format!("{words} --json")).fine().out).unwrap();
+    assert_eq!((made["records"].as_u64(), made["tables"][0]["rows"][1][0].as_str()), (Some(400), Some("2")));
+    assert_eq!(made["plots"][0]["series"][0]["points"].as_array().unwrap().len(), 2);
 }

@@ -217,3 +217,65 @@ fn mistakes_are_told() {
         sandbox.run(flags).refused(code, &[part]);
     }
 }
+
+/// Any accuracy function (Huang and Du 2008, eq. 5): 0 and 1 as a matrix is the front as it is, and others bring a
+/// certified expected loss.
+#[test]
+fn losses_of_guesses() {
+    let sandbox = Sandbox::new();
+    sandbox.write("wrong.csv", "0,1,1\n1,0,1\n1,1,0\n");
+    sandbox.write("loss.csv", ",low,mid,high\nlow,0,1,4\nmid,1,0,1\nhigh,4,1,0\n");
+    let flags = "pareto --prior 0.5,0.3,0.2 --posterior-bound 0.9 --map-privacy 0.2,0.3,0.4 --method exact --json";
+    let (plain, same) =
+        (json(&sandbox.run(flags).fine().out), json(&sandbox.run(&format!("{flags} --loss wrong.csv")).fine().out));
+    for (one, other) in plain["points"].as_array().unwrap().iter().zip(same["points"].as_array().unwrap()) {
+        for field in ["privacy", "utility", "lower_bound"] {
+            let (one, other) = (one[field].as_f64().unwrap(), other[field].as_f64().unwrap());
+            assert!((one / other - 1.0).abs() < 1e-5, "{field}: {one} {other}");
+        }
+    }
+    assert!(plain["largest_loss"].is_null() && same["largest_loss"] == 1.0);
+    let said = sandbox.run("pareto --prior 0.5,0.3,0.2 --loss ordinal --points 3 --generations 60 --plot l.svg").fine();
+    assert!(
+        said.out.contains("expected loss of the best guess") && said.out.contains("largest loss, 2"),
+        "{}",
+        said.out
+    );
+    assert!(sandbox.read("l.svg").contains("measured by a loss"));
+    // These shares sum to a hair more than one: privacy begins at 0 all the same.
+    sandbox.run("pareto --prior 0.4,0.3,0.2,0.1 --loss ordinal --method exact --points 4").fine();
+
+    sandbox.write(
+        "schema.toml",
+        "[[attribute]]\nname = \"Income\"\nkind = \"ordinal\"\ncategories = [\"low\", \"mid\", \"high\"]\n",
+    );
+    let design = "design schema.toml --method front --prior 0.5,0.3,0.2 --map-privacy 0.1";
+    let made = sandbox.run(&format!("{design} --loss loss.csv -o plan.json")).fine().out;
+    assert!(made.contains("the best guess loses at least 0.4000"), "{made}");
+    sandbox.run("design schema.toml --method warner --p 0.6 -o warner.json").fine();
+    let refine = "refine warner.json --prior 0.5,0.3,0.2 --loss ordinal --allow-unbounded";
+    let refined = json(&sandbox.run(&format!("{refine} -o better.json --json")).fine().out);
+    let of = |side: &str, field: &str| refined[side][field].as_f64().unwrap();
+    assert!((of("before", "privacy") - of("after", "privacy")).abs() < 1e-6);
+    assert!(of("after", "utility") < 0.95 * of("before", "utility") && refined["largest_loss"] == 2.0, "{refined}");
+    let said = sandbox.run(refine).fine().out;
+    assert!(said.contains("as a share of the largest loss, 2"), "{said}");
+
+    for (text, said) in [
+        ("0,1\n1,0\n", "the loss matrix has 2 rows and 2 columns, but there are 3 categories"),
+        ("0,1,2\n1,0,x\n2,1,0\n", "the loss matrix is unreadable"),
+        ("0,1,2\n1,0,-1\n2,1,0\n", "has -1 in row 2, column 3"),
+        (",mid,low,high\nmid,0,1,2\nlow,1,0,1\nhigh,2,1,0\n", "where the category is \"low\""),
+        ("0,0,0\n0,0,0\n0,0,0\n", "is 0 everywhere"),
+    ] {
+        sandbox.write("bad.csv", text);
+        sandbox.run(&format!("{design} --loss bad.csv -o bad.json")).refused(1, &[said]);
+    }
+    sandbox.run(&format!("{design} --loss nothing.csv -o bad.json")).refused(1, &["--loss", "nothing.csv", "ordinal"]);
+    sandbox.run(&format!("{design} --loss ordinal --outputs 4 -o bad.json")).refused(1, &["outputs"]);
+    let far = "design schema.toml --method front --prior 0.5,0.3,0.2 --map-privacy 0.6 --loss ordinal -o bad.json";
+    sandbox.run(far).refused(1, &["cannot be reached", "0.35"]);
+    sandbox.run("design schema.toml --method warner --p 0.6 --loss ordinal").refused(2, &["--loss", "front"]);
+    let large = "pareto --normal-prior 41 --loss ordinal --method exact --points 2";
+    sandbox.run(large).refused(1, &["too many extreme posteriors", "--method evolve"]);
+}

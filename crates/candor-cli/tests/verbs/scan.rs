@@ -66,6 +66,55 @@ fn scans_are_many_tests() {
     assert!(text.contains("snp4") && text.contains("naive p") && !text.contains("snp1 "), "{text}");
 }
 
+/// One attribute of four categories (Yamamoto and Shibuya 2024, section V-B). RR-Joint of SNP and disease randomizes the
+/// same four combinations with the same probabilities, so the test of its two attributes is that of the parts.
+#[test]
+fn the_parts_of_a_crossed_attribute() {
+    let sandbox = Sandbox::new();
+    sandbox.write("genome.csv", genome());
+    sandbox.run("schema infer genome.csv -o schema.toml").fine();
+    sandbox.run("design schema.toml --cross-with Disease --method independent --epsilon 30 -o crossed.json").fine();
+    sandbox.run("randomize crossed.json genome.csv --seed 3 -o crossed.csv").fine();
+    let answers = crate::sandbox::rows(&sandbox.read("crossed.csv"));
+    assert_eq!((answers[0][3].as_str(), answers[0].len()), ("snp4*Disease", 12));
+    let scan = json(&sandbox.run("test crossed.json crossed.csv --crossed --top 2 --json").fine().out);
+    assert!(scan["outcome"].is_null() && scan["tested"] == 12);
+    let tests = scan["tests"].as_array().unwrap();
+    assert_eq!(tests[0]["attribute"], "snp4*Disease");
+    assert!(tests[0]["selected_again"].as_f64().unwrap() > 0.9, "{}", tests[0]);
+    // The same answers, as those of RR-Joint.
+    sandbox.run("design schema.toml --only snp4,Disease --method joint --epsilon 2.5 -o joint.json").fine();
+    let recoded = answers[1..].iter().map(|row| row[3].split_once('*').unwrap());
+    let recoded: String = recoded.map(|(snp, disease)| format!("{disease},{snp}\n")).collect();
+    sandbox.write("joint.csv", format!("Disease,snp4\n{recoded}"));
+    let test = "test joint.json joint.csv --unmarked --independence snp4,Disease --json";
+    let joint = json(&sandbox.run(test).fine().out);
+    for (one, other) in
+        [(&tests[0]["statistic"], &joint["statistic"]), (&tests[0]["naive"]["statistic"], &joint["naive"]["statistic"])]
+    {
+        let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
+        assert!((one / other - 1.0).abs() < 1e-9, "{one} {other}");
+    }
+    assert_eq!((&tests[0]["degrees"], &tests[0]["naive"]["degrees"]), (&2.into(), &2.into()));
+    let text = sandbox.run("test crossed.json crossed.csv --crossed --top 2").fine().out;
+    assert!(text.contains("12 crossed attributes have parts") && text.contains("naive p"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_crossed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("genome.csv", genome());
+    sandbox.run("schema infer genome.csv --public snp1 -o schema.toml").fine();
+    let design = "design schema.toml --method independent --epsilon 28 -o plan.json";
+    sandbox.run(&format!("{design} --cross-with Diseas")).refused(1, &["Disease"]);
+    sandbox.run(&format!("{design} --cross-with snp1")).refused(1, &["--cross", "public"]);
+    sandbox.run("design schema.toml --only Disease --cross-with Disease --epsilon 1").refused(1, &["--cross-with"]);
+    sandbox.run(design).fine();
+    sandbox.run("randomize plan.json genome.csv --seed 3 -o responses.csv").fine();
+    sandbox.run("test plan.json responses.csv --crossed").refused(2, &["--crossed", "--cross-with"]);
+    sandbox.run("test plan.json responses.csv --crossed --with Disease").refused(2, &["cannot be used with"]);
+}
+
 #[test]
 fn what_cannot_be_scanned() {
     let sandbox = Sandbox::new();

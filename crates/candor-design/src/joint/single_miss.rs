@@ -84,6 +84,9 @@ pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
     order
 }
 
+/// Attribute epsilons below this tell nothing, so a total that allows no more is refused.
+const LEAST_EPSILON: f64 = 1e-3;
+
 /// Designs the heuristic's plan with attribute epsilons in the given ratio, as large as `total` allows.
 ///
 /// Attributes with the largest need come first. Changed attribute epsilons may exceed the requested ones. The
@@ -110,7 +113,7 @@ pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<He
         let middle = 0.5 * (low + high);
         *(if epsilon(middle)? <= total { &mut low } else { &mut high }) = middle;
     }
-    if low * largest < 1e-9 {
+    if low * largest < LEAST_EPSILON {
         return Err(DesignError::NoHeuristic(total));
     }
     // The integers decide; take a few steps down if they exceed the total.

@@ -73,8 +73,8 @@ impl FrontChannel {
     /// This corrects excesses due to rounding, or to a program that was not solved completely. The distribution of the
     /// answers does not change.
     pub(crate) fn within(mut self, goal: &FrontProblem, accuracy: f64) -> FrontChannel {
-        let (shares, largest) = (goal.prior().shares(), goal.prior().largest());
-        let guessed: f64 = self.rows().map(|row| row.iter().copied().fold(0.0, f64::max)).sum();
+        let (shares, largest) = (goal.prior().shares(), goal.least_accurate());
+        let guessed = goal.accuracy_of(self.rows());
         let mut part = if guessed > accuracy { (guessed - accuracy) / (guessed - largest) } else { 0.0 };
         for row in self.rows() {
             let weight: f64 = row.iter().sum();

@@ -9,11 +9,14 @@
 //! - [`polish`] improves any channel to a local optimum.
 //! - [`warner`] is the front of the classical methods.
 //! - [`refine`] splits the answers of an existing channel into better ones at equal privacy.
+//!
+//! With a [`loss`], guesses are not right or wrong but more or less accurate (eq. 5).
 
 pub mod hypervolume;
 pub mod prior;
 pub mod channel;
 pub mod measure;
+pub mod loss;
 pub mod polish;
 pub mod warner;
 pub mod evolve;
@@ -89,6 +92,31 @@ pub enum FrontError {
         /// Maximum number of steps.
         most: f64,
     },
+    /// A loss matrix that cannot be used.
+    #[error("the loss matrix {0}")]
+    Loss(String),
+    /// A privacy that no channel has, for a loss.
+    #[error(
+        "privacy {privacy} cannot be reached: without any answer the best guess loses {most:.6} of the largest loss on \
+         average. Ask for less, from {least:.6} on"
+    )]
+    TooMuchLoss {
+        /// What was asked.
+        privacy: f64,
+        /// The least privacy of any channel.
+        least: f64,
+        /// The largest privacy of any channel.
+        most: f64,
+    },
+    /// A loss for which the best channels cannot be computed.
+    #[error(
+        "the loss matrix of {categories} categories has too many extreme posteriors for the exact front; use `method \
+         evolve`, or fewer categories"
+    )]
+    TooManyVertices {
+        /// The number of categories that occur.
+        categories: usize,
+    },
     /// The input is not a channel for the prior.
     #[error("{0}")]
     Channel(String),
@@ -108,6 +136,16 @@ pub enum FrontError {
 pub struct FrontProblem {
     prior: prior::Prior,
     bound: f64,
+    /// The loss with the labels that it was checked against, and the accuracy of guesses. `None`: a wrong guess is
+    /// wrong.
+    loss: Option<Guessing>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Guessing {
+    loss: loss::Loss,
+    labels: Option<Vec<String>>,
+    accuracy: loss::Accuracy,
 }
 
 impl FrontProblem {
@@ -124,7 +162,78 @@ impl FrontProblem {
         if bound < largest {
             return Err(FrontError::BoundBelowPrior { bound, largest });
         }
-        Ok(FrontProblem { prior, bound })
+        Ok(FrontProblem { prior, bound, loss: None })
+    }
+
+    /// Measures guesses by a loss instead of right and wrong; `labels` are the categories, if the matrix has labels to
+    /// be checked.
+    ///
+    /// # Errors
+    /// Returns [`FrontError::Loss`] if the loss does not fit the prior, or is the same whatever an answer tells.
+    pub fn with_loss(self, loss: loss::Loss, labels: Option<&[String]>) -> Result<FrontProblem, FrontError> {
+        let accuracy = loss::Accuracy::new(&loss, labels, &self.prior, self.bound)?;
+        let loss = Some(Guessing { loss, labels: labels.map(<[String]>::to_vec), accuracy });
+        Ok(FrontProblem { loss, ..self })
+    }
+
+    /// The same with another bound.
+    ///
+    /// # Errors
+    /// As [`FrontProblem::new`].
+    pub(crate) fn with_bound(&self, bound: f64) -> Result<FrontProblem, FrontError> {
+        let goal = FrontProblem::new(self.prior.clone(), bound)?;
+        match &self.loss {
+            Some(Guessing { loss, labels, .. }) => goal.with_loss(loss.clone(), labels.as_deref()),
+            None => Ok(goal),
+        }
+    }
+
+    /// The largest loss: privacy times this is the expected loss of the best guess. `None` without a loss.
+    pub fn largest_loss(&self) -> Option<f64> {
+        self.accuracy().map(loss::Accuracy::largest)
+    }
+
+    /// The accuracy of guesses, if there is a loss.
+    pub(crate) fn accuracy(&self) -> Option<&loss::Accuracy> {
+        self.loss.as_ref().map(|guessing| &guessing.accuracy)
+    }
+
+    /// The largest accuracy that any channel within the bound can have.
+    pub(crate) fn most_accurate(&self) -> f64 {
+        self.accuracy().map_or(self.bound, |accuracy| 1.0 - accuracy.range().0)
+    }
+
+    /// The accuracy of the best guess without any answer.
+    pub(crate) fn least_accurate(&self) -> f64 {
+        self.accuracy().map_or_else(|| self.prior.largest(), |accuracy| 1.0 - accuracy.range().1)
+    }
+
+    /// The accuracy of the best guesses for rows of joint probabilities.
+    pub(crate) fn accuracy_of<'a>(&self, rows: impl Iterator<Item = &'a [f64]>) -> f64 {
+        match self.accuracy() {
+            Some(accuracy) => accuracy.of_rows(rows),
+            None => rows.map(|row| row.iter().copied().fold(0.0, f64::max)).sum(),
+        }
+    }
+
+    /// The measures of any channel, as [`measure::measure`], with the privacy of the loss.
+    pub fn measure(&self, channel: &channel::FrontChannel) -> measure::Measures {
+        let found = measure::measure(channel, &self.prior);
+        match self.accuracy() {
+            Some(accuracy) => measure::Measures { privacy: loss::privacy_of(accuracy, channel), ..found },
+            None => found,
+        }
+    }
+
+    /// The measures of a square matrix, as [`measure::measure_square`], with the privacy of the loss.
+    pub fn measure_square(&self, columns: &[f64]) -> measure::Measures {
+        let found = measure::measure_square(columns, &self.prior);
+        match self.accuracy() {
+            Some(accuracy) => {
+                measure::Measures { privacy: 1.0 - accuracy.of_columns(columns, self.prior.shares()), ..found }
+            }
+            None => found,
+        }
     }
 
     /// Returns the prior.
@@ -141,7 +250,10 @@ impl FrontProblem {
     ///
     /// Under the bound no optimal channel has less than the first, and no channel at all has more than the second.
     pub fn range(&self) -> (f64, f64) {
-        (1.0 - self.bound, 1.0 - self.prior.largest())
+        match self.accuracy() {
+            Some(accuracy) => accuracy.range(),
+            None => (1.0 - self.bound, 1.0 - self.prior.largest()),
+        }
     }
 
     /// Checks that a channel with this privacy can exist.
@@ -151,6 +263,9 @@ impl FrontProblem {
     /// [`FrontError::Parameter`] if it is negative or not a number.
     pub fn check_privacy(&self, privacy: f64) -> Result<(), FrontError> {
         let (least, most) = self.range();
+        if privacy > most && self.loss.is_some() {
+            return Err(FrontError::TooMuchLoss { privacy, least, most });
+        }
         if privacy > most {
             let advice = match most > least {
                 true => format!("Ask for less, from {least:.6} on"),

@@ -28,6 +28,9 @@ pub fn with_outputs(goal: &FrontProblem, privacy: f64, outputs: usize, seed: u64
         let range = "there must be at least as many outputs as categories, or shares cannot be estimated";
         return Err(FrontError::Parameter { name: "outputs", value: outputs as f64, range });
     }
+    if goal.accuracy().is_some() {
+        return Err(FrontError::Loss("cannot be used with `outputs`; leave one of them out".to_owned()));
+    }
     let best = exact(goal, privacy)?;
     if best.channel.outputs() <= outputs {
         return Ok(best);

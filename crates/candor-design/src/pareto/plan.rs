@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::FrontChannel;
 use super::exact::{ExactPoint, exact};
+use super::loss::{Loss, rounded_down};
 use super::measure::{Measures, measure};
 use super::outputs::with_outputs;
 use super::prior::Prior;
@@ -61,6 +62,9 @@ pub struct FrontRequest {
     /// Maximum number of outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<usize>,
+    /// What a wrong guess costs; without it every wrong guess costs the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
     /// Attributes to cross-classify, so that they are reported together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<Vec<String>>,
@@ -84,6 +88,8 @@ impl FrontRequest {
         posterior_bound(bound: f64): posterior_bound = Some(bound);
         /// Sets the maximum number of outputs.
         outputs(outputs: usize): outputs = Some(outputs);
+        /// What a wrong guess costs; privacy is then the expected loss as a share of the largest.
+        loss(loss: Loss): loss = Some(loss);
         /// Sets the attributes to cross-classify, so that they are reported together.
         cross(names: impl IntoIterator<Item = impl Into<String>>): cross = Some(texts(names));
     }
@@ -105,7 +111,18 @@ impl Design for FrontRequest {
         };
         let goal = FrontProblem::new(Prior::stated_as(&self.prior)?, self.posterior_bound.unwrap_or(1.0))?;
         let schema = crossed_if_asked(schema, self.cross.as_deref())?;
-        Ok(plan(&schema, &goal, aim, self.outputs, 1)?.0.into())
+        let Some(loss) = &self.loss else { return Ok(plan(&schema, &goal, aim, self.outputs, 1)?.0.into()) };
+        let (attribute, _) = single_attribute(&schema, "front")?;
+        let goal = goal.with_loss(loss.clone(), Some(schema.attributes()[attribute].categories()))?;
+        let (plan, _) = plan(&schema, &goal, aim, self.outputs, 1)?;
+        let note = certified_loss(&goal, &plan).map(|(privacy, largest)| {
+            format!(
+                "For the stated prior and this loss the best guess loses at least {:.4} on average: privacy {privacy:.4} \
+                 times the largest loss, {largest}. Certified from the plan's integers.",
+                privacy * largest
+            )
+        });
+        Ok(DesignOutcome { notes: note.into_iter().collect(), ..plan.into() })
     }
 }
 
@@ -136,7 +153,7 @@ pub fn plan(
         Aim::Utility { utility, respondents } => most_private(goal, utility * respondents * prior.len() as f64)?,
     };
     for margin in MARGINS {
-        let Ok(tighter) = FrontProblem::new(prior.clone(), goal.bound() * (1.0 - margin)) else { break };
+        let Ok(tighter) = goal.with_bound(goal.bound() * (1.0 - margin)) else { break };
         let most = tighter.range().1;
         let asked = (privacy + margin).min(most).max(privacy);
         let point = match outputs {
@@ -147,7 +164,10 @@ pub fn plan(
         let matrix = Matrix::rounded(vec![categories], labels, &point.channel.columns(prior))?;
         let guess = matrix.guess(prior.stated()).ok_or(candor_base::plan::PlanError::Prior)?;
         let one = Rational::from(num_bigint::BigUint::from(1u32));
-        let private = exactly(privacy).is_some_and(|privacy| guess.accuracy() + privacy <= one);
+        let private = exactly(privacy).is_some_and(|privacy| match goal.accuracy() {
+            Some(loss) => loss.certified(&matrix, prior.stated()).is_some_and(|certified| certified >= privacy),
+            None => guess.accuracy() + privacy <= one,
+        });
         let bounded = exactly(goal.bound()).is_some_and(|bound| *guess.worst() <= bound);
         // A privacy below 1 - delta has no effect: the bound alone guarantees that.
         if bounded && (private || privacy <= goal.range().0) {
@@ -157,6 +177,14 @@ pub fn plan(
         }
     }
     Err(FrontError::Unsolved { privacy }.into())
+}
+
+/// The privacy of a plan for the goal's prior and loss, from its integers and rounded down, and the largest loss.
+fn certified_loss(goal: &FrontProblem, plan: &Plan) -> Option<(f64, f64)> {
+    let (accuracy, Channel::Matrix(matrix)) = (goal.accuracy()?, &plan.blocks()[0].channels()[0].1) else {
+        return None;
+    };
+    Some((rounded_down(&accuracy.certified(matrix, goal.prior().stated())?), accuracy.largest()))
 }
 
 /// Returns the largest privacy at which the best channel has at most this variance, by bisection.
@@ -194,6 +222,8 @@ pub struct RefinedPlan {
     pub after: Measures,
     /// Number of answers before and after.
     pub outputs: (usize, usize),
+    /// The largest loss, if guesses are measured by one.
+    pub largest_loss: Option<f64>,
 }
 
 /// Returns the only attribute of a plan that can be refined, and `columns[category][answer]` of its channel.
@@ -231,12 +261,24 @@ pub fn unrefined(plan: &Plan) -> Result<(usize, Vec<Vec<f64>>), DesignError> {
 /// # Errors
 /// Returns the errors of [`unrefined`], and a [`FrontError`] if the prior does not fit or has shares of zero, or if the
 /// plan has posteriors above the bound.
-pub fn refine_plan(plan: &Plan, prior: Prior, bound: Option<f64>) -> Result<RefinedPlan, DesignError> {
+pub fn refine_plan(
+    plan: &Plan,
+    prior: Prior,
+    bound: Option<f64>,
+    loss: Option<&Loss>,
+) -> Result<RefinedPlan, DesignError> {
     let (attribute, columns) = unrefined(plan)?;
     check_prior(plan.schema(), attribute, &prior)?;
     let channel = FrontChannel::from_columns(&prior, &columns)?;
     let present = measure(&channel, &prior);
     let goal = FrontProblem::new(prior, bound.unwrap_or(present.worst_posterior.clamp(f64::MIN_POSITIVE, 1.0)))?;
+    let goal = match loss {
+        Some(loss) => goal.with_loss(loss.clone(), Some(plan.schema().attributes()[attribute].categories()))?,
+        None => goal,
+    };
+    if let Some(guesses) = goal.accuracy() {
+        guesses.vertices()?;
+    }
     let refined = refine(&goal, &channel)?;
     let categories = goal.prior().len();
     let outputs = (channel.outputs(), refined.channel.outputs());
@@ -249,7 +291,10 @@ pub fn refine_plan(plan: &Plan, prior: Prior, bound: Option<f64>) -> Result<Refi
     if let Some(certified) = better.for_prior() {
         (after.privacy, after.worst_posterior) = (certified.map_privacy, certified.worst_posterior);
     }
-    Ok(RefinedPlan { plan: better, before: refined.before, after, outputs })
+    if let Some((privacy, _)) = certified_loss(&goal, &better) {
+        after.privacy = privacy;
+    }
+    Ok(RefinedPlan { plan: better, before: refined.before, after, outputs, largest_loss: goal.largest_loss() })
 }
 
 /// Checks that a prior has a positive share for every category of the attribute.
@@ -303,6 +348,30 @@ mod tests {
         }
     }
 
+    /// The expected loss that is asked for is what the integers give.
+    #[test]
+    fn plans_for_a_loss_keep_what_was_asked() {
+        let schema = Schema::with_sizes(&[4]).unwrap();
+        let goal = FrontProblem::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.9).unwrap();
+        let goal = goal.with_loss(Loss::Named("ordinal".to_owned()), None).unwrap();
+        let (least, most) = goal.range();
+        for part in [0.0, 0.3, 0.6, 0.9] {
+            let privacy = least + part * (most - least);
+            let (plan, point) = plan(&schema, &goal, Aim::Privacy(privacy), None, 1).unwrap();
+            let (certified, largest) = certified_loss(&goal, &plan).unwrap();
+            assert!(certified >= privacy || part == 0.0, "{certified} {privacy}");
+            assert!((certified - point.measures.privacy).abs() < 1e-6 && largest == 3.0);
+            assert!(plan.for_prior().unwrap().worst_posterior <= 0.9);
+        }
+        let request: crate::Request = serde_json::from_value(serde_json::json!({
+            "method": "front", "prior": [0.4, 0.3, 0.2, 0.1], "map_privacy": 0.2, "loss": "ordinal",
+        }))
+        .unwrap();
+        let made = crate::design(&schema, &request).unwrap();
+        assert!(made.notes[0].contains("largest loss, 3"), "{:?}", made.notes);
+        assert!(made.plan.request().unwrap().contains("\"loss\":\"ordinal\""));
+    }
+
     #[test]
     fn by_utility() {
         let goal = FrontProblem::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
@@ -319,18 +388,18 @@ mod tests {
     fn a_warner_plan_refined() {
         let schema = Schema::with_sizes(&[10]).unwrap();
         let warner = crate::k_ary::warner(&schema, 0.49).unwrap();
-        let refined = refine_plan(&warner, Prior::uniform(10).unwrap(), Some(1.0)).unwrap();
+        let refined = refine_plan(&warner, Prior::uniform(10).unwrap(), Some(1.0), None).unwrap();
         assert_eq!(refined.outputs, (10, 11));
         assert!((refined.before.variance - 4.7929).abs() < 5e-5 && (refined.after.variance - 2.0769).abs() < 5e-5);
         assert!((refined.after.privacy - refined.before.privacy).abs() < 1e-12);
         assert_eq!(refined.plan.for_prior().unwrap().map_privacy, refined.after.privacy);
         // Within the posteriors that the plan already has: no sharper, but still better.
-        let within = refine_plan(&warner, Prior::normal(10).unwrap(), None).unwrap();
+        let within = refine_plan(&warner, Prior::normal(10).unwrap(), None, None).unwrap();
         assert!(within.after.variance < 0.9 * within.before.variance);
         assert!(within.after.worst_posterior <= within.before.worst_posterior + 1e-12);
         let several = crate::independent::independent(&Schema::with_sizes(&[2, 2]).unwrap(), &[1.0, 1.0]).unwrap();
-        assert!(refine_plan(&several, Prior::uniform(2).unwrap(), None).is_err());
-        assert!(refine_plan(&warner, Prior::uniform(9).unwrap(), None).is_err());
+        assert!(refine_plan(&several, Prior::uniform(2).unwrap(), None, None).is_err());
+        assert!(refine_plan(&warner, Prior::uniform(9).unwrap(), None, None).is_err());
     }
 
     #[test]

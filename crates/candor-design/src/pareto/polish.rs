@@ -55,7 +55,8 @@ pub(crate) fn polish_from(
     rival: f64,
 ) -> Option<Polished> {
     let accuracy = (1.0 - privacy).min(goal.bound());
-    if start.cells().len() > MAX_CELLS {
+    // With a loss the largest entry of an answer does not bound its accuracy.
+    if start.cells().len() > MAX_CELLS || goal.accuracy().is_some() {
         return None;
     }
     let mut inside = Inside::new(goal, accuracy, start, first)?;

@@ -9,13 +9,15 @@
 //! continues with the rest. Without a bound these are the layers `s (psi_(s) - psi_(s+1))` times uniform on the `s`
 //! likeliest categories. For up to [`MAX_PROGRAM`] categories, a linear program for each answer then searches all
 //! vertices for the split that adds most information.
+//!
+//! With a loss, only the linear program splits, over the vertices of the region in which the guess stays best.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use nalgebra::{DMatrix, DVector};
 
 use super::channel::FrontChannel;
 use super::exact::atoms::Atoms;
-use super::measure::{Information, Measures, measure};
+use super::measure::{Information, Measures};
 use super::{FrontError, FrontProblem};
 
 /// Largest number of categories for which all vertices are considered.
@@ -49,7 +51,7 @@ pub struct Refined {
 /// Returns [`FrontError::Channel`] if the channel has posteriors above the bound, because splitting only sharpens them,
 /// or if there would be too many answers.
 pub fn refine(goal: &FrontProblem, channel: &FrontChannel) -> Result<Refined, FrontError> {
-    let before = measure(channel, goal.prior());
+    let before = goal.measure(channel);
     if before.worst_posterior > goal.bound() * (1.0 + 1e-9) {
         return Err(FrontError::Channel(format!(
             "the channel has a posterior of {:.6}, above the bound {}: splitting answers sharpens posteriors and \
@@ -62,7 +64,10 @@ pub fn refine(goal: &FrontProblem, channel: &FrontChannel) -> Result<Refined, Fr
     let mut greedy: Vec<Vec<(f64, Vec<f64>)>> = Vec::new();
     let mut cells = 0;
     for row in channel.rows() {
-        greedy.push(split(row, goal.bound()));
+        greedy.push(match goal.accuracy() {
+            Some(_) => vec![(1.0, row.to_vec())],
+            None => split(row, goal.bound()),
+        });
         cells += greedy.last().map_or(0, |pieces| pieces.len() * row.len());
         if cells > MAX_CELLS {
             let (answers, categories) = (greedy.len(), row.len());
@@ -74,11 +79,13 @@ pub fn refine(goal: &FrontProblem, channel: &FrontChannel) -> Result<Refined, Fr
         }
     }
     let mut best = merged(goal, greedy);
-    let mut after = measure(&best, goal.prior());
+    let mut after = goal.measure(&best);
     for _ in 0..PROGRAMS {
-        let found = (goal.prior().len() <= MAX_PROGRAM).then(|| by_programs(goal, channel, &best)).flatten();
+        let found = (goal.prior().len() <= MAX_PROGRAM || goal.accuracy().is_some())
+            .then(|| by_programs(goal, channel, &best))
+            .flatten();
         let Some(found) = found else { break };
-        let measures = measure(&found, goal.prior());
+        let measures = goal.measure(&found);
         let kept =
             (measures.privacy - before.privacy).abs() < 1e-12 && measures.worst_posterior <= goal.bound() + 1e-12;
         if !kept || measures.variance >= after.variance * (1.0 - 1e-9) {
@@ -111,13 +118,21 @@ fn merged(goal: &FrontProblem, pieces: Vec<Vec<(f64, Vec<f64>)>>) -> FrontChanne
 fn by_programs(goal: &FrontProblem, channel: &FrontChannel, present: &FrontChannel) -> Option<FrontChannel> {
     let n = goal.prior().len();
     let slope = Information::of(present.rows(), goal.prior())?.slope;
+    if let Some(guesses) = goal.accuracy() {
+        guesses.vertices().ok()?;
+        let split = |row: &[f64]| {
+            let own = guesses.with_guess_of(row).filter(|psi| psi.iter().zip(row).all(|(p, x)| *p == 0.0 || *x > 0.0));
+            let own: Vec<(Vec<f64>, f64)> = own.map(|psi| (psi.clone(), gain(&slope, psi))).collect();
+            program(row, &own.iter().collect::<Vec<_>>()).unwrap_or_else(|| vec![(1.0, row.to_vec())])
+        };
+        return Some(merged(goal, channel.rows().map(split).collect()));
+    }
     let vertices: Vec<(Vec<f64>, f64)> = Atoms { n, bound: goal.bound() }
         .all()
         .iter()
         .map(|atom| atom.posterior(goal.bound(), n))
         .map(|psi| {
-            let psi_vector = DVector::from_column_slice(&psi);
-            let gain = psi_vector.dot(&(&slope * &psi_vector));
+            let gain = gain(&slope, &psi);
             (psi, gain)
         })
         .collect();
@@ -133,6 +148,12 @@ fn by_programs(goal: &FrontProblem, channel: &FrontChannel, present: &FrontChann
     };
     let pieces = channel.rows().map(split).collect::<Option<Vec<_>>>()?;
     Some(merged(goal, pieces))
+}
+
+/// What an answer of this posterior adds: `psi' B psi`.
+fn gain(slope: &DMatrix<f64>, psi: &[f64]) -> f64 {
+    let psi = DVector::from_column_slice(psi);
+    psi.dot(&(slope * &psi))
 }
 
 /// Returns the best mixture of vertices that equals the row, as pieces `(weight, posterior)`.
@@ -235,6 +256,7 @@ fn sharpest(y: &[f64], least: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::exact;
+    use super::super::measure::measure;
     use super::super::prior::Prior;
     use super::super::warner;
     use super::*;

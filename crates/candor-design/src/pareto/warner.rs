@@ -7,6 +7,7 @@
 
 use super::FrontProblem;
 use super::channel::FrontChannel;
+use super::loss::privacy_of;
 use super::measure::Measures;
 use super::prior::Prior;
 
@@ -70,7 +71,9 @@ pub fn largest_p(goal: &FrontProblem) -> f64 {
 pub fn front(goal: &FrontProblem, steps: usize) -> Vec<WarnerPoint> {
     let point = |k: usize| {
         let p = k as f64 / steps as f64;
-        WarnerPoint { p, measures: warner(goal.prior(), p) }
+        let measures = warner(goal.prior(), p);
+        let privacy = goal.accuracy().map_or(measures.privacy, |loss| privacy_of(loss, &channel(goal.prior(), p)));
+        WarnerPoint { p, measures: Measures { privacy, ..measures } }
     };
     let allowed = |point: &WarnerPoint| {
         point.measures.variance.is_finite() && point.measures.worst_posterior <= goal.bound() * (1.0 + 1e-12)

@@ -1,12 +1,13 @@
 // One column or question: its words, its answers and their order, its groups, and whom it is asked.
 
+import { Problem } from '../api.js';
 import { fill, fresh, h } from '../dom.js';
 import { button, choice, field, notice, select, whenLeft } from '../parts.js';
 import { bars } from '../chart.js';
 import { ordered } from '../sort.js';
 import { percent } from '../numbers.js';
 import { count, t } from '../words.js';
-import { asked } from './columns.js';
+import { asked, sampled } from './columns.js';
 
 /** @typedef {import('../main.js').Page} Page */
 /** @typedef {import('../api.js').Column} Column */
@@ -85,11 +86,19 @@ function groups(page, { name, attribute, summary }) {
   const preview = h('div', { 'aria-live': 'polite' });
   const old = attribute?.edges.join(', ') ?? '';
   const input = h('input', { type: 'text', id: 'edges', value: old || (summary?.suggested_edges ?? '').replaceAll(',', ', '), autocomplete: 'off', 'aria-describedby': 'edges-hint' });
-  const edges = () => input.value.split(/[;,\s]+/).filter(Boolean).map(Number);
+  const written = () => input.value.split(/[;,\s]+/).filter(Boolean);
+  const edges = () => written().map(Number);
+  /** What is no number, told; `null` if all are. */
+  const wrong = () => {
+    const odd = written().find((text) => !Number.isFinite(Number(text)));
+    return odd === undefined ? null : t('column.edges_wrong', { text: odd });
+  };
   const look = async () => {
     try {
-      const { labels, counts } = await page.ask('bins', { name, edges: edges() });
-      fill(preview, counts && bars(counts, labels), h('ul', { class: 'plain small' }, labels.map((/** @type {string} */ label, /** @type {number} */ at) =>
+      const odd = wrong();
+      if (odd) throw new Problem('input', odd);
+      const { labels, counts, every } = await page.ask('bins', { name, edges: edges() });
+      fill(preview, counts && bars(counts, labels), sampled(every), h('ul', { class: 'plain small' }, labels.map((/** @type {string} */ label, /** @type {number} */ at) =>
         h('li', {}, `${label || t('column.no_answer')}: ${count(counts[at])}`))));
     } catch (error) {
       fill(preview, error instanceof Error ? error.message : '');
@@ -98,12 +107,16 @@ function groups(page, { name, attribute, summary }) {
   input.addEventListener('input', () => void look());
   if (page.state.data) void look();
   const range = summary?.range;
-  return [h('h3', {}, t('column.groups')),
+  return [h('h3', {}, t('column.groups')), !attribute && h('p', { class: 'hint' }, t('column.weights')),
     h('div', { class: 'field' }, h('label', { for: 'edges' }, t('column.edges')), input,
       h('small', { id: 'edges-hint' }, range ? t('column.edges_range', { low: range[0], high: range[1] }) : '', ' ', t('column.edges_hint'))),
     preview,
     notice('warn', t('column.edges_leak')),
-    !page.state.locked && button(attribute ? t('column.change_groups') : t('column.make_groups'), () => page.edit({ do: 'bins', name, edges: edges() }), { kind: 'primary', id: 'make-groups' })];
+    !page.state.locked && button(attribute ? t('column.change_groups') : t('column.make_groups'), () => {
+      const odd = wrong();
+      if (odd) page.fail(new Problem('input', odd));
+      else void page.edit({ do: 'bins', name, edges: edges() });
+    }, { kind: 'primary', id: 'make-groups' })];
 }
 
 /**

@@ -52,6 +52,12 @@ export function draw(main, page) {
 export const asked = ({ state }, name) => state.texts.en?.questions?.[name]?.text ?? (name || t('open.no_name'));
 
 /**
+ * What is said of a picture that was not made of every row.
+ * @param {number | undefined} every
+ */
+export const sampled = (every = 1) => every > 1 && h('small', {}, t('columns.sampled', { n: every }));
+
+/**
  * @param {Page} page
  * @param {Column[]} columns
  */
@@ -90,8 +96,8 @@ function row(page, column, at, pick) {
   };
   return h('tr', { class: `${name === chosen ? 'chosen' : ''} ${role}` },
     h('th', { scope: 'row' }, h('button', { type: 'button', class: 'name', id: `column-${at}`, 'aria-pressed': String(name === chosen), onclick: () => pick(name) }, text),
-      h('code', {}, name || t('open.no_name'))),
-    h('td', {}, counts ? bars(counts, attribute?.labels ?? []) : why),
+      h('code', { hidden: text === name || !name }, name)),
+    h('td', {}, counts ? bars(counts, attribute?.labels ?? []) : why, sampled(column.every)),
     h('td', {}, attribute ? String(attribute.labels.length) : ''),
     h('td', {}, attribute ? t(`columns.${attribute.kind}`) : ''),
     h('td', {}, role === 'out' && !usable ? h('span', { class: 'quiet' }, t('columns.cannot')) : choice(t('columns.role_of', { name: text }), `role-${at}`, roles, role, set, { disabled: page.state.locked })));

@@ -56,10 +56,14 @@ function drop(page, working) {
  */
 async function take(page, working, file) {
   page.clear();
-  const stop = new AbortController();
-  const end = progress(working, t('open.reading', { file: file.name }), async () => null, () => stop.abort());
+  const connection = new AbortController();
+  const stop = async () => {
+    await api.stopArriving().catch(() => null);
+    connection.abort();
+  };
+  const end = progress(working, t('open.reading', { file: file.name }), api.arriving, () => void stop());
   try {
-    const { name } = await api.upload(file, stop.signal);
+    const { name } = await api.upload(file, connection.signal);
     page.enter(name);
     page.say(t('open.is_read', { file: file.name }));
   } catch (error) {

@@ -17,6 +17,11 @@ import { modelForm, modelName, tableName } from './tables.js';
 let chosen = 0;
 let view = 'plot';
 let search = '';
+/** The groups that are looked for in a long table. */
+let group_search = '';
+
+/** With more groups than this, they can be searched. */
+const MANY = 12;
 /** @type {{column: number, down: boolean} | null} */
 let sorted = null;
 /** @type {Estimates | null} */
@@ -83,7 +88,7 @@ function show(main, page) {
     oninput: (/** @type {Event} */ event) => { search = /** @type {HTMLInputElement} */ (event.target).value; show(main, page); } }));
   const pick = (/** @type {number} */ at) => () => {
     chosen = at;
-    sorted = null;
+    [sorted, group_search] = [null, ''];
     show(main, page);
   };
   const item = (/** @type {typeof matches[0]} */ { name, table, at }) => h('li', {}, h('button', { type: 'button', class: at === chosen ? 'pick chosen' : 'pick', 'aria-pressed': String(at === chosen), id: `table-${at}`, onclick: pick(at) }, h('strong', {}, name), state(table)));
@@ -183,7 +188,10 @@ function rows(main, page, table) {
     const key = cell.categories.slice(0, -1).map((one, at) => called(page, attributes[at], one)).join(', ') || t('results.everybody');
     groups.set(key, [...(groups.get(key) ?? []), cell]);
   }
-  const all = [...groups];
+  const many = groups.size > MANY;
+  const all = [...groups].filter(([group]) => !many || group.toLowerCase().includes(group_search.toLowerCase()));
+  const find = many && h('label', { class: 'field' }, h('span', {}, t('results.find_group')), h('input', { type: 'text', id: 'find-group', value: group_search, autocomplete: 'off',
+    oninput: (/** @type {Event} */ event) => { group_search = /** @type {HTMLInputElement} */ (event.target).value; show(main, page); } }));
   if (sorted) {
     const { column, down } = sorted;
     all.sort(([a, x], [b, y]) => (down ? -1 : 1) * (column === 0 ? a.localeCompare(b) : (x[column - 1].shown_estimate ?? -1) - (y[column - 1].shown_estimate ?? -1)));
@@ -195,9 +203,9 @@ function rows(main, page, table) {
     return h('td', { class: `number ${rough ? 'rough' : ''}` }, text, ' ', h('small', {}, wide));
   };
   const by = attributes.slice(0, -1).map((group) => asked(page, group)).join(', ');
-  return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('results.table') }, h('table', {}, h('caption', {}, t(by ? 'results.row_shares' : 'results.shares')),
+  return h('div', {}, find, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': t('results.table') }, h('table', {}, h('caption', {}, t(by ? 'results.row_shares' : 'results.shares')),
     h('thead', {}, h('tr', {}, head(by || t('results.group'), 0), labels.map((label, at) => head(called(page, name, label), at + 1)))),
-    h('tbody', {}, all.map(([group, own]) => h('tr', {}, h('th', { scope: 'row' }, group), own.map(one))))));
+    h('tbody', {}, all.map(([group, own]) => h('tr', {}, h('th', { scope: 'row' }, group), own.map(one)))))));
 }
 
 /**

@@ -150,7 +150,8 @@ function frame(main, page, head) {
     oninput: () => move(view, curve?.stops[Number(slider.value)] ?? epsilon) });
   const exact = h('input', { type: 'text', inputmode: 'decimal', id: 'epsilon', disabled: locked, autocomplete: 'off', onchange: () => {
     const value = Number(exact.value.replace(',', '.'));
-    if (value > 0) move(view, value);
+    if (value > 0 && Number.isFinite(value)) move(view, value);
+    else page.fail(new Problem('input', t('trade.epsilon_wrong')));
   } });
   const find = columns.filter(({ role }) => role !== 'out').length > MANY && h('label', { class: 'field' }, h('span', {}, t('columns.find')), h('input', { type: 'text', id: 'find', value: search, autocomplete: 'off',
     oninput: (/** @type {Event} */ event) => { search = /** @type {HTMLInputElement} */ (event.target).value; show(view); } }));

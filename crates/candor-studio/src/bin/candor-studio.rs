@@ -1,7 +1,8 @@
 //! `candor-studio`: the whole study in a local page.
 
+use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command as Program, ExitCode, Stdio};
 
 use candor_studio::server::serve;
@@ -46,25 +47,46 @@ fn run(command: Command) -> Result<(), String> {
         let _ = writeln!(out, "Open this address in a browser on this computer. Ctrl-C ends it; everything is saved.");
         let _ = out.flush();
         if !command.no_browser {
-            open_browser(address);
+            open_browser(&folder, address);
         }
     };
     let done = runtime.block_on(serve(&folder, command.port, ready, stopped()));
+    let _ = std::fs::remove_file(folder.join(DOOR));
     // A computation behind the page may be abandoned.
     runtime.shutdown_background();
     done.map_err(|problem| problem.text)
 }
 
-/// Opens the page. If that fails, the user has the printed address.
-fn open_browser(address: &str) {
+/// The file that leads a browser to the page.
+const DOOR: &str = "open-studio.html";
+
+/// Writes the file, for its owner only.
+fn write_door(path: &Path, address: &str) -> std::io::Result<()> {
+    let _ = std::fs::remove_file(path);
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let page = format!(
+        "<!DOCTYPE html><title>candor studio</title><meta http-equiv=\"refresh\" content=\"0;url={address}\">\n"
+    );
+    options.open(path)?.write_all(page.as_bytes())
+}
+
+/// Opens the page by a file that leads there: others on this computer can see the arguments of programs, and the
+/// address holds the secret. Where that fails, the address was printed.
+fn open_browser(folder: &Path, address: &str) {
+    let path = folder.join(DOOR);
+    if write_door(&path, address).is_err() {
+        return;
+    }
     let (program, arguments): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
         "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
         _ => ("xdg-open", &[]),
     };
     let mut opener = Program::new(program);
-    let _ =
-        opener.args(arguments).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let _ = opener.args(arguments).arg(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
 }
 
 /// Waits until the program is asked to stop.

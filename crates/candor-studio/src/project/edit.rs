@@ -56,6 +56,8 @@ pub enum Edit {
     Sheet { language: String, name: String, text: String },
     /// Facts about the survey.
     About { language: String, name: String, text: String },
+    /// The main points of the report; those that candor finds if there is no list.
+    Points { language: String, points: Option<Vec<String>> },
     /// Sampling design.
     Sample { sample: Sample },
     /// Subpopulation of the results.
@@ -90,6 +92,7 @@ impl Project {
         if edit.changes_promise() {
             self.check_open()?;
         }
+        let of_text = if let Edit::Sheet { name, .. } = &edit { Some(name.clone()) } else { None };
         let mut changed = self.clone();
         changed.apply(edit, missing)?;
         // Texts that no longer match the questions would cause errors everywhere else.
@@ -97,7 +100,13 @@ impl Project {
             let names: Vec<&str> = schema.attributes().iter().map(Attribute::name).collect();
             changed.texts.values_mut().for_each(|file| file.questions.retain(|name, _| names.contains(&name.as_str())));
             for language in changed.texts.keys() {
-                changed.language(language, schema)?;
+                changed.language(language, schema).map_err(|problem| match &of_text {
+                    // The text is in front of the user: its place in the file says nothing.
+                    Some(name) => {
+                        Problem { text: problem.text.replace(&format!("texts: [sheet] {name} = "), ""), ..problem }
+                    }
+                    None => problem,
+                })?;
             }
         }
         changed.save()?;
@@ -132,6 +141,10 @@ impl Project {
             Edit::Question { name, language, text, answers } => self.texts_of(&language).ask(&name, &text, answers),
             Edit::Sheet { language, name, text } => replace(&mut self.texts_of(&language).sheet, name, text),
             Edit::About { language, name, text } => replace(&mut self.texts_of(&language).about, name, text),
+            Edit::Points { language, points } => {
+                let said = |point: &String| !point.trim().is_empty();
+                self.texts_of(&language).points = points.map(|all| all.into_iter().filter(said).collect());
+            }
             Edit::Role { names, role } => return self.set_role(&names, role),
             Edit::Add { name, text, answers, ordinal, role } => return self.add(&name, &text, answers, ordinal, role),
             Edit::Remove { name } => {
@@ -139,19 +152,7 @@ impl Project {
                 return self.use_drafts(&drafts);
             }
             Edit::Bins { name, edges } => return self.set_bins(&name, &edges, missing(&name)),
-            Edit::Order { name, categories, ordinal } => {
-                return self.change(&name, |draft| {
-                    let (mut old, mut new) = (draft.categories.clone(), categories.clone());
-                    old.sort();
-                    new.sort();
-                    if old != new || !draft.edges.is_empty() && draft.categories != categories {
-                        return Err(Problem::input("The order must have the same answers."));
-                    }
-                    draft.categories.clone_from(&categories);
-                    draft.kind = if ordinal { "ordinal" } else { "nominal" }.to_owned();
-                    Ok(())
-                });
-            }
+            Edit::Order { name, categories, ordinal } => return self.set_order(&name, &categories, ordinal),
             Edit::AskedIf { name, condition } => {
                 return self.change(&name, |draft| {
                     draft.asked_if = condition.clone().filter(|condition| !condition.trim().is_empty());
@@ -193,6 +194,20 @@ impl Project {
         let draft = drafts.iter_mut().find(|draft| draft.name == name);
         how(draft.ok_or_else(|| Problem::input(format!("There is no question \"{name}\".")))?)?;
         self.use_drafts(&drafts)
+    }
+
+    fn set_order(&mut self, name: &str, categories: &[String], ordinal: bool) -> Result<(), Problem> {
+        self.change(name, |draft| {
+            let (mut old, mut new) = (draft.categories.clone(), categories.to_vec());
+            old.sort();
+            new.sort();
+            if old != new || !draft.edges.is_empty() && draft.categories != categories {
+                return Err(Problem::input("The order must have the same answers."));
+            }
+            draft.categories = categories.to_vec();
+            draft.kind = if ordinal { "ordinal" } else { "nominal" }.to_owned();
+            Ok(())
+        })
     }
 
     fn set_role(&mut self, names: &[String], role: Role) -> Result<(), Problem> {

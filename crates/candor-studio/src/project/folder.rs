@@ -14,6 +14,9 @@ const OWN: &str = ".studio";
 /// Maximum number of changes that can be undone.
 const MAX_UNDO: usize = 200;
 
+/// Maximum length of a study's name.
+pub const MAX_NAME: usize = 80;
+
 /// Writes a file atomically.
 ///
 /// # Errors
@@ -40,6 +43,34 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
 /// Returns an error if it cannot be created.
 pub fn make(path: &Path) -> Result<(), Problem> {
     fs::create_dir_all(path).map_err(|error| Problem::file(path, error))
+}
+
+/// Rejects a name that is not a folder directly below the shelf.
+///
+/// # Errors
+/// Returns an error for such a name.
+pub fn check_name(name: &str) -> Result<(), Problem> {
+    let fine = !name.is_empty()
+        && name.len() <= 2 * MAX_NAME
+        && !name.starts_with('.')
+        && !name.contains(['/', '\\', ':'])
+        && !name.chars().any(char::is_control);
+    if fine { Ok(()) } else { Err(Problem::missing(format!("There is no study \"{name}\"."))) }
+}
+
+/// Rejects a path that leads out of a study's folder, as symbolic links in a folder of somebody else may.
+///
+/// # Errors
+/// If it leads elsewhere, or cannot be followed.
+pub fn check_inside(folder: &Path, path: &Path) -> Result<(), Problem> {
+    let real = |path: &Path| path.canonicalize().map_err(|error| Problem::file(path, error));
+    match real(path)?.starts_with(real(folder)?) {
+        true => Ok(()),
+        false => Err(Problem::input(format!(
+            "{} leads out of the study's folder, and candor studio reads nothing else. Copy the file into the folder.",
+            path.display()
+        ))),
+    }
 }
 
 /// Locks a study's folder for this program, until the file is dropped.
@@ -163,6 +194,25 @@ mod tests {
         assert_eq!(undoable(folder.path()), MAX_UNDO);
         forget(folder.path()).unwrap();
         assert_eq!(undoable(folder.path()), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_out_are_rejected() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (inside, outside) = (folder.path().join("a.csv"), other.path().join("b.csv"));
+        write(&inside, b"a").unwrap();
+        write(&outside, b"b").unwrap();
+        let link = |name: &str, to: &Path| {
+            std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
+            folder.path().join(name)
+        };
+        assert!(check_inside(folder.path(), &inside).is_ok());
+        assert!(check_inside(folder.path(), &link("fine", &inside)).is_ok());
+        for path in [link("out", &outside), link("up", other.path()).join("b.csv"), folder.path().join("../..")] {
+            assert!(check_inside(folder.path(), &path).unwrap_err().text.contains("out of the study"), "{path:?}");
+        }
+        assert_eq!(check_inside(folder.path(), &folder.path().join("none")).unwrap_err().kind, "file");
     }
 
     #[test]

@@ -75,6 +75,14 @@ impl Project {
         if study.languages.is_empty() {
             study.languages.push(FIRST_LANGUAGE.to_owned());
         }
+        // A folder of somebody else must not make the program read or write elsewhere.
+        let code = |code: &&String| !code.is_empty() && code.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if let Some(bad) = study.languages.iter().find(|one| !code(one)) {
+            return Err(wrong(STUDY, format!("\"{bad}\" is not the code of a language")));
+        }
+        if let Some(name) = study.data.as_ref().filter(|name| folder::check_name(name).is_err()) {
+            return Err(wrong(STUDY, format!("\"{name}\" is not a file of the study's folder")));
+        }
         let schema =
             text(SCHEMA)?.map(|text| Schema::from_toml(&text).map_err(|error| wrong(SCHEMA, error.to_string())));
         let plan = text(PLAN)?.map(|text| Plan::from_json(&text).map_err(|error| error.to_string()));
@@ -209,7 +217,7 @@ impl Project {
         let name = self.study.data.as_ref().ok_or_else(|| Problem::first("This study has no data file."))?;
         let path = self.folder.join(name);
         match path.is_file() {
-            true => Ok(path),
+            true => folder::check_inside(&self.folder, &path).map(|()| path),
             false => Err(Problem::missing(format!(
                 "{} is no longer in the study's folder. Put it back, or begin a new study.",
                 path.display()
@@ -265,7 +273,8 @@ impl Project {
 /// Returns the message about a plan that cannot be used.
 pub fn damaged(error: &str) -> String {
     format!(
-        "plan.json cannot be used: {error}. If it was changed by hand, put it back from a copy; if nobody answered \
-         yet, keep a plan again at the step Trade-off."
+        "plan.json cannot be used: {}. If it was changed by hand, put it back from a copy; if nobody answered \
+         yet, keep a plan again at the step Trade-off.",
+        error.replace('`', "\"")
     )
 }

@@ -16,6 +16,9 @@ pub struct TextsFile {
     /// The direction of its script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<String>,
+    /// Main points of the report; `None` for those that candor finds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<String>>,
     /// Facts about the survey.
     #[serde(skip_serializing_if = "Texts::is_empty")]
     pub about: Texts,

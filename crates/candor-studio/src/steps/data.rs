@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::open::Open;
 use crate::problem::Problem;
-use crate::project::{PLAN, Project};
+use crate::project::{PLAN, Project, SCHEMA};
 
 /// File name extensions of data files.
 const ENDINGS: [&str; 6] = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".txt"];
@@ -30,14 +30,25 @@ pub fn stem(name: &str) -> &str {
 pub fn infer(open: &Open, project: &mut Project) -> Result<(), Problem> {
     project.check_open()?;
     let overview = open.overview(project)?.ok_or_else(|| Problem::first("This study has no data file."))?;
-    let inferred = overview.infer(project.data()?)?;
-    project.schema = Some(inferred.schema);
+    let kinds: Vec<ColumnKind> = overview.summaries().iter().map(|one| one.kind).collect();
+    // Numbers can be used once they have groups.
+    project.schema = match (kinds.contains(&ColumnKind::Categories), kinds.contains(&ColumnKind::Numbers)) {
+        (true, _) => Some(overview.infer()?.schema),
+        (false, true) => None,
+        (false, false) => {
+            return Err(Problem::input(
+                "No column of this table can be used: each has the same value in every row, or too many different \
+                 texts. Merge answers in the file",
+            ));
+        }
+    };
     project.study.respondents = Some(overview.records() as f64);
     project.study.aside.clear();
-    let plan = project.folder.join(PLAN);
-    if plan.exists() {
-        std::fs::remove_file(&plan).map_err(|error| Problem::file(&plan, error))?;
-        project.plan = None;
+    project.plan = None;
+    for path in [PLAN, SCHEMA].map(|name| project.folder.join(name)) {
+        if path.exists() && (path.ends_with(PLAN) || project.schema.is_none()) {
+            std::fs::remove_file(&path).map_err(|error| Problem::file(&path, error))?;
+        }
     }
     project.save()
 }
@@ -67,7 +78,8 @@ pub fn preview_bins(open: &Open, project: &Project, name: &str, edges: &[f64]) -
     let missing = overview.summaries().iter().any(|column| column.name == name && column.missing > 0);
     let extra = if missing { vec![String::new()] } else { Vec::new() };
     let attribute = Attribute::binned(name, edges, extra).map_err(Problem::input)?;
-    Ok(json!({"labels": attribute.categories(), "counts": overview.counts(&attribute)}))
+    let every = overview.every(name);
+    Ok(json!({"labels": attribute.categories(), "counts": overview.counts(&attribute), "every": every}))
 }
 
 /// Returns the columns of the data and the questions, with what the page shows of each.
@@ -83,6 +95,7 @@ pub fn columns(project: &Project, overview: Option<&Overview>) -> Vec<Value> {
                 "name": attribute.name(),
                 "role": if attribute.is_public() { "public" } else { "protect" },
                 "counts": overview.and_then(|overview| overview.counts(attribute)),
+                "every": overview.map_or(1, |overview| overview.every(attribute.name())),
                 "summary": summary,
                 "attribute": described(attribute),
             })

@@ -2,6 +2,7 @@
 
 use candor::estimate::EstimateOptions;
 use candor::evidence::{evidence, markdown, read_survey};
+use candor::report::points::{filled_point, proposed_points, reference};
 use candor::report::{Report, ReportOptions, report, tables};
 use candor::rows::rows;
 use candor_runtime::progress::ProgressSink;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::results::{asked, count, regression};
 use super::{promise, results};
+use crate::archive::zip;
 use crate::commands::{SCRIPT, script};
 use crate::open::Open;
 use crate::problem::Problem;
@@ -19,6 +21,9 @@ use crate::survey;
 
 /// Name of the folder.
 pub const PUBLICATION: &str = "publication";
+
+/// The same files in one.
+pub const ARCHIVE: &str = "publication.zip";
 
 /// Returns the report as it would be published now.
 ///
@@ -40,7 +45,41 @@ pub fn preview(open: &Open, project: &Project) -> Result<Report, Problem> {
     Ok(report(plan, &counts, &asked, &wanted, &options, ProgressSink::none())?)
 }
 
-/// Writes the publication folder and returns the names of its files.
+/// The main points as they are written and as they will be read, those that candor proposes, and the shares that points
+/// can name.
+///
+/// # Errors
+/// As [`preview`], but for what is wrong with a point: that is told with it.
+pub fn points(open: &Open, project: &Project) -> Result<Value, Problem> {
+    let plan = project.plan()?;
+    let language = project.language(FIRST_LANGUAGE, plan.schema())?;
+    let estimates = results::estimates(open, project)?;
+    let own = project.texts.get(FIRST_LANGUAGE).and_then(|texts| texts.points.clone());
+    let written = own.clone().unwrap_or_default();
+    let points: Vec<Value> = written
+        .iter()
+        .map(|point| match filled_point(point, &estimates, &language) {
+            Ok(read) => json!({"text": point, "read": read}),
+            Err(error) => json!({"text": point, "problem": Problem::input(error).text}),
+        })
+        .collect();
+    let tables = estimates.tables.iter().filter(|table| table.group.is_empty());
+    let shares = tables.flat_map(|table| table.cells.iter().map(|cell| reference(table, cell)));
+    let shares: Vec<Value> = shares
+        .filter_map(|share| {
+            let read = filled_point(&share, &estimates, &language).ok()?;
+            Some(json!({"share": share, "read": read}))
+        })
+        .collect();
+    Ok(json!({
+        "own": own.is_some(),
+        "points": points,
+        "proposed": proposed_points(&estimates, &language),
+        "shares": shares,
+    }))
+}
+
+/// Writes the publication folder and the same files into one zip file; returns the names of the files.
 ///
 /// # Errors
 /// Returns the errors of [`preview`], and an error if a file cannot be written.
@@ -56,9 +95,10 @@ pub fn publish(open: &Open, project: &Project) -> Result<Value, Problem> {
     let script = script(project)?;
     let to = project.folder.join(PUBLICATION);
     folder::make(&to)?;
-    let mut files: Vec<String> = Vec::new();
+    folder::check_inside(&project.folder, &to)?;
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     let mut put = |name: &str, content: &[u8]| {
-        files.push(name.to_owned());
+        files.push((name.to_owned(), content.to_vec()));
         folder::write(&to.join(name), content)
     };
     put("report.html", report.page.html().as_bytes())?;
@@ -76,15 +116,20 @@ pub fn publish(open: &Open, project: &Project) -> Result<Value, Problem> {
     match project.study.publish_responses {
         true => {
             let from = project.folder.join(RESPONSES);
-            std::fs::copy(&from, &responses).map_err(|error| Problem::file(&responses, error))?;
-            files.push(RESPONSES.to_owned());
+            folder::check_inside(&project.folder, &from)?;
+            put(RESPONSES, &std::fs::read(&from).map_err(|error| Problem::file(&from, error))?)?;
         }
         false if responses.exists() => {
             std::fs::remove_file(&responses).map_err(|error| Problem::file(&responses, error))?;
         }
         false => {}
     }
-    Ok(json!({"folder": to.display().to_string(), "files": files}))
+    let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    // One folder in the archive, so that unpacking it makes no mess.
+    let inside = |(name, content)| (format!("{}/{name}", open.name), content);
+    let archive = zip(&files.into_iter().map(inside).collect::<Vec<_>>())?;
+    folder::write(&project.folder.join(ARCHIVE), &archive)?;
+    Ok(json!({"folder": to.display().to_string(), "files": names, "archive": ARCHIVE, "bytes": archive.len()}))
 }
 
 /// Returns what to check before publishing.

@@ -46,7 +46,8 @@ pub fn count(
 ) -> Result<Counts, Problem> {
     let design = sampling(project, plan)?;
     let inputs = project.responses()?;
-    let counts = open.task.run(|progress| design.read(plan, inputs, tables, false, progress))?;
+    let counts =
+        open.task.run(|progress| design.read(plan, inputs, tables, false, progress)).map_err(Problem::of_responses)?;
     Ok(design.calibrated(plan, counts)?)
 }
 

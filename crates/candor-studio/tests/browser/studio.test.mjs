@@ -58,6 +58,9 @@ async function open(options = {}, at = address) {
 async function looked(page, name) {
   for (const colorScheme of ['dark', 'light']) {
     await page.emulateMedia({ colorScheme });
+    // A page within the page has the ground of its color scheme: else its text is white on white in the dark.
+    const grounds = await page.evaluate(() => [document.documentElement, ...document.querySelectorAll('iframe')].map((one) => getComputedStyle(one).backgroundColor));
+    assert.equal(new Set(grounds).size, 1, `${name}, ${colorScheme}: ${grounds}`);
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => globalThis.axe.run(document, { iframes: false }));
     assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ target, any }) => `${target} ${any[0]?.message ?? ''}`)]), [], `${name}, ${colorScheme}`);
@@ -215,6 +218,21 @@ test('from a file to a published report', async () => {
   await page.locator('#title').fill('Work and illness in three cities');
   await page.locator('#title').blur();
   await page.frameLocator('iframe').getByRole('heading', { level: 1, name: 'Work and illness in three cities' }).waitFor();
+  // Main points are the author's words with the numbers of the tables.
+  await page.locator('#edit-points').click();
+  await page.locator('#point-0').fill('Our first finding:');
+  await page.locator('#point-0').blur();
+  await page.frameLocator('iframe').getByText('Our first finding:').waitFor();
+  await page.locator('#share-0').selectOption({ index: 1 });
+  await page.frameLocator('iframe').getByText(/Our first finding: \d+% \(±\d+\)/).waitFor();
+  await page.locator('#point-0').fill('Nobody {ill: nobody}');
+  await page.locator('#point-0').blur();
+  await page.locator('#point-0-read', { hasText: 'the report has no share' }).waitFor();
+  await page.locator('#point-0-remove').click();
+  await page.frameLocator('iframe').getByText('Our first finding:').waitFor({ state: 'detached' });
+  await page.locator('#about-notes').fill('A note for readers.');
+  await page.locator('#about-notes').blur();
+  await page.frameLocator('iframe').getByText('A note for readers.').waitFor();
   await page.locator('#about-population').fill('Employees of 18 and more');
   await page.locator('#about-population').blur();
   await page.frameLocator('iframe').getByText('Employees of 18 and more').waitFor();
@@ -222,6 +240,11 @@ test('from a file to a published report', async () => {
   await page.locator('#publish').click();
   await page.getByText('Everything is in').waitFor();
   const study = join(shelf, 'workers');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#download').click()]);
+  assert.equal(download.suggestedFilename(), 'publication.zip');
+  await download.saveAs(join(folder, 'published.zip'));
+  run('python3 -m zipfile -e published.zip unpacked', { cwd: folder });
+  assert.deepEqual(readFileSync(join(folder, 'unpacked', 'workers', 'plan.json')), readFileSync(join(study, 'plan.json')));
   for (const name of ['report.html', 'tables.csv', 'plan.json', 'methods.md', 'commands.sh', 'promise-de.html']) {
     assert.ok(existsSync(join(study, 'publication', name)), name);
   }
@@ -255,6 +278,28 @@ test('a program that is killed loses nothing, and says how to go on', async () =
   const again = await open();
   await again.page.getByRole('button', { name: 'killed' }).click();
   await until('the title', async () => (await again.page.locator('.study').innerText()) === 'Before the end');
+});
+
+test('what was changed by hand has a way on', async () => {
+  const { page } = await open();
+  const file = join(folder, 'hand.csv');
+  writeFileSync(file, workers(500, 9));
+  await page.locator('#file').setInputFiles(file);
+  await page.getByText('500 rows').waitFor();
+  await page.locator('#title').fill('Before');
+  await page.locator('#title').blur();
+  await until('saved', async () => (await page.locator('.study').innerText()) === 'Before');
+  writeFileSync(join(shelf, 'hand', 'schema.toml'), 'nonsense');
+  await page.reload();
+  await page.getByText('schema.toml was changed by hand', { exact: false }).waitFor();
+  await page.locator('#undo-damaged').click();
+  await page.getByText('500 rows').waitFor();
+  // An edge that is no number is told before anything is sent.
+  await next(page);
+  await page.getByRole('button', { name: 'age', exact: true }).click();
+  await page.locator('#edges').fill('30, many');
+  await page.locator('#make-groups').click();
+  await page.getByRole('alert').getByText('“many” is not a number', { exact: false }).waitFor();
 });
 
 test('a survey with ten respondents', async () => {

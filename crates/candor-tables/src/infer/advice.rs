@@ -2,6 +2,7 @@
 
 use candor_base::schema::Attribute;
 
+use crate::bins::Bins;
 use crate::missing::{DEFAULT_MISSING, Missing};
 
 /// Combines the first suggestions of several problems in one line to copy; `None` if one has none.
@@ -49,6 +50,19 @@ pub(super) fn unused_numbers<'a>(name: &str, values: impl ExactSizeIterator<Item
         let unused = unused.collect::<Vec<_>>().join(" or ");
         format!("column \"{name}\": nobody gave {unused}; if that can be an answer, add it to the categories")
     })
+}
+
+/// Describes what data-dependent bin edges reveal about a column; `None` for specified edges.
+pub(super) fn published(name: &str, bins: &Bins) -> Option<String> {
+    let told = match bins {
+        Bins::Edges(_) => return None,
+        Bins::Quantile(_) => "publish its quantiles",
+        Bins::Width(_) => "publish its least and greatest value, to within a bin",
+    };
+    Some(format!(
+        "Leaks data: the edges of \"{name}\" were computed from true records, and {told}; give edges of your own with \
+         `bins {name}=edges:..`"
+    ))
 }
 
 #[cfg(test)]

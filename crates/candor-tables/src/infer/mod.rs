@@ -1,6 +1,7 @@
 //! Infers a schema from a file: categories, their order, and bins.
 
 mod advice;
+mod again;
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,10 @@ use arrow_schema::DataType;
 use candor_base::schema::{Attribute, Schema};
 use candor_runtime::progress::{Progress, ProgressSink};
 
-use advice::{in_one_bin, named_again, together, unused_numbers};
+pub use again::infer_columns;
+
+use advice::{in_one_bin, named_again, published, together, unused_numbers};
+use again::Kept;
 
 use crate::TableError;
 pub use crate::bins::Bins;
@@ -107,19 +111,6 @@ struct Column {
     numbers: Option<Vec<f64>>,
 }
 
-/// Describes what data-dependent bin edges reveal about a column; `None` for specified edges.
-fn published(name: &str, bins: &Bins) -> Option<String> {
-    let told = match bins {
-        Bins::Edges(_) => return None,
-        Bins::Quantile(_) => "publish its quantiles",
-        Bins::Width(_) => "publish its least and greatest value, to within a bin",
-    };
-    Some(format!(
-        "Leaks data: the edges of \"{name}\" were computed from true records, and {told}; give edges of your own with \
-         `bins {name}=edges:..`"
-    ))
-}
-
 /// Infers a schema from a complete file.
 ///
 /// [Codes of missing values](Input::with_missing) that were given apply to every column. Of the default ones, all
@@ -132,23 +123,32 @@ fn published(name: &str, bins: &Bins) -> Option<String> {
 /// # Errors
 /// Returns [`TableError`] if the file cannot be read, or columns are unusable; it lists them all with remedies.
 pub fn infer(input: Input, wishes: &InferOptions, progress: ProgressSink<'_>) -> Result<Inferred, TableError> {
-    let file = input.name().to_owned();
     for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
         input.position(name)?;
     }
-    let unnamed = input.header().iter().position(|name| is_unnamed(name));
-    let unnamed = unnamed.filter(|&at| at == 0 && input.header().len() > 1 && !wishes.names(&input.header()[at]));
-    let kept = |(at, name): &(usize, &String)| unnamed != Some(*at) && !wishes.drop.contains(name);
-    let names: Vec<String> = input.header().iter().enumerate().filter(kept).map(|(_, name)| name.clone()).collect();
-    let words = input.missing().clone();
-    let (mut columns, records) = read(input, &names, wishes, progress)?;
+    let (file, words) = (input.name().to_owned(), input.missing().clone());
+    let kept = Kept::of(input.header(), wishes);
+    let (columns, records) = read(input, &kept.names, wishes, progress)?;
+    described((file, &words), &kept, columns, records, wishes)
+}
+
+/// Describes columns that were read.
+fn described(
+    (file, words): (String, &Missing),
+    kept: &Kept,
+    mut columns: Vec<Column>,
+    records: u64,
+    wishes: &InferOptions,
+) -> Result<Inferred, TableError> {
+    let names = &kept.names;
     let (mut attributes, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     notes.extend(
-        unnamed.map(|_| "the first column has no name, as where row numbers are written; it is left out".to_owned()),
+        kept.unnamed
+            .then(|| "the first column has no name, as where row numbers are written; it is left out".to_owned()),
     );
     for (name, column) in names.iter().zip(&mut columns) {
         let known = wishes.known.iter().find(|known| known.name == *name);
-        let remarks = column.settle_words(&words, known, wishes.max_categories);
+        let remarks = column.settle_words(words, known, wishes.max_categories);
         notes.extend(remarks.into_iter().map(|remark| format!("column \"{name}\": {remark}")));
         let named = wishes.bins.iter().find(|(binned, _)| binned == name).map(|(_, bins)| bins);
         let measured = column.numeric && column.values.len() > MAX_NUMERIC_CATEGORIES;
@@ -166,13 +166,13 @@ pub fn infer(input: Input, wishes: &InferOptions, progress: ProgressSink<'_>) ->
     }
     let schema =
         Schema::new(attributes).map_err(|error| TableError::Infer { file, problems: vec![format!("  {error}")] })?;
-    let recognised = words == Missing::Usual && columns.iter().any(|column| !column.written.is_empty());
+    let recognised = *words == Missing::Usual && columns.iter().any(|column| !column.written.is_empty());
     notes.extend(recognised.then(|| {
         "words that stand for what is missing were recognised; if one of them is a category, say `missing \"\"`, or \
          name others"
             .to_owned()
     }));
-    notes.extend(named_again(&words));
+    notes.extend(named_again(words));
     Ok(Inferred { schema, records, notes })
 }
 
@@ -205,11 +205,6 @@ fn read(
         }
     }
     if records == 0 { Err(TableError::NoRecords { file }) } else { Ok((columns, records)) }
-}
-
-/// Returns whether a column has no name, as pandas and R write row numbers.
-pub(crate) fn is_unnamed(name: &str) -> bool {
-    name.trim().is_empty() || name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 impl Column {

@@ -12,9 +12,9 @@ use std::sync::LazyLock;
 use candor_base::schema::{NOT_ASKED, Schema};
 use serde::Deserialize;
 
-#[cfg(feature = "pages")]
-pub(crate) use self::overrides::FACTS;
 pub use self::overrides::{Direction, OwnTexts, QuestionText, Texts};
+#[cfg(feature = "pages")]
+pub(crate) use self::overrides::{FACTS, NOTES};
 use crate::error::StudyError;
 use crate::html_escape::isolated;
 
@@ -111,6 +111,7 @@ pub struct Language {
     report: Texts,
     evidence: Texts,
     about: Texts,
+    points: Option<Vec<String>>,
     questions: BTreeMap<String, QuestionText>,
 }
 
@@ -119,7 +120,8 @@ impl Default for Language {
         let Table { sheet, card, report, evidence, .. } = &TABLES["en"];
         let [sheet, card, report, evidence] = [sheet, card, report, evidence].map(Texts::clone);
         let (code, direction) = ("en".to_owned(), Direction::LeftToRight);
-        Language { code, direction, sheet, card, report, evidence, about: Texts::new(), questions: BTreeMap::new() }
+        let (about, questions) = (Texts::new(), BTreeMap::new());
+        Language { code, direction, sheet, card, report, evidence, about, points: None, questions }
     }
 }
 
@@ -169,6 +171,7 @@ impl Language {
             code: code.to_owned(),
             direction: own.direction.unwrap_or(usual),
             about: own.about,
+            points: own.points,
             questions: own.questions,
         })
     }
@@ -239,7 +242,12 @@ impl Language {
         self.questions.get(attribute).map_or(attribute, |question| question.text.as_str())
     }
 
-    /// Returns a fact about the survey by its name in [`FACTS`].
+    /// Returns the author's main points of the report; `None` for those that candor finds.
+    pub(crate) fn points(&self) -> Option<&[String]> {
+        self.points.as_deref()
+    }
+
+    /// Returns a fact about the survey, or the notes: by its name in [`FACTS`].
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         self.about.get(name).map(String::as_str)
     }

@@ -39,6 +39,9 @@ pub struct QuestionText {
 /// Names of the facts in a statement of methods that only the authors of a survey know.
 pub const FACTS: [&str; 6] = ["sponsor", "population", "sampling", "mode", "dates", "response_rate"];
 
+/// Key of the author's notes among the facts.
+pub const NOTES: &str = "notes";
+
 /// Custom texts, for a language that is not built in or to replace built-in texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnTexts {
@@ -54,8 +57,10 @@ pub struct OwnTexts {
     pub report: Texts,
     /// Texts of the evidence.
     pub evidence: Texts,
-    /// Facts about the survey, by their names in `FACTS`.
+    /// Facts about the survey, by their names in `FACTS`, and notes.
     pub about: Texts,
+    /// Main points of the report, with shares in braces; `None` for those that candor finds.
+    pub points: Option<Vec<String>>,
     /// Question wording, by attribute.
     pub questions: BTreeMap<String, QuestionText>,
 }
@@ -83,11 +88,12 @@ impl OwnTexts {
                 "report" => own.report = texts("report", value)?,
                 "evidence" => own.evidence = texts("evidence", value)?,
                 "about" => own.about = facts(value)?,
+                "points" => own.points = Some(points(value)?),
                 "questions" => own.questions = questions(value)?,
                 _ => {
                     return Err(wrong(&format!(
-                        "\"{name}\" is nothing that a file of texts has: language, direction, [sheet], [card], \
-                         [report], [evidence], [about], [questions.name]"
+                        "\"{name}\" is nothing that a file of texts has: language, direction, points, [sheet], \
+                         [card], [report], [evidence], [about], [questions.name]"
                     )));
                 }
             }
@@ -139,11 +145,20 @@ fn texts(name: &str, value: &Value) -> Result<Texts, StudyError> {
     section(name, value, &format!("[{name}]"))?.iter().map(one).collect()
 }
 
+/// Parses the main points of the report.
+fn points(value: &Value) -> Result<Vec<String>, StudyError> {
+    let example = "points = [\"{smoking: daily} smoke every day.\"]";
+    let list = value
+        .as_array()
+        .ok_or_else(|| wrong(&format!("points is {}; it is a list, such as {example}", described(value))))?;
+    list.iter().map(|point| text_of("points", point, example)).collect()
+}
+
 /// Parses the facts about the survey.
 fn facts(value: &Value) -> Result<Texts, StudyError> {
     let facts = texts("about", value)?;
-    match facts.keys().find(|name| !FACTS.contains(&name.as_str())) {
-        Some(name) => Err(wrong(&format!("[about] has no \"{name}\", only {}", FACTS.join(", ")))),
+    match facts.keys().find(|name| *name != NOTES && !FACTS.contains(&name.as_str())) {
+        Some(name) => Err(wrong(&format!("[about] has no \"{name}\", only {}, {NOTES}", FACTS.join(", ")))),
         None => Ok(facts),
     }
 }

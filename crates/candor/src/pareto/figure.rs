@@ -23,14 +23,28 @@ impl Fronts {
             points.sort_by(|a, b| b.0.total_cmp(&a.0));
             Curve { name: name.to_owned(), points }
         };
-        let luck = 100.0 * self.prior.iter().copied().fold(0.0, f64::max);
-        let by_luck = format!("A guess is right in {} of 100 cases without any answer.", of_hundred(luck / 100.0));
+        let luck = match self.largest_loss {
+            Some(_) => 100.0 * (1.0 - self.range.1),
+            None => 100.0 * self.prior.iter().copied().fold(0.0, f64::max),
+        };
+        let by_luck = match self.largest_loss {
+            Some(largest) => format!(
+                "Guesses are measured by a loss: 100 is no loss, 0 the largest, {largest}. Without any answer a guess has \
+                 {} of 100.",
+                of_hundred(luck / 100.0)
+            ),
+            None => format!("A guess is right in {} of 100 cases without any answer.", of_hundred(luck / 100.0)),
+        };
         let cut = cut.then(|| format!(" Not drawn: margins above ±{ROUGH} points, too imprecise for any use."));
         let bound = match self.posterior_bound < 1.0 {
             true => format!(" No answer makes any category likelier than {}.", self.posterior_bound),
             false => String::new(),
         };
         TradeOff {
+            guesses: match self.largest_loss {
+                Some(_) => "accuracy of guesses about one answer",
+                None => TradeOff::RIGHT,
+            },
             title: self.finding(),
             subtitle: format!(
                 "Margin of error of a share in percentage points, by how well an answer can be guessed: {} categories, \

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::pareto::exact::{self, ExactPoint};
 use candor_design::pareto::hypervolume::hypervolume;
+use candor_design::pareto::loss::Loss;
 use candor_design::pareto::measure::Measures;
 use candor_design::pareto::outputs::with_outputs;
 use candor_design::pareto::polish::Polished;
@@ -75,6 +76,9 @@ pub struct FrontOptions {
     pub privacy: Option<Vec<f64>>,
     /// Fronts to compute.
     pub method: FrontMethod,
+    /// Loss of a wrong guess; `None` if every wrong guess costs the same. Privacy is then the expected loss of the best
+    /// guess as a share of the largest loss.
+    pub loss: Option<Loss>,
     /// Maximum number of outputs of a channel; the result is heuristic, and its lower bound is for any number.
     pub outputs: Option<usize>,
     /// Parameters of the evolutionary search.
@@ -91,6 +95,7 @@ impl FrontOptions {
         points: usize,
         privacy: impl Into<Option<Vec<f64>>>,
         method: FrontMethod,
+        loss: impl Into<Option<Loss>>,
         outputs: impl Into<Option<usize>>,
         search: Search,
         time_limit: impl Into<Option<f64>>,
@@ -105,6 +110,7 @@ impl Default for FrontOptions {
             points: 50,
             privacy: None,
             method: FrontMethod::All,
+            loss: None,
             outputs: None,
             search: Search::default(),
             time_limit: None,
@@ -134,6 +140,9 @@ pub struct Fronts {
     pub posterior_bound: f64,
     /// Number of respondents for the mean squared errors.
     pub respondents: f64,
+    /// Largest loss of a guess, if there is a loss: privacy times this is the expected loss of the best guess.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_loss: Option<f64>,
     /// Whether the time limit was reached. All points are valid, but some may be missing or not optimal.
     pub out_of_time: bool,
     /// Whether the search was cancelled.
@@ -153,7 +162,7 @@ pub struct Fronts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FrontPoint {
-    /// Probability that the best guess of the true value is wrong.
+    /// Probability that the best guess of the true value is wrong, or its expected loss as a share of the largest.
     pub privacy: f64,
     /// Mean squared error of the estimated shares, averaged over the categories.
     pub utility: f64,
@@ -172,7 +181,7 @@ pub struct FrontPoint {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClassicalPoint {
-    /// Probability that the best guess of the true value is wrong.
+    /// Probability that the best guess of the true value is wrong, or its expected loss as a share of the largest.
     pub privacy: f64,
     /// Mean squared error of the estimated shares, averaged over the categories.
     pub utility: f64,
@@ -217,6 +226,10 @@ pub struct FrontRow {
 pub fn pareto(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) -> Result<Fronts, StudyError> {
     check(options)?;
     let goal = FrontProblem::new(prior, options.posterior_bound)?;
+    let goal = match &options.loss {
+        Some(loss) => goal.with_loss(loss.clone(), None)?,
+        None => goal,
+    };
     let privacies = options.privacy.clone().unwrap_or_else(|| goal.spread(options.points));
     privacies.iter().try_for_each(|&privacy| goal.check_privacy(privacy))?;
     if options.method != FrontMethod::Exact {
@@ -251,6 +264,9 @@ fn check(options: &FrontOptions) -> Result<(), StudyError> {
     check_respondents(options.respondents)?;
     if options.outputs.is_some() && options.method == FrontMethod::Evolve {
         return Err(StudyError::Needs("`outputs` cannot be used with `method evolve`, which searches square matrices"));
+    }
+    if options.outputs.is_some() && options.loss.is_some() {
+        return Err(StudyError::Needs("`outputs` cannot be used with `loss`; leave one of them out"));
     }
     if !(1..=MAX_POINTS).contains(&options.points) {
         return Err(StudyError::Needs("`points` must be a number from 1 to 10,000"));
@@ -364,6 +380,7 @@ impl Found {
             prior: self.goal.prior().shares().to_vec(),
             posterior_bound: self.goal.bound(),
             respondents: self.respondents,
+            largest_loss: self.goal.largest_loss(),
             out_of_time: self.stopped == Some(Stopped::OutOfTime),
             interrupted: self.stopped == Some(Stopped::Interrupted),
             rows: (0..self.privacies.len()).map(|i| self.row(i)).collect(),

@@ -14,6 +14,9 @@ use super::{Drawing, Drawn, WIDTH};
 /// Better points are lower and further to the right, where fewer guesses are right.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TradeOff {
+    /// What the horizontal axis counts, of 100: guesses that are right, or their accuracy under a loss.
+    #[serde(skip)]
+    pub guesses: &'static str,
     /// Title, which states the finding.
     pub title: String,
     /// Quantity, unit, and what they apply to.
@@ -44,6 +47,9 @@ const NAMES: i32 = 190;
 const APART: i32 = 22;
 
 impl TradeOff {
+    /// The horizontal axis if guesses are right or wrong.
+    pub const RIGHT: &'static str = "guesses about one answer that are right";
+
     /// Returns the figure as a self-contained SVG document.
     pub fn svg(&self) -> String {
         super::svg(self)
@@ -110,8 +116,8 @@ impl Drawing for TradeOff {
         frame.dashed(x(self.luck), (top, bottom), Role::Third)?;
         let luck = format!("{} by luck", short((10.0 * self.luck).round() / 10.0));
         frame.text(&luck, Style::new(SMALL, Role::Third, HPos::Right), (x(self.luck) - 6, top + 6))?;
-        let axis = "guesses about one answer that are right, of 100; further right is more private";
-        frame.text(axis, Style::new(SMALL, Role::Second, HPos::Center), ((left + right) / 2, bottom + 36))?;
+        let axis = format!("{}, of 100; further right is more private", self.guesses);
+        frame.text(&axis, Style::new(SMALL, Role::Second, HPos::Center), ((left + right) / 2, bottom + 36))?;
         let mut ends = Vec::new();
         for (number, curve) in self.curves.iter().enumerate() {
             let best = number + 1 == self.curves.len();
@@ -172,6 +178,7 @@ mod tests {
             points: points.to_vec(),
         };
         TradeOff {
+            guesses: TradeOff::RIGHT,
             title: "A < B".into(),
             subtitle: "Margin of error.".into(),
             curves: curves.iter().enumerate().map(curve).collect(),

@@ -7,6 +7,8 @@ mod cross_table;
 
 mod results;
 
+pub mod points;
+
 mod associations;
 
 mod guarantee;
@@ -27,7 +29,8 @@ use serde::Serialize;
 pub use self::associations::PairDependence;
 use self::associations::{what_depends_on_what, what_predicts};
 use self::guarantee::{epsilon, what_is_guaranteed, what_was_asked};
-use self::results::{headline, what_was_found};
+use self::points::main_points;
+use self::results::what_was_found;
 pub use self::warnings::file_name;
 use self::warnings::warnings;
 pub use self::wave::WaveEstimates;
@@ -38,7 +41,7 @@ use crate::estimate::{EstimateOptions, Estimates, estimate_query_with_progress};
 use crate::group_comparison::GroupComparison;
 use crate::guarantee::{CertifiedAttribute, certified};
 use crate::html_escape::{isolated, unmarked};
-use crate::locale::{FACTS, Language};
+use crate::locale::{FACTS, Language, NOTES};
 use crate::moments::MomentQuery;
 use crate::page::{Page, Part};
 use crate::query_spec::TableQuery;
@@ -197,7 +200,7 @@ pub fn report(
     warnings.extend(options.waves.iter().flat_map(|wave| wave.warnings(language)));
     let dependences = dependences(plan, &counts.everybody(), progress)?.ok_or_else(missing)?;
     let mut parts = warned(&warnings, language);
-    parts.extend(headline(&estimates, language));
+    parts.extend(main_points(&estimates, language)?);
     let found = what_was_found(plan, counts, &estimates, language);
     parts.extend(key_facts(plan, counts, &found, language));
     parts.extend(found);
@@ -206,6 +209,7 @@ pub fn report(
     let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
     parts.extend(what_depends_on_what(&names, &dependences, language));
     parts.extend(options.regressions.iter().flat_map(|found| what_predicts(found, language)));
+    parts.extend(notes(language));
     parts.extend(about_the_survey(plan, counts, language));
     parts.extend(what_was_asked(plan, language));
     parts.extend(what_is_guaranteed(plan, counts.responses(), language));
@@ -304,6 +308,14 @@ fn download(plan: &Plan, estimates: &Estimates, language: &Language) -> Option<P
 
 /// Maximum number of bytes of tables that are included in a page.
 const MAX_CONTENT: usize = 2_000_000;
+
+/// What the author adds, a paragraph for each line.
+fn notes(language: &Language) -> Vec<Part> {
+    let lines = language.fact(NOTES).unwrap_or_default().lines().map(str::trim).filter(|line| !line.is_empty());
+    let paragraphs: Vec<Part> = lines.map(|line| Part::Paragraph(line.to_owned())).collect();
+    let heading = (!paragraphs.is_empty()).then(|| Part::Heading(language.report("notes", &[])));
+    heading.into_iter().chain(paragraphs).collect()
+}
 
 /// Renders facts about the survey in the order of a statement of methods.
 fn about_the_survey(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {

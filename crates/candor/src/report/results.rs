@@ -107,7 +107,7 @@ fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
 }
 
 /// Returns a question as the introduction to its answer, with a colon unless it ends with a sign.
-fn as_lead(asked: &str) -> String {
+pub(crate) fn as_lead(asked: &str) -> String {
     let asked = asked.trim_end();
     let colon = if asked.ends_with(['?', ':', '.']) { "" } else { ":" };
     format!("{}{colon}", isolated(asked))
@@ -116,7 +116,7 @@ fn as_lead(asked: &str) -> String {
 /// Returns the largest precise share in each group of a one-way table, or of everybody if there are no groups.
 ///
 /// `groups` is the number of conditioning attributes.
-fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
+pub(crate) fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
     let mut largest: Vec<&Cell> = Vec::new();
     for cell in table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name())) {
         match largest.iter_mut().find(|found| found.categories[..groups] == cell.categories[..groups]) {

@@ -8,6 +8,7 @@ mod sent;
 
 mod adjust;
 mod cluster;
+mod columns;
 mod ended;
 mod estimate;
 mod formats;

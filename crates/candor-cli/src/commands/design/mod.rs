@@ -9,6 +9,7 @@ use candor::shell;
 use candor_base::schema::Schema;
 use candor_design::DesignError;
 use candor_design::combine::part;
+use candor_design::cross::crossed_with;
 use candor_design::request::Method;
 use candor_runtime::names;
 use clap::Args;
@@ -67,6 +68,9 @@ pub struct DesignArgs {
     /// Design for these attributes only; combine the plans with candor combine
     #[arg(long, value_name = "NAME,..", conflicts_with = "categories")]
     only: Option<String>,
+    /// Cross every attribute with this one: one attribute SNP*Disease for each SNP; see candor test --crossed
+    #[arg(long, value_name = "NAME", conflicts_with = "cross")]
+    cross_with: Option<String>,
     #[command(flatten)]
     parameters: Parameters,
     /// Accept an unbounded plan, without a finite epsilon [not needed for front and l-diversity, which guarantee
@@ -174,9 +178,17 @@ impl DesignArgs {
             (None, Some(sizes)) => Schema::with_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
             (None, None) => unreachable!("required by the parser"),
         };
-        let Some(only) = &self.only else { return Ok(schema) };
-        let names = names::list(only).map_err(|error| Failure::about("--only", error))?;
-        part(&schema, &names).map_err(|error| Failure::about("--only", error))
+        let schema = match &self.only {
+            None => schema,
+            Some(only) => {
+                let names = names::list(only).map_err(|error| Failure::about("--only", error))?;
+                part(&schema, &names).map_err(|error| Failure::about("--only", error))?
+            }
+        };
+        match &self.cross_with {
+            None => Ok(schema),
+            Some(outcome) => Ok(crossed_with(&schema, outcome).map_err(StudyError::from)?),
+        }
     }
 
     /// Returns the given method, or the one that the other parameters imply.

@@ -140,6 +140,12 @@ pub struct Parameters {
     /// Largest posterior of any category given any answer, for the stated prior [front]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(super) posterior_bound: Option<Number>,
+    /// Loss of a wrong guess: ordinal (the number of categories between guess and truth), or a CSV file with a row for
+    /// each guess and a column for each true category; --map-privacy is then the expected loss of the best guess as a
+    /// share of the largest loss [front]
+    #[arg(long, value_name = "L.csv")]
+    #[serde(skip)]
+    pub(super) loss: Option<String>,
     /// Maximum number of distinct answers; a heuristic [front]
     #[arg(long, value_name = "M")]
     pub(super) outputs: Option<usize>,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use candor::StudyError;
 use candor_base::schema::Schema;
+use candor_design::DesignError;
 use candor_design::cross::crossed;
 use candor_design::request::{Method, Request, RequestError};
 use candor_runtime::names;
@@ -11,6 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
 use super::DesignArgs;
+use crate::commands::prior::read_loss;
 use crate::commands::read_text;
 use crate::failure::Failure;
 use crate::flags::{flag, with_flags};
@@ -45,6 +47,7 @@ impl DesignArgs {
             ("--clusters", "clusters", own.clusters.is_some()),
             ("--from-clusters", "clusters", own.from_clusters.is_some()),
             ("--matrix", "matrix", own.matrix.is_some()),
+            ("--loss", "loss", own.loss.is_some()),
             ("--exact-prior", "prior", self.exact_prior),
             (self.prior.given().unwrap_or("--prior"), "prior", self.prior.given().is_some()),
         ];
@@ -81,6 +84,7 @@ impl DesignArgs {
         };
         put("respondents", self.respondents.map(|respondents| json!(respondents)));
         put("tables", self.tables.as_ref().map(|tables| json!(tables)));
+        put("loss", self.parameters.loss.as_deref().map(read_loss).transpose()?.map(|loss| json!(loss)));
         put("matrix", self.parameters.matrix.as_deref().map(matrix).transpose()?);
         if let Some(Clusters { names, spent }) = self.asked_clusters()? {
             put("clusters", Some(json!(names)));
@@ -109,6 +113,10 @@ impl DesignArgs {
         };
         let only = match schema.randomized()[..] {
             [attribute] => Some(&schema.attributes()[attribute]),
+            ref several if self.method() == Method::Front => {
+                let error = DesignError::OneAttribute { method: "front", attributes: several.len() };
+                return Err(StudyError::from(error).into());
+            }
             _ => None,
         };
         let (prior, told) = self.prior.for_plan(only, self.exact_prior)?;

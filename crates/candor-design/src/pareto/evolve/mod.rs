@@ -16,7 +16,7 @@ use candor_runtime::parallel;
 use candor_runtime::progress::Cancelled;
 
 use super::channel::FrontChannel;
-use super::measure::{Measures, measure_square};
+use super::measure::Measures;
 use super::{FrontError, FrontProblem};
 use omega::Omega;
 
@@ -125,7 +125,7 @@ pub struct Candidate {
 impl Candidate {
     fn new(mut matrix: Vec<f64>, goal: &FrontProblem) -> Candidate {
         repair::repair(&mut matrix, goal.prior().shares(), goal.bound());
-        let measures = measure_square(&matrix, goal.prior());
+        let measures = goal.measure_square(&matrix);
         Candidate { matrix, measures }
     }
 
@@ -269,6 +269,7 @@ impl Island {
 mod tests {
     use super::super::exact;
     use super::super::hypervolume::hypervolume;
+    use super::super::measure::measure_square;
     use super::super::prior::Prior;
     use super::*;
 

@@ -7,6 +7,7 @@
 
 pub(super) mod atoms;
 mod bound;
+mod by_loss;
 mod climb;
 mod fit;
 mod program;
@@ -62,12 +63,15 @@ impl ExactPoint {
 /// Returns a [`FrontError`] if no channel has this privacy, or if the program could not be solved.
 pub fn exact(goal: &FrontProblem, privacy: f64) -> Result<ExactPoint, FrontError> {
     goal.check_privacy(privacy)?;
-    let accuracy = (1.0 - privacy).min(goal.bound());
+    let accuracy = (1.0 - privacy).min(goal.most_accurate());
     // Slightly more private than requested, so that rounding does not violate the request.
-    let margin = if accuracy < goal.bound() { MARGIN } else { 0.0 };
-    let aim = accuracy - margin * (accuracy - goal.prior().largest());
+    let margin = if accuracy < goal.most_accurate() { MARGIN } else { 0.0 };
+    let aim = accuracy - margin * (accuracy - goal.least_accurate());
     let family = Atoms { n: goal.prior().len(), bound: goal.bound() };
     let ask = Ask { goal, privacy, accuracy, aim, family };
+    if let Some(guesses) = goal.accuracy() {
+        return ask.by_loss(guesses);
+    }
     if family.n <= ALL_AT_ONCE {
         let all = family.all().into_iter().map(|atom| column(&family, atom)).collect();
         // If the program stalls from this start, fitted atoms are used instead.
@@ -91,6 +95,14 @@ pub fn front(
         progress.report(Progress::new("points", begun.fetch_add(1, Ordering::Relaxed), total))?;
         exact(goal, privacies[i])
     })
+}
+
+/// The variance of the program over these posteriors alone.
+#[cfg(test)]
+pub(super) fn tests_program(goal: &FrontProblem, posteriors: &[(Vec<f64>, f64)], accuracy: f64) -> f64 {
+    let solved =
+        program::Program::new(goal.prior().shares(), posteriors, accuracy).solve(1e-9, None).expect("a solution");
+    goal.measure(&weights::assemble(goal, posteriors, &solved.weights, accuracy)).variance
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::weights::assemble;
 use super::{ALL_AT_ONCE, ExactPoint, climb, fit};
 
 /// Largest duality gap of the program, relative to the variance.
-const TOLERANCE: f64 = 1e-9;
+pub(super) const TOLERANCE: f64 = 1e-9;
 
 /// Relative gap at which no further atoms are added.
 const CLOSED: f64 = 3e-8;
@@ -232,7 +232,7 @@ pub(super) fn column(family: &Atoms, atom: Atom) -> Column {
 /// They are fitted atoms, the posteriors of Warner's methods within the bound, and the prior itself. The latter two are
 /// mixtures of atoms, so they do not change the optimum, and lose their weight as atoms are added. But they guarantee
 /// that there is a channel.
-fn first(goal: &FrontProblem, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>, Vec<f64>) {
+pub(super) fn first(goal: &FrontProblem, family: &Atoms, fitted: Vec<(Atom, f64)>) -> (Vec<Column>, Vec<f64>) {
     let shares = goal.prior().shares();
     let n = shares.len();
     let sharpest = warner::largest_p(goal).min(1.0 - 1e-6);

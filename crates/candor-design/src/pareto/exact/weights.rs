@@ -24,8 +24,8 @@ pub(super) fn assemble(goal: &FrontProblem, posteriors: &[(Vec<f64>, f64)], weig
     let kept_weights: Vec<f64> = kept.iter().map(|&a| weights[a]).collect();
     let few = sparse::sparse(&scaled, &kept_weights);
     // Near the largest privacy, all informative answers are rare.
-    let largest = goal.prior().largest();
-    let rare = RARE * ((aim - largest) / (goal.bound() - largest).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    let largest = goal.least_accurate();
+    let rare = RARE * ((aim - largest) / (goal.most_accurate() - largest).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     let pruned: Vec<f64> = few.iter().map(|&w| if w > rare { w } else { 0.0 }).collect();
     let fewer = settled(&scaled, &pruned, &roots, aim).or_else(|| settled(&scaled, &few, &roots, aim)).unwrap_or(few);
     let rows = kept.iter().zip(fewer).filter(|(_, w)| *w > 0.0);
