@@ -229,9 +229,7 @@ fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Fail
 
 fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> String {
     let text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
-    text + &cluster_table(clusters, &args.grouping)
-        + &what_it_took(args, learned, clusters)
-        + &what_is_next(args)
+    text + &cluster_table(clusters, &args.grouping) + &what_it_took(args, learned, clusters) + &what_is_next(args)
 }
 
 /// Formats the clusters and the reasons for them.
