@@ -125,6 +125,7 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
 ///
 /// # Errors
 /// Returns [`StudyError::Requirement`] if a prior does not fit the plan or a requirement is invalid.
+/// Returns the errors of [`shuffled`] if a guarantee after shuffling is requested.
 ///
 /// ```
 /// use candor::prelude::*;

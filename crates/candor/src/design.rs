@@ -126,7 +126,7 @@ pub struct Design {
     could_be_for_tables: bool,
 }
 
-/// Epsilon of a whole record.
+/// Record-level epsilon and its lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RecordEpsilon {

@@ -23,7 +23,7 @@ pub struct CertifiedAttribute {
     ///
     /// `None` if unbounded, or if the attribute has no answer of its own.
     pub marginal_epsilon: Option<f64>,
-    /// Conditional epsilon, for an adversary who sees the whole response and knows all attributes not tied to
+    /// Conditional epsilon, for an adversary who sees the complete response and knows all attributes not tied to
     /// this one.
     ///
     /// `None` if unbounded.

@@ -62,7 +62,7 @@ impl LearningLimit {
         }
     }
 
-    /// Converts the limit on whole records into a parameter of a method: `epsilon`, or `likelihood_ratio` for one
+    /// Converts the limit on complete records into a parameter of a method: `epsilon`, or `likelihood_ratio` for one
     /// attribute.
     ///
     /// # Errors

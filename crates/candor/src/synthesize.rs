@@ -129,7 +129,7 @@ impl Parts {
 /// Returns the tables from which records are drawn.
 ///
 /// # Errors
-/// Returns [`StudyError::Tables`] or [`StudyError::Refused`] if one is too large, with another method as remedy.
+/// Returns [`StudyError::Refused`] if one is too large, with another method as remedy.
 pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let all = 0..schema.attributes().len();

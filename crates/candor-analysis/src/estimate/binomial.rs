@@ -58,10 +58,9 @@ fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     (seen + square / 2.0 + reach.signum() * root) / (1.0 + square)
 }
 
-/// Returns whether a binomial share with this mean is far enough from it with at least half of the error
-/// probability.
+/// Returns whether the observed share is plausible under this mean.
 ///
-/// Far enough means as far as the observed share, on its side.
+/// It is if a binomial share is at least as extreme, on the same side, with at least half of the error probability.
 fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
     let tail = (1.0 - options.confidence) / 2.0;
     let (hits, misses) = (trials * seen, trials * (1.0 - seen));

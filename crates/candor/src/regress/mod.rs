@@ -1,4 +1,4 @@
-//! Regression on randomized answers, with predictions for people.
+//! Fits regression models to randomized answers, with contrasts and predictions.
 
 pub(crate) mod notes;
 mod result;
