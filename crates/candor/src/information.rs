@@ -44,6 +44,15 @@ impl LearningLimit {
 
     /// Returns the equivalent largest likelihood ratio, exactly: `rho2 (1 - rho1)/(rho1 (1 - rho2))`, or `beta`.
     ///
+    /// ```
+    /// use candor::information::LearningLimit;
+    ///
+    /// // A belief of 10% must not become one of more than 50%.
+    /// let ratio = LearningLimit::Rho(0.1, 0.5).likelihood_ratio()?;
+    /// assert_eq!(ratio.to_string(), "9");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns an error unless `0 < rho1 < rho2 < 1`, or `beta` is a finite number above 1.
     pub fn likelihood_ratio(self) -> Result<Rational, StudyError> {

@@ -83,6 +83,17 @@ impl SampleSizeOptions {
 /// Computes the sample size at which every interval of these tables has at most the given margin: in a uniform
 /// population, in the worst case and, if there are some, for the expected shares.
 ///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2])?;
+/// # let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// let tables = TableList::marginals(plan.schema());
+/// let interval = candor_analysis::estimate::Interval::default();
+/// let sizes = size(&plan, &tables, 0.05, 0.95, interval)?;
+/// assert!(sizes.tables[0].respondents.is_some_and(|n| n > 384.0), "more than for direct questions");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns an error if the margin is not above 0 and below 1, the confidence level is invalid, or too many combinations
 /// of expected values must be distinguished.

@@ -129,6 +129,17 @@ const THREATS: Outline = &[
 
 /// Creates the evidence for a plan and, if given, for the survey with this `survey.toml`.
 ///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2])?;
+/// # let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// use candor::texts::Language;
+///
+/// let found = evidence(&plan, None, &Language::default())?;
+/// assert_eq!(found.sections[0].name, "dpia");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns [`StudyError::Texts`] if the language has no texts of the evidence.
 /// Returns [`StudyError::Refused`] if `survey` is not TOML.
