@@ -93,7 +93,7 @@ pub struct Step {
 ///
 /// let counts = Counts::from_codes(&plan, &answer_codes(&plan, &responses), &response_tables(&schema)?, &[])?;
 /// let learned = from_responses(&plan, &counts, None, false)?;
-/// let found = cluster(&schema, &learned, Default::default())?;
+/// let found = associations(&schema, &learned, Default::default())?;
 /// assert_eq!(found.clusters, [["a1", "a2"]]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -310,7 +310,7 @@ pub struct AttributeTogether {
 /// let schema = Schema::with_sizes(&[2, 3])?;
 /// let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
 ///
-/// // Whoever answers under both plans.
+/// // Respondents who answer under both plans.
 /// let together = audit_composition(&[("spring", &plan), ("fall", &plan)], &AuditOptions::default())?;
 /// assert!(together.epsilon.unwrap() > plan.guarantee().epsilon().as_f64());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

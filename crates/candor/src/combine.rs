@@ -72,7 +72,8 @@ pub struct CombinedPart {
 /// ```
 /// use candor::prelude::*;
 ///
-/// let schema = |name: &str| Schema::from_toml(&format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"no\", \"yes\"]"));
+/// let text = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"no\", \"yes\"]");
+/// let schema = |name: &str| Schema::from_toml(&text(name));
 /// let plan = |schema: Schema| design(&schema, &Independent::new(1.0).into(), &DesignOptions::default());
 /// let (first, second) = (plan(schema("smokes")?)?.plan, plan(schema("drinks")?)?.plan);
 /// let both = combine(&[first, second], CombineOptions::default())?;

@@ -186,10 +186,10 @@ pub struct CorrectedShare {
 pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by \
                                 the device faithfully but not the question.";
 
-/// Tests every question of a plan, counted one by one.
+/// Tests compliance with every question of a plan, from the counts of its [`tables`].
 ///
 /// # Errors
-/// If the options are out of range, or name an answer or a question that there is not.
+/// Returns [`StudyError`] if an option is out of range, or names an unknown answer or question.
 ///
 /// ```
 /// use candor::prelude::*;

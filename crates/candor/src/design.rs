@@ -171,7 +171,7 @@ pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Re
 ///
 /// let schema = Schema::with_sizes(&[2, 3, 4])?;
 /// let start = Instant::now();
-/// // A search that is ended returns the best plan that it has.
+/// // If stopped, the search returns the best plan found so far.
 /// let in_time = |_: &Progress| start.elapsed() < Duration::from_secs(1);
 /// let request = Optimal::new(4.0).into();
 /// let designed = design_with_progress(&schema, &request, &DesignOptions::default(), ProgressSink::new(&in_time))?;

@@ -49,8 +49,9 @@ impl EffectOptions {
     }
 }
 
-/// Returns what a model asks of responses that are yet to come, for [`effects()`]. Missing values are a category, because
-/// expected shares have them as one.
+/// Returns the questions of a model about planned responses, for [`effects()`].
+///
+/// Missing values are a category, as in expected shares.
 ///
 /// # Errors
 /// Returns the errors of [`regress::model`](crate::regress::model).

@@ -242,8 +242,8 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
 ///
 /// # Errors
 /// Returns the errors of [`synthesize`].
-/// Returns another [`StudyError`] if `parts` is neither `tree` nor `entropy`, an option is out of range, or one is only
-/// for answers (`benchmarks`, `targets`).
+/// Returns another [`StudyError`] if `parts` is neither `tree` nor `entropy`, an option is out of range, or an option
+/// needs answer records (`benchmarks`, `targets`).
 pub fn weigh(
     plan: &Plan,
     counts: &Counts,

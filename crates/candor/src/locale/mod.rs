@@ -81,7 +81,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Each is filled once, so an inserted word is never read as a placeholder.
 ///
 /// ```
-/// use candor::texts::filled;
+/// use candor::locale::filled;
 ///
 /// assert_eq!(filled("{n} people", &[("n", "{m}")]), "{m} people");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -328,7 +328,8 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 ///
 /// # let yes = |share: usize| (0..2000).map(move |i| if i % share == 0 { "yes" } else { "no" });
 /// # let column = |values: Vec<&'static str>| Arc::new(StringArray::from(values)) as ArrayRef;
-/// # let people = RecordBatch::try_from_iter([("smokes", column(yes(3).collect())), ("drinks", column(yes(2).collect()))])?;
+/// # let columns = [("smokes", column(yes(3).collect())), ("drinks", column(yes(2).collect()))];
+/// # let people = RecordBatch::try_from_iter(columns)?;
 /// # let people = RecordBatchIterator::new([Ok(people.clone())], people.schema());
 /// # let schema = "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]\n
 /// #     [[attribute]]\nname = \"drinks\"\ncategories = [\"no\", \"yes\"]";

@@ -177,7 +177,7 @@ fn depending(plan: &Plan) -> Vec<usize> {
 
 /// Creates a report on the requested tables and numbers in every group, from the counts of its [`tables`].
 ///
-/// Associations are those of everybody. `progress` receives the steps.
+/// Associations are computed over all groups. `progress` receives the steps.
 ///
 /// ```
 /// # use candor::prelude::*;
@@ -191,7 +191,8 @@ fn depending(plan: &Plan) -> Vec<usize> {
 /// let asked = TableQuery::parse("a1;a1 | a2", &schema, false, None)?;
 /// let lists = tables(&plan, &asked, &MomentQuery::default())?;
 /// let counts = Counts::from_codes(&plan, &answer_codes(&plan, &responses), &lists, &[])?;
-/// let found = report(&plan, &counts, &asked, &MomentQuery::default(), &ReportOptions::default())?;
+/// let options = ReportOptions::default();
+/// let found = report(&plan, &counts, &asked, &MomentQuery::default(), &options, ProgressSink::none())?;
 /// assert!(found.page.html().contains("<html"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
