@@ -195,7 +195,7 @@ pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are sy
 /// use candor::prelude::*;
 ///
 /// let schema = Schema::with_sizes(&[2])?;
-/// let request = r#"{"method": "compliance-check", "epsilon": 1.5}"#.parse()?;
+/// let request = r#"{"method": "independent", "epsilon": 1.5, "mirrored": true}"#.parse()?;
 /// let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 /// let truths = [(0..6000).map(|i| i % 2).collect()];
 /// let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;

@@ -167,6 +167,7 @@ pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Re
 /// ```
 /// use std::time::{Duration, Instant};
 ///
+/// use candor::design::design_with_progress;
 /// use candor::prelude::*;
 ///
 /// let schema = Schema::with_sizes(&[2, 3, 4])?;

@@ -47,9 +47,9 @@ impl LearningLimit {
     /// ```
     /// use candor::information::LearningLimit;
     ///
-    /// // A belief of 10% must not become one of more than 50%.
-    /// let ratio = LearningLimit::Rho(0.1, 0.5).likelihood_ratio()?;
-    /// assert_eq!(ratio.to_string(), "9");
+    /// // A belief of 25% must not become one of more than 50%.
+    /// let ratio = LearningLimit::Rho(0.25, 0.5).likelihood_ratio()?;
+    /// assert_eq!(ratio.to_string(), "3");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

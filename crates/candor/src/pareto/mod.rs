@@ -218,7 +218,7 @@ pub struct FrontRow {
 /// use candor::pareto::FrontMethod;
 /// use candor::prelude::*;
 ///
-/// let prior = Prior::new(vec![0.7, 0.2, 0.1])?;
+/// let prior = Prior::new(&[0.7, 0.2, 0.1])?;
 /// let options = FrontOptions::default().method(FrontMethod::Exact).points(3);
 /// let found = pareto(prior, &options, ProgressSink::none())?;
 /// assert_eq!(found.points.unwrap().len(), 3);

@@ -324,7 +324,7 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 ///
 /// use candor::arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, StringArray};
 /// use candor::prelude::*;
-/// use candor::regress::{Rows, model};
+/// use candor::regress::{Rows, model, regress_with_progress};
 ///
 /// # let yes = |share: usize| (0..2000).map(move |i| if i % share == 0 { "yes" } else { "no" });
 /// # let column = |values: Vec<&'static str>| Arc::new(StringArray::from(values)) as ArrayRef;
@@ -341,7 +341,8 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 /// let options = RegressOptions::default();
 /// let asked = model(&plan, "smokes ~ drinks", &options)?;
 /// let inputs = Input::from_record_batches("responses", responses)?.into();
-/// let rows = Rows::read(&plan, inputs, &asked, &SamplingDesign::default(), ProgressSink::none())?;
+/// let everybody = SamplingDesign::new(plan.schema(), &SamplingOptions::default())?;
+/// let rows = Rows::read(&plan, inputs, &asked, &everybody, ProgressSink::none())?;
 ///
 /// let start = Instant::now();
 /// let in_time = |_: &Progress| start.elapsed() < Duration::from_secs(60);
