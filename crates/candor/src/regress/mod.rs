@@ -415,20 +415,23 @@ fn described(
 ) -> Regression {
     let model = &asked.model;
     let reach = Interval::Wald.reach(options.confidence, 1);
-    let notes = notes(model.response(), &found, options.confidence, options.show_naive);
     let family = model.family();
+    let notes = notes(model, &found, options.confidence, options.show_naive);
     let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, family));
     let contrasts = result::coefficients(&found, &found.contrasts, family);
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
     let predictions = predictions(&found, &options.questions, &modeled, family);
-    let randomized = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned());
-    let log_likelihood_of = if found.log_likelihood.is_some() { randomized.collect() } else { Vec::new() };
+    let randomized: Vec<String> = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned()).collect();
+    let log_likelihood_of = if found.log_likelihood.is_some() { randomized.clone() } else { Vec::new() };
+    let references = model.predictor_references().map(|(name, category)| (name.to_owned(), category.to_owned()));
     Regression {
         model: asked.text.clone(),
         response: asked.model.response().to_owned(),
         modeled,
         reference,
+        randomized,
+        references: references.collect(),
         family: family.name(),
         method: found.method.name(),
         respondents,
