@@ -36,7 +36,7 @@ fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
     Channel::Pattern(Pattern::new(sizes.iter().map(|&size| Axis::single(size)).collect(), parts).unwrap())
 }
 
-/// The two channels of a list experiment with so many control items: their number, and with the item itself.
+/// Returns the channels of a list experiment: the control group's and the treatment group's.
 fn list(controls: usize) -> Vec<(u64, Channel)> {
     let (counts, answers) = (controls + 1, controls + 2);
     let of_group = |treated: usize| {
@@ -49,7 +49,7 @@ fn list(controls: usize) -> Vec<(u64, Channel)> {
     [0, 1].map(of_group).to_vec()
 }
 
-/// Shares of the numbers of control items that people have.
+/// Distribution of the number of control items that apply.
 const CONTROLS: [f64; 4] = [0.1, 0.4, 0.4, 0.1];
 
 fn logistic(eta: f64) -> f64 {
@@ -69,16 +69,16 @@ fn of_four(group: u16) -> Vec<f64> {
 
 const OF_FOUR: [f64; 2] = [0.25 + 0.3 + 0.3, 0.3 + 0.6 + 0.6];
 
-/// What is modeled.
+/// Kind of outcome.
 #[derive(Clone, Copy, PartialEq)]
 enum Outcome {
     /// The attribute `y`.
     Category,
-    /// A public count, whose mean is the exponential of `eta`, and whose variance is so many times the mean.
+    /// A public count with the mean `exp(eta)` and this dispersion.
     Count(f64),
-    /// The attribute `y`, by a list experiment with three control items.
+    /// The attribute `y`, asked by a list experiment with three control items.
     List,
-    /// The sum of so many attributes with two categories, with `eta` for log odds.
+    /// Sum of this many binary attributes with the log odds `eta`.
     Items(usize),
 }
 
@@ -103,11 +103,11 @@ struct Setting {
     respondents: usize,
     /// Shares of randomized predictors and `z`, with the first varying slowest.
     predictors: Vec<f64>,
-    /// Log odds of each category of `y` but the first, or of each item, by the codes of the hidden predictors and `z`.
+    /// Log odds of each category of `y` but the first, or of each item, by the codes of the predictors.
     eta: fn(&[u16]) -> Vec<f64>,
     drawn: Drawn,
     outcome: Outcome,
-    /// A sum of coefficients, and its true value.
+    /// A contrast and its true value.
     contrast: Option<(&'static str, f64)>,
     /// The tested coefficient, its category and its true value.
     term: &'static str,
@@ -346,7 +346,7 @@ fn settings() -> Vec<Setting> {
     ]
 }
 
-/// Shares of items in two groups.
+/// Shares of the items in each of two groups.
 const ITEMS: [[f64; 3]; 2] = [[0.1, 0.2, 0.3], [0.2, 0.3, 0.3]];
 
 /// Results of the surveys of one kind.
@@ -374,7 +374,7 @@ impl Found {
 }
 
 impl Setting {
-    /// Attributes of the outcome, then hidden predictors `x`, `w`, all in one block, and a public `z`.
+    /// Returns a plan with the outcome and the randomized predictors `x` and `w` in one block, and a public `z`.
     fn plan(&self) -> Plan {
         let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
         let of_outcome = match self.outcome {
@@ -397,7 +397,7 @@ impl Setting {
         Plan::new(Schema::new(attributes).unwrap(), vec![block]).unwrap()
     }
 
-    /// How many attributes the outcome has.
+    /// Returns the number of randomized attributes of the outcome.
     fn outcomes(&self) -> usize {
         match self.outcome {
             Outcome::Count(_) => 0,
@@ -430,7 +430,7 @@ impl Setting {
         odds.iter().map(|one| one / total).collect()
     }
 
-    /// A count of somebody with these predictors: of Poisson's law with a mean that varies among people.
+    /// Draws a count for a person with these predictors: Poisson with a mean that varies between people.
     fn count(&self, codes: &[u16], dispersion: f64, mut uniform: impl FnMut() -> f64) -> f64 {
         let mean = (self.eta)(codes)[0].exp();
         let varying = ((dispersion - 1.0) / mean).sqrt();
@@ -615,7 +615,7 @@ fn share(part: u32, of: u32) -> String {
     }
 }
 
-/// The shares of all combinations of independent items, the first slowest.
+/// Returns the shares of all combinations of independent items, with the first varying slowest.
 fn of_items(log_odds: &[f64]) -> Vec<f64> {
     let with = |shares: Vec<f64>, eta: &f64| -> Vec<f64> {
         shares.iter().flat_map(|share| [1.0 - logistic(*eta), logistic(*eta)].map(|own| share * own)).collect()

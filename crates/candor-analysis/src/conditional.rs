@@ -138,8 +138,10 @@ pub fn conditional(
 }
 
 impl Conditional<'_> {
-    /// The number of a public group, with the interval that a table among these groups has: that of the survey of its
-    /// members, of whom the condition tells so many groups. `None` of randomized groups, and of too few members.
+    /// Returns the estimate of a public group with the interval of the survey of its members, as a table by these
+    /// groups has it; `None` for randomized groups and for too few members.
+    ///
+    /// `among` is the number of groups that the conditions form.
     fn among_known(
         &self,
         plan: &Plan,

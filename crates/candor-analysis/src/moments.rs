@@ -137,7 +137,7 @@ impl Values {
         self.0.get(code).copied().flatten()
     }
 
-    /// What each category stands for.
+    /// Returns the score of each category.
     pub(crate) fn all(&self) -> impl Iterator<Item = Option<f64>> {
         self.0.iter().copied()
     }

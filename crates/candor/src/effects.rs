@@ -69,7 +69,7 @@ pub struct EffectPowers {
     pub model: String,
     /// Name of the outcome.
     pub response: String,
-    /// The kind of outcome: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
+    /// Family: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
     pub family: &'static str,
     /// Estimation method of the regression: `ml` or `corrected`.
     pub method: &'static str,
@@ -183,7 +183,7 @@ pub fn effects(
     })
 }
 
-/// Whether the outcome is a kept column.
+/// Returns whether the outcome is a kept column.
 fn is_kept(model: &Model) -> bool {
     model.family().is_of_numbers() && !model.is_score()
 }

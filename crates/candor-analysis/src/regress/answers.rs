@@ -97,9 +97,10 @@ impl Answers {
         Answers { shape, blocks, width }
     }
 
-    /// Refuses a model about which no number of responses would tell: some component of its hidden attributes is
-    /// erased. Least squares needs only those that two of its columns make up together, a count that is a sum of items
-    /// no more than two of these with all predictors; and whoever is left out must be told from all others.
+    /// Checks that the plan identifies the model, that is, every component of its randomized attributes that it needs.
+    ///
+    /// Least squares needs the components of pairs of columns, a sum score of counts those of pairs of items with all
+    /// predictors. If people are left out, both need the components that identify them.
     pub(super) fn check(&self, plan: &Plan, model: &Model) -> Result<(), RegressError> {
         let columns = (0..model.design.len()).map(|column| model.design.hidden_of(column));
         // The square of a score includes pairs of its items.

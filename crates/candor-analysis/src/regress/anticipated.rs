@@ -30,16 +30,16 @@ const MIN_ROUNDS: usize = 50;
 /// Number of quadrature nodes for the residuals of a linear model, of which only the variance matters.
 const RESIDUALS: usize = 3;
 
-/// The name of an effect that says by how much the variance of a count exceeds its mean.
+/// Name of the effect that specifies the dispersion of a kept count.
 pub const DISPERSION: &str = "(dispersion)";
 
-/// A Poisson law is gone through up to this share of it.
+/// Share of a Poisson distribution that is enumerated.
 const ALL_COUNTS: f64 = 1.0 - 1e-12;
 
-/// Largest mean of a Poisson count.
+/// Largest expected mean of a Poisson count.
 const MAX_MEAN: f64 = 700.0;
 
-/// Halvings of an interval around the slope that gives a score its mean.
+/// Number of bisection steps for the slope that gives a score its mean.
 const HALVINGS: usize = 200;
 
 /// A group of people with the same predictors in the expected population.
@@ -67,7 +67,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Returns whether it is a coefficient to detect: not the intercept or the dispersion.
+    /// Returns whether it is a coefficient to detect, neither an intercept nor the dispersion.
     pub fn is_tested(&self) -> bool {
         self.term != INTERCEPT && self.term != DISPERSION
     }
@@ -78,12 +78,15 @@ impl Effect {
 pub struct Anticipated {
     /// Profiles of the people.
     pub profiles: Vec<Profile>,
-    /// The shares of the outcome's categories; of a score those of all combinations of its [items](Model::items), the
-    /// first slowest. Constants are adapted to them if no effect names one. What a linear model of a kept column leaves
-    /// has the standard deviation 1.
+    /// Shares of the outcome's categories, or of all combinations of a score's [items](Model::items), with the first
+    /// varying slowest.
+    ///
+    /// Intercepts are adapted to them unless an effect specifies one. The residuals of a linear model of a kept column
+    /// have the standard deviation 1.
     pub response: Vec<f64>,
-    /// The shares of all combinations of the [companions](Model::companions), the first slowest: independent of all
-    /// else. Without any, all are equal.
+    /// Shares of all combinations of the [companions](Model::companions), with the first varying slowest.
+    ///
+    /// Companions are independent of everything else. If empty, all combinations are equally frequent.
     pub companions: Vec<f64>,
     /// Expected coefficients; all others are zero.
     pub effects: Vec<Effect>,
@@ -155,11 +158,11 @@ struct Truth<'a> {
     model: &'a Model,
     kernel: Kernel,
     theta: Vec<f64>,
-    /// By how much the variance of a kept count exceeds its mean.
+    /// Variance of a kept count over its mean.
     dispersion: f64,
 }
 
-/// The outcomes of people of a kind: a number, if it is public, and the shares of the hidden categories with it.
+/// Possible outcomes of a profile: a public number, if any, with the shares of the randomized categories.
 type Outcomes = Vec<(Option<f64>, Vec<f64>)>;
 
 impl<'a> Truth<'a> {
@@ -311,7 +314,7 @@ impl<'a> Truth<'a> {
         }
     }
 
-    /// Adapts the constant until a score has its mean.
+    /// Adapts the intercept to the mean score.
     fn adapt_mean(&mut self, constant: usize, people: &Anticipated) -> Result<(), RegressError> {
         let mean: f64 = self.scores().iter().zip(&people.response).map(|(score, share)| score * share).sum();
         let indices = people.profiles.iter().map(|profile| (profile.share, self.indices(profile)[0]));
@@ -323,7 +326,7 @@ impl<'a> Truth<'a> {
         Ok(())
     }
 
-    /// The score of each combination of items, the first slowest.
+    /// Returns the score of each combination of items, with the first varying slowest.
     fn scores(&self) -> Vec<f64> {
         let with_item = |sums: Vec<f64>, values: &Numbers| -> Vec<f64> {
             let of = |sum: &f64| values.all().map(|value| sum + value.unwrap_or(0.0)).collect::<Vec<f64>>();
@@ -338,8 +341,8 @@ impl<'a> Truth<'a> {
         RegressError::Anticipated(message + ", which it cannot have; take smaller effects")
     }
 
-    /// The shares of the combinations of items among people with this mean score: those of everybody, times an
-    /// exponential of the score.
+    /// Returns the shares of the combinations of items in a group with this mean score, by exponential tilting of the
+    /// shares in the population.
     fn tilted(&self, mean: f64, people: &Anticipated) -> Result<Vec<f64>, RegressError> {
         let scores = self.scores();
         let possible =
@@ -369,7 +372,7 @@ impl<'a> Truth<'a> {
         Ok(with(0.5 * (low + high)))
     }
 
-    /// What people of a kind are.
+    /// Returns the possible outcomes of a profile.
     fn outcomes(&self, profile: &Profile, people: &Anticipated) -> Result<Outcomes, RegressError> {
         let number = |(y, share): (f64, f64)| (Some(y), vec![share]);
         let index = self.indices(profile)[0];
@@ -422,7 +425,7 @@ impl<'a> Truth<'a> {
     }
 }
 
-/// By how much the variance of a kept count exceeds its mean; 1 if no effect says so.
+/// Returns the specified dispersion of a kept count, or 1.
 fn dispersion(model: &Model, people: &Anticipated) -> Result<f64, RegressError> {
     let Some(effect) = people.effects.iter().find(|effect| effect.term == DISPERSION) else { return Ok(1.0) };
     match model.family == Family::QuasiPoisson && !model.is_score() {
@@ -432,7 +435,7 @@ fn dispersion(model: &Model, people: &Anticipated) -> Result<f64, RegressError> 
     }
 }
 
-/// A Poisson law: counts with their shares.
+/// Returns the counts of a Poisson distribution with their shares.
 fn poisson(mean: f64) -> Result<Vec<(f64, f64)>, RegressError> {
     if mean > MAX_MEAN {
         let message = format!("these effects lead to a mean count of {mean:.0}; the limit is {MAX_MEAN}");

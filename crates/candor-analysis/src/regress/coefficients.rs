@@ -48,8 +48,7 @@ pub(super) struct Shown<'a> {
     pub(super) covariance: DMatrix<f64>,
     /// Kind of its estimates.
     pub(super) kind: EstimateKind,
-    /// What the estimates with two limits are, if they are not those of the fit, and the fit that these are near, with
-    /// its problem.
+    /// Kind of the estimates with two limits, if it differs, and the fit that they belong to, with its problem.
     pub(super) inner: Option<(EstimateKind, Option<(&'a Problem<'a>, &'a Fit)>)>,
     /// Results for each tested parameter.
     pub(super) tested: &'a [Option<Tested>],

@@ -100,8 +100,8 @@ pub(super) struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
-    /// `theta`: the coefficients that are anticipated; `companions`: whether there are any, of whose law a fit assumes
-    /// nothing.
+    /// Creates the outlook at the expected coefficients `theta`; `companions` says whether the model has any, about
+    /// whose distribution a fit assumes nothing.
     pub(super) fn new(
         problem: &'a Problem<'a>,
         rows: &ModelRows,

@@ -178,13 +178,13 @@ impl Model {
         &self.hidden[usize::from(self.known_response)..]
     }
 
-    /// The randomized items whose scores add up to the outcome, by position in the schema; none of other outcomes.
+    /// Returns the positions of the randomized items of a sum score; empty for other outcomes.
     pub fn items(&self) -> &[usize] {
         &self.hidden[..self.scores.len()]
     }
 
-    /// The attributes that a matrix answers together with those of the model, such as the control items of a list
-    /// experiment, by position in the schema.
+    /// Returns the positions of the attributes that a matrix answers together with those of the model, such as the
+    /// control items of a list experiment.
     pub fn companions(&self) -> &[usize] {
         &self.hidden[self.hidden.len() - self.companions..]
     }
@@ -194,7 +194,7 @@ impl Model {
         &self.public
     }
 
-    /// The predictors with categories, each with the category that others are compared with.
+    /// Returns the categorical predictors with their reference categories.
     pub fn predictor_references(&self) -> impl Iterator<Item = (&str, &str)> {
         // Without an intercept a category may have no other to be compared with.
         let compared = self.design.constant().is_some() || self.family == Family::Ordinal;
@@ -407,7 +407,7 @@ fn family(
     }
 }
 
-/// Whether an attribute has a category for missing values, or for those not asked.
+/// Returns whether an attribute has a category for missing values or for people who were not asked.
 pub(super) fn has_missing(attribute: &Attribute) -> bool {
     !without_answer(attribute, Missing::LeaveOut).is_empty()
 }

@@ -200,7 +200,7 @@ fn describe(found: &Regression) -> String {
     text
 }
 
-/// What the coefficients of a category are about.
+/// Returns a heading that explains the coefficients of a category.
 fn explained(category: Option<&str>, found: &Regression) -> String {
     let against = found.reference.as_ref().map_or(String::new(), |one| format!(" against {}", label(one)));
     let response = &found.response;
@@ -215,7 +215,7 @@ fn explained(category: Option<&str>, found: &Regression) -> String {
     }
 }
 
-/// Which variables are randomized, and what categories are compared with.
+/// Returns a line with the randomized attributes and the reference categories.
 fn variables(found: &Regression) -> String {
     let reference = |(name, category): &(String, String)| format!("{name} = {}", label(category));
     let references = found.references.iter().map(reference).collect::<Vec<_>>().join(", ");

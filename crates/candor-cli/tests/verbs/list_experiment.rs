@@ -143,8 +143,8 @@ fn what_is_no_list_experiment() {
     sandbox.run(&format!("{import} --answer-columns y,z")).refused(1, &["the plan has 1 of answers"]);
 }
 
-/// Counts that a group never has leave a law of the control items at its limit; nobody is told more by a list than by
-/// a direct question.
+/// A list experiment never has more information than direct questions, even if the law of the control items is at the
+/// boundary.
 #[test]
 fn variance_inflation_is_not_below_one() {
     let sandbox = Sandbox::new();

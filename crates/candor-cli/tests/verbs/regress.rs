@@ -260,7 +260,7 @@ fn respondents_for_a_coefficient() {
         .refused(2, &["cannot be used with '--expected-shares"]);
 }
 
-/// What is printed of predictors.
+/// Line about the variables of the model.
 const REFERENCES: &str = "\nRandomized: vote; reference categories: region = north\n";
 
 /// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model

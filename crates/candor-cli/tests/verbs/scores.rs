@@ -129,7 +129,7 @@ fn score_as_a_count() {
     near(&fitted("a + b ~ c")["coefficients"][1]["estimate"], ratio.ln());
 }
 
-/// Pairs of items suffice, whatever the family, with public predictors: the mean of a group is the same by both.
+/// With public predictors, a plan for pairs suffices for both families, which give the same group means.
 #[test]
 fn score_of_a_plan_for_pairs() {
     let sandbox = Sandbox::new();

@@ -5,15 +5,14 @@ use candor_analysis::regress::{self, EstimateKind, Family, Method, Model};
 /// Largest p-value that counts as a finding.
 pub(crate) const FINDING: f64 = 0.05;
 
-/// Counts whose variance is this many times their mean have Poisson intervals that contain the truth in 93.5% of
-/// surveys in place of 95%.
+/// Dispersion at which 95% intervals of Poisson regression cover 93.5%.
 pub(crate) const OVERDISPERSED: f64 = 1.13;
 
-/// That counts vary more than their model says.
+/// Warns of counts that vary more than Poisson regression assumes.
 fn overdispersed(family: Family, found: &regress::Regression) -> Option<String> {
     let dispersion = found.dispersion.filter(|own| family == Family::Poisson && *own > OVERDISPERSED)?;
     Some(format!(
-        "warning: the variance of the counts is {dispersion:.2} times their mean, which Poisson regression takes for 1: \
+        "warning: the variance of the counts is {dispersion:.2} times their mean, not once, as Poisson regression assumes; \
          intervals are too short and p-values too small; specify `family quasi-poisson`"
     ))
 }

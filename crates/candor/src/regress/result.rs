@@ -19,9 +19,9 @@ pub struct Regression {
     pub modeled: Vec<String>,
     /// Reference category; `None` for ordinal and numeric outcomes.
     pub reference: Option<String>,
-    /// The randomized attributes of the model.
+    /// Randomized attributes of the model.
     pub randomized: Vec<String>,
-    /// The categories that those of each predictor are compared with. In JSON an object.
+    /// Reference category of each categorical predictor. In JSON, an object.
     #[serde(serialize_with = "crate::format::as_object")]
     pub references: Vec<(String, String)>,
     /// Family: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
