@@ -12,8 +12,8 @@ pub(crate) const OVERDISPERSED: f64 = 1.13;
 fn overdispersed(family: Family, found: &regress::Regression) -> Option<String> {
     let dispersion = found.dispersion.filter(|own| family == Family::Poisson && *own > OVERDISPERSED)?;
     Some(format!(
-        "warning: the variance of the counts is {dispersion:.2} times their mean, not once, as Poisson regression assumes; \
-         intervals are too short and p-values too small; specify `family quasi-poisson`"
+        "warning: the variance of the counts is {dispersion:.2} times their mean, but Poisson regression assumes that \
+         they are equal: intervals are too short, and p-values too small; specify `family quasi-poisson`"
     ))
 }
 
