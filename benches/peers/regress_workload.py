@@ -1,10 +1,12 @@
-"""A logistic regression of a randomized outcome on five public predictors, and statsmodels' Logit on the same people asked directly.
+"""A logistic regression of a randomized outcome on five or twenty public predictors, and statsmodels' Logit on the same people asked directly.
 
-regress_workload.py CANDOR [ROWS]: in one run, from files to coefficients with limits, covariance and joint tests. Not part of `run`.
+regress_workload.py CANDOR [ROWS [5 | 20]]: in one run, from files to coefficients with limits, covariance and joint tests. Not part of `run`.
+Seconds are those of the clock and, in brackets, of all cores together.
 """
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,8 @@ candor = os.path.abspath(sys.argv[1])
 rows = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
 rng = np.random.default_rng(34)
 sizes = {"sex": 2, "age": 5, "region": 4, "school": 3, "work": 3}
+if sys.argv[3:] == ["20"]:
+    sizes |= {f"item{number}": 2 for number in range(1, 16)}
 people = pd.DataFrame({name: rng.integers(0, size, rows) for name, size in sizes.items()})
 slopes = {name: rng.normal(0, 0.3, size) for name, size in sizes.items()}
 eta = -1.5 + sum(slopes[name][people[name]] - slopes[name][0] for name in sizes)
@@ -25,10 +29,19 @@ people["income"] = rng.integers(0, 4, rows)
 formula = "use ~ " + " + ".join(sizes)
 
 
+def used():
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return sum(one.ru_utime + one.ru_stime for one in (own, children))
+
+
+def timed(work):
+    started, before = time.perf_counter(), used()
+    found = work()
+    return f"{time.perf_counter() - started:.2f} s ({used() - before:.2f} s)", found
+
+
 def run(*words):
-    started = time.perf_counter()
-    out = subprocess.run([candor, *words], check=True, capture_output=True, text=True).stdout
-    return time.perf_counter() - started, out
+    return timed(lambda: subprocess.run([candor, *words], check=True, capture_output=True, text=True).stdout)
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -40,18 +53,24 @@ with tempfile.TemporaryDirectory() as folder:
     words = ["regress", "plan.json", "responses.parquet", "--model", formula, "--json"]
     seconds, out = run(*words)
     found = json.loads(out)
-    print(f"candor regress, {rows:,} responses, {len(found['coefficients'])} coefficients, {found['rows']:,} different rows: {seconds:.2f} s")
+    print(f"candor regress, {rows:,} responses, {len(found['coefficients'])} coefficients, {found['rows']:,} different rows: {seconds}")
     pd.DataFrame([{name: number % size for name, size in sizes.items()} for number in range(10)]).to_csv("ten.csv", index=False)
     seconds, out = run(*words, "--predict", "ten.csv")
-    print(f"the same with predictions for {len(json.loads(out)['predictions'])} profiles: {seconds:.2f} s")
+    print(f"the same with predictions for {len(json.loads(out)['predictions'])} profiles: {seconds}")
 
 import statsmodels.formula.api as smf
 
-started = time.perf_counter()
 people["yes"] = (people.use == "yes").astype(int)
-direct = smf.logit("yes ~ " + " + ".join(f"C({name})" for name in sizes), people).fit(disp=0)
-direct.conf_int()
-print(f"statsmodels logit on direct answers, the same formula with limits: {time.perf_counter() - started:.2f} s")
+
+
+def asked_directly():
+    direct = smf.logit("yes ~ " + " + ".join(f"C({name})" for name in sizes), people).fit(disp=0)
+    direct.conf_int()
+    return direct
+
+
+seconds, direct = timed(asked_directly)
+print(f"statsmodels logit on direct answers, the same formula with limits: {seconds}")
 far = [one["estimate"] - direct.params.iloc[place] for place, one in enumerate(found["coefficients"])]
 errors = [one["standard_error"] for one in found["coefficients"]]
 print(f"largest difference in standard errors of candor: {max(abs(a / b) for a, b in zip(far, errors)):.2f}")

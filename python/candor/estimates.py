@@ -413,6 +413,10 @@ class Regression(Result):
     modeled: list[str]
     #: The category that they are compared with.
     reference: str | None
+    #: The randomized attributes of the model.
+    randomized: list[str]
+    #: The category that those of each predictor are compared with.
+    references: dict[str, str]
     #: ``binary``, ``multinomial``, ``ordinal``, ``linear``, ``poisson`` or ``quasi-poisson``.
     family: str
     #: ``ml``, ``jeffreys`` or ``corrected``.
@@ -505,17 +509,32 @@ class Regression(Result):
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(self.model, heading=True)
         yield Line(f"{self.respondents:,} responses, {self.family} regression, method {self.method}, {100 * self.confidence:g}% intervals")
+        if self.reference is not None:
+            yield Line(f"log odds of {', '.join(self.modeled)} against {self.reference}")
+        elif self.modeled:
+            yield Line(f"positive coefficients mean higher categories, up to {', '.join(self.modeled)}")
+        references = ", ".join(f"{name} = {category}" for name, category in self.references.items())
+        yield Line(f"randomized: {', '.join(self.randomized)}" + (f"; reference categories: {references}" if references else ""))
+        if self.design is not None:
+            yield Line(self.design)
         for note in self.notes:
             yield Line(note)
         absent = "odds_ratio" if self.family in ("poisson", "quasi-poisson") else "rate_ratio"
         left_out = ("odds_ratio_low", "odds_ratio_high", "rate_ratio_low", "rate_ratio_high", "directly_asked", absent)
         yield from listed([{name: value for name, value in row.items() if name not in left_out} for row in self.rows()])
+        for name, heading in {"joint_tests": "joint tests: all coefficients of the term are zero", "contrasts": "contrasts"}.items():
+            if self._fields[name]:
+                yield Line(heading, heading=True)
+                yield from listed([{key: value for key, value in row.items() if key not in left_out} for row in self._fields[name]])
+        if self.predictions:
+            yield Line("predictions", heading=True)
+            yield from listed([{**row["profile"], **{key: value for key, value in row.items() if key != "profile"}} for row in self._fields["predictions"]])
         averages = {"shares": "average prediction", "effects": "average change of it with each predictor, all else as it is"}
         for name, heading in averages.items():
             if self._fields[name]:
                 yield Line(heading, heading=True)
                 yield from listed(self._fields[name])
-        for name in ("ignoring", "hausman"):
+        for name in ("log_likelihood", "aic", "tjur_r2", "residual_deviation", "dispersion", "ignoring", "hausman"):
             if self._fields[name] is not None:
                 yield Line(f"{name}: {cell(self._fields[name])}")
 

@@ -51,6 +51,18 @@ def test_what_people_see(fitted) -> None:
     seen = repr(fitted)
     assert seen.startswith("Income ~ Region\n20,000 responses, binary regression, method ml, 95% intervals\n")
     assert "odds ratio" in seen and "average prediction" in seen
+    assert "log odds of >50K against <=50K\nrandomized: Income; reference categories: Region = north\n" in seen
+    assert "log_likelihood: " in seen and "tjur_r2: " in seen
+
+
+def test_questions_are_shown(simple, responses) -> None:
+    """Joint tests, contrasts and predictions, as the command prints them."""
+    fitted = simple.regress(responses, "Education ~ Region", contrast="Region=south", predict=pandas.DataFrame({"Region": ["south"]}))
+    seen = repr(fitted)
+    assert all(heading in seen for heading in ("joint tests", "contrasts", "predictions")), seen
+
+
+def test_pages_of_a_regression(fitted) -> None:
     page = fitted._repr_html_()
     assert "<td>Region=south</td>" in page and "<h4>Income ~ Region</h4>" in page
 

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use candor_analysis::regress::{
-    Anticipated, Batch, Effect, Family, Fitting, Formula, INTERCEPT, Layout, Model, ModelOptions, ModelRows, Profile,
-    Questions, Sample, anticipate, regress_with_progress,
+    Anticipated, Batch, DISPERSION, Effect, Family, Fitting, Formula, INTERCEPT, Layout, Model, ModelOptions,
+    ModelRows, Profile, Questions, Sample, anticipate, regress_with_progress,
 };
 use candor_analysis::tally::answer_codes;
-use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
@@ -36,16 +36,21 @@ fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
     Channel::Pattern(Pattern::new(sizes.iter().map(|&size| Axis::single(size)).collect(), parts).unwrap())
 }
 
-/// Returns a plan with an outcome `y` and randomized predictors `x` and `w` in one block, and a public `z`.
-fn plan(hidden: &[usize], with_y: bool, public: usize, epsilon: f64) -> Plan {
-    let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
-    let named = ["y", "x", "w"].into_iter().skip(usize::from(!with_y)).zip(hidden);
-    let mut attributes: Vec<Attribute> =
-        named.map(|(name, &size)| Attribute::new(name, labels(size)).unwrap()).collect();
-    attributes.push(Attribute::new_public("z", labels(public)).unwrap());
-    let block = Block::new((0..hidden.len()).collect(), k_ary(hidden, epsilon));
-    Plan::new(Schema::new(attributes).unwrap(), vec![block]).unwrap()
+/// Returns the channels of a list experiment: the control group's and the treatment group's.
+fn list(controls: usize) -> Vec<(u64, Channel)> {
+    let (counts, answers) = (controls + 1, controls + 2);
+    let of_group = |treated: usize| {
+        let counted = |input: usize| input % counts + treated * (input / counts);
+        let column = |input: usize| (0..answers).map(|answer| if answer == counted(input) { 2 } else { 0 }).collect();
+        let labels = (0..answers).map(|answer| answer.to_string()).collect();
+        let matrix = Matrix::with_total(vec![2, counts], labels, 2u8.into(), (0..2 * counts).map(column).collect());
+        (1, Channel::Matrix(matrix.unwrap()))
+    };
+    [0, 1].map(of_group).to_vec()
 }
+
+/// Distribution of the number of control items that apply.
+const CONTROLS: [f64; 4] = [0.1, 0.4, 0.4, 0.1];
 
 fn logistic(eta: f64) -> f64 {
     1.0 / (1.0 + (-eta).exp())
@@ -63,6 +68,19 @@ fn of_four(group: u16) -> Vec<f64> {
 }
 
 const OF_FOUR: [f64; 2] = [0.25 + 0.3 + 0.3, 0.3 + 0.6 + 0.6];
+
+/// Kind of outcome.
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    /// The attribute `y`.
+    Category,
+    /// A public count with the mean `exp(eta)` and this dispersion.
+    Count(f64),
+    /// The attribute `y`, asked by a list experiment with three control items.
+    List,
+    /// Sum of this many binary attributes with the log odds `eta`.
+    Items(usize),
+}
 
 /// Sampling of the respondents.
 #[derive(Clone, Copy)]
@@ -85,12 +103,12 @@ struct Setting {
     respondents: usize,
     /// Shares of randomized predictors and `z`, with the first varying slowest.
     predictors: Vec<f64>,
-    /// Log odds of each category of `y` but the first, by the codes of the randomized predictors and `z`.
+    /// Log odds of each category of `y` but the first, or of each item, by the codes of the predictors.
     eta: fn(&[u16]) -> Vec<f64>,
     drawn: Drawn,
-    /// For a public count instead of `y`, whose mean is the exponential of `eta`: relative variation of people's
-    /// means.
-    counts: Option<f64>,
+    outcome: Outcome,
+    /// A contrast and its true value.
+    contrast: Option<(&'static str, f64)>,
     /// The tested coefficient, its category and its true value.
     term: &'static str,
     category: Option<&'static str>,
@@ -109,7 +127,8 @@ fn settings() -> Vec<Setting> {
         predictors: vec![first, 1.0 - first],
         eta,
         drawn: Drawn::Simply,
-        counts: None,
+        outcome: Outcome::Category,
+        contrast: None,
         term: "z=1",
         category: None,
         value: log_odds(shares[1]) - log_odds(shares[0]),
@@ -125,17 +144,18 @@ fn settings() -> Vec<Setting> {
         predictors: vec![(1.0 - rare) / 2.0, (1.0 - rare) / 2.0, rare / 2.0, rare / 2.0],
         eta,
         drawn: Drawn::Simply,
-        counts: None,
+        outcome: Outcome::Category,
+        contrast: None,
         term: "x=1",
         category: None,
         value,
     };
     // A public count, and a randomized group with twice the mean.
-    let counts = |name, family, rare, varying, respondents| Setting {
+    let counts = |name, family, rare, dispersion, respondents| Setting {
         hidden: vec![2],
         formula: "count ~ x",
         family: Some(family),
-        counts: Some(varying),
+        outcome: Outcome::Count(dispersion),
         eta: |codes| vec![0.3 + 0.7 * f64::from(codes[0])],
         ..hidden(name, 2.0, respondents, rare, 0.7, |_| Vec::new())
     };
@@ -155,6 +175,7 @@ fn settings() -> Vec<Setting> {
             public: 3,
             predictors: vec![0.4, 0.4, 0.2],
             eta: |_| vec![log_odds(0.1)],
+            contrast: Some(("z=1 - z=2", 0.0)),
             ..two("three groups alike, 10%, epsilon 2, 1,500", [0.1, 0.1], 2.0, 1500, 0.5, |_| Vec::new())
         },
         hidden("hidden group of 4%, no effect, epsilon 3, 1,000", 3.0, 1000, 0.04, 0.0, |_| vec![log_odds(0.1)]),
@@ -201,19 +222,19 @@ fn settings() -> Vec<Setting> {
                 vec![log_odds([0.1, 0.2][usize::from(codes[0])])]
             })
         },
-        counts("Poisson, hidden group of 10%, epsilon 2, 1,000", Family::Poisson, 0.1, 0.0, 1000),
+        counts("Poisson, hidden group of 10%, epsilon 2, 1,000", Family::Poisson, 0.1, 1.0, 1000),
         Setting {
             eta: |codes| vec![-2.5 + 0.7 * f64::from(codes[0])],
-            ..counts("Poisson, rare events, hidden group of 5%, epsilon 2, 1,000", Family::Poisson, 0.05, 0.0, 1000)
+            ..counts("Poisson, rare events, hidden group of 5%, epsilon 2, 1,000", Family::Poisson, 0.05, 1.0, 1000)
         },
         counts(
             "quasi-Poisson, overdispersed, hidden group of 10%, epsilon 2, 1,000",
             Family::QuasiPoisson,
             0.1,
-            0.8,
+            1.9,
             1000,
         ),
-        counts("quasi-Poisson, hidden group of 5%, epsilon 2, 400", Family::QuasiPoisson, 0.05, 0.8, 400),
+        counts("quasi-Poisson, hidden group of 5%, epsilon 2, 400", Family::QuasiPoisson, 0.05, 1.9, 400),
         Setting {
             hidden: vec![4],
             family: Some(Family::QuasiPoisson),
@@ -239,8 +260,94 @@ fn settings() -> Vec<Setting> {
                 vec![-1.5 + 0.7 * f64::from(codes[0])]
             })
         },
+        counts(
+            "Poisson by the model, overdispersed, hidden group of 10%, epsilon 2, 1,000",
+            Family::Poisson,
+            0.1,
+            1.9,
+            1000,
+        ),
+        Setting {
+            outcome: Outcome::List,
+            ..two("list of 3 control items, 10 and 30%, 1,500", [0.1, 0.3], 2.0, 1500, 0.5, |codes| {
+                vec![log_odds([0.1, 0.3][usize::from(codes[0])])]
+            })
+        },
+        Setting {
+            outcome: Outcome::List,
+            ..two("list of 3 control items, no effect, 5%, 1,000", [0.05, 0.05], 2.0, 1000, 0.5, |_| {
+                vec![log_odds(0.05)]
+            })
+        },
+        Setting {
+            outcome: Outcome::Items(3),
+            hidden: vec![2, 2, 2],
+            formula: "a + b + c ~ z",
+            family: Some(Family::Linear),
+            value: ITEMS[1].iter().sum::<f64>() - ITEMS[0].iter().sum::<f64>(),
+            eta: |codes| ITEMS[usize::from(codes[0])].map(log_odds).to_vec(),
+            ..two("sum of three items, linear, epsilon 3, 1,000", [0.1, 0.1], 3.0, 1000, 0.5, |_| Vec::new())
+        },
+        Setting {
+            outcome: Outcome::Items(3),
+            hidden: vec![2, 2, 2],
+            formula: "a + b + c ~ z",
+            family: Some(Family::QuasiPoisson),
+            value: (ITEMS[1].iter().sum::<f64>() / ITEMS[0].iter().sum::<f64>()).ln(),
+            eta: |codes| ITEMS[usize::from(codes[0])].map(log_odds).to_vec(),
+            ..two("sum of three items, quasi-Poisson, epsilon 3, 1,000", [0.1, 0.1], 3.0, 1000, 0.5, |_| Vec::new())
+        },
+        Setting {
+            outcome: Outcome::Items(2),
+            hidden: vec![2, 2, 2],
+            formula: "a + b ~ x",
+            family: Some(Family::Linear),
+            value: ITEMS[1][..2].iter().sum::<f64>() - ITEMS[0][..2].iter().sum::<f64>(),
+            eta: |codes| ITEMS[usize::from(codes[0])].map(log_odds)[..2].to_vec(),
+            ..hidden("sum of two items, hidden predictor, linear, epsilon 4, 1,000", 4.0, 1000, 0.2, 0.0, |_| {
+                Vec::new()
+            })
+        },
+        Setting {
+            drawn: Drawn::Informatively(4.0),
+            formula: "y ~ z",
+            public: 3,
+            predictors: vec![0.4, 0.4, 0.2],
+            contrast: Some(("z=1 - z=2", 0.0)),
+            ..two(
+                "informative weights 4:1, three groups alike, 20%, epsilon 2, 2,000",
+                [0.2, 0.2],
+                2.0,
+                2000,
+                0.5,
+                |_| vec![log_odds(0.2)],
+            )
+        },
+        Setting {
+            drawn: Drawn::Informatively(4.0),
+            formula: "y ~ x + z",
+            public: 3,
+            predictors: vec![0.28, 0.28, 0.14, 0.12, 0.12, 0.06],
+            contrast: Some(("x=1 + z=2", 0.7)),
+            ..hidden(
+                "informative weights 4:1, hidden predictor, three groups alike, epsilon 4, 2,000",
+                4.0,
+                2000,
+                0.3,
+                0.7,
+                |codes| vec![-1.5 + 0.7 * f64::from(codes[0])],
+            )
+        },
+        counts("quasi-Poisson, not overdispersed, hidden group of 10%, 1,000", Family::QuasiPoisson, 0.1, 1.0, 1000),
+        Setting {
+            eta: |codes| vec![-2.5 + 0.7 * f64::from(codes[0])],
+            ..counts("quasi-Poisson, rare events, hidden group of 5%, 1,000", Family::QuasiPoisson, 0.05, 1.0, 1000)
+        },
     ]
 }
+
+/// Shares of the items in each of two groups.
+const ITEMS: [[f64; 3]; 2] = [[0.1, 0.2, 0.3], [0.2, 0.3, 0.3]];
 
 /// Results of the surveys of one kind.
 #[derive(Clone, Copy, Default)]
@@ -251,12 +358,14 @@ struct Found {
     one_sided: u32,
     joint: [u32; 2],
     predicted: [u32; 2],
+    contrasts: [u32; 2],
 }
 
 impl Found {
-    fn numbers(&mut self) -> [&mut u32; 8] {
-        let Found { surveys, covers, rejects, one_sided, joint: [tested, found], predicted: [told, right] } = self;
-        [surveys, covers, rejects, one_sided, tested, found, told, right]
+    fn numbers(&mut self) -> [&mut u32; 10] {
+        let Found { surveys, covers, rejects, one_sided, joint, predicted, contrasts } = self;
+        let ([tested, found], [told, right], [sums, inside]) = (joint, predicted, contrasts);
+        [surveys, covers, rejects, one_sided, tested, found, told, right, sums, inside]
     }
 
     fn add(&mut self, mut other: Found) {
@@ -265,12 +374,40 @@ impl Found {
 }
 
 impl Setting {
+    /// Returns a plan with the outcome and the randomized predictors `x` and `w` in one block, and a public `z`.
     fn plan(&self) -> Plan {
-        plan(&self.hidden, self.counts.is_none(), self.public, self.epsilon)
+        let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
+        let of_outcome = match self.outcome {
+            Outcome::Count(_) => &[][..],
+            Outcome::Category | Outcome::List => &["y"],
+            Outcome::Items(count) => &["a", "b", "c"][..count],
+        };
+        let named = of_outcome.iter().chain(&["x", "w"]).zip(&self.hidden);
+        let mut attributes: Vec<Attribute> =
+            named.map(|(name, &size)| Attribute::new(*name, labels(size)).unwrap()).collect();
+        let lottery = match self.outcome {
+            Outcome::List => {
+                attributes.push(Attribute::new("controls", labels(CONTROLS.len())).unwrap());
+                list(CONTROLS.len() - 1)
+            }
+            _ => vec![(1, k_ary(&self.hidden, self.epsilon))],
+        };
+        let block = Block::lottery((0..attributes.len()).collect(), lottery);
+        attributes.push(Attribute::new_public("z", labels(self.public)).unwrap());
+        Plan::new(Schema::new(attributes).unwrap(), vec![block]).unwrap()
+    }
+
+    /// Returns the number of randomized attributes of the outcome.
+    fn outcomes(&self) -> usize {
+        match self.outcome {
+            Outcome::Count(_) => 0,
+            Outcome::Category | Outcome::List => 1,
+            Outcome::Items(count) => count,
+        }
     }
 
     fn hidden_predictors(&self) -> &[usize] {
-        &self.hidden[usize::from(self.counts.is_none())..]
+        &self.hidden[self.outcomes()..]
     }
 
     fn sizes(&self) -> Vec<usize> {
@@ -293,10 +430,11 @@ impl Setting {
         odds.iter().map(|one| one / total).collect()
     }
 
-    /// Draws a count for a person with these predictors.
-    fn count(&self, codes: &[u16], varying: f64, mut uniform: impl FnMut() -> f64) -> f64 {
-        let own = if uniform() < 0.5 { 1.0 - varying } else { 1.0 + varying };
-        let mean = own * (self.eta)(codes)[0].exp();
+    /// Draws a count for a person with these predictors: Poisson with a mean that varies between people.
+    fn count(&self, codes: &[u16], dispersion: f64, mut uniform: impl FnMut() -> f64) -> f64 {
+        let mean = (self.eta)(codes)[0].exp();
+        let varying = ((dispersion - 1.0) / mean).sqrt();
+        let mean = if uniform() < 0.5 { mean * (1.0 - varying) } else { mean * (1.0 + varying) };
         let (mut number, mut share) = (0.0, (-mean).exp());
         let mut left = uniform() - share;
         while left > 0.0 && number < 1e3 {
@@ -310,7 +448,7 @@ impl Setting {
     /// Draws the true codes of everybody, with weights, clusters and counts.
     fn people(&self, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>, Vec<String>, Vec<f64>) {
         let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let mut columns = vec![Vec::new(); self.hidden.len() + 1];
+        let mut columns = vec![Vec::new(); self.plan().schema().attributes().len()];
         let (mut weights, mut names, mut counts) = (Vec::new(), Vec::new(), Vec::new());
         let mut moved = 0.0;
         while columns[0].len() < self.respondents {
@@ -325,23 +463,29 @@ impl Setting {
                 *codes.last_mut().unwrap() = (number / size % 2) as u16;
                 names.push((number / size).to_string());
             }
-            if let Some(varying) = self.counts {
-                counts.push(self.count(&codes, varying, &mut uniform));
-                weights.push(1.0);
-                columns.iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
-                continue;
-            }
-            let y = drawn(&self.shares(&codes, moved), uniform()) as u16;
+            let mut own = match self.outcome {
+                Outcome::Count(dispersion) => {
+                    counts.push(self.count(&codes, dispersion, &mut uniform));
+                    Vec::new()
+                }
+                Outcome::Items(_) => {
+                    (self.eta)(&codes).into_iter().map(|eta| u16::from(uniform() < logistic(eta))).collect()
+                }
+                Outcome::Category | Outcome::List => vec![drawn(&self.shares(&codes, moved), uniform()) as u16],
+            };
             let mut weight = 1.0;
             if let Drawn::Informatively(times) = self.drawn {
-                if y == 0 && uniform() > 1.0 / times {
+                if own[0] == 0 && uniform() > 1.0 / times {
                     continue;
                 }
-                weight = if y == 0 { times } else { 1.0 };
+                weight = if own[0] == 0 { times } else { 1.0 };
             }
             weights.push(weight);
-            columns[0].push(y);
-            columns[1..].iter_mut().zip(codes).for_each(|(column, code)| column.push(code));
+            if self.outcome == Outcome::List {
+                own.push(drawn(&CONTROLS, uniform()) as u16);
+            }
+            own.extend(codes);
+            columns.iter_mut().zip(own).for_each(|(column, code)| column.push(code));
         }
         (columns, weights, names, counts)
     }
@@ -355,14 +499,16 @@ impl Setting {
         // People with the highest category of every predictor.
         let profile: BTreeMap<&str, String> = names.iter().map(|&name| (name, "1".to_owned())).collect();
         let questions = Questions::default()
+            .contrasts(self.contrast.iter().map(|(text, _)| text.to_string()).collect())
             .profiles(vec![profile.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()]);
         let in_profile = |name: &str| u16::from(names.contains(&name));
         let hidden = self.hidden_predictors().len();
         let codes: Vec<u16> = ["x", "w"][..hidden].iter().copied().chain(["z"]).map(in_profile).collect();
-        let truth = match self.family.filter(|family| family.is_of_numbers()) {
-            Some(_) if self.counts.is_some() => vec![(self.eta)(&codes)[0].exp()],
-            Some(_) => vec![OF_FOUR[1]],
-            None => self.shares(&codes, 0.0),
+        let truth = match (self.outcome, self.family) {
+            (Outcome::Count(_), _) => vec![(self.eta)(&codes)[0].exp()],
+            (Outcome::Items(_), _) => vec![(self.eta)(&codes).into_iter().map(logistic).sum()],
+            (_, Some(family)) if family.is_of_numbers() => vec![OF_FOUR[1]],
+            _ => self.shares(&codes, 0.0),
         };
         let mut found = Found { surveys: surveys.end - surveys.start, ..Found::default() };
         for survey in surveys {
@@ -391,6 +537,10 @@ impl Setting {
                 found.joint[0] += 1;
                 found.joint[1] += u32::from(joint.p_value < 0.05);
             }
+            for (one, (_, value)) in fit.contrasts.iter().zip(&self.contrast) {
+                found.contrasts[0] += 1;
+                found.contrasts[1] += u32::from(inside(one.low, one.high, *value));
+            }
             // With clusters, the population has no single share.
             for one in fit.predictions.iter().filter(|_| !matches!(self.drawn, Drawn::Clusters(..))) {
                 let code: usize = one.category.as_ref().map_or(0, |category| category.parse().unwrap());
@@ -404,7 +554,7 @@ impl Setting {
     /// Returns a row of the table.
     fn row(&self, found: &Found) -> String {
         format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             self.name,
             found.surveys,
             share(found.covers, found.surveys),
@@ -413,13 +563,13 @@ impl Setting {
             share(found.one_sided, found.surveys),
             share(found.joint[1], found.joint[0]),
             share(found.predicted[1], found.predicted[0]),
+            share(found.contrasts[1], found.contrasts[0]),
         )
     }
 
     /// Returns the power that `sample-size` predicts for the coefficient, if it supports such surveys.
     fn power(&self) -> Option<f64> {
-        let planned = !matches!(self.family, Some(Family::Multinomial | Family::Poisson | Family::QuasiPoisson));
-        let planned = planned && self.family != Some(Family::Linear);
+        let planned = self.family != Some(Family::Multinomial);
         if !matches!(self.drawn, Drawn::Simply) || !planned || self.value == 0.0 {
             return None;
         }
@@ -427,11 +577,14 @@ impl Setting {
         let options = ModelOptions::default().family(self.family);
         let model = Model::new(&plan, &self.formula.parse::<Formula>().unwrap(), &options).unwrap();
         let layout = Layout::new(&plan, &model).unwrap();
-        let (mut response, mut profiles) = (vec![0.0; self.hidden[0]], Vec::new());
+        let items = matches!(self.outcome, Outcome::Items(_));
+        let outcomes: usize = self.hidden[..self.outcomes()].iter().product();
+        let (mut response, mut profiles) = (vec![0.0; outcomes], Vec::new());
         for (cell, share) in self.predictors.iter().enumerate() {
             let codes = self.codes(cell);
-            self.shares(&codes, 0.0).iter().zip(&mut response).for_each(|(own, sum)| *sum += share * own);
-            let (randomized, public) = codes.split_at(self.hidden.len() - 1);
+            let shares = if items { of_items(&(self.eta)(&codes)) } else { self.shares(&codes, 0.0) };
+            shares.iter().zip(&mut response).for_each(|(own, sum)| *sum += share * own);
+            let (randomized, public) = codes.split_at(self.hidden_predictors().len());
             let public = if model.public().is_empty() { Vec::new() } else { public.to_vec() };
             profiles.push(Profile { randomized: randomized.to_vec(), public, numbers: Vec::new(), share: *share });
         }
@@ -440,9 +593,14 @@ impl Setting {
         if self.formula.contains('w') {
             effects.push(effect("w=1", 0.4));
         }
-        let people = Anticipated { profiles, response, effects };
+        if let Outcome::Count(dispersion) = self.outcome {
+            effects.push(effect(INTERCEPT, (self.eta)(&[0; 2])[0]));
+            effects.extend((self.family == Some(Family::QuasiPoisson)).then(|| effect(DISPERSION, dispersion)));
+        }
+        let companions = if self.outcome == Outcome::List { CONTROLS.to_vec() } else { Vec::new() };
+        let people = Anticipated { profiles, response, companions, effects };
         let (_, found) = anticipate(&model, &layout, &people).unwrap();
-        let first = found.iter().find(|one| one.effect.term == self.term && one.effect.term != INTERCEPT)?;
+        let first = found.iter().find(|one| one.effect.term == self.term)?;
         Some(first.test.zero.power(0.05, self.respondents as f64))
     }
 }
@@ -455,6 +613,14 @@ fn share(part: u32, of: u32) -> String {
         true => format!("{:.1} ± {:.1}%", 100.0 * share, 200.0 * (share * (1.0 - share) / of).sqrt()),
         false => "-".to_owned(),
     }
+}
+
+/// Returns the shares of all combinations of independent items, with the first varying slowest.
+fn of_items(log_odds: &[f64]) -> Vec<f64> {
+    let with = |shares: Vec<f64>, eta: &f64| -> Vec<f64> {
+        shares.iter().flat_map(|share| [1.0 - logistic(*eta), logistic(*eta)].map(|own| share * own)).collect()
+    };
+    log_odds.iter().fold(vec![1.0], with)
 }
 
 /// Returns the index of a number among cumulative shares.
@@ -520,9 +686,9 @@ fn main() {
     simulate(&settings, &asked, surveys, file);
     println!(
         "| survey | surveys | coefficient covers | rejects 0 | predicted | no limit | joint test rejects | prediction \
-         covers |"
+         covers | contrast covers |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     let known = read(file);
     for (number, setting) in settings.iter().enumerate().filter(|(number, _)| asked.contains(number)) {
         let mut found = Found::default();

@@ -1,8 +1,8 @@
 //! Conditional shares and means, and their differences between groups, from one table of all attributes involved.
 //!
-//! A conditional share is a ratio of two sums of shares of that table, and a mean is a ratio with scores as
-//! coefficients. Intervals are those of [`conditional_shares`](crate::conditional_shares). The correlation between
-//! groups follows from the same table.
+//! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients;
+//! intervals are those of [`among`](crate::conditional_shares): of a public group those of the survey of its members.
+//! What two groups share of their errors is known from the same table.
 
 use candor_base::plan::Plan;
 
@@ -100,7 +100,11 @@ pub fn conditional(
     };
     let alone = |code, number| GroupNumber { code, number, difference: None, ratio: None };
     // The number of groups in the corresponding table of `estimate`.
-    let given = asked.given.map_or(Vec::new(), |given| given.attributes().to_vec());
+    let members = asked.condition.filter(|_| asked.mean.is_some());
+    let mut given: Vec<usize> =
+        asked.given.into_iter().chain(members).flat_map(Condition::attributes).copied().collect();
+    given.sort_unstable();
+    given.dedup();
     let among: usize = given.iter().map(|&attribute| plan.schema().size(attribute)).product();
     let Some(compare) = asked.compare else {
         let (over, under) = coefficients(None);
@@ -120,7 +124,8 @@ pub fn conditional(
             found.push(alone(Some(code), None));
             continue;
         };
-        let number = asked.among_known(plan, tally, code, options).unwrap_or_else(|| asked.unscaled(cell));
+        let known = asked.among_known(plan, tally, code, (options, among));
+        let number = known.unwrap_or_else(|| asked.unscaled(cell));
         let compared = first.as_ref().map(|(before, other)| {
             let correlation = ratios.correlation(other, &influence);
             (difference(before, &number, correlation), ratio(before, &number, correlation))
@@ -133,25 +138,34 @@ pub fn conditional(
 }
 
 impl Conditional<'_> {
-    /// Returns the share in a public group under a sampling design, with the interval for a survey of its members.
+    /// Returns the estimate of a public group with the interval of the survey of its members, as a table by these
+    /// groups has it; `None` for randomized groups and for too few members.
     ///
-    /// `None` in all other cases.
-    fn among_known(&self, plan: &Plan, tally: &TableCounts, code: u16, options: &Options) -> Option<Cell> {
+    /// `among` is the number of groups that the conditions form.
+    fn among_known(
+        &self,
+        plan: &Plan,
+        tally: &TableCounts,
+        code: u16,
+        (options, among): (&Options, usize),
+    ) -> Option<Cell> {
         let compare = self.compare.filter(|&attribute| plan.schema().attributes()[attribute].is_public())?;
-        if tally.drawn().is_none() || self.given.is_some() || self.mean.is_some() {
-            return None;
-        }
         let members = tally.among(plan, compare, code);
         let attributes = &members.layout().attributes;
         let shape = plan.schema().shape(attributes);
         let mut codes = vec![0u16; plan.schema().attributes().len()];
         codes[compare] = code;
-        let holds = |cell: usize| {
+        let one = |cell: usize| {
             attributes.iter().zip(shape.codes(cell)).for_each(|(&attribute, code)| codes[attribute] = code as u16);
-            self.coefficients(&codes, Some(code)).0
+            self.coefficients(&codes, Some(code))
         };
-        let over: Vec<f64> = (0..shape.cells()).map(holds).collect();
-        TableEstimator::new(plan, attributes).ok()?.sum(&members, &over, options).ok()
+        let (over, under): (Vec<f64>, Vec<f64>) = (0..shape.cells()).map(one).unzip();
+        let estimator = TableEstimator::new(plan, attributes).ok()?;
+        if self.given.is_none() && self.mean.is_none() {
+            return estimator.sum(&members, &over, options).ok();
+        }
+        let ratios = Ratios::new(&estimator, &members, among, options).ok()?;
+        ratios.share(&over, &under).map(|(cell, _)| self.unscaled(cell))
     }
 
     /// Converts a mean of scaled scores back to scores; shares stay as they are.

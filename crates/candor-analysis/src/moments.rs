@@ -137,6 +137,11 @@ impl Values {
         self.0.get(code).copied().flatten()
     }
 
+    /// Returns the score of each category.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Option<f64>> {
+        self.0.iter().copied()
+    }
+
     fn checked(self, attribute: &Attribute) -> Result<Values, ValuesError> {
         match self.range() {
             (low, high) if low < high => Ok(self),

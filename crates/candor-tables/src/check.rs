@@ -12,11 +12,13 @@ use crate::input::{Batch, Input};
 use crate::skip_logic::unsettled;
 use crate::stochastic_rounding::fixed;
 
-/// Reads a whole file and reports every value that does not fit the schema, the first of each column with a suggested
-/// category; returns the number of records.
+/// Reads a complete file and reports every value that does not fit the schema. Returns the number of records.
+///
+/// The first invalid value of each column comes with a suggested category.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, a column is missing or has an unsupported type, or `progress` cancels.
+/// Returns [`TableError`] if the file cannot be read, a column is missing or has an unsupported type, or `progress`
+/// cancels.
 pub fn check(
     schema: &Schema,
     input: Input,

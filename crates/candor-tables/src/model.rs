@@ -42,7 +42,7 @@ pub struct DesignColumns<'a> {
     pub replicates: Option<&'a str>,
 }
 
-/// Reads responses once and merges equal rows.
+/// Reads responses and columns of a model once, merging equal rows.
 ///
 /// # Errors
 /// Returns [`TableError`] if

@@ -15,7 +15,7 @@ pub struct Sidecar {
     pub fingerprint: String,
     /// Number of responses.
     pub records: u64,
-    /// Seed, if they are a simulation.
+    /// Seed, if the responses are a simulation.
     pub simulation: Option<u64>,
 }
 

@@ -82,6 +82,22 @@ pub struct Step {
 
 /// Groups associated attributes into clusters, within limits on size and association.
 ///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2, 2])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # // A third of 900 people have category 1 of both attributes.
+/// # let records = vec![(0..900).map(|i| u16::from(i % 3 == 0)).collect::<Vec<u16>>(); 2];
+/// # let responses = Randomizer::new(&plan).batch(&records, &mut Source::from_seed(1).stream(0))?;
+/// use candor::learn::{from_responses, response_tables};
+///
+/// let counts = Counts::from_codes(&plan, &answer_codes(&plan, &responses), &response_tables(&schema)?, &[])?;
+/// let learned = from_responses(&plan, &counts, None, false)?;
+/// let found = associations(&schema, &learned, Default::default())?;
+/// assert_eq!(found.clusters, [["a1", "a2"]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns [`StudyError`] if the smallest association is not a number from 0 to 1 (for covariances, at least 0), or
 /// an association has unknown attributes.

@@ -125,6 +125,7 @@ fn threshold<S: Serializer>(required: &Option<Requirement>, serializer: S) -> Re
 ///
 /// # Errors
 /// Returns [`StudyError::Requirement`] if a prior does not fit the plan or a requirement is invalid.
+/// Returns the errors of [`shuffled`] if a guarantee after shuffling is requested.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -309,7 +310,7 @@ pub struct AttributeTogether {
 /// let schema = Schema::with_sizes(&[2, 3])?;
 /// let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
 ///
-/// // Whoever answers under both plans.
+/// // Respondents who answer under both plans.
 /// let together = audit_composition(&[("spring", &plan), ("fall", &plan)], &AuditOptions::default())?;
 /// assert!(together.epsilon.unwrap() > plan.guarantee().epsilon().as_f64());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -186,10 +186,26 @@ pub struct CorrectedShare {
 pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by \
                                 the device faithfully but not the question.";
 
-/// Tests every question of a plan, counted one by one.
+/// Tests compliance with every question of a plan, from the counts of its [`tables`].
 ///
 /// # Errors
-/// If the options are out of range, or name an answer or a question that there is not.
+/// Returns [`StudyError`] if an option is out of range, or names an unknown answer or question.
+///
+/// ```
+/// use candor::prelude::*;
+///
+/// let schema = Schema::with_sizes(&[2])?;
+/// let request = r#"{"method": "independent", "epsilon": 1.5, "mirrored": true}"#.parse()?;
+/// let plan = design(&schema, &request, &DesignOptions::default())?.plan;
+/// let truths = [(0..6000).map(|i| i % 2).collect()];
+/// let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
+///
+/// let options = ComplianceOptions::default();
+/// let counts = Counts::from_responses(&plan, &responses, &candor::compliance::tables(&plan, &options)?)?;
+/// let found = compliance(&plan, &counts, &options)?;
+/// assert!(found.questions[0].test.as_ref().unwrap().p_value > 1e-6, "everybody followed the rules");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// ```
 /// use candor::prelude::*;

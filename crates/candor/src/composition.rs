@@ -25,6 +25,17 @@ pub struct Composition {
 /// Attributes of two plans are connected if they share a source column, as `a` and `a*b` do. Attributes tied in one
 /// plan are tied in all. So the conditional epsilons of all components connected to that of an attribute add up.
 /// Each plan contributes at most its record-level epsilon.
+///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2])?;
+/// # let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// use candor::composition::compose;
+///
+/// let found = compose(&[&plan, &plan]);
+/// assert!((found.epsilon.as_f64() - 2.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn compose(plans: &[&Plan]) -> Composition {
     let ratios = plans.iter().map(|plan| plan.guarantee().parity().cloned());
     let product = ratios.reduce(|product, ratio| Some(product? * ratio?));

@@ -126,7 +126,7 @@ pub struct Design {
     could_be_for_tables: bool,
 }
 
-/// Epsilon of a whole record.
+/// Record-level epsilon and its lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RecordEpsilon {
@@ -167,11 +167,12 @@ pub fn design(schema: &Schema, request: &Request, options: &DesignOptions) -> Re
 /// ```
 /// use std::time::{Duration, Instant};
 ///
+/// use candor::design::design_with_progress;
 /// use candor::prelude::*;
 ///
 /// let schema = Schema::with_sizes(&[2, 3, 4])?;
 /// let start = Instant::now();
-/// // A search that is ended returns the best plan that it has.
+/// // If stopped, the search returns the best plan found so far.
 /// let in_time = |_: &Progress| start.elapsed() < Duration::from_secs(1);
 /// let request = Optimal::new(4.0).into();
 /// let designed = design_with_progress(&schema, &request, &DesignOptions::default(), ProgressSink::new(&in_time))?;

@@ -1,7 +1,9 @@
 //! Computes the sample size and power for detecting a coefficient of a regression.
 
 pub use candor_analysis::regress::Effect;
-use candor_analysis::regress::{Anticipated, Anticipation, Family, INTERCEPT, Missing, Profile, anticipate};
+use candor_analysis::regress::{
+    Anticipated, Anticipation, DISPERSION, Family, INTERCEPT, Missing, Model, Profile, anticipate,
+};
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema, nearest};
 use serde::Serialize;
@@ -49,9 +51,9 @@ impl EffectOptions {
     }
 }
 
-/// Returns what a model asks of responses that are yet to come, for [`effects()`].
+/// Returns the questions of a model about planned responses, for [`effects()`].
 ///
-/// Missing values are a category, because expected shares have them as one.
+/// Missing values are a category, as in expected shares.
 ///
 /// # Errors
 /// Returns the errors of [`regress::model`](crate::regress::model).
@@ -67,7 +69,7 @@ pub struct EffectPowers {
     pub model: String,
     /// Name of the outcome.
     pub response: String,
-    /// Family: `binary`, `multinomial`, `ordinal` or `linear`.
+    /// Family: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
     pub family: &'static str,
     /// Estimation method of the regression: `ml` or `corrected`.
     pub method: &'static str,
@@ -150,9 +152,9 @@ pub fn effects(
     check_numbers(schema, model.numbers(), shares, &options.numbers)?;
     let attributes = [model.randomized(), model.public()].concat();
     let response = schema.position(model.response()).ok();
-    let predictors = match model.family() {
-        family if family.is_of_numbers() && !model.is_score() => &model.numbers()[..model.numbers().len() - 1],
-        _ => model.numbers(),
+    let predictors = match is_kept(model) {
+        true => &model.numbers()[..model.numbers().len() - 1],
+        false => model.numbers(),
     };
     let split = model.randomized().len();
     let profile = |(codes, numbers, share): Kind| {
@@ -160,8 +162,13 @@ pub fn effects(
         Profile { randomized: randomized.to_vec(), public: public.to_vec(), numbers, share }
     };
     let profiles = shares.kinds(schema, &attributes, predictors)?.into_iter().map(profile).collect();
-    let of_response = response.map_or(Vec::new(), |at| shares.of(schema, at));
-    let people = Anticipated { profiles, response: of_response.clone(), effects: options.effects.clone() };
+    let of_response = match (model.is_score(), response) {
+        (true, _) => shares.table(schema, model.items())?,
+        (_, Some(at)) => shares.of(schema, at),
+        _ => Vec::new(),
+    };
+    let (companions, effects) = (shares.table(schema, model.companions())?, options.effects.clone());
+    let people = Anticipated { profiles, response: of_response.clone(), companions, effects };
     let (method, found) = anticipate(model, asked.layout(), &people)?;
     let categories = model.categories().iter().cloned();
     Ok(EffectPowers {
@@ -174,6 +181,11 @@ pub fn effects(
         shares: categories.zip(of_response).map(|(category, share)| ResponseShare { category, share }).collect(),
         notes: notes(plan, asked, shares, options, response),
     })
+}
+
+/// Returns whether the outcome is a kept column.
+fn is_kept(model: &Model) -> bool {
+    model.family().is_of_numbers() && !model.is_score()
 }
 
 fn power_of(Anticipation { effect, variance, test, .. }: Anticipation, options: &EffectOptions) -> EffectPower {
@@ -198,7 +210,7 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
         }
     }
     options.respondents.map_or(Ok(()), check_respondents)?;
-    let mut found = options.effects.iter().filter(|effect| effect.term != INTERCEPT).peekable();
+    let mut found = options.effects.iter().filter(|effect| effect.is_tested()).peekable();
     if found.peek().is_none() {
         return Err(StudyError::Needs("`effect`: expected a coefficient to detect, such as \"TERM=0.7\""));
     }
@@ -236,18 +248,22 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let listed = |names: &[&str]| names.join(", ");
     let mut notes = Vec::new();
     let adapted = !options.effects.iter().any(|effect| effect.term == INTERCEPT);
-    let uniform: Vec<&str> = (response.filter(|_| adapted).iter().chain(model.randomized()).chain(model.public()))
-        .filter(|&&attribute| !shares.knows(attribute))
-        .map(|&attribute| plan.schema().name(attribute))
-        .collect();
+    let outcomes = match model.is_score() {
+        true => model.items(),
+        false => response.as_slice(),
+    };
+    let outcomes = if adapted || model.is_score() { outcomes } else { &[] };
+    let used = [outcomes, model.randomized(), model.public(), model.companions()].concat();
+    let unknown = used.into_iter().filter(|&attribute| !shares.knows(attribute));
+    let uniform: Vec<&str> = unknown.map(|attribute| plan.schema().name(attribute)).collect();
     if !uniform.is_empty() {
         notes.push(format!(
             "note: nothing about {} is in `expected_shares`: all categories are taken for equally frequent",
             listed(&uniform)
         ));
     }
-    let linear = model.family() == Family::Linear;
-    let predictors = model.numbers().iter().filter(|name| !(linear && *name == model.response()));
+    let kept = is_kept(model);
+    let predictors = model.numbers().iter().filter(|name| !(kept && *name == model.response()));
     let normal: Vec<&str> = predictors.filter(|name| !shares.knows_number(name)).map(String::as_str).collect();
     if !normal.is_empty() {
         notes.push(format!(
@@ -256,8 +272,15 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
             listed(&normal)
         ));
     }
-    if linear {
+    if kept && model.family() == Family::Linear {
         notes.push("note: the effects of a linear model are in standard deviations of what it leaves".to_owned());
+    }
+    let dispersed = options.effects.iter().any(|effect| effect.term == DISPERSION);
+    if kept && model.family() == Family::QuasiPoisson && !dispersed {
+        notes.push(format!(
+            "note: the variance of the count is taken for its mean; specify the `effect` \"{DISPERSION}=3\" if it is \
+             three times the mean"
+        ));
     }
     notes
 }

@@ -1,4 +1,4 @@
-//! Defines the error type of this crate.
+//! The error type of this crate.
 
 use candor_analysis::adjust::{AdjustError, RakeError};
 use candor_analysis::association::ProtocolError;

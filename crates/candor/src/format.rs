@@ -6,6 +6,13 @@ use candor_runtime::escape_control::visible;
 use serde::{Serialize, Serializer};
 
 /// Formats an integer with separators: 32,561.
+///
+/// ```
+/// use candor::format::count;
+///
+/// assert_eq!(count(32_561), "32,561");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

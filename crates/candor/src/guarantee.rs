@@ -23,7 +23,7 @@ pub struct CertifiedAttribute {
     ///
     /// `None` if unbounded, or if the attribute has no answer of its own.
     pub marginal_epsilon: Option<f64>,
-    /// Conditional epsilon, for an adversary who sees the whole response and knows all attributes not tied to
+    /// Conditional epsilon, for an adversary who sees the complete response and knows all attributes not tied to
     /// this one.
     ///
     /// `None` if unbounded.
@@ -57,6 +57,18 @@ pub struct ForPrior {
 }
 
 /// Returns the certified guarantees of each randomized attribute, in the order of the schema.
+///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2])?;
+/// # let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// use candor::guarantee::certified;
+///
+/// let found = &certified(&plan)[0];
+/// assert!(found.conditional_epsilon <= Some(1.0));
+/// assert!(found.worst_posterior < 0.732, "for a uniform prior");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
     let requested = &plan.origin().requested;
     let guesses = guesses(plan);

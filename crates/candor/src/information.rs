@@ -44,6 +44,15 @@ impl LearningLimit {
 
     /// Returns the equivalent largest likelihood ratio, exactly: `rho2 (1 - rho1)/(rho1 (1 - rho2))`, or `beta`.
     ///
+    /// ```
+    /// use candor::information::LearningLimit;
+    ///
+    /// // A belief of 25% must not become one of more than 50%.
+    /// let ratio = LearningLimit::Rho(0.25, 0.5).likelihood_ratio()?;
+    /// assert_eq!(ratio.to_string(), "3");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns an error unless `0 < rho1 < rho2 < 1`, or `beta` is a finite number above 1.
     pub fn likelihood_ratio(self) -> Result<Rational, StudyError> {
@@ -62,7 +71,7 @@ impl LearningLimit {
         }
     }
 
-    /// Converts the limit on whole records into a parameter of a method: `epsilon`, or `likelihood_ratio` for one
+    /// Converts the limit on complete records into a parameter of a method: `epsilon`, or `likelihood_ratio` for one
     /// attribute.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Returns the channels of a plan as a transition matrix of probabilities.
+//! Transition matrices: the channels of a plan as probabilities.
 
 use std::fmt::Write;
 

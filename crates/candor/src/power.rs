@@ -69,11 +69,13 @@ impl PowerOptions {
 }
 
 impl Alternative {
-    /// Creates the alternative that these numbers describe: the shares of two groups, or one share (0.5 by default for
-    /// noncompliance) with a null share or a share of noncompliance.
+    /// Creates the alternative hypothesis from shares.
+    ///
+    /// These are the shares of two groups, or one share with a null share or a share of noncompliance. With
+    /// noncompliance, the share is 0.5 by default.
     ///
     /// # Errors
-    /// Returns an error if they describe none.
+    /// Returns [`StudyError`] if the shares match none of these cases.
     pub fn new(shares: &[f64], null_share: Option<f64>, noncompliance: Option<f64>) -> Result<Alternative, StudyError> {
         match (noncompliance, null_share, shares) {
             (Some(ignoring), None, []) => Ok(Alternative::Ignoring { ignoring, share: 0.5 }),

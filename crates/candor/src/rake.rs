@@ -77,11 +77,11 @@ pub fn margins(plan: &Plan, named: Option<&str>) -> Result<TableList, StudyError
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RakeOptions {
-    /// Shares that are known of the population; those of an attribute replace its estimates.
+    /// Known shares of the population, which replace the estimates of their attributes.
     pub benchmarks: Vec<KnownShare>,
-    /// How estimated margins become distributions.
+    /// Conversion of estimated margins to distributions.
     pub targets: Targets,
-    /// When to stop.
+    /// Stopping rule.
     pub stop: Options,
 }
 
@@ -112,13 +112,15 @@ pub struct KnownShare {
     pub share: f64,
 }
 
-/// Gives answer records, whose columns are the plan's, weights that agree with the estimates of these margins, or with
-/// the benchmarks. Every sweep over the margins is reported to `progress`.
+/// Weights answer records so that their margins equal the estimates or benchmarks.
+///
+/// The columns of the records are those of the plan. `progress` receives the sweeps over the margins.
 ///
 /// # Errors
-/// Returns an error if the plan's answers are no records, a margin cannot be estimated, there is nothing to weigh, an
-/// option is out of range, a benchmark names an unknown attribute or category or one twice, all shares of an attribute
-/// are 0, or `progress` cancels.
+/// Returns [`StudyError`] if the plan's answers are not records, there are no records, a margin cannot be estimated,
+/// an option is out of range, or `progress` cancels.
+/// Returns it as well if a benchmark names an unknown attribute or category, or one twice, or if all shares of an
+/// attribute are 0.
 ///
 /// ```
 /// use candor::prelude::*;

@@ -63,7 +63,7 @@ pub struct SampleSizeOptions {
     pub confidence: f64,
     /// Whether the confidence level holds for each interval or for all intervals of a table.
     pub interval: Interval,
-    /// Expected shares, for which the sample size is computed as well.
+    /// Expected shares, for which a sample size is also computed.
     pub expected: Option<Shares>,
 }
 
@@ -80,12 +80,13 @@ impl SampleSizeOptions {
     }
 }
 
-/// Computes the sample size at which every interval of these tables has at most the given margin: in a uniform
-/// population, in the worst case and, if there are some, for the expected shares.
+/// Computes the sample size at which every interval of these tables has at most the given margin.
+///
+/// It does so for a uniform population, for the worst case and, if given, for the expected shares.
 ///
 /// # Errors
-/// Returns an error if the margin is not above 0 and below 1, the confidence level is invalid, or too many combinations
-/// of expected values must be distinguished.
+/// Returns [`StudyError`] if the margin is not above 0 and below 1, the confidence level is invalid, or too many
+/// combinations of expected values must be distinguished.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -174,7 +175,7 @@ fn takes(tables: &[TableSampleSize], margin: f64) -> Verdict {
     verdict::size(&silent.collect::<Vec<_>>(), margin, most(|table| table.respondents), within)
 }
 
-/// Computes the sample size of a table as well for the expected shares.
+/// Adds the sample size for the expected shares to that of a table.
 fn add_expected(
     plan: &Plan,
     table: &[usize],

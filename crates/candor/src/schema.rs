@@ -113,12 +113,14 @@ pub struct InferredSchema {
     pub notes: Vec<String>,
 }
 
-/// Infers a schema from the columns of a file. The categories are those that occur, so publishing the schema reveals
-/// that somebody is in each of them.
+/// Infers a schema from the columns of a file.
+///
+/// The categories are those that occur. Publishing the schema therefore reveals that each of them has at least
+/// one person.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read or `progress` cancels, or one that lists all unusable columns with
-/// remedies.
+/// Returns [`TableError`] if the file cannot be read, `progress` cancels, or columns are unusable; it lists all of
+/// them with remedies.
 ///
 /// ```
 /// use candor::prelude::*;

@@ -7,6 +7,13 @@ use candor_runtime::escape_control::is_hidden;
 /// Quotes a word for a shell.
 ///
 /// Hidden characters become octal escapes within `$'...'`, which bash, zsh, ksh and POSIX 2024 shells read.
+///
+/// ```
+/// use candor::shell::word;
+///
+/// assert_eq!(word("it's"), r"'it'\''s'");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
     match () {

@@ -78,6 +78,17 @@ pub struct CountedPart {
 
 /// Returns a certified upper bound on what shuffled responses reveal about one respondent.
 ///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2])?;
+/// # let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// use candor::shuffled::{ShuffleOptions, shuffled};
+///
+/// let found = shuffled(&plan, &ShuffleOptions::default().respondents(10_000))?;
+/// assert!(found.value.is_some_and(|epsilon| epsilon < 0.2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns [`StudyError::Needs`] if all respondents collude, or if delta is not above 0 and below one divided by the
 /// number of respondents.

@@ -108,14 +108,15 @@ impl Dialect {
     }
 }
 
-/// Generates the query that counts the responses in `from`, a table or an expression, for these tables: one SELECT
-/// per table with the columns that any of them requires (NULL if unused), and the plan's fingerprint. Its result can
-/// be read as precomputed counts.
+/// Generates the query that counts responses for these tables.
 ///
-/// For set-valued answers it counts the categories contained in each set, so that there are as many rows as cells:
-/// one SELECT for the number of responses by channel IDs, and one for the answers that contain each cell; several if
-/// only some channels answer about the table with cells of strips. The column [`CountColumns::holds`] distinguishes
-/// them.
+/// `from` is a table or an expression. There is one SELECT per table, with the columns that any table requires (NULL
+/// if unused) and the plan's fingerprint. The result can be read as precomputed counts.
+///
+/// For set-valued answers, the query counts the categories in each set, so that there are as many rows as cells. One
+/// SELECT counts responses by channel ID, and one counts the answers that contain each cell. There are more if only
+/// some channels answer about the table with cells of balanced subsets. The column [`CountColumns::holds`]
+/// distinguishes them.
 ///
 /// ```
 /// # use candor::prelude::*;

@@ -129,7 +129,7 @@ impl Parts {
 /// Returns the tables from which records are drawn.
 ///
 /// # Errors
-/// Returns [`StudyError::Tables`] or [`StudyError::Refused`] if one is too large, with another method as remedy.
+/// Returns [`StudyError::Refused`] if one is too large, with another method as remedy.
 pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let all = 0..schema.attributes().len();
@@ -242,8 +242,8 @@ fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) 
 ///
 /// # Errors
 /// Returns the errors of [`synthesize`].
-/// Returns another [`StudyError`] if `parts` is neither `tree` nor `entropy`, an option is out of range, or one is only
-/// for answers (`benchmarks`, `targets`).
+/// Returns another [`StudyError`] if `parts` is neither `tree` nor `entropy`, an option is out of range, or an option
+/// needs answer records (`benchmarks`, `targets`).
 pub fn weigh(
     plan: &Plan,
     counts: &Counts,

@@ -33,7 +33,7 @@ pub struct TradeOffOptions {
 }
 
 impl TradeOffOptions {
-    /// Creates options for so many respondents and these tables, such as `pairs` or `a,b;c`.
+    /// Creates options for this number of respondents and these tables, such as `pairs` or `a,b;c`.
     pub fn new(respondents: f64, tables: impl Into<String>) -> TradeOffOptions {
         TradeOffOptions { respondents, tables: tables.into() }
     }

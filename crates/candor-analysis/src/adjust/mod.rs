@@ -7,8 +7,8 @@
 //! proportional fitting. It uses only the answers, so no further privacy is lost.
 //!
 //! All functions work on [`DistinctRecords`]: equal records have the same weight. [`rake`] is the algorithm for any
-//! records and margins; [`adjust`] also estimates the margins from answers under a plan, unless they are known. For
-//! its uses see docs/explanation/raking-and-synthesis.md.
+//! records and margins; [`adjust`] also estimates the margins that are not known from answers under a plan. For its
+//! uses see docs/explanation/raking-and-synthesis.md.
 
 mod raking;
 mod records;
@@ -26,10 +26,10 @@ use crate::estimate::{Estimate, EstimateError, TableEstimator, Target};
 use crate::table_list::TableList;
 use crate::tally::Codes;
 
-/// How an estimated table, which can have negative shares, becomes a distribution.
+/// Conversion of an estimated table, which can have negative shares, to a distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Targets {
-    /// The closest one.
+    /// Projection to the closest distribution.
     #[default]
     Projected,
     /// Negative shares become 0 and the others are rescaled (Domingo-Ferrer and Soria-Comas 2020, section 6.4).
@@ -45,7 +45,7 @@ impl Targets {
     }
 }
 
-/// A one-way margin that is known of the population.
+/// One-way margin that is known for the population.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownMargin {
     /// Position of the attribute in the schema.
@@ -59,14 +59,14 @@ pub struct KnownMargin {
 pub struct Adjusted {
     /// Result of raking.
     pub raked: Raked,
-    /// Tables that were raked to, as positions of attributes in the schema: those that were estimated, then the known
+    /// Tables that were raked to, as positions of attributes in the schema: first estimated tables, then known
     /// margins.
     pub tables: Vec<Vec<usize>>,
     /// Target shares of each table.
     pub targets: Vec<Vec<f64>>,
 }
 
-/// Rakes answer records under a plan to tables that are estimated without bias and made distributions.
+/// Rakes answer records under a plan to unbiased estimates of tables, converted to distributions.
 ///
 /// Known margins replace the estimates of their attributes. `progress` receives the sweeps.
 ///
@@ -126,8 +126,8 @@ impl DistinctRecords {
     /// [`answer_codes`](crate::tally::answer_codes).
     ///
     /// # Errors
-    /// Returns an error if the answers of the plan are not records ([`check_plan`]), or the columns are not answers
-    /// under the plan.
+    /// Returns [`AdjustError`] if the answers of the plan are not records ([`check_plan`]), or
+    /// [`AdjustError::NotAnswers`] if the columns are not answers under the plan.
     pub fn from_codes(plan: &Plan, columns: &[Codes<'_>]) -> Result<DistinctRecords, AdjustError> {
         check_plan(plan)?;
         let one = |codes: &Codes<'_>| match codes {

@@ -168,10 +168,10 @@ pub fn rake(counts: &[u64], margins: &[Margin], options: &Options) -> Result<Rak
     rake_with_progress(counts, margins, options, ProgressSink::none())
 }
 
-/// As [`rake`], and reports every sweep to `progress`.
+/// Rakes as [`rake`] does. `progress` receives the sweeps.
 ///
 /// # Errors
-/// As [`rake`]; returns [`RakeError::Cancelled`] if `progress` cancels.
+/// Returns the errors of [`rake`], or [`RakeError::Cancelled`] if `progress` cancels.
 pub fn rake_with_progress(
     counts: &[u64],
     margins: &[Margin],

@@ -30,8 +30,8 @@ const MIN_SCORE_COUNT: f64 = 500.0;
 /// Returns the interval of a binomial share, given the observed share and the number of trials, which may be
 /// fractional.
 ///
-/// It is that of Clopper and Pearson, which covers at least at the stated rate. From [`MIN_SCORE_COUNT`] of either kind
-/// on, it is the score interval with continuity correction, because the beta distribution of statrs is not exact for large
+/// It is the Clopper-Pearson interval, which covers at least at the stated rate. From [`MIN_SCORE_COUNT`] of either
+/// kind on, it is the score interval with continuity correction, because the beta distribution of statrs is not exact for large
 /// numbers. Its 95% intervals miss with at most 2.63% on one side and 2.58% on the other, so their coverage is at
 /// least 94.79%. That of 90% intervals is at least 89.78%, of 99% intervals 98.89%, and of 99.9% intervals 99.87%.
 /// These are sums of the binomial distribution at the ends of intervals, where the tails are largest; the worst case
@@ -58,10 +58,9 @@ fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     (seen + square / 2.0 + reach.signum() * root) / (1.0 + square)
 }
 
-/// Returns whether a binomial share with this mean is far enough from it with at least half of the error
-/// probability.
+/// Returns whether the observed share is plausible under this mean.
 ///
-/// Far enough means as far as the observed share, on its side.
+/// It is if a binomial share is at least as extreme, on the same side, with at least half of the error probability.
 fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
     let tail = (1.0 - options.confidence) / 2.0;
     let (hits, misses) = (trials * seen, trials * (1.0 - seen));

@@ -347,7 +347,7 @@ impl<'a> TableEstimator<'a> {
         target: Target,
     ) -> Vec<f64> {
         let mut variances = vec![0.0; self.cells()];
-        // The closest distribution, if the estimate is none. Otherwise, a few responses that agree by chance
+        // The closest distribution, if the estimate is out of range. Otherwise, a few responses that agree by chance
         // would seem certain.
         let whole = self.matrices.iter().all(MatrixAxis::is_whole);
         let closest = (whole && shares.iter().any(|share| *share < 0.0)).then(|| simplex::project(shares));

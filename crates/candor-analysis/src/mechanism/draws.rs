@@ -10,7 +10,7 @@ pub const MAX_DRAWS: u64 = 100_000_000;
 pub const MAX_ANSWER: usize = 65_536;
 /// Maximum total memory of distinct answers, in bytes.
 const MAX_TEXT: usize = 1 << 30;
-/// Memory of a distinct answer besides its text, which is kept twice, in bytes.
+/// Memory of a distinct answer in addition to its text, which is stored twice, in bytes.
 const BESIDES: usize = 96;
 /// Minimum number of draws of each value.
 const FEWEST: u64 = 20;

@@ -97,20 +97,31 @@ impl Answers {
         Answers { shape, blocks, width }
     }
 
-    /// Checks that the model is identifiable: no component of its randomized attributes is erased.
+    /// Checks that the plan identifies the model, that is, every component of its randomized attributes that it needs.
     ///
-    /// Least squares only needs components of pairs of its columns.
+    /// Least squares needs the components of pairs of columns, a sum score of counts those of pairs of items with all
+    /// predictors. If people are left out, both need the components that identify them.
     pub(super) fn check(&self, plan: &Plan, model: &Model) -> Result<(), RegressError> {
         let columns = (0..model.design.len()).map(|column| model.design.hidden_of(column));
         // The square of a score includes pairs of its items.
         let masks: Vec<usize> = columns.chain((0..model.scores.len()).map(|item| 1 << item)).collect();
+        let items = (1usize << model.scores.len()) - 1;
+        let of_domain = |at: &usize| model.domain.as_ref().is_some_and(|domain| domain.attributes().contains(at));
+        let told = model.hidden.iter().zip(&model.hidden_left_out).enumerate();
+        let told = told.filter(|(_, (at, left_out))| of_domain(at) || !left_out.is_empty());
+        let told: usize = told.map(|(axis, _)| 1 << axis).sum();
         for block in &self.blocks {
             let inside = |mask: usize| -> usize {
                 block.axes.iter().enumerate().map(|(bit, axis)| (mask >> axis & 1) << bit).sum()
             };
+            let (items, told) = (inside(items), inside(told));
             let in_pairs =
                 |component: usize| masks.iter().any(|a| masks.iter().any(|b| component & !inside(a | b) == 0));
-            let needed = |component: &usize| model.family() != Family::Linear || in_pairs(*component);
+            let needed = |component: &usize| match model.family() {
+                Family::Linear => in_pairs(component & !told),
+                Family::QuasiPoisson if model.is_score() => (component & items & !told).count_ones() <= 2,
+                _ => true,
+            };
             let lacking = (1..1usize << block.axes.len()).filter(|component| block.inverse.lacks(*component));
             if let Some(component) = lacking.filter(needed).min_by_key(|component| component.count_ones()) {
                 let name = |axis: &usize| plan.schema().name(model.hidden[*axis]).to_owned();

@@ -14,7 +14,8 @@ use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::Want;
 use super::variance::score_covariance;
-use super::{INTERCEPT, Layout, Method, Model, ModelRows, RegressError};
+use super::{Family, INTERCEPT, Layout, Method, Model, ModelRows, RegressError};
+use crate::moments::Values as Numbers;
 
 /// Maximum number of profiles times answers.
 const MAX_ROWS: usize = 1 << 20;
@@ -28,6 +29,18 @@ const MIN_ROUNDS: usize = 50;
 
 /// Number of quadrature nodes for the residuals of a linear model, of which only the variance matters.
 const RESIDUALS: usize = 3;
+
+/// Name of the effect that specifies the dispersion of a kept count.
+pub const DISPERSION: &str = "(dispersion)";
+
+/// Share of a Poisson distribution that is enumerated.
+const ALL_COUNTS: f64 = 1.0 - 1e-12;
+
+/// Largest expected mean of a Poisson count.
+const MAX_MEAN: f64 = 700.0;
+
+/// Number of bisection steps for the slope that gives a score its mean.
+const HALVINGS: usize = 200;
 
 /// A group of people with the same predictors in the expected population.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,15 +66,28 @@ pub struct Effect {
     pub value: f64,
 }
 
+impl Effect {
+    /// Returns whether it is a coefficient to detect, neither an intercept nor the dispersion.
+    pub fn is_tested(&self) -> bool {
+        self.term != INTERCEPT && self.term != DISPERSION
+    }
+}
+
 /// The expected population of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anticipated {
     /// Profiles of the people.
     pub profiles: Vec<Profile>,
-    /// Shares of the outcome's categories, to which the intercepts are adapted unless an effect specifies one.
+    /// Shares of the outcome's categories, or of all combinations of a score's [items](Model::items), with the first
+    /// varying slowest.
     ///
-    /// The residuals of a linear model have the standard deviation 1.
+    /// Intercepts are adapted to them unless an effect specifies one. The residuals of a linear model of a kept column
+    /// have the standard deviation 1.
     pub response: Vec<f64>,
+    /// Shares of all combinations of the [companions](Model::companions), with the first varying slowest.
+    ///
+    /// Companions are independent of everything else. If empty, all combinations are equally frequent.
+    pub companions: Vec<f64>,
     /// Expected coefficients; all others are zero.
     pub effects: Vec<Effect>,
 }
@@ -96,32 +122,20 @@ pub fn anticipate(
                        without that category";
         return Err(RegressError::Anticipated(message.to_owned()));
     }
-    if model.is_score() || model.family.is_of_counts() {
-        let message = "sample sizes are computed for outcomes with categories and for linear models of a kept column; \
-                       plan this outcome with one of these";
-        return Err(RegressError::Anticipated(message.to_owned()));
-    }
-    if model.companions > 0 {
-        let message = "a matrix answers attributes of this model together with others, such as the control items of a \
-                       list experiment, whose law it would take; take `margin` or `detect_difference`";
-        return Err(RegressError::Anticipated(message.to_owned()));
-    }
     let outcomes = model.categories.len().max(1);
     let truth = Truth::new(model, Kernel::new(model.family, outcomes, model.reference), people)?;
     let rows = truth.rows(layout, people)?;
     let data = Observations::new(model, &rows)?;
     let problem = Problem::new(&data, truth.kernel, false);
-    let method = match model.has_hidden_predictors() {
-        true => Method::CorrectedScore,
-        false => Method::MaximumLikelihood,
-    };
+    let by_score = model.has_hidden_predictors() || model.is_score();
+    let method = if by_score { Method::CorrectedScore } else { Method::MaximumLikelihood };
     let covariance = covariance(&problem, &truth.theta, method)?;
-    let outlook = Outlook::new(&problem, &rows, &truth.theta, method);
+    let outlook = Outlook::new(&problem, &rows, &truth.theta, method, model.companions > 0);
     let one = |effect: &Effect| {
         let at = truth.place(effect)?;
         Ok(Anticipation { effect: effect.clone(), variance: covariance[(at, at)], test: outlook.of(at)? })
     };
-    let tested = people.effects.iter().filter(|effect| effect.term != INTERCEPT);
+    let tested = people.effects.iter().filter(|effect| effect.is_tested());
     Ok((method, tested.map(one).collect::<Result<_, RegressError>>()?))
 }
 
@@ -144,22 +158,28 @@ struct Truth<'a> {
     model: &'a Model,
     kernel: Kernel,
     theta: Vec<f64>,
+    /// Variance of a kept count over its mean.
+    dispersion: f64,
 }
+
+/// Possible outcomes of a profile: a public number, if any, with the shares of the randomized categories.
+type Outcomes = Vec<(Option<f64>, Vec<f64>)>;
 
 impl<'a> Truth<'a> {
     fn new(model: &'a Model, kernel: Kernel, people: &Anticipated) -> Result<Truth<'a>, RegressError> {
         let p = model.design.len();
         let own = |index: usize| if kernel.of_predictors(index) { p } else { 1 };
         let theta = vec![0.0; (0..kernel.indices()).map(own).sum()];
-        let mut truth = Truth { model, kernel, theta };
-        for effect in &people.effects {
+        let mut truth = Truth { model, kernel, theta, dispersion: dispersion(model, people)? };
+        for effect in people.effects.iter().filter(|effect| effect.term != DISPERSION) {
             let at = truth.place(effect)?;
             truth.theta[at] = effect.value;
         }
         let named = people.effects.iter().any(|effect| effect.term == INTERCEPT);
+        let adapted = model.design.constant().filter(|_| !named);
         match kernel {
             Kernel::Logit { .. } => {
-                if let Some(constant) = model.design.constant().filter(|_| !named) {
+                if let Some(constant) = adapted {
                     check_response(model, people)?;
                     truth.adapt_constants(constant, people)?;
                 }
@@ -167,6 +187,19 @@ impl<'a> Truth<'a> {
             Kernel::Ordinal { .. } => {
                 check_response(model, people)?;
                 truth.adapt_thresholds(people);
+            }
+            Kernel::LeastSquares | Kernel::LogLinear { .. } if model.is_score() => {
+                if let Some(constant) = adapted {
+                    truth.adapt_mean(constant, people)?;
+                }
+            }
+            Kernel::LogLinear { .. } if adapted.is_some() => {
+                let message = format!(
+                    "nothing is known of the mean of \"{}\"; specify the logarithm of its mean in the reference group, \
+                     such as \"{INTERCEPT}=0.7\"",
+                    model.response
+                );
+                return Err(RegressError::Effect(message));
             }
             Kernel::LeastSquares | Kernel::Normal | Kernel::LogLinear { .. } => {}
         }
@@ -281,47 +314,153 @@ impl<'a> Truth<'a> {
         }
     }
 
+    /// Adapts the intercept to the mean score.
+    fn adapt_mean(&mut self, constant: usize, people: &Anticipated) -> Result<(), RegressError> {
+        let mean: f64 = self.scores().iter().zip(&people.response).map(|(score, share)| score * share).sum();
+        let indices = people.profiles.iter().map(|profile| (profile.share, self.indices(profile)[0]));
+        self.theta[constant] = match self.kernel {
+            Kernel::LogLinear { .. } if mean <= 0.0 => return Err(self.outside(mean)),
+            Kernel::LogLinear { .. } => (mean / indices.map(|(share, eta)| share * eta.exp()).sum::<f64>()).ln(),
+            _ => mean - indices.map(|(share, eta)| share * eta).sum::<f64>(),
+        };
+        Ok(())
+    }
+
+    /// Returns the score of each combination of items, with the first varying slowest.
+    fn scores(&self) -> Vec<f64> {
+        let with_item = |sums: Vec<f64>, values: &Numbers| -> Vec<f64> {
+            let of = |sum: &f64| values.all().map(|value| sum + value.unwrap_or(0.0)).collect::<Vec<f64>>();
+            sums.iter().flat_map(of).collect()
+        };
+        self.model.scores.iter().fold(vec![0.0], with_item)
+    }
+
+    fn outside(&self, mean: f64) -> RegressError {
+        let name = &self.model.response;
+        let message = format!("these shares and effects lead to a mean of {mean:.4} of \"{name}\" in some group");
+        RegressError::Anticipated(message + ", which it cannot have; take smaller effects")
+    }
+
+    /// Returns the shares of the combinations of items in a group with this mean score, by exponential tilting of the
+    /// shares in the population.
+    fn tilted(&self, mean: f64, people: &Anticipated) -> Result<Vec<f64>, RegressError> {
+        let scores = self.scores();
+        let possible =
+            || scores.iter().zip(&people.response).filter(|(_, share)| **share > 0.0).map(|(score, _)| *score);
+        let (least, most) = (possible().fold(f64::MAX, f64::min), possible().fold(f64::MIN, f64::max));
+        if !(least < mean && mean < most) {
+            return Err(self.outside(mean));
+        }
+        let with = |slope: f64| -> Vec<f64> {
+            // Relative to the end that it moves to.
+            let end = if slope > 0.0 { most } else { least };
+            let weight = |(score, share): (&f64, &f64)| match *share > 0.0 {
+                true => share * (slope * (score - end)).exp(),
+                false => 0.0,
+            };
+            let weights: Vec<f64> = scores.iter().zip(&people.response).map(weight).collect();
+            let total: f64 = weights.iter().sum();
+            weights.into_iter().map(|weight| weight / total).collect()
+        };
+        let reach = 700.0 / (most - least);
+        let (mut low, mut high) = (-reach, reach);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            let found: f64 = with(middle).iter().zip(&scores).map(|(share, score)| share * score).sum();
+            if found < mean { low = middle } else { high = middle }
+        }
+        Ok(with(0.5 * (low + high)))
+    }
+
+    /// Returns the possible outcomes of a profile.
+    fn outcomes(&self, profile: &Profile, people: &Anticipated) -> Result<Outcomes, RegressError> {
+        let number = |(y, share): (f64, f64)| (Some(y), vec![share]);
+        let index = self.indices(profile)[0];
+        Ok(match self.kernel {
+            Kernel::LeastSquares if self.model.is_score() => vec![(None, self.tilted(index, people)?)],
+            Kernel::LogLinear { .. } if self.model.is_score() => vec![(None, self.tilted(index.exp(), people)?)],
+            Kernel::LeastSquares => normal_points(RESIDUALS).into_iter().map(|(e, p)| number((index + e, p))).collect(),
+            Kernel::LogLinear { scatter: false } => poisson(index.exp())?.into_iter().map(number).collect(),
+            // Two counts with this mean and variance, which are all that matters.
+            Kernel::LogLinear { scatter: true } => {
+                let (mean, most) = (index.exp(), index.exp() + self.dispersion);
+                [(0.0, self.dispersion / most), (most, mean / most)].map(number).to_vec()
+            }
+            Kernel::Logit { .. } | Kernel::Ordinal { .. } | Kernel::Normal => vec![(None, self.shares(profile))],
+        })
+    }
+
     /// Returns all possible answers of all profiles, with their shares.
     fn rows(&self, layout: &Layout, people: &Anticipated) -> Result<ModelRows, RegressError> {
-        let answers = possible(&layout.answers, people.profiles.len())?;
+        let outcomes = people.profiles.iter().map(|profile| self.outcomes(profile, people));
+        let outcomes: Vec<Outcomes> = outcomes.collect::<Result<_, _>>()?;
+        let answers = possible(&layout.answers, outcomes.iter().map(Vec::len).sum())?;
         let mut rows = ModelRows::new(layout.clone());
-        let predictors: usize = layout.answers.shape.cells() / self.model.categories.len().max(1);
-        let sizes = &layout.answers.shape.sizes()[self.model.hidden_responses()..];
-        let noise = normal_points(RESIDUALS);
-        for profile in &people.profiles {
-            let hidden =
-                profile.randomized.iter().zip(sizes).fold(0, |cell, (&code, size)| cell * size + usize::from(code));
-            if self.kernel == Kernel::LeastSquares {
-                let mean = self.indices(profile)[0];
-                for (y, share) in noise.iter().map(|(e, weight)| (mean + e, profile.share * weight)) {
-                    let numbers = [&profile.numbers[..], &[y]].concat();
-                    for (record, factor, likelihood) in &answers {
-                        rows.expect(record, &profile.public, &numbers, share * factor * likelihood[hidden]);
+        let (sizes, first) = (layout.answers.shape.sizes(), self.model.hidden_responses());
+        let (predictors, companions) = sizes[first..].split_at(sizes.len() - first - self.model.companions);
+        let laws: usize = companions.iter().product();
+        let companions = match people.companions.len() == laws {
+            true => people.companions.clone(),
+            false => vec![1.0 / laws as f64; laws],
+        };
+        let combinations: usize = predictors.iter().product();
+        for (profile, outcomes) in people.profiles.iter().zip(outcomes) {
+            let of_sizes = profile.randomized.iter().zip(predictors);
+            let hidden = of_sizes.fold(0, |cell, (&code, size)| cell * size + usize::from(code));
+            for (y, law) in outcomes {
+                let numbers = [&profile.numbers[..], y.as_slice()].concat();
+                for (record, factor, likelihood) in &answers {
+                    let of_companions = |outcome: usize| -> f64 {
+                        let own = &likelihood[(outcome * combinations + hidden) * laws..][..laws];
+                        own.iter().zip(&companions).map(|(likelihood, share)| likelihood * share).sum()
+                    };
+                    let all: f64 = law.iter().enumerate().map(|(outcome, share)| share * of_companions(outcome)).sum();
+                    if all > 0.0 {
+                        rows.expect(record, &profile.public, &numbers, profile.share * factor * all);
                     }
                 }
-                continue;
-            }
-            let shares = self.shares(profile);
-            for (record, factor, likelihood) in &answers {
-                let of_outcome = |(outcome, share): (usize, &f64)| share * likelihood[outcome * predictors + hidden];
-                let all: f64 = shares.iter().enumerate().map(of_outcome).sum();
-                rows.expect(record, &profile.public, &profile.numbers, profile.share * factor * all);
             }
         }
         Ok(rows)
     }
 }
 
+/// Returns the specified dispersion of a kept count, or 1.
+fn dispersion(model: &Model, people: &Anticipated) -> Result<f64, RegressError> {
+    let Some(effect) = people.effects.iter().find(|effect| effect.term == DISPERSION) else { return Ok(1.0) };
+    match model.family == Family::QuasiPoisson && !model.is_score() {
+        false => Err(RegressError::Effect(format!("{DISPERSION} is that of a kept count, by `family quasi-poisson`"))),
+        true if effect.value > 0.0 => Ok(effect.value),
+        true => Err(RegressError::Effect(format!("{DISPERSION} must be above 0, not {}", effect.value))),
+    }
+}
+
+/// Returns the counts of a Poisson distribution with their shares.
+fn poisson(mean: f64) -> Result<Vec<(f64, f64)>, RegressError> {
+    if mean > MAX_MEAN {
+        let message = format!("these effects lead to a mean count of {mean:.0}; the limit is {MAX_MEAN}");
+        return Err(RegressError::Anticipated(message + ", take `family linear` or smaller effects"));
+    }
+    let (mut count, mut share, mut sum, mut all) = (0.0, (-mean).exp(), 0.0, Vec::new());
+    while sum < ALL_COUNTS && (share > 0.0 || count < mean) {
+        all.push((count, share));
+        sum += share;
+        count += 1.0;
+        share *= mean / count;
+    }
+    Ok(all)
+}
+
 /// An answer, the factor from its likelihood to its probability, and its likelihood under every true combination.
 type Told = (Vec<u16>, f64, Vec<f64>);
 
-fn possible(answers: &Answers, profiles: usize) -> Result<Vec<Told>, RegressError> {
+fn possible(answers: &Answers, kinds: usize) -> Result<Vec<Told>, RegressError> {
     let too_many = || {
         let message = "there are too many different answers and kinds of people to go through them all; leave \
                        randomized attributes out, or round numeric columns";
         RegressError::Anticipated(message.to_owned())
     };
-    let all = answers.possible(MAX_ANSWERS.min(MAX_ROWS / profiles.max(1))).ok_or_else(too_many)?;
+    let all = answers.possible(MAX_ANSWERS.min(MAX_ROWS / kinds.max(1))).ok_or_else(too_many)?;
     let told = |(record, factor): (Vec<u16>, f64)| {
         let (likelihood, _) = answers.likelihood(&record);
         (record, factor, likelihood)

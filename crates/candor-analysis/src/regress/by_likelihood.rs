@@ -125,7 +125,8 @@ pub(super) fn likelihood(
         fit: penalised.as_ref().unwrap_or(&top.fit),
         covariance: covariance(problem, penalised.as_ref(), &top.fit, possible.filter(|_| by_jeffreys))?,
         kind: if penalised.is_some() { EstimateKind::Penalized } else { EstimateKind::MaximumLikelihood },
-        inner: (penalised.is_some() && !by_jeffreys && asked.limits).then_some(EstimateKind::MaximumLikelihood),
+        inner: (penalised.is_some() && !by_jeffreys && asked.limits)
+            .then_some((EstimateKind::MaximumLikelihood, Some((problem, &top.fit)))),
         tested: &tested,
         critical: asked.critical,
         settings: asked.settings,

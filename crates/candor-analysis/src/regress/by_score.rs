@@ -137,7 +137,7 @@ pub(super) fn corrected(
     if open && solution.other.is_none() && solution.can_stand_in() {
         solution.other = Some(solution.fit_stand_in());
     }
-    let Solution { problem, law, tables, root, other } = &solution;
+    let Solution { problem, tables, root, other, .. } = &solution;
     let mut fitted = match (root, other) {
         (Some(root), other) if !open || other.is_none() => {
             let covariance = solution.covariance(root, everything)?;
@@ -147,7 +147,7 @@ pub(super) fn corrected(
             shown.told(model, tables)
         }
         (_, Some(other)) => {
-            let mut fitted = by_stand_in(law, model, tables, other, &tested, asked)?;
+            let mut fitted = by_stand_in(&solution, model, other, &tested, asked)?;
             if let Some(root) = root {
                 exact_errors(&solution.covariance(root, everything)?, &mut fitted);
             }
@@ -167,19 +167,19 @@ pub(super) fn corrected(
 
 /// Returns the result with a replacement fit, which is shown if a limit is missing.
 fn by_stand_in(
-    law: &Problem<'_>,
+    solution: &Solution<'_>,
     model: &Model,
-    tables: &[f64],
     fit: &Fit,
     tested: &[Option<Tested>],
     asked: Asked<'_>,
 ) -> Result<Regression, RegressError> {
+    let Solution { problem, law, tables, root, .. } = solution;
     let shown = Shown {
         problem: law,
         fit,
         covariance: penalised_covariance(law, fit)?,
         kind: EstimateKind::Penalized,
-        inner: asked.limits.then_some(EstimateKind::Corrected),
+        inner: asked.limits.then_some((EstimateKind::Corrected, root.as_ref().map(|root| (problem, root)))),
         tested,
         critical: asked.critical,
         settings: asked.settings,

@@ -48,8 +48,8 @@ pub(super) struct Shown<'a> {
     pub(super) covariance: DMatrix<f64>,
     /// Kind of its estimates.
     pub(super) kind: EstimateKind,
-    /// Kind of the estimates with two limits, if it differs.
-    pub(super) inner: Option<EstimateKind>,
+    /// Kind of the estimates with two limits, if it differs, and the fit that they belong to, with its problem.
+    pub(super) inner: Option<(EstimateKind, Option<(&'a Problem<'a>, &'a Fit)>)>,
     /// Results for each tested parameter.
     pub(super) tested: &'a [Option<Tested>],
     pub(super) critical: f64,
@@ -115,7 +115,10 @@ impl Shown<'_> {
     /// Returns the coefficients, without the spread of a normal model.
     fn coefficients(&self, model: &Model) -> Vec<Coefficient> {
         let problem = self.problem;
-        let directly = directly_asked(problem, self.fit);
+        // Each estimate is compared with direct answers about the same truth.
+        let near = self.inner.and_then(|(_, near)| near);
+        let near = near.and_then(|(problem, near)| directly_asked(problem, near));
+        let directly = [directly_asked(problem, self.fit), near];
         let mut coefficients = Vec::new();
         for (index, &start) in problem.starts.iter().enumerate() {
             let category = problem.kernel.category(index).and_then(|code| model.categories.get(code));
@@ -125,29 +128,37 @@ impl Shown<'_> {
             if !problem.kernel.of_predictors(index) {
                 let next = model.categories.get(index + 1);
                 let between = category.zip(next).map(|(low, high)| format!("{low}|{high}"));
-                coefficients.push(self.coefficient(start, THRESHOLD, between, directly.as_deref()));
+                coefficients.push(self.coefficient(start, THRESHOLD, between, &directly));
                 continue;
             }
             for (column, term) in problem.data.design.names().enumerate() {
-                coefficients.push(self.coefficient(start + column, term, category.cloned(), directly.as_deref()));
+                coefficients.push(self.coefficient(start + column, term, category.cloned(), &directly));
             }
         }
         coefficients
     }
 
-    fn coefficient(&self, at: usize, term: &str, category: Option<String>, directly: Option<&[f64]>) -> Coefficient {
+    fn coefficient(
+        &self,
+        at: usize,
+        term: &str,
+        category: Option<String>,
+        [directly, inside]: &[Option<Vec<f64>>; 2],
+    ) -> Coefficient {
         let (value, variance) = (self.fit.theta[at], self.covariance[(at, at)].max(0.0));
         let tested = self.tested.get(at).copied().flatten();
         let open = tested.is_some_and(|tested| tested.is_open());
         let inner = self.inner.zip(tested).filter(|_| !open);
         let error = inner.map_or(variance.sqrt(), |(_, tested)| tested.found.error);
         let reach = self.critical.sqrt() * error;
-        let effect = directly.map(|direct| error * error / direct[at]).filter(|ratio| ratio.is_finite() && !open);
+        let directly = if inner.is_some() { inside } else { directly };
+        let effect = directly.as_ref().map(|direct| error * error / direct[at]);
+        let effect = effect.filter(|ratio| ratio.is_finite() && !open);
         Coefficient {
             term: term.to_owned(),
             category,
             estimate: inner.map_or(value, |(_, tested)| tested.found.best),
-            kind: inner.map_or(self.kind, |(kind, _)| kind),
+            kind: inner.map_or(self.kind, |((kind, _), _)| kind),
             standard_error: Some(error).filter(|error| !open && error.is_finite()),
             low: tested.map_or(Some(value - reach), |tested| tested.found.low),
             high: tested.map_or(Some(value + reach), |tested| tested.found.high),

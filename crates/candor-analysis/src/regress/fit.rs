@@ -24,10 +24,10 @@ const CONVERGED: f64 = 1e-14;
 /// The same if only the likelihood is needed, whose error is half of this.
 const NEAR: f64 = 1e-7;
 
-/// The same, per response, if a score is needed at the fit.
+/// The same, per response, if the fit is for a score test.
 ///
-/// The score is projected on the other parameters, so its relative error is the square root of this, as is that of
-/// its variance.
+/// The score and its variance, less their projections on the other parameters, then have a relative error of the
+/// square root of this.
 const NEAR_SCORE: f64 = 1e-14;
 
 /// Maximum change of a parameter in one step, in units of its column.

@@ -100,15 +100,22 @@ pub(super) struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
-    /// Prepares the power analysis. `theta` are the expected coefficients.
-    pub(super) fn new(problem: &'a Problem<'a>, rows: &ModelRows, theta: &'a [f64], method: Method) -> Outlook<'a> {
+    /// Creates the outlook at the expected coefficients `theta`; `companions` says whether the model has any, about
+    /// whose distribution a fit assumes nothing.
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        rows: &ModelRows,
+        theta: &'a [f64],
+        method: Method,
+        companions: bool,
+    ) -> Outlook<'a> {
         let likelihood = method == Method::MaximumLikelihood;
         Outlook {
             problem,
             tables: problem.tables(),
             theta,
             possible: Possible::new(rows.answers(), problem.data.groups.len()).filter(|_| likelihood),
-            everything: if likelihood { None } else { Everything::new(rows.answers(), problem.data) },
+            everything: if likelihood || companions { None } else { Everything::new(rows.answers(), problem.data) },
             method,
         }
     }
@@ -179,7 +186,9 @@ impl<'a> Outlook<'a> {
         let direction = DVector::from_column_slice(&point.follows);
         let mean = direction.dot(&DVector::from_vec(gradient));
         let variance = direction.dot(&(squares * &direction)) - mean * mean;
-        let scale = point.variance.sqrt();
+        // The test of a count takes the scatter that it finds.
+        let scatters = problem.kernel == (Kernel::LogLinear { scatter: true });
+        let scale = if scatters { variance.max(0.0).sqrt() } else { point.variance.sqrt() };
         Ok(Some(Signal { mean: mean / scale, spread: variance.max(0.0).sqrt() / scale }))
     }
 

@@ -51,7 +51,7 @@ mod foreseen;
 mod anticipated;
 mod brute_force;
 
-pub use anticipated::{Anticipated, Anticipation, Effect, Profile, anticipate, normal_points};
+pub use anticipated::{Anticipated, Anticipation, DISPERSION, Effect, Profile, anticipate, normal_points};
 pub use design::{INTERCEPT, MAX_COEFFICIENTS};
 pub use effects::Average;
 pub use error::RegressError;

@@ -178,9 +178,28 @@ impl Model {
         &self.hidden[usize::from(self.known_response)..]
     }
 
+    /// Returns the positions of the randomized items of a sum score; empty for other outcomes.
+    pub fn items(&self) -> &[usize] {
+        &self.hidden[..self.scores.len()]
+    }
+
+    /// Returns the positions of the attributes that a matrix answers together with those of the model, such as the
+    /// control items of a list experiment.
+    pub fn companions(&self) -> &[usize] {
+        &self.hidden[self.hidden.len() - self.companions..]
+    }
+
     /// Returns the public predictors, by position in the schema.
     pub fn public(&self) -> &[usize] {
         &self.public
+    }
+
+    /// Returns the categorical predictors with their reference categories.
+    pub fn predictor_references(&self) -> impl Iterator<Item = (&str, &str)> {
+        // Without an intercept a category may have no other to be compared with.
+        let compared = self.design.constant().is_some() || self.family == Family::Ordinal;
+        let all = self.design.predictors.iter().filter(move |_| compared);
+        all.filter_map(|one| Some((one.name.as_str(), one.categories.get(one.reference)?.as_str())))
     }
 
     /// Returns the attributes in which people without an answer are omitted, by position in the schema.
@@ -388,7 +407,8 @@ fn family(
     }
 }
 
-fn has_missing(attribute: &Attribute) -> bool {
+/// Returns whether an attribute has a category for missing values or for people who were not asked.
+pub(super) fn has_missing(attribute: &Attribute) -> bool {
     !without_answer(attribute, Missing::LeaveOut).is_empty()
 }
 

@@ -93,7 +93,7 @@ pub struct IgnoringOptions {
 }
 
 impl IgnoringOptions {
-    /// People who all say this category.
+    /// Creates a model in which noncompliers always give this answer.
     pub fn new(says: impl Into<String>) -> IgnoringOptions {
         IgnoringOptions { says: says.into(), only: None }
     }

@@ -3,6 +3,7 @@
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
 
+use super::model::has_missing;
 use super::options::{Family, Missing, ModelOptions};
 use super::{Formula, RegressError};
 use crate::moments::{Values, ValuesError};
@@ -31,13 +32,16 @@ pub(super) fn scores(
             family.name()
         )));
     }
-    if options.missing == Missing::Category {
-        return Err(refused("a missing value has no score; leave out `missing category`".to_owned()));
-    }
     let one = |name: &String| {
         let at = position(name).filter(|&at| alone || !attributes[at].is_public()).ok_or_else(|| {
             refused(format!("\"{name}\" is no randomized attribute of the plan; a sum is of such attributes"))
         })?;
+        if options.missing == Missing::Category && has_missing(&attributes[at]) {
+            return Err(refused(format!(
+                "a missing value of \"{name}\" has no score; leave out `missing category`, or take a schema \
+                 without missing values"
+            )));
+        }
         Ok((at, values(&attributes[at], family, alone)?))
     };
     formula.summands().iter().map(one).collect()

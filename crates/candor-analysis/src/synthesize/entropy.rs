@@ -25,17 +25,19 @@ const PATIENCE: usize = 20;
 /// Number of consecutive sweeps over the tables of one clique.
 const SWEEPS_WITHIN: usize = 5;
 
-/// The recipe of maximum entropy over the tables of the links: strongest first, each is kept unless the attributes that
-/// must then be looked at together have more than [`MAX_CLIQUE_CELLS`] combinations.
+/// Returns the recipe of maximum entropy over the tables of the links.
 ///
-/// Iterative proportional fitting over a junction tree of the graph of links, triangulated greedily (min-fill): the
-/// cliques are visited along the tree, each is fitted to its tables and hands on what its neighbours need. If some
-/// distribution has all tables, that of most entropy is the limit. Estimated tables with noise may contradict each
-/// other: then there is none, and [`Fit::largest_margin_error`] says by how much the recipe's tables differ from them.
-/// Public attributes stay as they are in any case.
+/// Links are added from the strongest down, unless the attributes that must be fitted together would have more than
+/// [`MAX_CLIQUE_CELLS`] combinations. The algorithm is iterative proportional fitting over a junction tree of the
+/// graph of links, triangulated greedily (min-fill). Cliques are visited along the tree; each is fitted to its
+/// tables, and passes its separators on to its neighbors.
+///
+/// If some distribution has all tables, the limit is that of maximum entropy. Noisy estimates may contradict each
+/// other. Then there is none, and [`Fit::largest_margin_error`] is the largest difference from the tables. Public
+/// attributes are always kept.
 ///
 /// # Errors
-/// If tables exclude each other altogether, or `progress` cancels.
+/// Returns [`RakeError`] if tables exclude each other, or [`RakeError::Cancelled`] if `progress` cancels.
 pub fn entropy(
     schema: &Schema,
     pairs: &PairTables,

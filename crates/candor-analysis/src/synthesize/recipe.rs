@@ -89,7 +89,7 @@ impl Recipe {
     /// these are closest to the records.
     ///
     /// # Errors
-    /// Returns [`RakeError`] if there are no records, none to which a table gives a share, or `progress` cancels.
+    /// Returns [`RakeError`] if there are no records, if no table gives any of them a share, or if `progress` cancels.
     pub fn weigh(
         &self,
         schema: &Schema,

@@ -19,8 +19,10 @@ pub struct RecordCounts {
 }
 
 impl RecordCounts {
-    /// Creates counts of so many records: for each table the positions of its attributes in the schema, and the number
-    /// of records in each cell, first attribute slowest.
+    /// Creates counts from tables and the number of records.
+    ///
+    /// Each table has the positions of its attributes in the schema, and the number of records in each cell, first
+    /// attribute slowest.
     pub fn new(tables: impl IntoIterator<Item = (Vec<usize>, Vec<u64>)>, records: u64) -> RecordCounts {
         RecordCounts { tables: tables.into_iter().collect(), records }
     }

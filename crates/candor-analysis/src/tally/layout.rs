@@ -163,7 +163,7 @@ impl CountLayout {
 
     /// Converts the counts of a group from its channel IDs to its key.
     ///
-    /// Axes that its channels do not ask about are summed.
+    /// Axes that its channels do not ask about are summed, and counts are rescaled.
     pub(crate) fn unasked(&self, plan: &Plan, tags: &[u16], key: &[u16], group: Group) -> Group {
         let (before, after) = (Shape::new(self.frame(plan, tags).dims), Shape::new(self.frame(plan, key).dims));
         let share = self.cells_of_one(plan, key).0 / self.cells_of_one(plan, tags).0;

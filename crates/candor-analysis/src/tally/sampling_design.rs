@@ -73,7 +73,7 @@ impl Stratum {
     }
 }
 
-/// The part of the weights' variation that benchmarks explain, which calibration removes from standard errors.
+/// The variation that benchmarks explain, which calibrated weights remove from standard errors.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Calibration {
     /// For each combination of the calibrating attributes, its columns among the benchmarks.

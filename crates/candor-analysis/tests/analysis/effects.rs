@@ -2,11 +2,11 @@
 
 use candor_analysis::power::{two_groups, two_groups_power};
 use candor_analysis::regress::{
-    Anticipated, Batch, Effect, Family, Formula, INTERCEPT, Layout, Method, Model, ModelOptions, ModelRows, Profile,
-    RegressError, Sample, anticipate, normal_points, regress,
+    Anticipated, Batch, DISPERSION, Effect, Family, Formula, INTERCEPT, Layout, Method, Model, ModelOptions, ModelRows,
+    Profile, RegressError, Sample, anticipate, normal_points, regress,
 };
-use candor_analysis::tally::answer_codes;
-use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_analysis::tally::{Codes, answer_codes};
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
@@ -51,7 +51,7 @@ fn golden_people(response: Vec<f64>, effects: Vec<Effect>) -> Anticipated {
         share: share / 2.0,
     };
     let profiles = normal_points(40).into_iter().flat_map(|point| [profile(point, 0), profile(point, 1)]).collect();
-    Anticipated { profiles, response, effects }
+    Anticipated { profiles, response, companions: Vec::new(), effects }
 }
 
 #[test]
@@ -198,7 +198,8 @@ fn people(kinds: &[(&[u16], &[u16], f64)], effects: Vec<Effect>) -> Anticipated 
         numbers: Vec::new(),
         share,
     };
-    Anticipated { profiles: kinds.iter().map(profile).collect(), response: Vec::new(), effects }
+    let profiles = kinds.iter().map(profile).collect();
+    Anticipated { profiles, response: Vec::new(), companions: Vec::new(), effects }
 }
 
 fn agree(name: &str, (found, predicted): (f64, f64)) {
@@ -309,4 +310,115 @@ fn constants_follow_the_shares() {
     assert!(
         matches!(unknown, Err(RegressError::Effect(message)) if message.contains("no term") && message.contains("z=1"))
     );
+}
+
+/// With answers as good as direct, the score of a count is that of its two means: a test of the covariance of `x` and
+/// `y`, worked out by hand.
+#[test]
+fn power_of_counts_is_that_of_their_means() {
+    let direct = plan(2, vec![(1, truthful(&[2], 1_000_000_000_000, 1))], vec![0]);
+    let shares = [0.7, 0.3];
+    let kinds: [(&[u16], &[u16], f64); 2] = [(&[0], &[], shares[0]), (&[1], &[], shares[1])];
+    let means = [1.5f64, 1.5 * 0.4f64.exp()];
+    let mean = shares[0] * means[0] + shares[1] * means[1];
+    let constant = effect(INTERCEPT, None, means[0].ln());
+    for (family, dispersion) in [(Family::Poisson, 1.0), (Family::QuasiPoisson, 1.0), (Family::QuasiPoisson, 2.5)] {
+        let (model, layout) = model(&direct, "count ~ y", Some(family));
+        let mut effects = vec![effect("y=1", None, 0.4), constant.clone()];
+        effects.extend((dispersion != 1.0).then(|| effect(DISPERSION, None, dispersion)));
+        let (method, found) = anticipate(&model, &layout, &people(&kinds, effects)).unwrap();
+        assert_eq!((method, found.len()), (Method::CorrectedScore, 1));
+        let size = shares[0] * shares[1] * (means[1] - means[0]);
+        let square = |k: usize| dispersion * means[k] + (means[k] - mean).powi(2);
+        let of = |k: usize| shares[k] * shares[1 - k].powi(2) * square(k);
+        let variance = of(0) + of(1) - size * size;
+        let null = if family == Family::Poisson { shares[0] * shares[1] * mean } else { variance };
+        let signal = found[0].test.zero;
+        assert!((signal.mean.abs() / (size / null.sqrt()) - 1.0).abs() < 1e-6, "{family:?} {signal:?}");
+        assert!((signal.spread / (variance / null).sqrt() - 1.0).abs() < 1e-6, "{family:?} {signal:?}");
+        let expected = dispersion / (shares[0] * means[0]) + dispersion / (shares[1] * means[1]);
+        assert!((found[0].variance / expected - 1.0).abs() < 1e-6, "{family:?} {} {expected}", found[0].variance);
+    }
+    let (counts, layout) = model(&direct, "count ~ y", Some(Family::Poisson));
+    let asked = |effects: Vec<Effect>| anticipate(&counts, &layout, &people(&kinds, effects)).unwrap_err().to_string();
+    assert!(asked(vec![effect("y=1", None, 0.4)]).contains("logarithm of its mean"));
+    let dispersed = vec![effect("y=1", None, 0.4), constant.clone(), effect(DISPERSION, None, 2.0)];
+    assert!(asked(dispersed).contains("quasi-poisson"));
+    assert!(asked(vec![effect("y=1", None, 40.0), constant]).contains("mean count"));
+}
+
+/// A file of everything that is answered, as often as it is expected, has the errors that are foreseen of so many
+/// people: a list experiment, and a score.
+#[test]
+fn errors_are_those_of_the_expected_file() {
+    let z: [(&[u16], &[u16], f64); 2] = [(&[], &[0], 0.5), (&[], &[1], 0.5)];
+    let fitted =
+        |plan: &Plan, formula: &str, family: Option<Family>, anticipated: &Anticipated, records: &[Vec<u16>]| {
+            let (model, layout) = model(plan, formula, family);
+            let mut rows = ModelRows::new(layout.clone());
+            let columns: Vec<Vec<u16>> =
+                (0..records[0].len()).map(|at| records.iter().map(|record| record[at]).collect()).collect();
+            let columns: Vec<Codes<'_>> = columns.iter().map(|codes| Codes::One(codes)).collect();
+            let sample = Sample::default();
+            rows.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: records.len() });
+            let fit = regress(&rows, &model, None, false).unwrap();
+            let (method, found) = anticipate(&model, &layout, anticipated).unwrap();
+            assert_eq!((method, fit.method), (Method::CorrectedScore, Method::CorrectedScore));
+            let own = fit.coefficients.iter().find(|one| one.term == "z=1").unwrap();
+            assert!((own.estimate - found[0].effect.value).abs() < 1e-6, "{own:?}");
+            let error = (found[0].variance / records.len() as f64).sqrt();
+            assert!((own.standard_error.unwrap() / error - 1.0).abs() < 1e-6, "{own:?} {error}");
+        };
+    let repeated = |record: &[u16], people: f64| {
+        assert!((people - people.round()).abs() < 1e-6, "{people}");
+        vec![record.to_vec(); people.round() as usize]
+    };
+    // Half are asked about two control items, half about the item, too: counts, the group, and cards.
+    let matrix = |treated: usize| {
+        let column = |input: usize| {
+            let counted = input % 3 + treated * (input / 3);
+            (0..4).map(|answer| if answer == counted { 2 } else { 0 }).collect()
+        };
+        let labels = (0..4).map(|answer| answer.to_string()).collect();
+        (1, Channel::Matrix(Matrix::with_total(vec![2, 3], labels, 2u8.into(), (0..6).map(column).collect()).unwrap()))
+    };
+    let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
+    let attributes = vec![
+        Attribute::new("y", labels(2)).unwrap(),
+        Attribute::new("controls", labels(3)).unwrap(),
+        Attribute::new_public("z", labels(2)).unwrap(),
+    ];
+    let block = Block::lottery(vec![0, 1], vec![matrix(0), matrix(1)]);
+    let list = Plan::new(Schema::new(attributes).unwrap(), vec![block]).unwrap();
+    let (shares, controls) = ([0.3f64, 0.6], [0.2, 0.5, 0.3]);
+    let mut records = Vec::new();
+    for (z, share) in shares.into_iter().enumerate() {
+        for (tag, y, count) in (0..12).map(|at| (at / 6, at / 3 % 2, at % 3)) {
+            let of_y = if y == 1 { share } else { 1.0 - share };
+            let record = [(count + tag * y) as u16, z as u16, tag as u16];
+            records.extend(repeated(&record, 40_000.0 * 0.25 * of_y * controls[count]));
+        }
+    }
+    let effects = vec![effect("z=1", None, log_odds(0.6) - log_odds(0.3)), effect(INTERCEPT, None, log_odds(0.3))];
+    let anticipated = Anticipated { companions: controls.to_vec(), ..people(&z, effects) };
+    fitted(&list, "y ~ z", None, &anticipated, &records);
+    // A score of one item with three categories, two of which somebody has: its law is known from its mean.
+    let die = plan(3, vec![(1, truthful(&[3], 3, 3))], vec![0]);
+    let mut records = Vec::new();
+    for (z, share) in [0.2, 0.4].into_iter().enumerate() {
+        for (truth, of_truth) in [(0, 1.0 - share), (2, share)] {
+            for answer in 0..3u16 {
+                let told = if answer == truth { 2.0 / 3.0 } else { 1.0 / 6.0 };
+                records.extend(repeated(&[answer, z as u16], 6000.0 * 0.5 * of_truth * told));
+            }
+        }
+    }
+    for (family, value) in [(Family::Linear, 0.4), (Family::QuasiPoisson, 2f64.ln())] {
+        let response = vec![0.7, 0.0, 0.3];
+        let anticipated = Anticipated { response, ..people(&z, vec![effect("z=1", None, value)]) };
+        fitted(&die, "y ~ z", Some(family), &anticipated, &records);
+    }
+    let (model, layout) = model(&die, "y ~ z", Some(Family::Linear));
+    let far = Anticipated { response: vec![0.5, 0.0, 0.5], ..people(&z, vec![effect("z=1", None, 2.5)]) };
+    assert!(anticipate(&model, &layout, &far).unwrap_err().to_string().contains("which it cannot have"));
 }

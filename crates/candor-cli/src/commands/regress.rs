@@ -15,12 +15,9 @@ use super::estimate::parse_confidence;
 use super::survey::DesignArgs;
 use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
-use crate::flags::choice;
+use crate::flags::{choice, with_flags};
 use crate::progress::watched;
-use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
-
-/// Ratio of variance to mean above which Poisson intervals of counts are far too short.
-const OVERDISPERSED: f64 = 1.2;
+use crate::show::{count, emit, emit_json, label, lead, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -116,7 +113,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     match args.json {
         true => emit_json(&found),
         false => {
-            found.notes.iter().for_each(|note| remark(note));
+            found.notes.iter().for_each(|note| remark(&with_flags(note)));
             emit(&(describe(&found) + &in_groups(&found)))
         }
     }
@@ -148,7 +145,12 @@ fn in_groups(found: &Regression) -> String {
         let names: Vec<String> =
             own.group.iter().map(|(name, category)| format!("{name} = {}", label(category))).collect();
         let heading = format!("\n{}\n{}\n", names.join(", "), "=".repeat(names.join(", ").chars().count()));
-        let notes = own.regression.iter().flat_map(|fit| &fit.notes).map(|note| paragraph(note)).collect::<String>();
+        let notes = own
+            .regression
+            .iter()
+            .flat_map(|fit| &fit.notes)
+            .map(|note| paragraph(&with_flags(note)))
+            .collect::<String>();
         match (&own.regression, &own.reason) {
             (Some(fit), _) => heading + &notes + &describe(fit),
             (None, reason) => heading + &paragraph(reason.as_deref().unwrap_or_default()),
@@ -175,26 +177,50 @@ fn describe(found: &Regression) -> String {
         "{}\n{} responses, {} regression by {method}, p-values and {percent}% confidence intervals of {tests}\n",
         found.model,
         count(found.respondents),
-        found.family
+        match found.family {
+            "poisson" => "Poisson",
+            "quasi-poisson" => "quasi-Poisson",
+            other => other,
+        }
     );
     text += &modelled(found);
+    text += &variables(found);
     if let Some(design) = &found.design {
         let _ = writeln!(text, "{design}");
     }
     // Thresholds have categories of their own.
     let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
     for own in found.coefficients.chunk_by(together) {
-        let category = own[0].category.as_ref().filter(|_| found.family != "ordinal");
-        let against = found.reference.as_ref().map_or(String::new(), |one| format!(" against {}", label(one)));
-        let heading =
-            category.map_or(String::new(), |own| format!("Log odds of {} = {}{against}\n", found.response, label(own)));
-        let _ = write!(text, "\n{heading}");
+        let _ = writeln!(text, "\n{}", explained(own[0].category.as_deref(), found));
         text += &coefficient_table(own, found);
     }
     text += &questions(found);
     text += &averages(found);
     text += &fit_lines(found);
     text
+}
+
+/// Returns a heading that explains the coefficients of a category.
+fn explained(category: Option<&str>, found: &Regression) -> String {
+    let against = found.reference.as_ref().map_or(String::new(), |one| format!(" against {}", label(one)));
+    let response = &found.response;
+    match (found.family, category) {
+        ("ordinal", _) => {
+            let all: Vec<String> = found.shares.iter().filter_map(|one| one.category.as_deref()).map(label).collect();
+            format!("Log odds of a higher category of {response} ({})", all.join(" < "))
+        }
+        ("poisson" | "quasi-poisson", _) => format!("Logarithm of the mean of {response}"),
+        (_, Some(category)) => format!("Log odds of {response} = {}{against}", label(category)),
+        _ => format!("Mean of {response}"),
+    }
+}
+
+/// Returns a line with the randomized attributes and the reference categories.
+fn variables(found: &Regression) -> String {
+    let reference = |(name, category): &(String, String)| format!("{name} = {}", label(category));
+    let references = found.references.iter().map(reference).collect::<Vec<_>>().join(", ");
+    let references = if references.is_empty() { references } else { format!("; reference categories: {references}") };
+    lead(&format!("Randomized: {}{references}", found.randomized.join(", "))).trim_end().to_owned() + "\n"
 }
 
 /// Describes the modeled subpopulation, if it is not everybody.
@@ -369,13 +395,7 @@ fn fit_lines(found: &Regression) -> String {
         text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));
     }
     if let Some(dispersion) = found.dispersion {
-        let about = match found.family {
-            "poisson" if dispersion > OVERDISPERSED => {
-                ": Poisson regression takes it for 1, so that its intervals are too short; take --family quasi-poisson"
-            }
-            _ => "",
-        };
-        text += &paragraph(&format!("Dispersion (variance over mean): {dispersion:.3}{about}."));
+        text += &paragraph(&format!("Dispersion (variance over mean): {dispersion:.3}."));
     }
     if let Some(hausman) = found.hausman {
         let p = p_is(hausman.p_value);
@@ -403,7 +423,8 @@ fn fit_lines(found: &Regression) -> String {
     let worst = asked.filter_map(|one| Some((one, one.directly_asked?))).min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((one, people)) = worst {
         text += &paragraph(&format!(
-            "About {} directly asked people would have told as much about {}, of which these answers tell least.",
+            "Variance inflation: the variance over that of direct answers. About {} directly asked people would have \
+             told as much about {}, of which these answers tell least.",
             count(people.round() as u64),
             term(&one.term)
         ));

@@ -142,3 +142,25 @@ fn what_is_no_list_experiment() {
     sandbox.run(&format!("{import} --card-labels a,a")).refused(1, &["twice"]);
     sandbox.run(&format!("{import} --answer-columns y,z")).refused(1, &["the plan has 1 of answers"]);
 }
+
+/// A list experiment never has more information than direct questions, even if the law of the control items is at the
+/// boundary.
+#[test]
+fn variance_inflation_is_not_below_one() {
+    let sandbox = Sandbox::new();
+    planned(&sandbox);
+    let of = |group: &str, people: usize, rows: &[(usize, usize)]| -> String {
+        rows.iter().map(|(count, age)| format!("{group},{count},{age}\n").repeat(people)).collect()
+    };
+    let control = [(0, 30), (0, 40), (1, 50), (1, 60), (1, 20), (1, 35), (2, 45), (2, 55), (2, 65), (3, 25)];
+    let treatment =
+        [(0, 31), (0, 41), (1, 51), (1, 61), (1, 21), (1, 36), (2, 46), (2, 56), (2, 66), (2, 26), (3, 33), (4, 48)];
+    let rows = of("control", 30, &control) + &of("treatment", 25, &treatment);
+    sandbox.write("survey.csv", "group,y,age\n".to_owned() + &rows);
+    sandbox.run(&format!("{IMPORT} --keep age -o responses.parquet")).fine();
+    let words = ["regress", "plan.json", "responses.parquet", "--model", "Drugs ~ age", "--method", "ml", "--json"];
+    let found = json(&sandbox.run_words(&words).fine().out);
+    let told = found["coefficients"].as_array().unwrap().iter().filter_map(|one| one["design_effect"].as_f64());
+    let told: Vec<f64> = told.collect();
+    assert!(!told.is_empty() && told.iter().all(|inflation| *inflation >= 1.0), "{found}");
+}

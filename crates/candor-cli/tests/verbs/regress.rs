@@ -260,6 +260,9 @@ fn respondents_for_a_coefficient() {
         .refused(2, &["cannot be used with '--expected-shares"]);
 }
 
+/// Line about the variables of the model.
+const REFERENCES: &str = "\nRandomized: vote; reference categories: region = north\n";
+
 /// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model
 /// says so.
 #[test]
@@ -268,6 +271,7 @@ fn factors_contrasts_and_predictions() {
     sandbox.write("profiles.csv", "region,age\nnorth,30\nsouth,30\n");
     let found = json(&sandbox, "vote ~ region + age", "--predict profiles.csv");
     assert_eq!(found["log_likelihood_of"], serde_json::json!(["vote"]));
+    assert_eq!((&found["randomized"], &found["references"]["region"]), (&found["log_likelihood_of"], &"north".into()));
     assert!(found["log_likelihood"].as_f64().unwrap() <= 0.0 && found["joint_tests"] == serde_json::json!([]));
     let [north, south] = &found["predictions"].as_array().unwrap()[..] else { panic!("{found}") };
     assert_eq!((&north["profile"]["region"], &north["category"]), (&"north".into(), &"yes".into()));
@@ -282,7 +286,7 @@ fn factors_contrasts_and_predictions() {
     let words = ["--contrast", "region=south - 10*age", "--predict", "profiles.csv"];
     let base = ["regress", "plan.json", "responses.csv", "--model", "vote ~ region + age"];
     let said = sandbox.run_words(&[&base[..], &words].concat()).fine();
-    for part in ["Contrast region=south - 10*age", "Predicted share", "odds ratio", "AIC", "against no"] {
+    for part in ["Contrast region=south - 10*age", "Predicted share", "odds ratio", "AIC", "against no", REFERENCES] {
         assert!(said.out.contains(part), "{part}: {}", said.out);
     }
     sandbox.write("empty.csv", "region,age\n");
@@ -308,10 +312,11 @@ fn counts_have_rate_ratios_and_a_dispersion() {
     assert!(slope["odds_ratio"].is_null() && slope["rate_ratio_high"].as_f64().unwrap() > ratio, "{slope}");
     assert_eq!((&quasi["family"], &quasi["modeled"]), (&"quasi-poisson".into(), &Value::Array(Vec::new())));
     let said = run(&sandbox, "age ~ vote", "--family poisson").fine();
-    let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["poisson regression", "rate ratio", "Average predicted mean", "take --family quasi-poisson"] {
-        assert!(told.contains(part), "{part}: {told}");
+    for part in ["Poisson regression", "Randomized: vote", "rate ratio", "Logarithm of the mean of age\n"] {
+        assert!(said.out.contains(part), "{part}: {}", said.out);
     }
+    assert!(said.err.contains("specify --family quasi-poisson"), "{}", said.err);
+    assert!(!run(&sandbox, "age ~ vote", "--family quasi-poisson").fine().err.contains("Poisson"));
     let refused = |model: &str, more: &str| run(&sandbox, model, more).refused(1, &[]).err;
     assert!(refused("vote ~ age", "--family poisson").contains("quasi-poisson"));
     assert!(refused("vote ~ age", "--family quasi-poisson").contains("is not a number"));

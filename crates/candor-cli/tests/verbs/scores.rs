@@ -129,6 +129,35 @@ fn score_as_a_count() {
     near(&fitted("a + b ~ c")["coefficients"][1]["estimate"], ratio.ln());
 }
 
+/// With public predictors, a plan for pairs suffices for both families, which give the same group means.
+#[test]
+fn score_of_a_plan_for_pairs() {
+    let sandbox = Sandbox::new();
+    let item = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"no\", \"yes\"]\n\n");
+    let public = "[[attribute]]\nname = \"x\"\npublic = true\ncategories = [\"0\", \"1\"]\n".to_owned();
+    sandbox.write("schema.toml", ["a", "b", "c"].map(item).concat() + &public);
+    sandbox.run("design schema.toml --method sampling --tables pairs --epsilon 3 -o plan.json").fine();
+    let row = |number: usize| {
+        let label = |every: usize| if number.is_multiple_of(every) { "yes" } else { "no" };
+        format!("{},{},{},{}\n", label(2), label(3), label(1 + number % 2), number % 2)
+    };
+    sandbox.write("people.csv", "a,b,c,x\n".to_owned() + &(0..600).map(row).collect::<String>());
+    sandbox.run("randomize plan.json people.csv --seed 1 -o responses.parquet").fine();
+    let linear = fitted(&sandbox, "a + b + c ~ x");
+    let words = ["regress", "plan.json", "responses.parquet", "--model", "a + b + c ~ x", "--family", "quasi-poisson"];
+    let counts: Value =
+        serde_json::from_str(&sandbox.run_words(&[&words[..], &["--json"]].concat()).fine().out).unwrap();
+    let [of_linear, of_counts] =
+        [&linear, &counts].map(|found| [0, 1].map(|at| found["coefficients"][at]["estimate"].as_f64().unwrap()));
+    assert!((of_counts[0].exp() - of_linear[0]).abs() < 1e-6, "{of_counts:?} {of_linear:?}");
+    let of_group = (of_counts[0] + of_counts[1]).exp();
+    assert!((of_group - of_linear[0] - of_linear[1]).abs() < 1e-6, "{of_counts:?} {of_linear:?}");
+    assert!(counts["dispersion"].is_number() && of_linear[1].abs() > 0.01, "{counts}");
+    // A randomized predictor is told together with pairs of the items: here it is not.
+    let words = ["regress", "plan.json", "responses.parquet", "--model", "a + b ~ c", "--family", "quasi-poisson"];
+    sandbox.run_words(&words).refused(1, &["\"a\", \"b\", \"c\" together"]);
+}
+
 #[test]
 fn what_is_no_score() {
     let sandbox = collected();
@@ -145,8 +174,18 @@ fn what_is_no_score() {
     refused("a + b ~ x", &["--family", "poisson"], "--family quasi-poisson, not poisson");
     refused("a ~ x", &["--family", "quasi-poisson"], "\"no\" of \"a\" is not a number");
     refused("a + b ~ x", &["--method", "ml"], "take --method corrected");
-    refused("a + b ~ x", &["--missing", "category"], "has no score");
     refused("a + b ~ x", &["--where", "a = yes"], "it is about the outcome");
+    let missing = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"\", \"no\", \"yes\"]\n\n");
+    sandbox.write("missing.toml", ["a", "b", "c"].map(missing).concat());
+    sandbox.run("design missing.toml --method sampling --tables pairs --epsilon 3 -o missing.json").fine();
+    sandbox.write("missing.csv", "a,b,c\nno,,yes\nyes,no,no\n");
+    sandbox.run("randomize missing.json missing.csv --seed 1 -o missing.parquet").fine();
+    let words = ["regress", "missing.json", "missing.parquet", "--model"];
+    sandbox
+        .run_words(&[&words[..], &["a + b ~ 1", "--missing", "category"]].concat())
+        .refused(1, &["a missing value of \"a\" has no score"]);
+    // Who answered all three is told by none of the pairs.
+    sandbox.run_words(&[&words[..], &["a + b + c ~ 1"]].concat()).refused(1, &["\"a\", \"b\", \"c\" together"]);
     sandbox.write("words.toml", "[[attribute]]\nname = \"a\"\ncategories = [\"red\", \"green\", \"blue\"]\n");
     sandbox.run("design words.toml --method independent --epsilon 2 -o words.json").fine();
     sandbox.write("words.csv", "a\nred\ngreen\n");

@@ -40,7 +40,7 @@ use crate::sidecar::{Found, Sidecar};
 pub struct Provenance {
     /// Fingerprint of their plan.
     pub fingerprint: String,
-    /// Seed, if they are a simulation.
+    /// Seed, if the responses are a simulation.
     pub simulation: Option<u64>,
     /// Number of responses written, and the file that states it.
     pub records: Option<(u64, String)>,

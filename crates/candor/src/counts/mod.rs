@@ -232,7 +232,7 @@ impl Counts {
     /// Counts responses in memory.
     ///
     /// # Errors
-    /// Returns an error if they are not responses under the plan.
+    /// Returns [`StudyError`] if they are not responses under the plan.
     ///
     /// ```
     /// use candor::prelude::*;
@@ -366,7 +366,7 @@ impl Counts {
         self.having(tables.lists()).map(Cow::into_owned)
     }
 
-    /// Returns the same counts with exactly these tables in this order, whatever else was counted.
+    /// Returns the counts of these tables only, in this order.
     pub(crate) fn having(&self, tables: &[Vec<usize>]) -> Result<Cow<'_, Counts>, StudyError> {
         let same = |tallies: &Vec<TableCounts>| tallies.iter().map(|tally| &tally.layout().attributes).eq(tables);
         if self.groups.values().all(same) {

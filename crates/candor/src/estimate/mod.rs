@@ -225,7 +225,7 @@ pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Resu
     estimate_with_progress(plan, counts, options, ProgressSink::none())
 }
 
-/// Estimates every table of every group. `progress` matters for constrained estimates, which take long.
+/// Estimates every table of every group. `progress` receives the tables and the simulated surveys.
 ///
 /// # Errors
 /// Returns the errors of [`estimate`], or [`StudyError::Cancelled`] if `progress` cancels.
@@ -263,7 +263,7 @@ pub fn estimate_query(
     estimate_query_with_progress(plan, counts, asked, wanted, options, ProgressSink::none())
 }
 
-/// Estimates a query in every group. `progress` matters for constrained estimates, which take long.
+/// Estimates a query in every group. `progress` receives the tables and the simulated surveys.
 ///
 /// # Errors
 /// Returns the errors of [`estimate_query`], or [`StudyError::Cancelled`] if `progress` cancels.

@@ -129,6 +129,15 @@ const THREATS: Outline = &[
 
 /// Creates the evidence for a plan and, if given, for the survey with this `survey.toml`.
 ///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2])?;
+/// # let plan = design(&schema, &Independent::new(1.0).into(), &DesignOptions::default())?.plan;
+/// let found = evidence(&plan, None, &Language::default())?;
+/// assert_eq!(found.sections[0].name, "dpia");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns [`StudyError::Texts`] if the language has no texts of the evidence.
 /// Returns [`StudyError::Refused`] if `survey` is not TOML.
@@ -243,8 +252,10 @@ impl Writer<'_> {
         Statement { name, text: unmarked(&marked), marked, facts: used.iter().map(|fact| fact.number).collect() }
     }
 
-    /// Returns whether a statement applies: a page, stored responses and a contact need a survey, and sums of epsilons
-    /// need a finite epsilon.
+    /// Returns whether a statement applies.
+    ///
+    /// Statements about the page, stored responses and contacts need a survey; those about sums of epsilons need a
+    /// finite epsilon.
     fn applies(&self, name: &str) -> bool {
         match name {
             "server" | "rights" | "contact" => self.facts.admission != Admission::Nothing,

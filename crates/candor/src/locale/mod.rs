@@ -79,6 +79,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Fills the placeholders of a text.
 ///
 /// Each is filled once, so an inserted word is never read as a placeholder.
+///
+/// ```
+/// use candor::locale::filled;
+///
+/// assert_eq!(filled("{n} people", &[("n", "{m}")]), "{m} people");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn filled(text: &str, words: &[(&str, &str)]) -> String {
     let mut parts = text.split('{');
     let mut filled = parts.next().unwrap_or_default().to_owned();

@@ -120,6 +120,22 @@ pub fn audit_program(
 
 /// Audits a mechanism from given answers.
 ///
+/// ```
+/// use candor::prelude::*;
+/// use candor_analysis::mechanism::Draws;
+///
+/// // A mechanism that claims epsilon 0.5, but reports the true value three times out of four.
+/// let mut draws = Draws::new(&["no", "yes"], 8_000)?;
+/// for draw in 0..4_000 {
+///     let lies = draw % 4 == 0;
+///     draws.add(0, if lies { "yes" } else { "no" })?;
+///     draws.add(1, if lies { "no" } else { "yes" })?;
+/// }
+/// let found = audit_draws(&draws, &MechanismOptions::default().claimed(0.5))?;
+/// assert_eq!(found.exceeds_claim, Some(true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns [`StudyError`] if an option is out of range.
 pub fn audit_draws(draws: &Draws, options: &MechanismOptions) -> Result<MechanismAudit, StudyError> {

@@ -127,7 +127,7 @@ impl Running {
         loop {
             let answer = self.answers.recv_timeout(LOOK);
             match answer {
-                // A slow program answers, but not in time.
+                // The program may have answered after the time limit.
                 Ok(answer) if Instant::now() <= self.ends => return Ok(answer?),
                 Err(RecvTimeoutError::Disconnected) => return Err(self.short(done, wanted)),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
@@ -219,7 +219,7 @@ fn read(output: ChildStdout, mut hand_on: impl FnMut(Result<String, DrawsError>)
         let end = line.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
         let answer = match end > MAX_ANSWER {
             true => Err(DrawsError::Long(end)),
-            // Replaced signs would hide what answers differ in.
+            // Replacement characters would make different answers equal.
             false => str::from_utf8(&line[..end]).map(str::to_owned).map_err(|_| DrawsError::Text(given)),
         };
         given += 1;

@@ -207,11 +207,12 @@ pub struct FrontRow {
     pub outputs: Option<usize>,
 }
 
-/// Computes the fronts for a prior, and reports finished points and generations to `progress`. If cancelled, returns
-/// the points found so far.
+/// Computes the fronts for a prior. `progress` receives finished points and generations.
+///
+/// If it cancels, the points found so far are returned.
 ///
 /// # Errors
-/// Returns an error if a parameter is out of range, or if a privacy level cannot be reached.
+/// Returns [`StudyError`] if a parameter is out of range or a privacy level cannot be reached.
 ///
 /// ```
 /// use candor::pareto::FrontMethod;

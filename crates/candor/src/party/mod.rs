@@ -135,6 +135,32 @@ const WITHOUT: &str = "wait for what is missing, or begin a new session without 
 /// `messages` are the announcements of all parties and the sums of all collectors. All numbers that can be
 /// recomputed from them are checked.
 ///
+/// ```
+/// use candor::party::{PartyMessage, PartySession, finish, share, sum};
+/// use candor::prelude::{Schema, Source};
+///
+/// let schema = Schema::with_sizes(&[2, 2])?;
+/// let names = ["north", "south", "west"].map(String::from);
+/// let session = PartySession::new(&schema, &names, None, None)?;
+///
+/// // Each party has one record, with category 1 of both attributes.
+/// let mut shares = Vec::new();
+/// let mut public = Vec::new();
+/// for name in &names {
+///     let messages = share(&session, name, &[vec![1], vec![1]], &Source::from_os()?)?;
+///     let (own, announced): (Vec<_>, Vec<_>) = messages.into_iter().partition(PartyMessage::is_confidential);
+///     shares.extend(own);
+///     public.extend(announced);
+/// }
+/// for name in session.collectors() {
+///     let own: Vec<_> = shares.iter().filter(|share| share.to() == Some(name.as_str())).cloned().collect();
+///     public.push(sum(&session, name, &own)?);
+/// }
+/// let found = finish(&session, &public, None, Default::default())?;
+/// assert_eq!(found.totals[0].counts, [[0, 0], [0, 3]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Returns [`StudyError`] if a message is missing, repeated, damaged or of another session. The same holds if a
 /// party announced another share than was received, or the totals contradict each other.

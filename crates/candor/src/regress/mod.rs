@@ -1,4 +1,4 @@
-//! Regression on randomized answers, with predictions for people.
+//! Fits regression models to randomized answers, with contrasts and predictions.
 
 pub(crate) mod notes;
 mod result;
@@ -324,7 +324,7 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 ///
 /// use candor::arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, StringArray};
 /// use candor::prelude::*;
-/// use candor::regress::{Rows, model};
+/// use candor::regress::{Rows, model, regress_with_progress};
 ///
 /// # let yes = |share: usize| (0..2000).map(move |i| if i % share == 0 { "yes" } else { "no" });
 /// # let column = |values: Vec<&'static str>| Arc::new(StringArray::from(values)) as ArrayRef;
@@ -341,7 +341,8 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 /// let options = RegressOptions::default();
 /// let asked = model(&plan, "smokes ~ drinks", &options)?;
 /// let inputs = Input::from_record_batches("responses", responses)?.into();
-/// let rows = Rows::read(&plan, inputs, &asked, &SamplingDesign::default(), ProgressSink::none())?;
+/// let everybody = SamplingDesign::new(plan.schema(), &SamplingOptions::default())?;
+/// let rows = Rows::read(&plan, inputs, &asked, &everybody, ProgressSink::none())?;
 ///
 /// let start = Instant::now();
 /// let in_time = |_: &Progress| start.elapsed() < Duration::from_secs(60);
@@ -414,20 +415,23 @@ fn described(
 ) -> Regression {
     let model = &asked.model;
     let reach = Interval::Wald.reach(options.confidence, 1);
-    let notes = notes(model.response(), &found, options.confidence, options.show_naive);
     let family = model.family();
+    let notes = notes(model, &found, options.confidence, options.show_naive);
     let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, family));
     let contrasts = result::coefficients(&found, &found.contrasts, family);
     let (modeled, reference) = modeled(model);
     let (terms, covariance) = (terms(&found), rows_of(&found));
     let predictions = predictions(&found, &options.questions, &modeled, family);
-    let randomized = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned());
-    let log_likelihood_of = if found.log_likelihood.is_some() { randomized.collect() } else { Vec::new() };
+    let randomized: Vec<String> = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned()).collect();
+    let log_likelihood_of = if found.log_likelihood.is_some() { randomized.clone() } else { Vec::new() };
+    let references = model.predictor_references().map(|(name, category)| (name.to_owned(), category.to_owned()));
     Regression {
         model: asked.text.clone(),
         response: asked.model.response().to_owned(),
         modeled,
         reference,
+        randomized,
+        references: references.collect(),
         family: family.name(),
         method: found.method.name(),
         respondents,

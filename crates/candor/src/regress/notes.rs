@@ -1,9 +1,21 @@
 //! Warnings and notes about a regression.
 
-use candor_analysis::regress::{self, EstimateKind, Method};
+use candor_analysis::regress::{self, EstimateKind, Family, Method, Model};
 
 /// Largest p-value that counts as a finding.
 pub(crate) const FINDING: f64 = 0.05;
+
+/// Dispersion at which 95% intervals of Poisson regression cover 93.5%.
+pub(crate) const OVERDISPERSED: f64 = 1.13;
+
+/// Warns of counts that vary more than Poisson regression assumes.
+fn overdispersed(family: Family, found: &regress::Regression) -> Option<String> {
+    let dispersion = found.dispersion.filter(|own| family == Family::Poisson && *own > OVERDISPERSED)?;
+    Some(format!(
+        "warning: the variance of the counts is {dispersion:.2} times their mean, but Poisson regression assumes that \
+         they are equal: intervals are too short, and p-values too small; specify `family quasi-poisson`"
+    ))
+}
 
 /// Explains a missing confidence limit, and the estimate that replaces the maximum likelihood estimate.
 fn open_sides(found: &regress::Regression) -> Option<String> {
@@ -41,10 +53,11 @@ fn rarest(response: &str, found: &regress::Regression) -> Option<String> {
 }
 
 /// Returns all warnings and notes about a regression.
-pub(crate) fn notes(response: &str, found: &regress::Regression, confidence: f64, show_naive: bool) -> Vec<String> {
+pub(crate) fn notes(model: &Model, found: &regress::Regression, confidence: f64, show_naive: bool) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(open_sides(found));
-    notes.extend(rarest(response, found));
+    notes.extend(rarest(model.response(), found));
+    notes.extend(overdispersed(model.family(), found));
     if found.coefficients.iter().any(|one| one.gap && one.p_value.is_some_and(|p| p < 1.0 - confidence)) {
         let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its \
                     sign can be told";

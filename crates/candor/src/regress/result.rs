@@ -19,6 +19,11 @@ pub struct Regression {
     pub modeled: Vec<String>,
     /// Reference category; `None` for ordinal and numeric outcomes.
     pub reference: Option<String>,
+    /// Randomized attributes of the model.
+    pub randomized: Vec<String>,
+    /// Reference category of each categorical predictor. In JSON, an object.
+    #[serde(serialize_with = "crate::format::as_object")]
+    pub references: Vec<(String, String)>,
     /// Family: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
     pub family: &'static str,
     /// Estimation method: `ml`, `jeffreys` or `corrected`.

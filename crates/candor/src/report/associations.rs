@@ -7,7 +7,7 @@ use crate::format::{p_is, p_rounded, p_value};
 use crate::html_escape::isolated;
 use crate::locale::Language;
 use crate::page::{EstimateKind, EstimateRow, EstimateTable, MatrixTable, Part};
-use crate::regress::notes::FINDING;
+use crate::regress::notes::{FINDING, OVERDISPERSED};
 use crate::regress::{Coefficient, Regression};
 
 /// Significance level of the associations shown.
@@ -188,6 +188,12 @@ fn what_is_modeled(found: &Regression, language: &Language) -> String {
         (None, "ordinal") => Some(language.report("compared_in_order", &[("modeled", &modeled)])),
         _ => None,
     };
+    let own = |(name, category): &(String, String)| {
+        format!("{} = {}", isolated(name), isolated(&language.label(name, category)))
+    };
+    let references = found.references.iter().map(own).collect::<Vec<_>>().join(", ");
+    let references =
+        (!references.is_empty()).then(|| language.report("reference_categories", &[("categories", &references)]));
     let test = match found.test {
         "one-step-cr2" => "test_clusters",
         "fieller" => "test_fieller",
@@ -198,7 +204,13 @@ fn what_is_modeled(found: &Regression, language: &Language) -> String {
         let p = language.decimal(&p_is(one.p_value));
         language.report("joint_test", &[("term", &isolated(&one.term)), ("df", &one.df.to_string()), ("p", &p)])
     });
-    compared.into_iter().chain([language.report(test, &[])]).chain(joint).collect::<Vec<_>>().join(" ")
+    compared
+        .into_iter()
+        .chain(references)
+        .chain([language.report(test, &[])])
+        .chain(joint)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns warnings about a regression.
@@ -215,5 +227,7 @@ fn cautions(found: &Regression, language: &Language) -> Vec<String> {
         differ.map(|hausman| language.report("methods_differ", &[("p", &language.decimal(&p_is(hausman.p_value)))]));
     let tested = found.coefficients.iter().filter(|one| one.p_value.is_some());
     let open = tested.filter(|one| one.low.is_none() || one.high.is_none()).count() > 0;
-    [open.then(|| say("on_a_boundary")), assumed, differ].into_iter().flatten().collect()
+    let dispersed = found.dispersion.filter(|own| found.family == "poisson" && *own > OVERDISPERSED);
+    let dispersed = dispersed.map(|own| language.report("overdispersed", &[("dispersion", &language.number(own, 2))]));
+    [open.then(|| say("on_a_boundary")), dispersed, assumed, differ].into_iter().flatten().collect()
 }

@@ -177,7 +177,25 @@ fn depending(plan: &Plan) -> Vec<usize> {
 
 /// Creates a report on the requested tables and numbers in every group, from the counts of its [`tables`].
 ///
-/// Associations are those of everybody. `progress` receives the steps.
+/// Associations are computed over all groups. `progress` receives the steps.
+///
+/// ```
+/// # use candor::prelude::*;
+/// # let schema = Schema::with_sizes(&[2, 2])?;
+/// # let plan = design(&schema, &Independent::new(3.0).into(), &DesignOptions::default())?.plan;
+/// # // A third of 900 people have category 1 of both attributes.
+/// # let records = vec![(0..900).map(|i| u16::from(i % 3 == 0)).collect::<Vec<u16>>(); 2];
+/// # let responses = Randomizer::new(&plan).batch(&records, &mut Source::from_seed(1).stream(0))?;
+/// use candor::report::{report, tables};
+///
+/// let asked = TableQuery::parse("a1;a1 | a2", &schema, false, None)?;
+/// let lists = tables(&plan, &asked, &MomentQuery::default())?;
+/// let counts = Counts::from_codes(&plan, &answer_codes(&plan, &responses), &lists, &[])?;
+/// let options = ReportOptions::default();
+/// let found = report(&plan, &counts, &asked, &MomentQuery::default(), &options, ProgressSink::none())?;
+/// assert!(found.page.html().contains("<html"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Returns [`StudyError`] if a table was not counted, the confidence level is invalid, a wave has other tables, the

@@ -117,6 +117,13 @@ impl Verdict {
 }
 
 /// Formats a margin of error in percentage points, rounded up: "3", "0.4", "100 or more".
+///
+/// ```
+/// use candor::verdict::points;
+///
+/// assert_eq!(points(2.3), "3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn points(margin: f64) -> String {
     match margin {
         margin if margin < 1.0 => format!("{:.1}", ((margin * 10.0 - 1e-9).ceil() / 10.0).max(0.1)),

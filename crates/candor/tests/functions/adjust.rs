@@ -9,7 +9,7 @@ use candor_analysis::adjust::{AdjustError, check_plan};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 
-/// Rakes without benchmarks, and nobody waits.
+/// Rakes without benchmarks or progress.
 fn rake(plan: &Plan, records: &DistinctRecords, margins: &TableList, stop: &Options) -> Result<Adjustment, StudyError> {
     candor::rake::rake(plan, records, margins, &RakeOptions::default().stop(*stop), ProgressSink::none())
 }
