@@ -195,22 +195,6 @@ pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are sy
 /// use candor::prelude::*;
 ///
 /// let schema = Schema::with_sizes(&[2])?;
-/// let request = r#"{"method": "independent", "epsilon": 1.5, "mirrored": true}"#.parse()?;
-/// let plan = design(&schema, &request, &DesignOptions::default())?.plan;
-/// let truths = [(0..6000).map(|i| i % 2).collect()];
-/// let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
-///
-/// let options = ComplianceOptions::default();
-/// let counts = Counts::from_responses(&plan, &responses, &candor::compliance::tables(&plan, &options)?)?;
-/// let found = compliance(&plan, &counts, &options)?;
-/// assert!(found.questions[0].test.as_ref().unwrap().p_value > 1e-6, "everybody followed the rules");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// ```
-/// use candor::prelude::*;
-///
-/// let schema = Schema::with_sizes(&[2])?;
 /// let request = Independent::new(1.5).compliance_check().into();
 /// let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 /// let truths = [(0..6000).map(|i| i % 2).collect()];
