@@ -165,7 +165,7 @@ pub enum DesignError {
     /// There are too few respondents for the number of tables.
     #[error(
         "{respondents} respondents are too few for {tables} {}: some would be answered by fewer than 30. Use about \
-         {needed} respondents, or fewer tables", if *tables == 1 { "table" } else { "tables" }
+         {needed} respondents, or name fewer tables with `tables`", if *tables == 1 { "table" } else { "tables" }
     )]
     Respondents {
         /// Number of respondents.

@@ -70,6 +70,7 @@ impl Fronts {
             (low, high) if format!("{low:.1}") == format!("{high:.1}") => {
                 format!("{high:.1} times as precise as Warner's rule, at the same privacy")
             }
+            (..1.05, high) => format!("Up to {high:.1} times as precise as Warner's rule, at the same privacy"),
             (low, high) => format!("{low:.1} to {high:.1} times as precise as Warner's rule, at the same privacy"),
         }
     }
