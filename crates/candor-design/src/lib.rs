@@ -148,7 +148,8 @@ pub enum DesignError {
     Infeasible,
     /// The heuristic changes the requested epsilons so much that it cannot stay within a total.
     #[error(
-        "the heuristic finds no attribute epsilons of 0.001 or more with a record-level epsilon of {0}; use `method optimal`"
+        "the heuristic finds no attribute epsilons of 0.001 or more with a record-level epsilon of {0}; use \
+         `method optimal`"
     )]
     NoHeuristic(f64),
     /// There are too many attributes for a method that lists all patterns.

@@ -25,8 +25,8 @@ pub fn multidimensional(data: Dataset, asked: &Multidimensional, settings: &Sett
 pub struct OptimizedRr {
     /// The range from which each attribute's level is drawn: two numbers.
     pub epsilon_i: Vec<f64>,
-    /// The outcome of section V-B, such as a disease: each other attribute is crossed with it, and chi-square statistics
-    /// are compared instead of privacy levels.
+    /// The outcome of section V-B, such as a disease: each other attribute is crossed with it, and chi-square
+    /// statistics are compared instead of privacy levels.
     pub outcome: Option<String>,
     /// Numbers of attributes `k` that are crossed with the outcome; empty for all.
     pub snps: Vec<usize>,

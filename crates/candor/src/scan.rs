@@ -103,8 +103,8 @@ pub struct Untested {
 /// Returns the tables that [`scan`] needs: the outcome with every other attribute, or every crossed attribute.
 ///
 /// # Errors
-/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, no attribute is crossed, or a table is
-/// too large.
+/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, no attribute is crossed, or a table
+/// is too large.
 pub fn tables<'a>(schema: &Schema, target: impl Into<ScanTarget<'a>>) -> Result<TableList, StudyError> {
     let outcome = match target.into() {
         ScanTarget::With(outcome) => outcome,

@@ -29,8 +29,8 @@ impl Fronts {
         };
         let by_luck = match self.largest_loss {
             Some(largest) => format!(
-                "Guesses are measured by a loss: 100 is no loss, 0 the largest, {largest}. Without any answer a guess has \
-                 {} of 100.",
+                "Guesses are measured by a loss: 100 is no loss, 0 the largest, {largest}. Without any answer a guess \
+                 has {} of 100.",
                 of_hundred(luck / 100.0)
             ),
             None => format!("A guess is right in {} of 100 cases without any answer.", of_hundred(luck / 100.0)),
