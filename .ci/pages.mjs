@@ -143,6 +143,39 @@ async function holdsItsIntervals(page) {
   }
 }
 
+/** Estimates of every grade, some of them below 0 or above 1, in place of those that the server gives. */
+function invented(data, seed) {
+  let state = seed;
+  const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+  for (const { cells } of data.estimates.tables) for (const cell of cells) {
+    const ends = [random(), random()].sort((a, b) => a - b);
+    const share = ends[0] + random() * (ends[1] - ends[0]);
+    const reliability = ['shown', 'rough', 'under', 'hidden'][Math.floor(4 * random())];
+    const isShown = reliability === 'shown' || reliability === 'rough';
+    Object.assign(cell, { estimate: 3 * random() - 1, low: ends[0], high: ends[1], reliability, shown_estimate: isShown ? share : null });
+  }
+  return data;
+}
+
+/** Draws the dashboard of random estimates, and one with a share beside its interval, which must be noticed. */
+async function inventedResults(address) {
+  for (let seed = 1; seed <= 12; seed++) {
+    const context = await browser.newContext({ viewport: desktop });
+    const page = await context.newPage();
+    const beside = seed === 12;
+    await page.route('**/results.json*', async (route) => {
+      const data = invented(await (await route.fetch()).json(), seed);
+      if (beside) Object.assign(data.estimates.tables[0].cells[0], { low: 0.5, high: 0.6, shown_estimate: 0.2, reliability: 'shown' });
+      await route.fulfill({ json: data });
+    });
+    await page.goto(address);
+    await page.locator('[role=row]').first().waitFor();
+    if (beside) await assert.rejects(holdsItsIntervals(page), 'a dot beside its bar is noticed');
+    else await holdsItsIntervals(page);
+    await context.close();
+  }
+}
+
 /** The survey, and the results behind their token once they are drawn. */
 async function survey(address, results, language) {
   const inLanguage = async (page) => assert.equal(await page.evaluate(() => document.documentElement.lang), language);
@@ -164,6 +197,7 @@ async function survey(address, results, language) {
 try {
   await serving(['demo', '--respondents', '50'], /have answered/, async (said) => {
     await survey(`${/The survey: +(\S+)\//.exec(said)[1]}/`, /The results: +(\S+)/.exec(said)[1], 'en');
+    await inventedResults(/The results: +(\S+)/.exec(said)[1]);
   });
   for (const language of ['de', 'es', 'fr']) {
     await serving(['serve', `survey-${language}`, '--results'], /results#\S+/, async (said) => {

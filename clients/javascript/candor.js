@@ -1521,7 +1521,9 @@ function codeOf({ edges, grid, categories, asked_if: condition }, value, source)
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
   if (edges.length && Number.isFinite(number)) return edges.filter((edge) => edge <= number).length;
   if (grid.length && number >= grid[0] && number <= grid.at(-1)) return dithered(grid, number, source);
-  const code = value === '' && condition && !categories.includes('') ? categories.length - 1 : categories.indexOf(value);
+  // A whole number may be written with a point.
+  const listed = categories.includes(value) ? value : value.replace(/^(-?\d+)\.0+$/, '$1');
+  const code = value === '' && condition && !categories.includes('') ? categories.length - 1 : categories.indexOf(listed);
   return code < (edges.length ? edges.length + 1 : grid.length) ? -1 : code;
 }
 

@@ -39,6 +39,13 @@ test('numbers are binned as the command does, labels are exact', async () => {
   assert.throws(() => codes(plan, { Age: 3, a: 'x' }), /"b" is missing/);
 });
 
+test('whole numbers may be written with a point, as for the command', async () => {
+  const plan = await made([attribute('x', ['1', '2', '2.5', '3.0', ''])], [alone(['x'], kept([5]))]);
+  const found = ['1', '1.0', '2.00', 2.5, '3.0', ''].map((x) => codes(plan, { x })[0]);
+  assert.deepEqual(found, [0, 0, 1, 2, 3, 4]);
+  for (const bad of ['3', '4.0', '1.5', '1.', 'x1.0']) assert.throws(() => codes(plan, { x: bad }), CandorError);
+});
+
 test('numbers between points of a grid are rounded at random, as the vectors say', async () => {
   const onGrid = (grid) => made([attribute('x', grid.map((_, at) => `point ${at}`).concat(''), { grid })], [alone(['x'], kept([grid.length + 1]))], 2);
   for (const { grid, value, bytes, code } of load('./dither.json')) {

@@ -23,7 +23,7 @@ What people come for:
   Do all of it in the browser          candor studio
   Plan a survey, or protect a table    candor schema infer people.csv -o schema.toml
                                        candor choose schema.toml --respondents 5000
-                                       candor design schema.toml --epsilon 4 --respondents 5000 -o plan.json
+                                       candor design schema.toml --epsilon 4 -o plan.json
   Explain the promise to respondents   candor explain plan.json -o sheet.html
   Randomize the answers                candor randomize plan.json people.csv -o responses.csv
   Learn from them, and publish         candor estimate plan.json responses.csv

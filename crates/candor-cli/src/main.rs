@@ -43,12 +43,12 @@ enum Verb {
     Design(Box<commands::design::DesignArgs>),
     /// Combine plans over disjoint attributes into one plan
     Combine(commands::combine::CombineArgs),
-    /// Design a face-to-face survey with dice, coins, cards or wheels, and print its instruction cards
+    /// Design a survey with dice, coins, cards or wheels, and print its instruction cards
     Device(commands::device::DeviceArgs),
     /// Compute the sample size for a margin of error, a difference or a coefficient
     #[command(name = "sample-size", alias = "size")]
     Size(commands::sample_size::SizeArgs),
-    /// Choose epsilon from the number of respondents, the margin of error and what a guess may gain
+    /// Choose epsilon from the respondents, the margin of error and what a guess may gain
     Choose(commands::choose::ChooseArgs),
     /// Compare design methods at equal privacy and recommend one
     Compare(Box<commands::compare::CompareArgs>),

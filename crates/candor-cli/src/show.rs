@@ -42,13 +42,32 @@ pub fn short_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let shown = if verbose() || rows.len() <= ROWS + 2 { rows.len() } else { ROWS };
     let header: Vec<&str> = columns.iter().map(|&column| header[column]).collect();
     let row = |row: &Vec<String>| columns.iter().filter_map(|&column| row.get(column).cloned()).collect();
-    let kept: Vec<Vec<String>> = rows[..shown].iter().map(row).collect();
+    let mut kept: Vec<Vec<String>> = rows[..shown].iter().map(row).collect();
+    if !verbose() {
+        shorten(&header, &mut kept);
+    }
     let more = match rows.len() - shown {
         0 => String::new(),
         more => format!("  and {}: --verbose\n", plural_rows(more)),
     };
     table(&header, &kept) + &more
 }
+
+/// Cuts the names of rows where a table would be wider than a screen, but not below [`LEAST_NAME`].
+fn shorten(header: &[&str], rows: &mut [Vec<String>]) {
+    let width = |text: String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    let room = (longest + SCREEN).saturating_sub(width(table(header, rows))).max(LEAST_NAME);
+    for row in rows.iter_mut().filter(|row| row[0].chars().count() > room) {
+        row[0] = row[0].chars().take(room - 1).chain(['…']).collect();
+    }
+}
+
+/// Columns of a screen.
+const SCREEN: usize = 100;
+
+/// Names are not cut below this many characters.
+const LEAST_NAME: usize = 20;
 
 fn plural_rows(more: usize) -> String {
     format!("{} more", plural(more, "row")).replace("rows more", "more rows").replace("row more", "more row")
@@ -82,4 +101,20 @@ pub fn emit_data(text: &str) -> Result<(), Failure> {
 /// Writes a remark to standard error, where it does not disturb the output.
 pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", visible(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_to_fit_the_screen() {
+        let names = ["n".repeat(90), "short".to_owned(), "m".repeat(70)];
+        let rows: Vec<Vec<String>> =
+            names.iter().map(|name| vec![name.clone(), "1".repeat(20), "2.50".to_owned()]).collect();
+        let text = short_table(&["name", "count", "mean"], &rows);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.contains(&format!("  {}…  1", "n".repeat(69))) && text.contains("  short  "), "{text}");
+        assert!(text.contains(&format!("  {}  1", "m".repeat(70))), "what fits stays: {text}");
+    }
 }

@@ -352,7 +352,7 @@ function review(plan, key, record, asks) {
 function sentList(plan, made) {
   const shown = (name, value) => {
     if (value === null) return say('none');
-    return Array.isArray(value) ? value.map((item) => (name ? label(name, item) : item)).join('; ') : name ? label(name, value) : String(value);
+    return Array.isArray(value) ? value.map((item) => (name ? label(name, item) : item.replaceAll('*', ', '))).join('; ') : name ? label(name, value) : String(value);
   };
   const row = ({ name, candor_tag: tag, candor_cells: cells }) => {
     const own = wording(name);

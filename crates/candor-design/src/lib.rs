@@ -148,7 +148,8 @@ pub enum DesignError {
     Infeasible,
     /// The heuristic changes the requested epsilons so much that it cannot stay within a total.
     #[error(
-        "the heuristic finds no attribute epsilons of 0.001 or more with a record-level epsilon of {0}; use `method optimal`"
+        "the heuristic finds no attribute epsilons of 0.001 or more with a record-level epsilon of {0}; use \
+         `method optimal`"
     )]
     NoHeuristic(f64),
     /// There are too many attributes for a method that lists all patterns.
@@ -165,7 +166,7 @@ pub enum DesignError {
     /// There are too few respondents for the number of tables.
     #[error(
         "{respondents} respondents are too few for {tables} {}: some would be answered by fewer than 30. Use about \
-         {needed} respondents, or fewer tables", if *tables == 1 { "table" } else { "tables" }
+         {needed} respondents, or name fewer tables with `tables`", if *tables == 1 { "table" } else { "tables" }
     )]
     Respondents {
         /// Number of respondents.

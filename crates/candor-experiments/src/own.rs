@@ -25,8 +25,8 @@ pub fn multidimensional(data: Dataset, asked: &Multidimensional, settings: &Sett
 pub struct OptimizedRr {
     /// The range from which each attribute's level is drawn: two numbers.
     pub epsilon_i: Vec<f64>,
-    /// The outcome of section V-B, such as a disease: each other attribute is crossed with it, and chi-square statistics
-    /// are compared instead of privacy levels.
+    /// The outcome of section V-B, such as a disease: each other attribute is crossed with it, and chi-square
+    /// statistics are compared instead of privacy levels.
     pub outcome: Option<String>,
     /// Numbers of attributes `k` that are crossed with the outcome; empty for all.
     pub snps: Vec<usize>,
@@ -69,7 +69,7 @@ pub fn optimized_rr(data: &Dataset, asked: &OptimizedRr, settings: &Settings) ->
 
 /// The most SNPs of one experiment, and the most answers of one.
 const MOST_SNPS: usize = 10_000;
-const MOST_ANSWERS: u64 = 2_000_000_000;
+const MOST_ANSWERS: u64 = 500_000_000;
 
 fn genome(
     data: &Dataset,
@@ -91,7 +91,7 @@ fn genome(
     let answers = data.columns[place].len() as u64 * snps.iter().sum::<usize>() as u64;
     if answers.saturating_mul(2 * settings.repeats.unwrap_or(10) as u64) > MOST_ANSWERS {
         return Err(Unfit::new(
-            "the experiment would randomize more than 2,000,000,000 answers; use fewer `repeats`, \
+            "the experiment would randomize more than 500,000,000 answers; use fewer `repeats`, \
                                `snps` or records",
         ));
     }

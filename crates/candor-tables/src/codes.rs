@@ -165,7 +165,11 @@ fn of_texts(
     let labels = attribute.categories().iter().map(String::as_str).zip((0..).map(|code| (code, 0.0)));
     let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numeric_len() == 0).collect();
     let place = |value: &str| match attribute.numeric_len() {
-        0 => labels.get(value).copied().or_else(|| missing.filter(|_| value.is_empty())),
+        0 => match labels.get(value) {
+            Some(&place) => Some(place),
+            None if value.is_empty() => missing,
+            None => attribute.place_of_value(value),
+        },
         _ if words.hides(attribute, value) => None,
         _ => attribute.place_of_value(value),
     };

@@ -1,7 +1,7 @@
 //! Natural order of categories: ranges such as `18-24` and `65+`, and scales such as `never` to `always`.
 
 /// Common scales of surveys, from one end to the other, with synonyms grouped.
-const SCALES: [&[&[&str]]; 9] = [
+const SCALES: [&[&[&str]]; 10] = [
     &[
         &["strongly disagree", "disagree strongly", "completely disagree", "totally disagree"],
         &["disagree"],
@@ -58,6 +58,7 @@ const SCALES: [&[&[&str]]; 9] = [
     ],
     &[&["very unlikely"], &["unlikely"], &["neutral", "neither"], &["likely"], &["very likely"]],
     &[&["not important", "unimportant"], &["somewhat important"], &["important"], &["very important"]],
+    &[&["too little"], &["about right"], &["too much"]],
     &[&["daily", "every day"], &["weekly"], &["monthly"], &["yearly"], &["never"]],
 ];
 
@@ -81,9 +82,16 @@ pub fn ordered(categories: &[String]) -> Option<Vec<String>> {
     })
 }
 
-/// Returns the position of a word on a scale.
+/// Returns the position of a word on a scale; words may be joined by signs, or as in `StronglyAgree`.
 fn place_on(scale: &[&[&str]], label: &str) -> Option<f64> {
-    let word = label.trim().to_lowercase().replace(['_', '-', '.'], " ");
+    let mut word = String::new();
+    for letter in label.trim().chars() {
+        if letter.is_uppercase() && word.ends_with(char::is_lowercase) {
+            word.push(' ');
+        }
+        word.push(letter);
+    }
+    let word = word.to_lowercase().replace(['_', '-', '.'], " ");
     scale.iter().position(|same| same.contains(&word.as_str())).map(|place| place as f64)
 }
 
@@ -184,6 +192,8 @@ mod tests {
         check(&["never", "sometimes", "often", "always"]);
         check(&["poor", "fair", "good", "very good", "excellent"]);
         check(&["Low", "Medium", "High"]);
+        check(&["StronglyDisagree", "Disagree", "Agree", "StronglyAgree"]);
+        check(&["too_little", "AboutRight", "Too Much"]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct Deployment {
 /// Published deployments, with sources.
 pub const DEPLOYMENTS: [Deployment; 5] = [
     Deployment {
-        what: "Survey on armed groups in Nigeria, with a die",
+        what: "Survey in Nigeria, with a die",
         epsilon: 1.61,
         model: "local",
         covers: "one answer; 5 of 6 replies are true",
@@ -52,7 +52,7 @@ pub const DEPLOYMENTS: [Deployment; 5] = [
         source: "Apple, Differential privacy overview",
     },
     Deployment {
-        what: "US census 2020, redistricting tables of persons",
+        what: "US census 2020, tables of persons",
         epsilon: 17.14,
         model: "central",
         covers: "a person, all these tables; delta 1e-10",

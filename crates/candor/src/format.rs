@@ -35,17 +35,29 @@ pub fn label(category: &str) -> String {
     if category.is_empty() { "(missing)".to_owned() } else { category.to_owned() }
 }
 
+/// Maximum width of printed lines.
+const MAX_WIDTH: usize = 100;
+
 /// Formats a table with aligned columns: the first to the left, the others to the right.
+///
+/// If the table would be too wide, headings take two lines.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     // A line break in a label must not break the row.
     let cell = |cell: &str| visible(&cell.replace('\n', "\\n"));
     let header: Vec<String> = header.iter().map(|name| cell(name)).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    let length = |text: &str| text.chars().count();
+    let widest = |column: usize| rows.iter().map(|row| length(&row[column])).max().unwrap_or(0);
+    let cells: Vec<usize> = (0..header.len()).map(widest).collect();
+    let total: usize = header.iter().zip(&cells).map(|(name, &cells)| cells.max(length(name)) + 2).sum();
+    let split = |(name, &cells): (&String, &usize)| match name.rsplit_once(' ') {
+        Some((first, last)) if total > MAX_WIDTH && length(name) > cells => [first.to_owned(), last.to_owned()],
+        _ => [String::new(), name.clone()],
     };
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let (above, header): (Vec<String>, Vec<String>) =
+        header.iter().zip(&cells).map(split).map(|[above, name]| (above, name)).unzip();
+    let names = above.iter().zip(&header).map(|(above, name)| length(above).max(length(name)));
+    let widths: Vec<usize> = names.zip(&cells).map(|(name, &cells)| name.max(cells)).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let padded = cells.zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
             0 => format!("{cell:<width$}"),
@@ -53,7 +65,11 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         });
         format!("  {}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
     };
-    let mut text = line(&mut header.iter().map(String::as_str));
+    let mut text = String::new();
+    if above.iter().any(|name| !name.is_empty()) {
+        text += &line(&mut above.iter().map(String::as_str));
+    }
+    text += &line(&mut header.iter().map(String::as_str));
     for row in &rows {
         text += &line(&mut row.iter().map(String::as_str));
     }
@@ -100,7 +116,7 @@ pub fn paragraph(sentence: &str) -> String {
     let mut text = String::new();
     let mut line = String::from(" ");
     for word in sentence.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > 100 {
+        if line.chars().count() + 1 + word.chars().count() > MAX_WIDTH {
             text += line.trim_end();
             text.push('\n');
             line = String::from(" ");
@@ -142,6 +158,19 @@ mod tests {
     fn tables_are_aligned() {
         let text = table(&["name", "n"], &[vec!["a".into(), "10".into()], vec!["long name".into(), "5".into()]]);
         assert_eq!(text, "  name        n\n  a          10\n  long name   5\n");
+    }
+
+    #[test]
+    fn headings_of_wide_tables_take_two_lines() {
+        let name = "n".repeat(80);
+        let row = vec![name.clone(), "1.5".into(), "2".into()];
+        let text = table(&["name", "standard error", "n"], &[row]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], format!("  {:80}  standard", ""));
+        assert_eq!(lines[1], format!("  {:80}     error  n", "name"));
+        assert_eq!(lines[2], format!("  {name}       1.5  2"));
+        let row = vec!["n".repeat(76), "1.5".into(), "2".into()];
+        assert_eq!(table(&["name", "standard error", "n"], &[row]).lines().count(), 2, "97 characters fit");
     }
 
     #[test]

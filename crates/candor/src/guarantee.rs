@@ -148,11 +148,11 @@ pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the 
                                    for the most telling reply, over all replies, and without any reply.";
 
 /// Explanation of the two epsilons of an attribute.
-pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon \
-                                    is for a reader of the whole response who already knows all other attributes that \
-                                    are not tied to it: it is the one that protects the respondent. All are computed \
-                                    from the plan's integers and rounded up; an attribute answered in two plans adds \
-                                    up.";
+pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon bounds what one answer reveals by itself. The conditional \
+                                    epsilon bounds what the whole response reveals about one answer to an adversary \
+                                    who already knows all other answers that are not tied to it: it is the one that \
+                                    protects the respondent. All are computed from the plan's integers and rounded \
+                                    up; an attribute answered in two plans adds up.";
 
 /// Warning about a plan of version 1 with a prior.
 pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the \

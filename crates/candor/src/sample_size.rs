@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};
 use crate::shares::Shares;
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Verdict, named};
 
 /// Sample sizes of tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -168,7 +168,7 @@ fn with_constraints(plan: &Plan, table: &[usize], truth: Option<Vec<f64>>, neede
 
 /// Returns the verdict on the most demanding table.
 fn takes(tables: &[TableSampleSize], margin: f64) -> Verdict {
-    let silent = tables.iter().filter(|table| table.respondents.is_none()).map(|table| table.attributes.join(","));
+    let silent = tables.iter().filter(|table| table.respondents.is_none()).map(|table| named(&table.attributes));
     let most = |number: fn(&TableSampleSize) -> Option<f64>| tables.iter().filter_map(number).fold(0.0, f64::max);
     let within =
         tables.iter().any(|table| table.conditional.is_some()).then(|| most(|t| t.conditional.or(t.respondents)));

@@ -1,10 +1,11 @@
 //! Tests one outcome against many attributes, or the two parts of crossed attributes, corrected for the randomization
 //! and for multiple testing.
 
-use candor_analysis::estimate::{ChiSquareTest, test_crossed, test_independence};
+use candor_analysis::estimate::{ChiSquareTest, EstimateError, Independence, test_crossed, test_independence};
 pub use candor_analysis::selection::Adjustment;
 use candor_analysis::selection::{adjusted, selected_again};
 use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableCounts;
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, CROSS, Schema};
 use candor_runtime::progress::{Progress, ProgressSink};
@@ -103,8 +104,8 @@ pub struct Untested {
 /// Returns the tables that [`scan`] needs: the outcome with every other attribute, or every crossed attribute.
 ///
 /// # Errors
-/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, no attribute is crossed, or a table is
-/// too large.
+/// Returns [`StudyError`] if the outcome is unknown, there is no other attribute, no attribute is crossed, or a table
+/// is too large.
 pub fn tables<'a>(schema: &Schema, target: impl Into<ScanTarget<'a>>) -> Result<TableList, StudyError> {
     let outcome = match target.into() {
         ScanTarget::With(outcome) => outcome,
@@ -127,6 +128,14 @@ pub fn tables<'a>(schema: &Schema, target: impl Into<ScanTarget<'a>>) -> Result<
         return Err(StudyError::Needs("there is no attribute other than the outcome"));
     }
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
+}
+
+/// Tests one table of a scan.
+fn tested(plan: &Plan, tally: &TableCounts, target: ScanTarget<'_>) -> Result<Independence, EstimateError> {
+    match (target, parts(&plan.schema().attributes()[tally.layout().attributes[0]])) {
+        (ScanTarget::Crossed, Some(parts)) => test_crossed(plan, tally, parts, 0.95),
+        _ => test_independence(plan, tally, 0.95),
+    }
 }
 
 /// Returns the numbers of categories of the two parts of a crossed attribute.
@@ -202,11 +211,7 @@ pub fn scan_with_progress<'a>(
         let tally = counts
             .table(table)
             .ok_or(StudyError::Counts("a scan requires its tables: of the outcome, or of crossed attributes"))?;
-        let test = match (target, parts(&plan.schema().attributes()[table[0]])) {
-            (ScanTarget::Crossed, Some(parts)) => test_crossed(plan, tally, parts, 0.95),
-            _ => test_independence(plan, tally, 0.95),
-        };
-        match test {
+        match tested(plan, tally, target) {
             Ok(test) => found.push((attribute, test.corrected, test.naive)),
             Err(error) => untested.push(Untested { attribute, reason: error.to_string() }),
         }

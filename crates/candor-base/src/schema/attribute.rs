@@ -105,6 +105,15 @@ impl PartialEq for Attribute {
     }
 }
 
+/// Returns `2` for `2.0`, as programs write a column of whole numbers with missing values; `None` for any other
+/// text.
+pub fn whole_number(value: &str) -> Option<&str> {
+    let (whole, fraction) = value.split_once('.')?;
+    let digits = whole.strip_prefix('-').unwrap_or(whole);
+    let has_only_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (has_only_digits && !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0')).then_some(whole)
+}
+
 impl Attribute {
     /// Creates a nominal attribute.
     ///
@@ -227,8 +236,8 @@ impl Attribute {
     /// Returns the code of a value in a data file, or `None` if it has none.
     ///
     /// A number has the code of its bin if the attribute has edges. Between two points of a grid it has the code of the
-    /// lower point: see [`Attribute::place_of_value`]. Other values have the code of their label; the empty text is a
-    /// missing value.
+    /// lower point: see [`Attribute::place_of_value`]. Other values have the code of their label, or of
+    /// [`whole_number`]: `2.0` is in the category `2`. The empty text is a missing value.
     pub fn code_of_value(&self, value: &str) -> Option<u16> {
         self.place_of_value(value).map(|(code, _)| code)
     }
@@ -240,7 +249,8 @@ impl Attribute {
     pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
         let number = (self.numeric_len() > 0).then(|| value.trim().parse().ok()).flatten();
         // The label of a bin or grid point is not a value. An empty value means that the question was not asked.
-        let own = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numeric_len());
+        let listed = || self.code_of_label(value).or_else(|| self.code_of_label(whole_number(value)?));
+        let own = || listed().filter(|code| usize::from(*code) >= self.numeric_len());
         let label = || own().or_else(|| self.not_asked().filter(|_| value.is_empty()));
         number.and_then(|number| self.place_of_number(number)).or_else(|| label().map(|code| (code, 0.0)))
     }

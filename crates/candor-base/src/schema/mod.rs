@@ -13,7 +13,7 @@ mod possible;
 mod from_toml;
 
 pub use asked_if::{AskedIf, NOT_ASKED};
-pub use attribute::{Attribute, Kind};
+pub use attribute::{Attribute, Kind, whole_number};
 pub use cross::{CROSS, parts};
 pub use error::SchemaError;
 pub use possible::Component;
@@ -189,6 +189,18 @@ mod tests {
             (Some(2), Some(3), None)
         );
         assert_eq!(age.code_of_label("below 18"), Some(0));
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_with_a_point() {
+        let whole = ["2.0", "-13.000", "0.0", "2", "2.", ".0", "2.5", "v1.0", "1e2.0", "", "-.0"].map(whole_number);
+        assert_eq!(&whole[..3], [Some("2"), Some("-13"), Some("0")]);
+        assert!(whole[3..].iter().all(Option::is_none), "{whole:?}");
+        let scale = Attribute::new("x", categories(&["1", "2", "2.5", "3.0", ""])).unwrap();
+        let codes = ["1", "1.0", "2.00", "2.5", "3.0", "", "3", "4.0", "1.5"].map(|value| scale.code_of_value(value));
+        assert_eq!(codes, [Some(0), Some(0), Some(1), Some(2), Some(3), Some(4), None, None, None]);
+        // Responses have the labels themselves.
+        assert_eq!(scale.code_of_label("1.0"), None);
     }
 
     #[test]

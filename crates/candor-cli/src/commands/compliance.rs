@@ -6,7 +6,7 @@ use clap::Args;
 use super::estimate::{parse_confidence, read_responses};
 use super::{MarkArgs, parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, label, lead, paragraph, table};
+use crate::show::{count, emit, emit_json, label, lead, paragraph, table, verbose};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -83,8 +83,14 @@ fn describe(found: &Compliance) -> String {
     for question in &found.questions {
         text += &describe_question(question, found);
     }
+    if found.questions.len() > FEW && !verbose() {
+        text += "\n  What the shares would be if some people answered at random: --verbose\n";
+    }
     text + "\n" + &paragraph(UNDETECTABLE)
 }
+
+/// Of more questions, what random answers would do to the shares is printed if asked for.
+const FEW: usize = 3;
 
 fn describe_question(question: &QuestionCompliance, found: &Compliance) -> String {
     let mut text = format!("\n{}\n", question.attribute);
@@ -115,6 +121,9 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
         };
         let rows: Vec<Vec<String>> = class.readings.iter().map(row).collect();
         text += &table(&[&question.attribute, "nobody of them has it", "all of them have it"], &rows);
+    }
+    if question.anchored.is_empty() && found.questions.len() > FEW && !verbose() {
+        return text;
     }
     if question.anchored.is_empty() {
         let line = |one: &candor::compliance::Sensitivity| {

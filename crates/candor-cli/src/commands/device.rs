@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::{PlanOutputArgs, read_language, read_schema, refuse_overwriting};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, paragraph, remark, table};
+use crate::show::{count, emit, emit_json, paragraph, remark, table, verbose};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -124,6 +124,9 @@ fn describe(found: &Devices, args: &DeviceArgs) -> String {
     text
 }
 
+/// So many devices of a question are printed if there are several questions.
+const BEST: usize = 3;
+
 fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
     let row = |(place, listed): (usize, &ListedDevice)| {
         let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.3}"));
@@ -136,7 +139,10 @@ fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
             listed.respondents.map_or("-".to_owned(), |n| count(n as u64)),
         ]
     };
-    let rows: Vec<Vec<String>> = question.devices.iter().enumerate().map(row).collect();
+    // Of many questions the devices that are used, and the best ones.
+    let few = found.questions.len() > 1 && !verbose();
+    let shown = |(place, _): &(usize, &ListedDevice)| !few || *place < BEST || *place == question.chosen;
+    let rows: Vec<Vec<String>> = question.devices.iter().enumerate().filter(shown).map(row).collect();
     let header = ["device", "times as likely", "epsilon", "slope", "efficiency", "respondents"];
     let mut text = format!("{}, {} categories\n", question.attribute, question.categories) + &table(&header, &rows);
     let against = match found.epsilon {

@@ -68,8 +68,8 @@ pub struct FrontArgs {
     #[arg(long, value_parser = choice::<FrontMethod>(), default_value = FrontOptions::default().method.name())]
     method: FrontMethod,
     /// Loss of a wrong guess: ordinal (the number of categories between guess and truth), or a CSV file with a row for
-    /// each guess and a column for each true category; privacy is then the expected loss of the best guess as a share of
-    /// the largest loss [default: every wrong guess costs the same]
+    /// each guess and a column for each true category; privacy is then the expected loss of the best guess as a share
+    /// of the largest loss [default: every wrong guess costs the same]
     #[arg(long, value_name = "L.csv")]
     loss: Option<String>,
     /// Maximum number of outputs of a channel; a heuristic, shown with the bound for any number [exact]
@@ -275,8 +275,8 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
 fn remarks(fronts: &Fronts, plots: &[PathBuf]) -> String {
     let privacy = match fronts.largest_loss {
         Some(largest) => format!(
-            "Privacy is the expected loss of the best guess of a person's true category, as a share of the largest loss, \
-             {largest}."
+            "Privacy is the expected loss of the best guess of a person's true category, as a share of the largest \
+             loss, {largest}."
         ),
         None => "Privacy is the probability that the best guess of a person's true category is wrong.".to_owned(),
     };

@@ -148,7 +148,7 @@ fn check_drawings(html: &str, about: &str) {
 fn check_page(html: &str, about: &str) {
     check_drawings(html, about);
     let shown = html.split("data:text/csv").next().unwrap().to_owned() + html.split("</a></p>").nth(1).unwrap_or("");
-    for wrong in ["NaN", "inf ", ">inf<", "-0<"] {
+    for wrong in ["NaN", "inf ", ">inf<", "-0<", "-0.0<"] {
         assert!(!shown.contains(wrong), "{about}: {wrong}");
     }
     // Differences may be below 0.
@@ -186,7 +186,13 @@ fn random_surveys_are_shown_within_their_intervals() {
             let keep = "--keep weight,stratum,unit";
             sandbox.run(&format!("randomize plan.json people.csv {keep} --seed {seed} -o {file}.csv")).fine();
         }
-        for asked in ["'marginals;a,b;region,c'", "'a | region'", "'a;c' --compare-groups region"] {
+        for asked in [
+            "'marginals;a,b;region,c'",
+            "'a | region'",
+            "'a;c' --compare-groups region",
+            "'b;a,c' --by region",
+            "'marginals;a,b' --standards nchs",
+        ] {
             let command = format!("estimate plan.json responses.csv --tables {asked} {design}");
             let words: Vec<String> = words(&command);
             let run = |more: &[&str]| {
@@ -242,7 +248,7 @@ fn complains(check: impl FnOnce() + std::panic::UnwindSafe) -> bool {
 fn what_must_not_be_shown_is_found() {
     let page = |cell: &'static str| complains(move || check_page(&format!("<table><tr>{cell}</tr></table>"), ""));
     assert!(!page("<td><b>12.0</b> ±3.0</td><td class=\"rough\"><b>40.0</b></td>"));
-    for wrong in ["<td><b>NaN</b></td>", "<td><b>132.4</b></td>", "<td><b>-3.0</b></td>"] {
+    for wrong in ["<td><b>NaN</b></td>", "<td><b>132.4</b></td>", "<td><b>-3.0</b></td>", "<td><b>-0.0</b></td>"] {
         assert!(page(wrong), "{wrong}");
     }
     assert!(page("<td class=\"rough\" style=\"background: blue\"><b>40.0</b></td>"));

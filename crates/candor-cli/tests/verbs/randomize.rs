@@ -133,6 +133,23 @@ fn a_seed_repeats_and_no_seed_does_not() {
 
 /// Every bad table: a clear message, exit 1, nothing written, the input untouched, and no true value
 /// but the offending one in the message.
+/// pandas writes a column of whole numbers with missing values as 1.0, 2.0; another file of the same people may not.
+#[test]
+fn whole_numbers_with_a_point_are_the_same_categories() {
+    let sandbox = Sandbox::new();
+    sandbox.write("floats.csv", "a,b\n".to_owned() + &"1.0,2.5\n2.0,1.0\n3.0,1.0\n".repeat(20));
+    sandbox.write("whole.csv", "a,b\n".to_owned() + &"1,2.5\n2,1\n3,1\n".repeat(20));
+    sandbox.run("schema infer floats.csv -o schema.toml").fine();
+    assert!(sandbox.read("schema.toml").contains("categories = [\"1\", \"2\", \"3\"]"));
+    sandbox.run("design schema.toml --method independent --epsilon 1 -o plan.json").fine();
+    for file in ["floats", "whole"] {
+        sandbox.run(&format!("randomize plan.json {file}.csv --seed 7 -o {file}-r.csv")).fine();
+    }
+    assert_eq!(sandbox.read("floats-r.csv"), sandbox.read("whole-r.csv"));
+    sandbox.write("bad.csv", "a,b\n1.5,1\n");
+    sandbox.run("randomize plan.json bad.csv -o out.csv").refused(1, &["\"1.5\" is not a category"]);
+}
+
 #[test]
 fn bad_tables() {
     let header = "id,region,smokes,age\n";

@@ -169,7 +169,7 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
         "20,000 responses about 3 randomized attributes",
         "Published as it is, without any protection: region.",
         "times as likely under your answer as under any other",
-        "The conditional epsilon is for a reader of the whole response",
+        "The conditional epsilon bounds what the whole response reveals",
         "no · at times · yes",
         "young · old (in this order)",
         "north · south (public, not changed)",

@@ -66,8 +66,8 @@ fn scans_are_many_tests() {
     assert!(text.contains("snp4") && text.contains("naive p") && !text.contains("snp1 "), "{text}");
 }
 
-/// One attribute of four categories (Yamamoto and Shibuya 2024, section V-B). RR-Joint of SNP and disease randomizes the
-/// same four combinations with the same probabilities, so the test of its two attributes is that of the parts.
+/// One attribute of four categories (Yamamoto and Shibuya 2024, section V-B). RR-Joint of SNP and disease randomizes
+/// the same four combinations with the same probabilities, so the test of its two attributes is that of the parts.
 #[test]
 fn the_parts_of_a_crossed_attribute() {
     let sandbox = Sandbox::new();

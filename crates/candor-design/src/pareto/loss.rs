@@ -1,8 +1,8 @@
 //! How wrong a guess is: any accuracy function `G` (Huang and Du 2008, eq. 5).
 //!
 //! A loss matrix holds what each guess costs for each true category; `G = 1 - loss / largest loss`. Privacy is `1 - A`
-//! with `A` the expected accuracy of the best guess (eq. 4), so it is the expected loss of the best guess, as a share of
-//! the largest loss. With loss 0 for a right and 1 for a wrong guess it is that of eqs. 6 and 8.
+//! with `A` the expected accuracy of the best guess (eq. 4), so it is the expected loss of the best guess, as a share
+//! of the largest loss. With loss 0 for a right and 1 for a wrong guess it is that of eqs. 6 and 8.
 
 mod vertices;
 
@@ -390,7 +390,8 @@ mod tests {
             let (least, most) = problem.range();
             prop_assert!(found.privacy >= least - 1e-12 && found.privacy <= most + 1e-12);
             let point = exact(&problem, found.privacy.min(most - 1e-9)).unwrap();
-            prop_assert!(found.variance >= point.lower_bound * (1.0 - 1e-6), "{} {}", found.variance, point.lower_bound);
+            let bound = point.lower_bound * (1.0 - 1e-6);
+            prop_assert!(found.variance >= bound, "{} {bound}", found.variance);
             let refined = refine(&problem, &channel).unwrap();
             prop_assert!((refined.after.privacy - found.privacy).abs() < 1e-9);
             prop_assert!(refined.after.variance <= found.variance * (1.0 + 1e-9));

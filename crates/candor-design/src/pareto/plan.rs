@@ -117,8 +117,8 @@ impl Design for FrontRequest {
         let (plan, _) = plan(&schema, &goal, aim, self.outputs, 1)?;
         let note = certified_loss(&goal, &plan).map(|(privacy, largest)| {
             format!(
-                "For the stated prior and this loss the best guess loses at least {:.4} on average: privacy {privacy:.4} \
-                 times the largest loss, {largest}. Certified from the plan's integers.",
+                "For the stated prior and this loss the best guess loses at least {:.4} on average: privacy \
+                 {privacy:.4} times the largest loss, {largest}. Certified from the plan's integers.",
                 privacy * largest
             )
         });

@@ -274,8 +274,8 @@ impl<'a> Inside<'a> {
 /// First and second derivatives of the variance by the joint probabilities.
 ///
 /// Let `psi_z = x_z/lambda_z`, `P = K^-1`, `B = P diag(pi^2) P`. The gradient is `-(2 B psi_z - psi_z' B psi_z)_j`.
-/// Along `dx`, `K` changes by `sum_z (a psi' + psi a')`, `a = dx - psi dlambda/2`. The second derivative has a convex part,
-/// `2 tr(B dK P dK)`, and a concave part, `- sum_z (2/lambda_z) u' B u` with `u = dx - psi dlambda`.
+/// Along `dx`, `K` changes by `sum_z (a psi' + psi a')`, `a = dx - psi dlambda/2`. The second derivative has a convex
+/// part, `2 tr(B dK P dK)`, and a concave part, `- sum_z (2/lambda_z) u' B u` with `u = dx - psi dlambda`.
 struct Curvature<'a> {
     n: usize,
     lambda: Vec<f64>,

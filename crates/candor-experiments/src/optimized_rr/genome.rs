@@ -291,8 +291,8 @@ fn estimated(answered: &[f64], epsilon: f64) -> Vec<f64> {
 /// Alleles by disease status.
 const TWO_BY_TWO: [usize; 2] = [2, 2];
 
-/// Returns the chi-square statistic of a table, row by row. It is undefined for an empty or negative margin, so estimated
-/// counts are raised to a small positive number.
+/// Returns the chi-square statistic of a table, row by row. It is undefined for an empty or negative margin, so
+/// estimated counts are raised to a small positive number.
 fn chi_square(counts: &[f64], [r, c]: [usize; 2]) -> f64 {
     let n: f64 = counts.iter().sum();
     let counts: Vec<f64> = counts.iter().map(|count| count.max(1e-4 * n)).collect();
@@ -353,8 +353,8 @@ impl Own<'_> {
             }],
             plots: vec![plot("naive", &all, |m| &m.mended), plot("corrected", &all, |m| &m.debiased)],
             verdict: format!(
-                "Means of the absolute differences from the original statistics over {runs} runs, with the range of all \
-                 of them; a simulation on true records, which protects nobody.\n\
+                "Means of the absolute differences from the original statistics over {runs} runs, with the range of \
+                 all of them; a simulation on true records, which protects nobody.\n\
                  Naive: the counts of the answers; the heuristic's difference is at most {share:.2} of the Kronecker \
                  product's.\n\
                  Corrected: the estimated counts."

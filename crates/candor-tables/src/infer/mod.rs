@@ -3,10 +3,10 @@
 mod advice;
 mod again;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_schema::DataType;
-use candor_base::schema::{Attribute, Schema};
+use candor_base::schema::{Attribute, Schema, whole_number};
 use candor_runtime::progress::{Progress, ProgressSink};
 
 pub use again::infer_columns;
@@ -28,6 +28,9 @@ pub const MAX_NUMERIC_CATEGORIES: usize = 20;
 
 /// Note about a column with values such as `1,5`.
 const DECIMAL_COMMAS: &str = "these look like numbers with decimal commas; with points instead they are numbers";
+
+/// Message for columns that need bins.
+const EDGES_ARE_PUBLISHED: &str = "  the edges are published: choose them from the questions, not from the data";
 
 /// Options for inferring a schema.
 #[derive(Clone, Debug)]
@@ -161,7 +164,9 @@ fn described(
         }
     }
     if !problems.is_empty() {
-        problems.extend(together(&problems));
+        let (bins, all) = (problems.iter().any(|problem| problem.contains("`bins ")), together(&problems));
+        problems.extend(bins.then(|| EDGES_ARE_PUBLISHED.to_owned()));
+        problems.extend(all);
         return Err(TableError::Infer { file, problems });
     }
     let schema =
@@ -375,14 +380,16 @@ impl Column {
         wishes: &InferOptions,
         public: bool,
     ) -> Result<Attribute, String> {
-        let distinct = self.values.len();
+        // Whole numbers may be written with a point, and both ways.
+        let label = |value: &String| whole_number(value).filter(|_| self.numeric).unwrap_or(value).to_owned();
+        let mut categories: Vec<String> = self.values.keys().map(label).collect::<BTreeSet<_>>().into_iter().collect();
+        let distinct = categories.len();
         let more = if self.too_many { "more than " } else { "" };
         if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
             let bins = suggested(self.values.keys().filter_map(|value| value.trim().parse().ok()));
             return Err(format!(
                 "contains numbers with {more}{} distinct values; define bins, for instance `bins {name}=edges:{}`, or \
-                 remove it with `drop {name}`. The edges are published: choose them from the question, not from the \
-                 data",
+                 remove it with `drop {name}`",
                 distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES)),
                 bins.as_deref().unwrap_or("18,65")
             ));
@@ -400,7 +407,6 @@ impl Column {
         if distinct + extra.len() < 2 && !public {
             return Err(format!("has the same value in every record; remove it with `drop {name}`"));
         }
-        let mut categories: Vec<String> = self.values.keys().cloned().collect();
         if self.numeric {
             let number = |text: &String| text.trim().parse::<f64>().unwrap_or(f64::NAN);
             categories.sort_by(|a, b| number(a).total_cmp(&number(b)));
@@ -437,6 +443,20 @@ mod tests {
         assert!(
             column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("among its categories")
         );
+    }
+
+    #[test]
+    fn whole_numbers_written_with_a_point_are_whole_numbers() {
+        let labels = |rows: &str| {
+            let input = Input::from_bytes("t.csv", format!("a\n{rows}"), None).unwrap();
+            infer(input, &InferOptions::default(), ProgressSink::none()).unwrap().schema.attributes()[0]
+                .categories()
+                .join(",")
+        };
+        assert_eq!(labels("2.0\n10.0\n\"\"\n1.0\n"), "1,2,10,");
+        assert_eq!(labels("2.0\n1\n1.0\n2\n"), "1,2");
+        assert_eq!(labels("2.0\n2.5\n3.0\n"), "2,2.5,3");
+        assert_eq!(labels("2.0\nx\n"), "2.0,x");
     }
 
     #[test]

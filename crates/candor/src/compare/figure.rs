@@ -20,7 +20,7 @@ impl MethodComparison {
         drawn.sort_by(|a, b| error(a).total_cmp(&error(b)));
         let best = self.best();
         // Verdicts judge percentages within groups, which one-way tables do not have.
-        let within = drawn.iter().any(|method| method.conditional_error.is_some());
+        let within = drawn.iter().any(|method| method.conditional_error.is_some_and(|own| Some(own) != method.error));
         let row = |method: &&ComparedMethod| self.row(method, within);
         let named = |methods: &[&ComparedMethod], able: bool| {
             let names = methods.iter().filter(|method| method.error.is_some() == able).map(|method| method.method);

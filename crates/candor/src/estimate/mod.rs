@@ -357,7 +357,7 @@ fn compliance(plan: &Plan, counts: &Counts) -> Vec<QuestionTest> {
 /// Judges whether the shares of tables can be published; `None` if nothing has an interval.
 fn publishable(tables: &[Table]) -> Option<Verdict> {
     let silent: Vec<String> =
-        tables.iter().filter(|table| table.reason.is_some()).map(|table| table.attributes.join(",")).collect();
+        tables.iter().filter(|table| table.reason.is_some()).map(|table| verdict::named(&table.attributes)).collect();
     let graded = || tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.reliability.is_some());
     if silent.is_empty() && graded().next().is_none() {
         return None;

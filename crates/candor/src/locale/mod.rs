@@ -280,9 +280,11 @@ impl Language {
         crate::format::count(n).replace(',', &self.say("thousands", &[]))
     }
 
-    /// Formats a number with the given number of decimals.
+    /// Formats a number with the given number of decimals, without a sign if it rounds to zero.
     pub(crate) fn number(&self, number: f64, decimals: usize) -> String {
-        self.decimal(&format!("{number:.decimals$}"))
+        let written = format!("{number:.decimals$}");
+        let is_zero = !written.contains(|c: char| ('1'..='9').contains(&c)) && number.is_finite();
+        self.decimal(if is_zero { written.trim_start_matches('-') } else { &written })
     }
 
     /// Returns the thousands and decimal separators.

@@ -29,8 +29,8 @@ impl Fronts {
         };
         let by_luck = match self.largest_loss {
             Some(largest) => format!(
-                "Guesses are measured by a loss: 100 is no loss, 0 the largest, {largest}. Without any answer a guess has \
-                 {} of 100.",
+                "Guesses are measured by a loss: 100 is no loss, 0 the largest, {largest}. Without any answer a guess \
+                 has {} of 100.",
                 of_hundred(luck / 100.0)
             ),
             None => format!("A guess is right in {} of 100 cases without any answer.", of_hundred(luck / 100.0)),
@@ -70,6 +70,7 @@ impl Fronts {
             (low, high) if format!("{low:.1}") == format!("{high:.1}") => {
                 format!("{high:.1} times as precise as Warner's rule, at the same privacy")
             }
+            (..1.05, high) => format!("Up to {high:.1} times as precise as Warner's rule, at the same privacy"),
             (low, high) => format!("{low:.1} to {high:.1} times as precise as Warner's rule, at the same privacy"),
         }
     }

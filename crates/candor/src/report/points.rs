@@ -68,7 +68,7 @@ pub fn proposed_points(estimates: &Estimates, language: &Language) -> Vec<String
     let shares = tables().filter(alone).filter_map(|table| {
         let cell = *largest(table, 0).first()?;
         let label = labels(&table.attributes, &cell.categories, language).next()?;
-        let name = as_lead(language.asked(table.attributes.last()?));
+        let name = as_lead(language.asked(table.attributes.last()?), language);
         Some(format!("{name} {} {label}.", reference(table, cell)))
     });
     differences.chain(shares).take(MAX_PROPOSED).map(|point| unmarked(&point)).collect()
@@ -154,7 +154,7 @@ fn difference(table: &Table, language: &Language) -> Option<String> {
     let group = |cell: &Cell| labels(&table.attributes, &cell.categories, language).next();
     let (more_group, less_group) = (group(more)?, group(less)?);
     let category = isolated(&labels(&table.attributes, &more.categories, language).nth(1)?);
-    let (name, more, less) = (as_lead(language.asked(of)), reference(table, more), reference(table, less));
+    let (name, more, less) = (as_lead(language.asked(of), language), reference(table, more), reference(table, less));
     Some(format!("{name} {category}: {more_group} {more}, {less_group} {less}."))
 }
 

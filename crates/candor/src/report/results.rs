@@ -2,6 +2,7 @@
 
 use candor_analysis::reliability::{Precision, Reliability, Standard, published};
 use candor_base::plan::Plan;
+use candor_base::schema::{Attribute, Kind};
 
 use super::cross_table::cross_table;
 use super::title::{in_group, labels, named, title};
@@ -93,7 +94,7 @@ fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
     let category = isolated(&labels(&one.attributes, &cell.categories, language).next()?);
     let points = language.number((100.0 * found.abs()).round(), 0);
     let margin = language.number((50.0 * width - 1e-9).ceil(), 0);
-    let name = as_lead(language.asked(attribute));
+    let name = as_lead(language.asked(attribute), language);
     let words = [
         ("name", &name),
         ("category", &category),
@@ -107,10 +108,15 @@ fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
 }
 
 /// Returns a question as the introduction to its answer, with a colon unless it ends with a sign.
-pub(crate) fn as_lead(asked: &str) -> String {
+pub(crate) fn as_lead(asked: &str, language: &Language) -> String {
     let asked = asked.trim_end();
-    let colon = if asked.ends_with(['?', ':', '.']) { "" } else { ":" };
+    let colon = if asked.ends_with(['?', ':', '.']) { "" } else { colon(language) };
     format!("{}{colon}", isolated(asked))
+}
+
+/// Returns a colon, with a space before it in French.
+fn colon(language: &Language) -> &'static str {
+    if language.code().starts_with("fr") { "\u{a0}:" } else { ":" }
 }
 
 /// Returns the largest precise share in each group of a one-way table, or of everybody if there are no groups.
@@ -147,8 +153,8 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
         let category = labels.pop()?;
         let asked = language.asked(table.attributes.last()?);
         let name = match labels.is_empty() {
-            true => as_lead(asked),
-            false => format!("{} ({}):", isolated(asked), isolated(&labels.join(", "))),
+            true => as_lead(asked, language),
+            false => format!("{} ({}){}", isolated(asked), isolated(&labels.join(", ")), colon(language)),
         };
         let percent = language.number((100.0 * share).round(), 0);
         let margin = language.number(margin.ceil(), 0);
@@ -194,10 +200,17 @@ fn cells(
         let (estimate, kind, published) = (cell.estimate, EstimateKind::Share, cell.published);
         Some(EstimateRow { categories, estimate, standard_error, low, high, kind, published })
     };
+    let mut cells: Vec<&Cell> = table.cells.iter().collect();
+    if everybody
+        && let [name] = &table.attributes[..]
+        && let Ok(attribute) = plan.schema().position(name)
+    {
+        by_size(&mut cells, &plan.schema().attributes()[attribute]);
+    }
     let list = Part::Estimates(EstimateTable {
         caption: language.report("shares_of", &[("title", &title(table, language))]),
         names: table.attributes.clone(),
-        rows: table.cells.iter().filter_map(row).collect(),
+        rows: cells.into_iter().filter_map(row).collect(),
         drawn: crossed.is_none(),
         end: (table.attributes.len() == 1).then_some(end),
     });
@@ -210,9 +223,25 @@ fn cells(
     }
 }
 
-/// Formats a number for a table, with a dash if it is not finite.
-fn written(number: f64, language: &Language) -> String {
-    if number.is_finite() { language.number(number, 4) } else { "–".to_owned() }
+/// Sorts the cells of a nominal attribute with three categories or more by size, with missing values last.
+///
+/// Two categories stay in order, so that "yes" and "no" stand alike in every question.
+fn by_size(cells: &mut [&Cell], attribute: &Attribute) {
+    if attribute.kind() == Kind::Ordinal || cells.len() < 3 {
+        return;
+    }
+    let answers =
+        |cell: &Cell| attribute.code_of_label(&cell.categories[0]).is_some_and(|c| attribute.is_answer(c.into()));
+    cells.sort_by(|a, b| answers(b).cmp(&answers(a)).then(b.estimate.total_cmp(&a.estimate)));
+}
+
+/// Formats a number with two digits of its standard error, or four decimals, with a dash if it is not finite.
+fn written(number: f64, standard_error: f64, language: &Language) -> String {
+    let decimals = match standard_error.log10() {
+        power if power.is_finite() => (1.0 - power.floor()).clamp(0.0, 8.0) as usize,
+        _ => 4,
+    };
+    if number.is_finite() { language.number(number, decimals) } else { "–".to_owned() }
 }
 
 /// Renders differences of groups or waves on a scale, with the shares and their ratios collapsed.
@@ -280,7 +309,8 @@ fn numbers_found(rows: &[NumberRow], language: &Language) -> Option<Part> {
         };
         for (text, found) in [("mean_of", row.mean), ("variance_of", row.variance)] {
             lines.extend(found.map(|m| {
-                let numbers = [m.estimate, m.standard_error, m.low, m.high].map(|number| written(number, language));
+                let numbers = [m.estimate, m.standard_error, m.low, m.high];
+                let numbers = numbers.map(|number| written(number, m.standard_error, language));
                 [name(text, 0.0)].into_iter().chain(numbers).collect::<Vec<_>>()
             }));
         }

@@ -149,7 +149,7 @@ pub fn precision(expected: &[Expectation], respondents: f64) -> Verdict {
     let silent: Vec<&Expectation> = expected.iter().filter(|table| !table.identifiable).collect();
     if let Some(first) = silent.first() {
         let more = and_more(silent.len());
-        let text = format!("Cannot be estimated: this plan does not collect {}{more}.", first.attributes.join(","));
+        let text = format!("Cannot be estimated: this plan does not collect {}{more}.", named(&first.attributes));
         let others: Vec<Expectation> = expected.iter().filter(|table| table.identifiable).cloned().collect();
         let others = match others.is_empty() {
             true => String::new(),
@@ -157,7 +157,7 @@ pub fn precision(expected: &[Expectation], respondents: f64) -> Verdict {
         };
         return Verdict::new(Code::NotIdentifiable, text + &others);
     }
-    let named = expected.iter().filter_map(|table| Some((table_margin(table)?, table.attributes.join(","))));
+    let named = expected.iter().filter_map(|table| Some((table_margin(table)?, named(&table.attributes))));
     let mut margins: Vec<(f64, String)> = named.collect();
     margins.sort_by(|a, b| a.0.total_cmp(&b.0));
     let Some((worst, roughest)) = margins.last().cloned() else {
@@ -194,7 +194,10 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
             ),
         ),
         (typical, _) if typical <= ROUGH => {
-            let also = if worst > ROUGH { format!(", {roughest} ±{}", points(worst)) } else { String::new() };
+            let also = match worst > ROUGH {
+                true => format!(", and ±{} for {roughest}", points(worst)),
+                false => String::new(),
+            };
             let text = format!(
                 "Too imprecise for most uses: ±{} points {people}{also}. It ranks categories, but does not compare \
                  groups. {}",
@@ -223,6 +226,15 @@ pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64
     let points = points(100.0 * margin);
     let people = count(respondents.min(1e18) as u64);
     Verdict::new(Code::Ok, format!("±{points} points in every table take {people} respondents{within}."))
+}
+
+/// Returns a table in a sentence: the name of its attribute, or "the table of a, b and c".
+pub(crate) fn named(attributes: &[String]) -> String {
+    match attributes {
+        [name] => name.clone(),
+        [others @ .., last] => format!("the table of {} and {last}", others.join(", ")),
+        [] => "the number of people".to_owned(),
+    }
 }
 
 /// Returns " and n more tables" for the tables after the first; empty if there are none.
@@ -362,7 +374,7 @@ pub fn most_told(plan: &Plan) -> Option<CertifiedAttribute> {
 pub fn worst_reply(plan: &Plan) -> Option<String> {
     let worst = most_told(plan)?;
     let chance = match chance_of(plan, worst.worst_posterior - NEARLY) {
-        Some(chance) if chance < 1.0 - 1e-9 => {
+        Some(chance) if chance < 0.995 => {
             format!(" ({} of all, to within {:.0} points)", percent(chance), 100.0 * NEARLY)
         }
         _ => String::new(),
@@ -416,7 +428,13 @@ pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String],
     }
     let fine = cells - hidden;
     match (hidden, fine) {
-        (0, _) => Verdict::new(Code::Ok, format!("Precise enough: ±{} points or better.", points(largest))),
+        (0, _) if largest <= GOOD => {
+            Verdict::new(Code::Ok, format!("Precise enough: ±{} points or better.", points(largest)))
+        }
+        (0, _) => Verdict::new(
+            Code::Ok,
+            format!("Rough: up to ±{} points; state the intervals of what you publish.", points(largest)),
+        ),
         (_, 0) => Verdict::new(
             Code::Imprecise,
             "Too imprecise: no share can be published; use fewer tables or more respondents.",

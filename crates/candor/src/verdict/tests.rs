@@ -5,7 +5,7 @@ use serde_json::json;
 
 fn table(name: &str, standard_error: Option<f64>) -> Expectation {
     let mut expected = Expectation::default();
-    expected.attributes = vec![name.to_owned()];
+    expected.attributes = name.split(',').map(str::to_owned).collect();
     expected.cells = 2;
     expected.identifiable = standard_error.is_some();
     expected.standard_error = standard_error;
@@ -33,9 +33,28 @@ fn margins_decide() {
     assert!(said.starts_with("Too imprecise: ±100 or more points with 100 respondents."), "{said}");
     let said = precision(&[of_margin(3.0), table("b,c", None)], 100.0);
     assert_eq!(said.code, Code::NotIdentifiable);
-    let text = "Cannot be estimated: this plan does not collect b,c. The others: precise enough: ±3 points or \
+    let text = "Cannot be estimated: this plan does not collect the table of b and c. The others: precise enough: ±3 points or \
                 better with 100 respondents.";
     assert_eq!(said.text, text);
+}
+
+#[test]
+fn tables_are_named_in_words() {
+    let margins = [("a", 2.0), ("b", 3.0), ("c,d,e", 14.0)].map(|(name, margin)| table(name, Some(margin / 196.0)));
+    let said = precision(&margins, 5000.0).text;
+    assert!(said.contains("roughest is the table of c, d and e, ±14 points."), "{said}");
+    let said = precision(&[table("a", Some(6.0 / 196.0)), table("b,c", Some(21.0 / 196.0))], 5000.0).text;
+    assert!(said.contains("±21 points with 5,000 respondents"), "{said}");
+    let margins = [("a", 6.0), ("d", 7.0), ("b,c", 21.0)].map(|(name, margin)| table(name, Some(margin / 196.0)));
+    let said = precision(&margins, 5000.0).text;
+    assert!(said.contains("±7 points with 5,000 respondents, and ±21 for the table of b and c. It ranks"), "{said}");
+}
+
+#[test]
+fn only_small_margins_are_precise_enough() {
+    let said = |largest| publishable(10, 0, largest, &[], false).text;
+    assert_eq!(said(5.0), "Precise enough: ±5 points or better.");
+    assert_eq!(said(11.2), "Rough: up to ±12 points; state the intervals of what you publish.");
 }
 
 #[test]

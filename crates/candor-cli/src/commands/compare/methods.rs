@@ -88,13 +88,12 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     let rows: Vec<Vec<String>> = by_error(comparison).into_iter().map(row).collect();
     text += &table(&header, &rows);
     text += &paragraph(
-        "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if \
-         the population is uniform or, where it says so, as expected; above 0.5 they are useless. Constrained: root \
-         mean square errors, bias included, of constrained estimates of the tables asked for (candor estimate --method \
-         constrained). In groups: the margin of error of percentages of the last attribute given the others, at most. \
-         × least: the squared error of these tables over a proven lower bound for unbiased estimates at this epsilon \
-         (delta 0). Ratio: the largest likelihood ratio of what is received under one answer and another, for a reader \
-         who knows all answers that are not tied to it.",
+        "Errors are root mean square standard errors of shares, over all cells of those tables, for a uniform \
+         population or, where it says so, as expected; above 0.5 they are useless. Constrained: the same of constrained \
+         estimates (candor estimate --method constrained), bias included. In groups: the largest margin of error of \
+         percentages of the last attribute given the others. × least: squared error over a proven lower bound for \
+         unbiased estimates at this epsilon (delta 0). Ratio: the largest likelihood ratio between two answers to one \
+         question, for an adversary who knows all others that are not tied to it.",
     );
     if verbose() {
         text += &paragraph(
@@ -179,7 +178,11 @@ fn columns(comparison: &MethodComparison, anticipated: bool) -> Vec<Column> {
     };
     columns.extend(comparison.lists.iter().enumerate().skip(usize::from(several)).map(of_list));
     columns.extend(anticipated.then(|| column("expected", |method| other(method.anticipated_error))));
-    columns.push(column("constrained", |method| other(method.constrained_error)));
+    // Noise alone is constrained to shares that are nearly equal, as they are in a uniform population.
+    columns.push(column("constrained", |method| match method.error {
+        Some(error) if error > USELESS => shown(Some(error)),
+        _ => other(method.constrained_error),
+    }));
     columns.push(column("in groups", |method| {
         method.conditional_error.map_or("-".to_owned(), |error| match margin(error) {
             ..50.0 => format!("±{}", points(margin(error))),
@@ -250,6 +253,9 @@ fn simulated(args: &CompareArgs, comparison: &MethodComparison) -> String {
 fn alone(comparison: &MethodComparison) -> String {
     if comparison.attributes.is_empty() {
         return String::new();
+    }
+    if !verbose() {
+        return "\n".to_owned() + &paragraph("What each randomized attribute costs the others: --verbose.");
     }
     let row = |one: &ComparedAttribute| {
         let times = (one.error / one.alone).powi(2);

@@ -43,9 +43,9 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     text += &worst_reply(plan).map_or(String::new(), |sentence| paragraph(&sentence));
     if verbose() && guarantee.attributes().iter().any(|a| a.marginal != Some(a.conditional)) {
         text += &paragraph(
-            "The marginal epsilon is for a reader of that attribute's answer alone; the conditional one is for a \
-             reader of the whole response who knows all other attributes that are not tied to it. Respondents are told \
-             the conditional one.",
+            "The marginal epsilon bounds what one answer reveals by itself; the conditional epsilon bounds what the \
+             whole response reveals about it to an adversary who knows all other answers that are not tied to it. \
+             Respondents are told the conditional one.",
         );
     }
     if guarantee.epsilon().finite().is_none() {
@@ -114,7 +114,8 @@ const TABLES: usize = 5;
 fn widest_first(header: &[&str], rows: &[Vec<String>]) -> String {
     match rows.len().saturating_sub(TABLES) {
         more if more > 2 && !verbose() => {
-            format!("{}  and {more} more precise ones: --verbose\n", short_table(header, &rows[..TABLES]))
+            let (rows, more) = (short_table(header, &rows[..TABLES]), count(more as u64));
+            format!("{rows}  and {more} more precise ones: --verbose\n")
         }
         _ => short_table(header, rows),
     }

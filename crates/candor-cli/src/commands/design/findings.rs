@@ -7,7 +7,7 @@ use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::bound::OptimalityGap;
 use candor_design::outcome::{AdjustedEpsilon, AlternativeMethod, Choice, OtherMethod};
 
-use crate::show::{count, paragraph, plural, table, verbose};
+use crate::show::{capital, count, paragraph, plural, table, verbose};
 
 /// Describes the findings of a design.
 pub fn findings(designed: &Design) -> String {
@@ -51,7 +51,7 @@ pub fn findings(designed: &Design) -> String {
     }
     text += &describe_standing(designed);
     for note in &designed.notes {
-        text += &paragraph(note);
+        text += &paragraph(&capital(note));
     }
     if text == "\n" { String::new() } else { text }
 }

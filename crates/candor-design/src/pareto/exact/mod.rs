@@ -7,13 +7,13 @@
 
 pub(super) mod atoms;
 mod bound;
-mod by_loss;
 mod climb;
 mod fit;
 mod program;
 mod sparse;
 mod weights;
 mod rounds;
+mod by_loss;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
