@@ -181,7 +181,7 @@ impl SamplingDesign {
 
     /// Counts responses for some tables.
     ///
-    /// Call [`weighed`](SamplingDesign::weighed) next, which applies the subpopulation and the benchmarks.
+    /// Call [`calibrated`](SamplingDesign::calibrated) next, which applies the subpopulation and the benchmarks.
     ///
     /// # Errors
     /// Returns [`TableError`] if

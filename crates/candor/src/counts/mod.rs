@@ -262,8 +262,7 @@ impl Counts {
 
     /// Counts responses in memory, grouped by the public attributes at these positions.
     ///
-    /// `columns` has one element per column of the plan, as [`answer_codes`](candor_analysis::tally::answer_codes)
-    /// returns them.
+    /// `columns` has one element per column of the plan, as [`answer_codes`] returns them.
     ///
     /// # Errors
     /// Returns [`StudyError::NotPublic`] if a grouping attribute is randomized.
