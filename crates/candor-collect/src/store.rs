@@ -25,9 +25,8 @@ pub struct Store {
     file: Option<PathBuf>,
 }
 
-/// Exclusive right to change the waiting set, until it is dropped.
-///
-/// In PostgreSQL the lock of [`stay`] suffices, and old versions are out of reach of SQL.
+/// Exclusive right to change the waiting set, until it is dropped. In PostgreSQL the lock of [`stay`] suffices, and old
+/// versions are out of reach of SQL.
 pub(crate) struct Hold(Option<(KeyFile, Option<Key>)>);
 
 impl Store {
@@ -304,10 +303,8 @@ impl Store {
         Ok((numbers, rows.iter().map(row).collect()))
     }
 
-    /// Closes all connections and waits for the last one.
-    ///
-    /// A connection that is being returned would be put back while the pool closes, so closing is repeated until the
-    /// pool is empty.
+    /// Closes all connections and waits for the last one. A connection that is being returned would be put back while
+    /// the pool closes, so closing is repeated until the pool is empty.
     pub async fn end(&self) {
         self.pool.close().await;
         while self.pool.size() > 0 {

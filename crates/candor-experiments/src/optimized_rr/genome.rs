@@ -428,7 +428,7 @@ mod tests {
     fn the_statistic_is_that_of_the_paper() {
         for [a, b, c, d] in [[600.0, 500.0, 400.0, 500.0], [10.0, 1.0, 7.0, 30.0], [250.0, 250.0, 250.0, 250.0]] {
             let n: f64 = a + b + c + d;
-            let printed = n * (a * d - b * c as f64).powi(2) / ((a + b) * (c + d) * (a + c) * (b + d));
+            let printed = n * (a * d - b * c).powi(2) / ((a + b) * (c + d) * (a + c) * (b + d));
             assert!((chi_square(&[a, b, c, d], TWO_BY_TWO) - printed).abs() < 1e-9 * (1.0 + printed));
         }
     }
@@ -443,7 +443,11 @@ mod tests {
             data.columns[0].push(disease);
             for snp in 1..5 {
                 let size = [2, 2, 3, 2, 3][snp];
-                data.columns[snp].push(if rng.next_u64() % 3 == 0 { disease } else { (rng.next_u64() % size) as u16 });
+                data.columns[snp].push(if rng.next_u64().is_multiple_of(3) {
+                    disease
+                } else {
+                    (rng.next_u64() % size) as u16
+                });
             }
         }
         let own = Own { data: &data, outcome: 0, snps: &[2, 4], epsilon_i: (3.0, 5.0) };

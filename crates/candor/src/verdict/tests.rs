@@ -33,8 +33,8 @@ fn margins_decide() {
     assert!(said.starts_with("Too imprecise: ±100 or more points with 100 respondents."), "{said}");
     let said = precision(&[of_margin(3.0), table("b,c", None)], 100.0);
     assert_eq!(said.code, Code::NotIdentifiable);
-    let text = "Cannot be estimated: this plan does not collect the table of b and c. The others: precise enough: ±3 points or \
-                better with 100 respondents.";
+    let text = "Cannot be estimated: this plan does not collect the table of b and c. The others: precise enough: ±3 \
+                points or better with 100 respondents.";
     assert_eq!(said.text, text);
 }
 

@@ -193,7 +193,8 @@ mod tests {
                     let axes = (0..sizes.len()).filter(|axis| set >> axis & 1 == 1);
                     let dimension: f64 = axes.map(|axis| sizes[axis] as f64 - 1.0).product();
                     let expected = (excess / (1.0 + excess * density)).powi(2) * square / dimension;
-                    prop_assert!((information[set] - expected).abs() < 1e-9, "{set}: {} for {expected}", information[set]);
+                    let found = information[set];
+                    prop_assert!((found - expected).abs() < 1e-9, "{set}: {found} for {expected}");
                 }
             }
         }
