@@ -16,7 +16,6 @@ use candor_analysis::association::{Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::{ConstrainedErrors, EstimateError, SimulationError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
-use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 pub use candor_design::compare::NotApplicable;
@@ -24,9 +23,8 @@ use candor_design::compare::{Alone, Candidate, CandidatePlan, ComparisonTarget, 
 use candor_design::compare::{TIE_TOLERANCE, alone, compare_with_progress, recommended, simulated_errors};
 use candor_design::expectation::{ErrorScenarios, expectations};
 use candor_design::predict::predicted_error;
-use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
+use candor_design::DEFAULT_RESPONDENTS;
 use candor_runtime::progress::{ProgressSink, Stopped};
-use serde::Serialize;
 
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
