@@ -18,12 +18,12 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
+use candor_design::DEFAULT_RESPONDENTS;
 pub use candor_design::compare::NotApplicable;
 use candor_design::compare::{Alone, Candidate, CandidatePlan, ComparisonTarget, Simulation};
 use candor_design::compare::{TIE_TOLERANCE, alone, compare_with_progress, recommended, simulated_errors};
 use candor_design::expectation::{ErrorScenarios, expectations};
 use candor_design::predict::predicted_error;
-use candor_design::DEFAULT_RESPONDENTS;
 use candor_runtime::progress::{ProgressSink, Stopped};
 
 use crate::design::MAX_EPSILON;
