@@ -39,12 +39,12 @@ pub fn run_experiment(
     settings.seed = options.or("seed", settings.seed)?;
     let asked = asked(name, &mut options, &mut settings)?;
     options.finish()?;
-    Ok(run(py, None, |_| {
+    run(py, None, |_| {
         let columns = Records { schema: &schema.0, inputs }.read()?;
         let data = Dataset { schema: (*schema.0).clone(), columns };
         let records = data.records();
         Ok((records, json(&made(data, &asked, &settings)?)))
-    })?)
+    })
 }
 
 fn asked(name: &str, options: &mut Options, settings: &mut Settings) -> Result<Asked, Failure> {

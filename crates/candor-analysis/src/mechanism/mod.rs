@@ -20,7 +20,7 @@
 //! ```
 //! use candor_analysis::mechanism::{Draws, lower_bound};
 //!
-//! A mechanism that reports the true value three times out of four.
+//! // A mechanism that reports the true value three times out of four.
 //! let mut draws = Draws::new(&["no", "yes"], 8_000)?;
 //! for draw in 0..4_000 {
 //!     let lies = draw % 4 == 0;

@@ -9,6 +9,7 @@ mod error;
 mod formula;
 mod design;
 mod options;
+mod no_answer;
 mod score;
 mod companions;
 mod model;

@@ -1,10 +1,11 @@
 //! A formula applied to a plan: the outcome, and the randomized, public and numeric variables.
 
 use candor_base::plan::{Block, Plan};
-use candor_base::schema::{Attribute, Kind, NOT_ASKED, nearest};
+use candor_base::schema::{Attribute, Kind, nearest};
 
 use super::companions::{companions, has_matrix_with};
 use super::design::{Design, Factor, Predictor};
+use super::no_answer::{has_missing, without_answer};
 use super::options::{Family, IgnoringOptions, Missing, ModelOptions};
 use super::score::scores;
 use super::{Formula, RegressError};
@@ -13,14 +14,6 @@ use crate::moments::Values;
 
 /// Maximum number of combinations of randomized attributes.
 pub const MAX_HIDDEN_CELLS: usize = 4096;
-
-/// Returns the codes of an attribute without an answer.
-fn without_answer(attribute: &Attribute, missing: Missing) -> Vec<u16> {
-    let is_none = |label: &str| label.is_empty() || label == NOT_ASKED;
-    let all = attribute.categories().iter().enumerate();
-    let none = all.filter(|(_, label)| missing == Missing::LeaveOut && is_none(label));
-    none.map(|(code, _)| code as u16).collect()
-}
 
 /// A model of noncompliance, by category codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -405,11 +398,6 @@ fn family(
         Family::Multinomial if by_schema == Family::Binary => Ok(Family::Binary),
         family => Ok(family),
     }
-}
-
-/// Returns whether an attribute has a category for missing values or for people who were not asked.
-pub(super) fn has_missing(attribute: &Attribute) -> bool {
-    !without_answer(attribute, Missing::LeaveOut).is_empty()
 }
 
 /// Requested reference categories of attributes.

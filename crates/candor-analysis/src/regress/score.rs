@@ -3,7 +3,7 @@
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
 
-use super::model::has_missing;
+use super::no_answer::has_missing;
 use super::options::{Family, Missing, ModelOptions};
 use super::{Formula, RegressError};
 use crate::moments::{Values, ValuesError};

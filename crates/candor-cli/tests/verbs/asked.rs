@@ -260,7 +260,7 @@ fn what_respondents_are_told_holds_for_tied_questions() {
             audited.contains("knows your answers to all questions that are not tied to it"),
             plan == "plan.json"
         );
-        assert!(audited.contains("all other attributes that are not tied to it"), "{audited}");
+        assert!(audited.contains("all other answers that are not tied to it"), "{audited}");
         for (language, strong, tied) in [
             ("en", "all your other answers", "not tied to it"),
             ("de", "alle Ihre anderen Antworten", "nicht an sie gebunden sind"),

@@ -370,7 +370,8 @@ fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() 
         number("worst_error") >= worst.sqrt() - 1e-12 && number("worst_error") < worst.sqrt() * 1.0001,
         "{expected}"
     );
-    assert!(text.contains("table cells margin of error standard error as expected worst case"), "{text}");
+    assert!(text.contains("margin of standard as worst"), "{text}");
+    assert!(text.contains("table cells error error expected case"), "{text}");
 
     // Uniform shares are the uniform truth.
     let same = both(&sandbox, &format!("{words} uniform.csv")).1;

@@ -211,7 +211,7 @@ fn few_respondents() {
     let refused =
         lottery_for(&large.schema, 1.0, &large.tables, &large.weights, 500.0, EFFORT).unwrap_err().to_string();
     assert!(
-        refused.contains("500 respondents are too few for 153 tables") && refused.contains("or fewer tables"),
+        refused.contains("500 respondents are too few for 153 tables") && refused.contains("or name fewer tables"),
         "{refused}"
     );
     assert!(lottery_for(&large.schema, 1.0, &large.tables, &large.weights, f64::NAN, EFFORT).is_err());

@@ -141,7 +141,6 @@ pub struct Fronts {
     /// Number of respondents for the mean squared errors.
     pub respondents: f64,
     /// Largest loss of a guess, if there is a loss: privacy times this is the expected loss of the best guess.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_loss: Option<f64>,
     /// Whether the time limit was reached. All points are valid, but some may be missing or not optimal.
     pub out_of_time: bool,

@@ -420,18 +420,17 @@ fn described(
     let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, family));
     let contrasts = result::coefficients(&found, &found.contrasts, family);
     let (modeled, reference) = modeled(model);
-    let (terms, covariance) = (terms(&found), rows_of(&found));
     let predictions = predictions(&found, &options.questions, &modeled, family);
     let randomized: Vec<String> = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned()).collect();
     let log_likelihood_of = if found.log_likelihood.is_some() { randomized.clone() } else { Vec::new() };
-    let references = model.predictor_references().map(|(name, category)| (name.to_owned(), category.to_owned()));
+    let named = |(name, category): (&str, &str)| (name.to_owned(), category.to_owned());
     Regression {
         model: asked.text.clone(),
         response: asked.model.response().to_owned(),
         modeled,
         reference,
         randomized,
-        references: references.collect(),
+        references: model.predictor_references().map(named).collect(),
         family: family.name(),
         method: found.method.name(),
         respondents,
@@ -456,8 +455,8 @@ fn described(
         hausman: found.hausman.map(hausman),
         ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
         coefficients,
-        terms,
-        covariance,
+        terms: terms(&found),
+        covariance: rows_of(&found),
         shares: found.shares.into_iter().map(share).collect(),
         effects: found.effects.into_iter().map(effect).collect(),
         joint_tests: found.joint.into_iter().map(joint_test).collect(),
