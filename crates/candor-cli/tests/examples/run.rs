@@ -8,7 +8,7 @@ use super::document::{Example, agrees, examples, to_show};
 use super::sandbox::{CANDOR, Sandbox};
 
 /// Programs that examples may begin with beside `candor`.
-const PROGRAMS: [&str; 6] = ["cat", "cp", "echo", "gunzip", "head", "printf"];
+const PROGRAMS: [&str; 7] = ["awk", "cat", "cp", "echo", "gunzip", "head", "printf"];
 
 /// Examples that are not run: they build the project, run all its tests, or need a program that may not be there.
 const NOT_RUN: [&str; 7] = [
