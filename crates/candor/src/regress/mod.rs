@@ -417,8 +417,7 @@ fn described(
     let reach = Interval::Wald.reach(options.confidence, 1);
     let family = model.family();
     let notes = notes(model, &found, options.confidence, options.show_naive);
-    let (respondents, coefficients) = (found.responses, coefficients(&found, &found.coefficients, family));
-    let contrasts = result::coefficients(&found, &found.contrasts, family);
+    let coefficients = coefficients(&found, &found.coefficients, family);
     let (modeled, reference) = modeled(model);
     let predictions = predictions(&found, &options.questions, &modeled, family);
     let randomized: Vec<String> = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned()).collect();
@@ -433,7 +432,7 @@ fn described(
         references: model.predictor_references().map(named).collect(),
         family: family.name(),
         method: found.method.name(),
-        respondents,
+        respondents: found.responses,
         people_modeled: found.modelled,
         left_out: asked.model.left_out().iter().map(|&at| rows.schema.name(at).to_owned()).collect(),
         subpopulation: options.condition.as_ref().map(|text| text.trim().to_owned()),
@@ -460,7 +459,7 @@ fn described(
         shares: found.shares.into_iter().map(share).collect(),
         effects: found.effects.into_iter().map(effect).collect(),
         joint_tests: found.joint.into_iter().map(joint_test).collect(),
-        contrasts,
+        contrasts: result::coefficients(&found, &found.contrasts, family),
         predictions,
         standardized: standardized(found.standardized),
         groups: Vec::new(),
