@@ -33,9 +33,9 @@ const MIN_SCORE_COUNT: f64 = 500.0;
 /// It is the Clopper-Pearson interval, which covers at least at the stated rate. From [`MIN_SCORE_COUNT`] of either
 /// kind on, it is the score interval with continuity correction, because the beta distribution of statrs is not exact
 /// for large numbers. Its 95% intervals miss with at most 2.63% on one side and 2.58% on the other, so their coverage
-/// is at least 94.79%. That of 90% intervals is at least 89.78%, of 99% intervals 98.89%, and of 99.9% intervals 99.87%.
-/// These are sums of the binomial distribution at the ends of intervals, where the tails are largest; the worst case
-/// is 500 of very many.
+/// is at least 94.79%. That of 90% intervals is at least 89.78%, of 99% intervals 98.89%, and of 99.9% intervals
+/// 99.87%. These are sums of the binomial distribution at the ends of intervals, where the tails are largest; the worst
+/// case is 500 of very many.
 pub(crate) fn binomial_interval(share: f64, trials: f64, confidence: f64) -> (f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let (hits, misses) = (trials * share, trials * (1.0 - share));

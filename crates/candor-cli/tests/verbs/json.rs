@@ -53,6 +53,8 @@ fn what_is_documented_is_there() {
         ("compliance", "compliance cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
         ("test --with", "test plan.json responses.csv --with a --top 1"),
+        ("test --crossed", "test crossed.json crossed.csv --crossed --top 1"),
+        ("experiment", "experiment l-diversity people.csv"),
         ("test", "test numbers.json numbers-answers.csv --independence a,b --psu x"),
         ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b"),
         ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b --psu x"),
@@ -88,6 +90,9 @@ fn what_is_documented_is_there() {
         ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json --allow-unbounded"),
     ];
     sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
+    sandbox.run("schema infer people.csv -o crossed.toml").fine();
+    sandbox.run("design crossed.toml --cross-with a --method independent --epsilon 6 -o crossed.json").fine();
+    sandbox.run("randomize crossed.json people.csv --seed 1 -o crossed.csv").fine();
     sandbox.run("design --categories 4,4 --method heuristic --attribute-epsilon 3,3 -o single.json").fine();
     let mut numbers = String::from("a,b,x\n");
     (0..900).for_each(|i| numbers += &format!("{},{},{}\n", i % 3, i % 2, i % 7));

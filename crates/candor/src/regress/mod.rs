@@ -413,11 +413,11 @@ fn described(
     options: &RegressOptions,
     found: regress::Regression,
 ) -> Regression {
-    let model = &asked.model;
+    let (model, family) = (&asked.model, asked.model.family());
     let reach = Interval::Wald.reach(options.confidence, 1);
-    let family = model.family();
     let notes = notes(model, &found, options.confidence, options.show_naive);
-    let coefficients = coefficients(&found, &found.coefficients, family);
+    let both = [&found.coefficients, &found.contrasts];
+    let [coefficients, contrasts] = both.map(|some| coefficients(&found, some, family));
     let (modeled, reference) = modeled(model);
     let predictions = predictions(&found, &options.questions, &modeled, family);
     let randomized: Vec<String> = model.hidden().iter().map(|&at| rows.schema.name(at).to_owned()).collect();
@@ -459,7 +459,7 @@ fn described(
         shares: found.shares.into_iter().map(share).collect(),
         effects: found.effects.into_iter().map(effect).collect(),
         joint_tests: found.joint.into_iter().map(joint_test).collect(),
-        contrasts: result::coefficients(&found, &found.contrasts, family),
+        contrasts,
         predictions,
         standardized: standardized(found.standardized),
         groups: Vec::new(),

@@ -92,8 +92,8 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
          population or, where it says so, as expected; above 0.5 they are useless. Constrained: the same of \
          constrained estimates (candor estimate --method constrained), bias included. In groups: the largest margin \
          of error of percentages of the last attribute given the others. × least: squared error over a proven lower \
-         bound for unbiased estimates at this epsilon (delta 0). Ratio: the largest likelihood ratio between two answers to one \
-         question, for an adversary who knows all others that are not tied to it.",
+         bound for unbiased estimates at this epsilon (delta 0). Ratio: the largest likelihood ratio between two \
+         answers to one question, for an adversary who knows all others that are not tied to it.",
     );
     if verbose() {
         text += &paragraph(
