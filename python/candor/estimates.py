@@ -513,8 +513,11 @@ class Regression(Result):
             yield Line(f"log odds of {', '.join(self.modeled)} against {self.reference}")
         elif self.modeled:
             yield Line(f"positive coefficients mean higher categories, up to {', '.join(self.modeled)}")
-        references = ", ".join(f"{name} = {category}" for name, category in self.references.items())
-        yield Line(f"randomized: {', '.join(self.randomized)}" + (f"; reference categories: {references}" if references else ""))
+        parts = [f"randomized: {', '.join(self.randomized)}"] if self.randomized else []
+        if references := ", ".join(f"{name} = {category}" for name, category in self._fields["references"].items()):
+            parts.append(f"reference categories: {references}")
+        if parts:
+            yield Line("; ".join(parts))
         if self.design is not None:
             yield Line(self.design)
         for note in self.notes:
