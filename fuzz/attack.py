@@ -513,7 +513,7 @@ def garbled(chance, plan):
         elif kind == 2 and isinstance(holder, dict):
             holder[chance.choice(["__proto__", "colour", "constructor", "total", "resampling"])] = holder[way[-1]]
         else:
-            holder[way[-1]] = chance.choice(HOSTILE)
+            holder[way[-1]] = copy.deepcopy(chance.choice(HOSTILE))
     try:
         return fingerprinted(wrong) if chance.random() < 0.8 else wrong
     except (KeyError, TypeError):
