@@ -6,6 +6,8 @@
 
 mod vertices;
 
+pub(super) use vertices::best_mixture;
+
 use candor_base::channel::{Matrix, Rational, exact as exactly};
 use num_traits::{ToPrimitive, Zero};
 use serde::{Deserialize, Serialize};

@@ -12,11 +12,11 @@
 //!
 //! With a loss, only the linear program splits, over the vertices of the region in which the guess stays best.
 
-use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use nalgebra::{DMatrix, DVector};
 
 use super::channel::FrontChannel;
 use super::exact::atoms::Atoms;
+use super::loss::best_mixture;
 use super::measure::{Information, Measures};
 use super::{FrontError, FrontProblem};
 
@@ -159,28 +159,13 @@ fn gain(slope: &DMatrix<f64>, psi: &[f64]) -> f64 {
 /// Returns the best mixture of vertices that equals the row, as pieces `(weight, posterior)`.
 fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f64>)>> {
     let total: f64 = row.iter().sum();
-    let mut problem = Problem::new(OptimizationDirection::Maximize);
-    let variables: Vec<_> = vertices.iter().map(|(_, gain)| problem.add_var(*gain, (0.0, f64::INFINITY))).collect();
-    for (j, x) in row.iter().enumerate() {
-        let terms: Vec<_> = vertices
-            .iter()
-            .zip(&variables)
-            .filter(|((psi, _), _)| psi[j] > 0.0)
-            .map(|((psi, _), &v)| (v, psi[j]))
-            .collect();
-        problem.add_constraint(&terms, ComparisonOp::Eq, x / total);
-    }
-    let solution = problem.solve().ok()?;
-    let used: Vec<(f64, &Vec<f64>)> = vertices
-        .iter()
-        .zip(&variables)
-        .map(|((psi, _), &v)| (solution.var_value(v), psi))
-        .filter(|(weight, _)| *weight > 1e-9)
-        .collect();
+    let right = DVector::from_fn(row.len(), |j, _| row[j] / total);
+    let (found, _) = best_mixture(right.as_slice(), vertices)?;
+    let all = vertices.iter().zip(found).map(|((psi, _), weight)| (weight, psi));
+    let used: Vec<(f64, &Vec<f64>)> = all.filter(|(weight, _)| *weight > 1e-9).collect();
     // The solver is accurate within its tolerance; the weights are corrected to fit.
     let constraints = DMatrix::from_fn(row.len(), used.len(), |j, a| used[a].1[j]);
     let mut weights = DVector::from_iterator(used.len(), used.iter().map(|(weight, _)| *weight));
-    let right = DVector::from_fn(row.len(), |j, _| row[j] / total);
     let missing = &right - &constraints * &weights;
     let correction = constraints.clone().svd(true, true).solve(&missing, 1e-12).ok()?;
     weights += correction;

@@ -38,7 +38,8 @@ pub struct Counts {
 fn implausible(table: &str) -> String {
     format!(
         "warning: implausible: {table}: Implausible under this plan: wrong file, or edited (chance below one in a \
-         million); or people did not follow the rules: see `comply`"
+         million); or people did not follow their instructions, for which there is \
+         a test of compliance"
     )
 }
 

@@ -112,18 +112,26 @@ fn cut(mut vertices: Vec<Vertex>, constraint: &[f64], bit: u128, steps: &mut u64
     Some(vertices)
 }
 
-/// Returns the largest accuracy of all channels with these posteriors.
-pub(super) fn largest(shares: &[f64], vertices: &[(Vec<f64>, f64)]) -> Option<f64> {
+/// Returns the weights of the vertices in the mixture with mean `row` whose total score is largest, and that score.
+///
+/// `None` if no mixture has this mean.
+pub(in crate::pareto) fn best_mixture(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<(Vec<f64>, f64)> {
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let variables: Vec<_> = vertices.iter().map(|(_, score)| problem.add_var(*score, (0.0, f64::INFINITY))).collect();
-    for (j, share) in shares.iter().enumerate() {
+    for (j, x) in row.iter().enumerate() {
         let terms: Vec<_> = vertices
             .iter()
             .zip(&variables)
             .filter(|((psi, _), _)| psi[j] > 0.0)
             .map(|((psi, _), &v)| (v, psi[j]))
             .collect();
-        problem.add_constraint(&terms, ComparisonOp::Eq, *share);
+        problem.add_constraint(&terms, ComparisonOp::Eq, *x);
     }
-    Some(problem.solve().ok()?.objective())
+    let solution = problem.solve().ok()?;
+    Some((variables.iter().map(|&v| solution.var_value(v)).collect(), solution.objective()))
+}
+
+/// Returns the largest accuracy of all channels with these posteriors.
+pub(super) fn largest(shares: &[f64], vertices: &[(Vec<f64>, f64)]) -> Option<f64> {
+    best_mixture(shares, &vertices.iter().collect::<Vec<_>>()).map(|(_, accuracy)| accuracy)
 }
