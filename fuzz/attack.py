@@ -563,7 +563,7 @@ def hostile(attack, plans, most):
         if verdict.startswith("NOT"):
             attack.fail(f"the client: {verdict}: {json.dumps(plan)}")
         # The client accepts a plan that promises less than it keeps, and reports what was stated.
-        stated = re.search(r" as (unbounded|[0-9.]+), but as it stands it is ([0-9.]+):", err)
+        stated = re.search(r" as (unbounded|[0-9.]+), but it is ([0-9.]+):", err)
         cautious = stated and float(stated[1].replace("unbounded", "inf")) >= float(stated[2])
         if verdict == "" and code and not cautious:
             attack.fail(f"the client accepts what the command refuses ({err.strip()}): {json.dumps(plan)}")

@@ -24,7 +24,7 @@ enum Place {
 /// Maximum length of a line that is stored; a longer line does not state the length of a body.
 const MAX_LINE: usize = 200;
 
-/// Checks the bytes of a connection.
+/// Follows the bytes of a connection, and replaces every bare LF in a request head by NUL.
 #[derive(Debug)]
 pub struct Lines {
     place: Place,

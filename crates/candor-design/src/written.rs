@@ -37,7 +37,7 @@ impl Written {
 #[non_exhaustive]
 pub enum WrittenError {
     /// There are too many answers, or ways to answer; the field is their approximate number.
-    #[error("there are {0} answers")]
+    #[error("the matrix would have {0} answers, which are too many")]
     TooLarge(usize),
     /// No answer is about the attribute alone, because all are about tables.
     #[error("every answer is about a table of several attributes, none about this one alone")]

@@ -29,7 +29,7 @@ impl Exclusion {
         }
     }
 
-    /// Returns the disclosure if this number of two or more categories remain.
+    /// Returns the disclosure if `left` categories, two or more, remain.
     fn leaving(left: usize, categories: usize) -> Exclusion {
         match left {
             1 => Exclusion::AllButOne,

@@ -1,4 +1,4 @@
-//! The equivalent commands of the page's actions, and the script that repeats a study.
+//! The commands that do what the page's actions do, and the script that repeats a study.
 
 use candor::made_by::made_by;
 use candor::shell::{file, flag, word};

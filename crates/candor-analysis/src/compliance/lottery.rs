@@ -44,7 +44,7 @@ pub enum Inapplicable {
     #[error("one answer is about several attributes, but the table contains only some of them")]
     Part,
     /// The matrices are too large.
-    #[error("the table has too many cells and tags")]
+    #[error("the table has too many combinations of cells and tags")]
     TooLarge,
     /// There are as many distinct answers as cells, so any answers can be explained.
     #[error(

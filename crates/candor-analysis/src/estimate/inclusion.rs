@@ -194,8 +194,8 @@ fn of_strip(strip: &Asked) -> Vec<f64> {
     any.into_iter().zip(held).zip(numbers).map(mean).collect()
 }
 
-/// Returns the sum of the product of three functions over all triples of cells that agree at least as the kinds
-/// say.
+/// Returns the sum of the product of three functions over all triples of cells that agree at least where `kinds`
+/// requires it.
 ///
 /// The functions are given with their margins.
 fn contraction(margins: &[Vec<f64>; 3], dims: &[usize], kinds: usize) -> f64 {

@@ -11,8 +11,8 @@ const FALSE_ALARM: f64 = 1e-6;
 impl TableEstimator<'_> {
     /// Returns whether the estimate is out of range, or outputs are inconsistent, by more than chance explains.
     ///
-    /// It tests whether a cell of the estimate for the population is below 0 or above 1. It also tests whether the
-    /// outputs of a matrix with more outputs than inputs follow from a distribution of inputs.
+    /// Two tests decide: whether a cell of the population estimate is below 0 or above 1, and whether the outputs of a
+    /// matrix with more outputs than inputs can follow from any distribution of inputs.
     pub(super) fn is_implausible(&self, tally: &TableCounts, estimate: &Estimate) -> bool {
         let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
         let mut errors = estimate.standard_errors.clone();

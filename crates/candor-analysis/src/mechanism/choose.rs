@@ -170,7 +170,7 @@ impl Pair<'_> {
         Some((Event::Answers(answers), score))
     }
 
-    /// Returns the best literal or pair of literals, with as many more as increase the score.
+    /// Returns the best literal or pair of literals, extended by others while the score increases.
     fn conjunction(&self, literals: &[(Literal, Vec<u64>)]) -> Option<(Event, f64)> {
         let top = self.top(literals);
         let (first, mut score) = *top.first()?;

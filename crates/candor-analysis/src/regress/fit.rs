@@ -246,7 +246,7 @@ fn mean_of_counts(problem: &Problem<'_>, tables: &[f64]) -> f64 {
     sum / people
 }
 
-/// Returns the start of searches: no effects, thresholds at the estimated shares, and the spread of a number.
+/// Returns where searches start: no effects, thresholds at the estimated shares, the estimated standard deviation.
 pub(super) fn start(problem: &Problem<'_>, tables: &[f64]) -> Vec<f64> {
     let mut theta = vec![0.0; problem.parameters];
     let combinations = problem.data.hidden.len();

@@ -59,7 +59,7 @@ impl Recipe {
     /// # Panics
     /// Panics if
     /// - a step is given an attribute that is not drawn yet, or draws one again,
-    /// - a step has another number of shares than cells,
+    /// - the number of shares of a step differs from its number of cells,
     /// - an attribute is never drawn.
     pub fn draw(&self, schema: &Schema, records: u64, rng: &mut dyn CryptoRng) -> Vec<Vec<u16>> {
         let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];

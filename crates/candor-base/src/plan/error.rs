@@ -167,7 +167,7 @@ pub enum PlanError {
         actual: String,
     },
     /// A stated guarantee differs from the computed one.
-    #[error("the plan states {what} as {stated}, but as it stands it is {actual}: do not trust this file")]
+    #[error("the plan states {what} as {stated}, but it is {actual}: do not trust this file")]
     Guarantee {
         /// The misstated quantity.
         what: String,

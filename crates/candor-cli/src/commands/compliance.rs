@@ -26,7 +26,7 @@ pub struct ComplyArgs {
     /// Anchor question: a question whose true answer is known; estimates the share of random answering
     #[arg(long, value_name = "QUESTION=CATEGORY")]
     anchor: Option<String>,
-    /// Share of noncompliance, between 0 and 1, whose power is reported
+    /// Share of noncompliance, between 0 and 1, for which power is reported
     #[arg(long = "noncompliance", alias = "ignoring", default_value_t = ComplianceOptions::default().ignoring)]
     ignoring: f64,
     /// Significance level of the tests, between 0 and 1

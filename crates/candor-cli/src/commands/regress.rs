@@ -60,7 +60,7 @@ pub struct RegressArgs {
     /// Subpopulation: a condition on public or randomized attributes, such as "Region = north and Smokes = yes"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// Public attributes by whose groups the model is fitted as well
+    /// Public attributes; the model is also fitted within each of their groups
     #[arg(long, value_name = "NAME,..")]
     by: Option<String>,
     /// Treatment of missing values and people not asked [default: leave-out]

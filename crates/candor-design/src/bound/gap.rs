@@ -10,7 +10,7 @@ use super::{Bound, Costs};
 
 /// Returns `n` times the squared standard errors of all cells of all tables, for a uniform population.
 ///
-/// Tables count by their weights.
+/// The errors of each table are multiplied by its weight.
 ///
 /// # Errors
 /// Returns an [`EstimateError`] if a table is not identifiable.

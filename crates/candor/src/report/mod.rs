@@ -327,7 +327,7 @@ fn download(plan: &Plan, estimates: &Estimates, language: &Language) -> Option<P
 /// Maximum number of bytes of tables that are included in a page.
 const MAX_CONTENT: usize = 2_000_000;
 
-/// What the author adds, a paragraph for each line.
+/// Returns the author's notes, one paragraph per line.
 fn notes(language: &Language) -> Vec<Part> {
     let lines = language.fact(NOTES).unwrap_or_default().lines().map(str::trim).filter(|line| !line.is_empty());
     let paragraphs: Vec<Part> = lines.map(|line| Part::Paragraph(line.to_owned())).collect();

@@ -33,23 +33,23 @@ pub struct Block {
 pub struct Moments {
     /// Number of moments.
     pub count: usize,
-    /// By type of a set of attributes, the moment of two records that differ there.
+    /// For each type of attribute set, the moment of two records that differ in such a set.
     pub pairs: Vec<usize>,
     /// Whether the three records of a moment are all different.
     pub distinct: Vec<bool>,
     /// Matrices that must be positive semidefinite; the first row of the first one belongs to equal records.
     pub blocks: Vec<Block>,
-    /// By type of a set `S`, the mean over the third record if the first two differ on `S`.
+    /// For each type of a set `S`, the mean over the third record if the first two differ on `S`.
     ///
     /// It is the density times the pair moment.
     pub means: Vec<Vec<(usize, f64)>>,
-    /// By type of a set `U`, then of `S`: the weight of the pair moment of `S` in `m_U`.
+    /// For each type of a set `U`, then of `S`: the weight of the pair moment of `S` in `m_U`.
     pub spectrum: Vec<Vec<f64>>,
-    /// By type: the number of sets, and `d_U`.
+    /// For each type: the number of sets, and `d_U`.
     pub sets: Vec<(f64, f64)>,
-    /// By type of a set `H` of attributes, then of `U`: the fraction of all `U` that are within `H`.
+    /// For each type of a set `H` of attributes, then of `U`: the fraction of all `U` within `H`.
     pub inside: Vec<Vec<f64>>,
-    /// By type of a set of attributes, the fraction of the records that have given categories there.
+    /// For each type of attribute set, the fraction of records with given categories of these attributes.
     pub fraction: Vec<f64>,
     /// Number of records.
     pub records: f64,
